@@ -1,0 +1,106 @@
+import type { DataClass } from './dataclass.ts'
+
+/**
+ * Attributes as the engine sees them: every name resolved to an object, checked once when the model is loaded.
+ * Source: base specification, 2.3; protocol notes, 3.1.
+ */
+
+export type ScalarType =
+  | 'bool'
+  | 'byte'
+  | 'word'
+  | 'long'
+  | 'long64'
+  | 'number'
+  | 'float'
+  | 'date'
+  | 'duration'
+  | 'string'
+  | 'uuid'
+export type StorageType = ScalarType | 'object' | 'image' | 'blob'
+export type Scope = 'public' | 'private'
+
+interface AttributeBase {
+  readonly name: string
+  readonly dataClass: DataClass
+  readonly scope: Scope
+  /** Position in the table, from 1; kept when the model changes. `fieldPos` of the catalog. */
+  readonly position: number
+  /** Free-form, passed on in the catalog. */
+  readonly extraProperties: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface StorageAttribute extends AttributeBase {
+  readonly kind: 'storage'
+  readonly type: StorageType
+  /** Also true for the primary key, unique attributes and foreign keys. */
+  readonly indexed: boolean
+  /** By folded text. Also true for the primary key. */
+  readonly unique: boolean
+  readonly mandatory: boolean
+  readonly readOnly: boolean
+  readonly minValue: number | undefined
+  readonly maxValue: number | undefined
+  readonly minLength: number | undefined
+  readonly maxLength: number | undefined
+  /** Source text of an RE2 expression that a whole value has to match. */
+  readonly pattern: string | undefined
+  /** Only for dates: the time of day does not count. */
+  readonly simpleDate: boolean
+  readonly autoFill: 'increment' | 'uuid' | undefined
+  readonly defaultFormat: { readonly format: string } | undefined
+  readonly multiLine: boolean
+  /** Only for objects: declared property paths (`address.city`), with what is known of them. */
+  readonly properties: ReadonlyMap<string, { readonly type: ScalarType; readonly indexed: boolean }>
+}
+
+/** N→1. The related entity is found by the value of `foreignKey`, which the writer keeps valid. */
+export interface RelatedEntityAttribute extends AttributeBase {
+  readonly kind: 'relatedEntity'
+  readonly target: DataClass
+  readonly foreignKey: StorageAttribute
+  readonly inverse: RelatedEntitiesAttribute | undefined
+  /** What happens to this entity when the related one is deleted. */
+  readonly onDelete: 'restrict' | 'setNull' | 'cascade'
+}
+
+/** 1→N, the reverse of a N→1 relation of `target`. */
+export interface RelatedEntitiesAttribute extends AttributeBase {
+  readonly kind: 'relatedEntities'
+  readonly target: DataClass
+  readonly inverse: RelatedEntityAttribute
+}
+
+/** Declared in the model; its code comes from a plugin. Without code it reads as null and cannot be searched. */
+export interface CalculatedAttribute extends AttributeBase {
+  readonly kind: 'calculated'
+  readonly type: StorageType
+}
+
+/** Another name for the attribute at the end of a path. */
+export interface AliasAttribute extends AttributeBase {
+  readonly kind: 'alias'
+  /** As in the model. */
+  readonly path: readonly string[]
+  /** Relations to follow, in order, with aliases inside the path already resolved. */
+  readonly relations: readonly RelationAttribute[]
+  /** What is at the end: never an alias. */
+  readonly target: Exclude<Attribute, AliasAttribute>
+}
+
+export type RelationAttribute = RelatedEntityAttribute | RelatedEntitiesAttribute
+export type Attribute =
+  | StorageAttribute
+  | RelatedEntityAttribute
+  | RelatedEntitiesAttribute
+  | CalculatedAttribute
+  | AliasAttribute
+
+/** What has bytes of its own in a stored row: everything that depends on this entity's version alone. */
+export type RowAttribute = StorageAttribute | RelationAttribute
+
+export const isRowAttribute = (attribute: Attribute): attribute is RowAttribute =>
+  attribute.kind === 'storage' || attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
+
+export const isRelation = (attribute: Attribute): attribute is RelationAttribute =>
+  attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'

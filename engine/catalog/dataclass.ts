@@ -1,0 +1,32 @@
+import type { Attribute, RelatedEntityAttribute, Scope, StorageAttribute } from './attribute.ts'
+
+/** A dataclass (table). Source: base specification, 2.2. */
+export interface DataClass {
+  readonly name: string
+  /** Name of an entity selection on it, by default `{name}Selection`. */
+  readonly collectionName: string
+  /** Table number from 1; names the tables in storage and is kept when the model changes. */
+  readonly tableNumber: number
+  readonly scope: Scope
+  readonly defaultTopSize: number | undefined
+  readonly extraProperties: Readonly<Record<string, unknown>> | undefined
+  readonly key: StorageAttribute
+  /** All of them in the order of the model. */
+  readonly attributes: readonly Attribute[]
+  readonly attributesByName: ReadonlyMap<string, Attribute>
+  /** N→1 relations of other dataclasses (and of this one) that point here: who has to be asked when an entity goes. */
+  readonly referencedBy: readonly RelatedEntityAttribute[]
+}
+
+/** The data model as loaded: immutable, the same in every thread. */
+export interface Catalog {
+  readonly name: string
+  readonly dataClasses: readonly DataClass[]
+  readonly dataClassesByName: ReadonlyMap<string, DataClass>
+}
+
+/** What the protocol lets a client choose about the wire form of rows. */
+export interface WireOptions {
+  /** How a date-only attribute reads: `2020-01-31` or the older `31!1!2020`. */
+  readonly dateOnlyFormat: 'iso' | 'dmy'
+}

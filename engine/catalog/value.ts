@@ -1,0 +1,28 @@
+/**
+ * A value of a storage attribute inside the engine.
+ *
+ * | type | value |
+ * |---|---|
+ * | bool | boolean |
+ * | byte, word, long, number, float | number, finite |
+ * | long64 | number when it is a safe integer, else bigint |
+ * | date | number: milliseconds since 1970 UTC; of a date-only attribute midnight UTC |
+ * | duration | number: milliseconds |
+ * | string | string |
+ * | uuid | string: 32 upper-case hex digits |
+ * | object | JSON value (object or array) |
+ * | image, blob | {@link BinaryValue} |
+ *
+ * Any of them may be null.
+ */
+export type Value = null | boolean | number | bigint | string | JsonContainer | BinaryValue
+
+export type JsonContainer = { readonly [name: string]: unknown } | readonly unknown[]
+
+export class BinaryValue {
+  constructor(
+    /** For example `image/png`; `application/octet-stream` for a blob. */
+    readonly mediaType: string,
+    readonly bytes: Uint8Array,
+  ) {}
+}

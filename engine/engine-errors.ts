@@ -1,0 +1,21 @@
+import { defineErrors } from './errors.ts'
+
+export const EngineErrors = defineErrors('ENGINE', {
+  /** Also for what is there but private: what is not exposed answers as what does not exist. */
+  UNKNOWN_DATACLASS: {
+    errCode: 1800,
+    http: 404,
+    message: (name: string, hint: string) => `the "${name}" datastore class cannot be found${hint}`,
+  },
+  /** Follows what stopped the first entity, when a deletion of several left some. */
+  NOT_ALL_DELETED: {
+    errCode: 1121,
+    http: 409,
+    message: (deleted: number, selected: number) => `${deleted} of ${selected} entities were deleted, the others could not be`,
+  },
+  BAD_JSON: {
+    errCode: 1806,
+    http: 400,
+    message: (reason: string) => `the body is not JSON: ${reason}`,
+  },
+})

@@ -1,0 +1,104 @@
+/**
+ * Errors as the protocol reports them.
+ *
+ * A registry holds an entry per error: its `errCode`, the HTTP status of a request that fails with it, and the message
+ * made from what was received. Throwing code says `throw EngineErrors.UNKNOWN_ATTRIBUTE('emploer', 'Person', 'employer')`.
+ */
+
+/** One element of `__ERROR`. Source: base specification, 7. */
+export interface ErrorEntry {
+  message: string
+  componentSignature: string
+  errCode: number
+}
+
+/** Number and text of `__STATUS` for a save that failed. Source: protocol notes, 5.10. */
+export interface SaveStatus {
+  status: number
+  statusText: string
+}
+
+/** Plain data of a {@link ProtocolError}: an `Error` loses its class when it crosses a thread. */
+export interface ErrorData {
+  name: string
+  httpStatus: number
+  entries: ErrorEntry[]
+  saveStatus?: SaveStatus
+  retryAfterSeconds?: number
+}
+
+/** An error that the client gets to see; everything else that is thrown is reported as an internal error (500). */
+export class ProtocolError extends Error {
+  /** Root cause first, outermost consequence last. */
+  readonly entries: ErrorEntry[]
+  readonly httpStatus: number
+  readonly saveStatus: SaveStatus | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(data: ErrorData, options?: { cause?: unknown }) {
+    super(data.entries[0]?.message ?? data.name, options)
+    this.name = data.name
+    this.entries = data.entries
+    this.httpStatus = data.httpStatus
+    this.saveStatus = data.saveStatus
+    this.retryAfterSeconds = data.retryAfterSeconds
+  }
+
+  /** The same error with a further consequence behind its entries, as in 1263, 1046, 1517. */
+  followedBy(...consequences: ProtocolError[]): ProtocolError {
+    return new ProtocolError({ ...this.toData(), entries: [...this.entries, ...consequences.flatMap(error => error.entries)] })
+  }
+
+  /** The same error caused by an earlier one, whose entries come first: [1500, 1804]. Keeps its own HTTP status. */
+  causedBy(cause: ProtocolError): ProtocolError {
+    return new ProtocolError({ ...this.toData(), entries: [...cause.entries, ...this.entries] }, { cause })
+  }
+
+  toData(): ErrorData {
+    return {
+      name: this.name,
+      httpStatus: this.httpStatus,
+      entries: this.entries,
+      ...(this.saveStatus && { saveStatus: this.saveStatus }),
+      ...(this.retryAfterSeconds !== undefined && { retryAfterSeconds: this.retryAfterSeconds }),
+    }
+  }
+}
+
+export interface ErrorDefinition<Args extends readonly never[] = readonly never[]> {
+  errCode: number
+  /** HTTP status of a request that ends with this error. Source: design decisions, protocol section. */
+  http: number
+  /** `__STATUS` of an entity that was not saved because of it; 4 "Other error" when absent. */
+  save?: SaveStatus
+  /** `dbmg` unless said otherwise. */
+  componentSignature?: string
+  message: (...args: Args) => string
+}
+
+type Definitions = Record<string, ErrorDefinition<readonly never[]>>
+type Factories<D extends Definitions> = {
+  readonly [K in keyof D]: D[K]['message'] extends (...args: infer A) => string ? (...args: A) => ProtocolError : never
+} & { readonly definitions: D }
+
+/** Makes a registry: a function per entry that builds the error. Names become `{prefix}.{NAME}` in logs. */
+export function defineErrors<const D extends Definitions>(prefix: string, definitions: D): Factories<D> {
+  const factories: Record<string, unknown> = { definitions }
+  for (const [name, definition] of Object.entries(definitions)) {
+    factories[name] = (...args: never[]) =>
+      new ProtocolError({
+        name: `${prefix}.${name}`,
+        httpStatus: definition.http,
+        entries: [
+          {
+            message: definition.message(...args),
+            componentSignature: definition.componentSignature ?? 'dbmg',
+            errCode: definition.errCode,
+          },
+        ],
+        ...(definition.save && { saveStatus: definition.save }),
+      })
+  }
+  return factories as Factories<D>
+}
+

@@ -1,0 +1,221 @@
+/**
+ * A set of row ids of one dataclass: sorted ids while there are few, a bitmap when they are many. Immutable.
+ *
+ * Costs: operations on two bitmaps are O(limit / 32); as soon as one side is sparse, O(number of ids in it) — except `or`
+ * and `minus` with a bitmap on the left, which copy it.
+ */
+export class RowSet implements Iterable<number> {
+  static readonly empty = new RowSet(new Uint32Array(0), undefined, 0)
+
+  private constructor(
+    private readonly ids: Uint32Array | undefined,
+    private readonly bits: Uint32Array | undefined,
+    /** Number of rows. */
+    readonly size: number,
+  ) {}
+
+  /** From ids in ascending order without duplicates. Takes the array over. */
+  static fromSorted(ids: Uint32Array): RowSet {
+    if (ids.length === 0) return RowSet.empty
+    const wordCount = (ids[ids.length - 1]! >>> 5) + 1
+    return isDense(ids.length, wordCount)
+      ? new RowSet(undefined, wordsOf(ids, wordCount), ids.length)
+      : new RowSet(ids, undefined, ids.length)
+  }
+
+  /** From ids in any order, duplicates allowed. */
+  static fromIds(ids: Iterable<number>): RowSet {
+    const list = ids instanceof Uint32Array ? ids : Uint32Array.from(ids)
+    let max = 0
+    for (let i = 0; i < list.length; i++) if (list[i]! > max) max = list[i]!
+    const wordCount = (max >>> 5) + 1
+    // Setting bits costs less than sorting as soon as there are as many ids as words.
+    return isDense(list.length, wordCount)
+      ? RowSet.fromWords(wordsOf(list, wordCount))
+      : RowSet.fromSorted(withoutRepeats(list.slice().sort()))
+  }
+
+  /** From bitmap words: row `id` is bit `id & 31` of word `id >>> 5`. Takes the array over. */
+  static fromWords(words: Uint32Array, size = popcount(words)): RowSet {
+    if (size === 0) return RowSet.empty
+    return isDense(size, words.length)
+      ? new RowSet(undefined, words, size)
+      : new RowSet(idsOf(words, size), undefined, size)
+  }
+
+  /** The rows 0 … limit - 1. */
+  static range(limit: number): RowSet {
+    if (limit === 0) return RowSet.empty
+    const words = new Uint32Array((limit + 31) >>> 5).fill(0xffffffff)
+    if (limit & 31) words[words.length - 1] = 2 ** (limit & 31) - 1
+    return new RowSet(undefined, words, limit)
+  }
+
+  has(id: number): boolean {
+    if (this.bits) return ((this.bits[id >>> 5] ?? 0) & (1 << (id & 31))) !== 0
+    return find(this.ids!, id)
+  }
+
+  and(other: RowSet): RowSet {
+    if (this.bits && other.bits) {
+      const length = Math.min(this.bits.length, other.bits.length)
+      const words = new Uint32Array(length)
+      for (let i = 0; i < length; i++) words[i] = this.bits[i]! & other.bits[i]!
+      return RowSet.fromWords(words)
+    }
+    const [few, many] = !this.bits && (other.bits || this.size <= other.size) ? [this, other] : [other, this]
+    return RowSet.fromSorted(few.ids!.filter(id => many.has(id)))
+  }
+
+  or(other: RowSet): RowSet {
+    if (this.size === 0) return other
+    if (other.size === 0) return this
+    if (!this.bits && !other.bits) return RowSet.fromSorted(merge(this.ids!, other.ids!))
+    const [dense, rest] =
+      this.bits && (!other.bits || this.bits.length >= other.bits.length) ? [this, other] : [other, this]
+    const words = dense.bits!.slice()
+    if (rest.bits) {
+      for (let i = 0; i < rest.bits.length; i++) words[i] = words[i]! | rest.bits[i]!
+      return RowSet.fromWords(words)
+    }
+    const last = rest.ids![rest.ids!.length - 1]!
+    const grown = last >>> 5 < words.length ? words : new Uint32Array((last >>> 5) + 1)
+    if (grown !== words) grown.set(words)
+    for (const id of rest.ids!) grown[id >>> 5] = grown[id >>> 5]! | (1 << (id & 31))
+    return RowSet.fromWords(grown)
+  }
+
+  minus(other: RowSet): RowSet {
+    if (this.size === 0 || other.size === 0) return this
+    if (this.ids) return RowSet.fromSorted(this.ids.filter(id => !other.has(id)))
+    const words = this.bits!.slice()
+    if (other.bits) {
+      const length = Math.min(words.length, other.bits.length)
+      for (let i = 0; i < length; i++) words[i] = words[i]! & ~other.bits[i]!
+    } else {
+      for (const id of other.ids!) if (id >>> 5 < words.length) words[id >>> 5] = words[id >>> 5]! & ~(1 << (id & 31))
+    }
+    return RowSet.fromWords(words)
+  }
+
+  intersects(other: RowSet): boolean {
+    if (this.bits && other.bits) {
+      const length = Math.min(this.bits.length, other.bits.length)
+      for (let i = 0; i < length; i++) if ((this.bits[i]! & other.bits[i]!) !== 0) return true
+      return false
+    }
+    const [few, many] = !this.bits && (other.bits || this.size <= other.size) ? [this, other] : [other, this]
+    return few.ids!.some(id => many.has(id))
+  }
+
+  /** Ascending ids. The array is shared: do not write to it. */
+  toIds(): Uint32Array {
+    return this.ids ?? idsOf(this.bits!, this.size)
+  }
+
+  /**
+   * Ids at positions `skip` … `skip + count - 1` in ascending order, without listing those before. The array may be
+   * shared: do not write to it.
+   */
+  slice(skip: number, count: number): Uint32Array {
+    if (this.ids) return this.ids.subarray(skip, skip + count)
+    const length = Math.max(0, Math.min(count, this.size - skip))
+    const out = new Uint32Array(length)
+    const words = this.bits!
+    let word = 0
+    for (let left = skip, bits = 0; word < words.length; word++, left -= bits) {
+      bits = bitCount(words[word]!)
+      if (left < bits) {
+        let rest = words[word]!
+        for (let i = 0; i < left; i++) rest &= rest - 1
+        return fill(out, words, word, rest)
+      }
+    }
+    return out
+  }
+
+  /** The bits of rows `32 * word` … `32 * word + 31`, as an unsigned number. */
+  word(word: number): number {
+    if (this.bits) return this.bits[word] ?? 0
+    const ids = this.ids!
+    let bits = 0
+    for (let i = lowerBound(ids, word * 32); i < ids.length && ids[i]! >>> 5 === word; i++) bits |= 1 << (ids[i]! & 31)
+    return bits >>> 0
+  }
+
+  /** True when it is kept as sorted ids: few enough to look at one by one. */
+  get isSparse(): boolean {
+    return this.ids !== undefined
+  }
+
+  [Symbol.iterator](): Iterator<number> {
+    return this.toIds()[Symbol.iterator]()
+  }
+}
+
+/** A bit for every row takes less room than 32 for every id. A handful of ids stays a list: it is looked at one by one. */
+const isDense = (size: number, wordCount: number): boolean => size >= wordCount && size >= 64
+
+function wordsOf(ids: Uint32Array, wordCount: number): Uint32Array {
+  const words = new Uint32Array(wordCount)
+  for (let i = 0; i < ids.length; i++) words[ids[i]! >>> 5]! |= 1 << (ids[i]! & 31)
+  return words
+}
+
+function withoutRepeats(sorted: Uint32Array): Uint32Array {
+  let length = 0
+  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i]!
+  return sorted.subarray(0, length)
+}
+
+function popcount(words: Uint32Array): number {
+  let count = 0
+  for (let i = 0; i < words.length; i++) count += bitCount(words[i]!)
+  return count
+}
+
+function bitCount(word: number): number {
+  let v = word - ((word >>> 1) & 0x55555555)
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333)
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+function idsOf(words: Uint32Array, size: number): Uint32Array {
+  return fill(new Uint32Array(size), words, 0, words[0] ?? 0)
+}
+
+/** Fills `out` with the ids from `word` on, of which only the bits `rest` are still to come. */
+function fill(out: Uint32Array, words: Uint32Array, word: number, rest: number): Uint32Array {
+  for (let i = 0; i < out.length; i++) {
+    while (rest === 0) rest = words[++word]!
+    out[i] = word * 32 + (31 - Math.clz32(rest & -rest))
+    rest &= rest - 1
+  }
+  return out
+}
+
+function lowerBound(ids: Uint32Array, id: number): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ids[middle]! < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const find = (ids: Uint32Array, id: number): boolean => ids[lowerBound(ids, id)] === id
+
+function merge(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const out = new Uint32Array(a.length + b.length)
+  let length = 0
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const left = i < a.length ? a[i]! : Number.POSITIVE_INFINITY
+    const right = j < b.length ? b[j]! : Number.POSITIVE_INFINITY
+    out[length++] = Math.min(left, right)
+    if (left <= right) i++
+    if (right <= left) j++
+  }
+  return out.subarray(0, length)
+}

@@ -1,0 +1,59 @@
+import { type Database, open, type RootDatabase } from 'lmdb'
+
+/** Raised when rows or keys can no longer be read by older code, or older ones by this. */
+export const FORMAT_VERSION = 1
+
+export interface EnvironmentOptions {
+  /** Folder of the store. */
+  path: string
+  /** Upper bound of the memory map, in bytes. It reserves address space, not memory or disk. */
+  mapSizeBytes: number
+}
+
+/** The LMDB tables of a store. What their keys and values are: `keys.ts`, `row-layout.ts`, `store-state.ts`. */
+export interface Environment {
+  readonly root: RootDatabase<unknown, string>
+  /** Model, layouts, table numbers: JSON, read at start. */
+  readonly meta: Database<unknown, string>
+  /** Global stamp and the counters of each table: small binary values that change with every commit. */
+  readonly state: Database<Buffer, Buffer>
+  readonly rows: Database<Buffer, Buffer>
+  readonly index: Database<Buffer, Buffer>
+  readonly binaries: Database<Buffer, Buffer>
+  readonly changes: Database<Buffer, Buffer>
+  close(): Promise<void>
+}
+
+export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Environment {
+  const root = open<unknown, string>({
+    path,
+    // A name such as `store.tesser` must not make it a file.
+    noSubdir: false,
+    maxDbs: 16,
+    mapSize: mapSizeBytes,
+    // A commit must be on the disk before it is answered. Overlapping sync returns before that.
+    overlappingSync: false,
+    encoding: 'json',
+  })
+  const binary = (name: string): Database<Buffer, Buffer> =>
+    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
+  return {
+    root,
+    meta: root.openDB<unknown, string>({ name: 'meta', encoding: 'json' }),
+    state: binary('state'),
+    rows: binary('rows'),
+    index: binary('index'),
+    binaries: binary('binaries'),
+    changes: binary('changes'),
+    close: () => root.close(),
+  }
+}
+
+/**
+ * A value as bytes, valid until the next read from any table of this thread: `getBinaryFast` of lmdb-js copies values
+ * into one buffer that it uses again, and only patches the length of the Buffer that it returns.
+ */
+export function getBytes(table: Database<Buffer, Buffer>, key: Buffer): Uint8Array | undefined {
+  const value = table.getBinaryFast(key)
+  return value === undefined ? undefined : new Uint8Array(value.buffer, value.byteOffset, value.length)
+}

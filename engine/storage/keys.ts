@@ -1,0 +1,172 @@
+/**
+ * Keys of the LMDB tables: bytes that LMDB compares as it finds them, so numbers are big-endian and every value is
+ * encoded in an order-preserving way.
+ *
+ * | table | key | value |
+ * |---|---|---|
+ * | rows | table u16, row id u32 | row bytes (`row-layout.ts`) |
+ * | index | table u16, attribute position u16, value (below), row id u32 | empty |
+ * | index, of a N→1 relation | table u16, attribute position u16, row id u32 of the related entity, row id u32 | empty |
+ * | binaries | table u16, row id u32, attribute position u16 | media type length u8, media type, bytes |
+ * | changes | global stamp f64 of the commit's last change | per changed entity: table u16, row id u32, operation u8 |
+ *
+ * A value is a tag byte (0 null, 1 value), then: a bool as a byte; a number as its IEEE bits with the order bits flipped;
+ * a long64 as such a 64-bit integer; text as its fold, each UTF-16 code unit encoded like a code point of UTF-8 (so that
+ * bytes sort as code units do), cut after {@link MAX_TEXT_BYTES}, and a zero byte behind it. Inside a text the units 0 and
+ * 1 are the bytes 1 1 and 1 2, so that a text sorts before every longer one that it begins.
+ */
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import { fold } from '../text/fold.ts'
+
+/** LMDB keys end at 1978 bytes. Two longer texts can share a key: whoever finds one compares the row itself. */
+export const MAX_TEXT_BYTES = 1024
+
+const KEY_BYTES = 1978
+const scratch = new Uint8Array(KEY_BYTES)
+const scratchView = new DataView(scratch.buffer)
+
+export function rowKey(tableNumber: number, rowId: number): Buffer {
+  const key = Buffer.allocUnsafe(6)
+  key.writeUInt16BE(tableNumber, 0)
+  key.writeUInt32BE(rowId, 2)
+  return key
+}
+
+export function binaryKey(tableNumber: number, rowId: number, position: number): Buffer {
+  const key = Buffer.allocUnsafe(8)
+  key.writeUInt16BE(tableNumber, 0)
+  key.writeUInt32BE(rowId, 2)
+  key.writeUInt16BE(position, 6)
+  return key
+}
+
+export function changeKey(globalStamp: number): Buffer {
+  const key = Buffer.allocUnsafe(8)
+  key.writeDoubleBE(globalStamp, 0)
+  return key
+}
+
+/** What all index keys of one attribute and value start with; a row id follows. */
+export function indexPrefix(attribute: StorageAttribute, value: Value): Buffer {
+  return Buffer.from(scratch.subarray(0, writeIndexPrefix(attribute, value)))
+}
+
+export function indexKey(attribute: StorageAttribute, value: Value, rowId: number): Buffer {
+  const length = writeIndexPrefix(attribute, value)
+  scratchView.setUint32(length, rowId)
+  return Buffer.from(scratch.subarray(0, length + 4))
+}
+
+/** What all index keys of texts that start with `prefix` (folded) start with. */
+export function textIndexPrefix(attribute: StorageAttribute, prefix: string): Buffer {
+  const length = writeAttribute(attribute.dataClass.tableNumber, attribute.position)
+  scratch[length] = 1
+  return Buffer.from(scratch.subarray(0, writeText(prefix, length + 1)))
+}
+
+/** All index keys of an attribute lie in [attributeStart, attributeEnd), its non-null ones from `valuesStart` on. */
+export function attributeRange(
+  tableNumber: number,
+  position: number,
+): { start: Buffer; valuesStart: Buffer; end: Buffer } {
+  const start = Buffer.from(scratch.subarray(0, writeAttribute(tableNumber, position)))
+  return { start, valuesStart: Buffer.concat([start, Buffer.of(1)]), end: Buffer.concat([start, Buffer.of(0xff)]) }
+}
+
+export function referenceKey(tableNumber: number, position: number, targetRowId: number, rowId: number): Buffer {
+  const length = writeAttribute(tableNumber, position)
+  scratchView.setUint32(length, targetRowId)
+  scratchView.setUint32(length + 4, rowId)
+  return Buffer.from(scratch.subarray(0, length + 8))
+}
+
+export function referencePrefix(tableNumber: number, position: number, targetRowId: number): Buffer {
+  const length = writeAttribute(tableNumber, position)
+  scratchView.setUint32(length, targetRowId)
+  return Buffer.from(scratch.subarray(0, length + 4))
+}
+
+/** The row id at the end of an index key. */
+export const rowIdOfKey = (key: Uint8Array): number =>
+  ((key[key.length - 4]! << 24) | (key[key.length - 3]! << 16) | (key[key.length - 2]! << 8) | key[key.length - 1]!) >>>
+  0
+
+/** The least key above all keys that start with `prefix`. */
+export function prefixEnd(prefix: Buffer): Buffer {
+  const end = Buffer.from(prefix)
+  for (let i = end.length - 1; i >= 0; i--) {
+    if (end[i] !== 0xff) {
+      end[i] = end[i]! + 1
+      return end.subarray(0, i + 1)
+    }
+  }
+  return Buffer.alloc(KEY_BYTES, 0xff)
+}
+
+/** True when the index holds only the beginning of `text`, so that equal keys need not mean equal texts. */
+export const isCut = (folded: string): boolean => writeText(folded, 5) - 5 >= MAX_TEXT_BYTES
+
+function writeAttribute(tableNumber: number, position: number): number {
+  scratchView.setUint16(0, tableNumber)
+  scratchView.setUint16(2, position)
+  return 4
+}
+
+function writeIndexPrefix(attribute: StorageAttribute, value: Value): number {
+  let at = writeAttribute(attribute.dataClass.tableNumber, attribute.position)
+  if (value === null) {
+    scratch[at] = 0
+    return at + 1
+  }
+  scratch[at++] = 1
+  switch (attribute.type) {
+    case 'bool':
+      scratch[at++] = value ? 1 : 0
+      return at
+    case 'long64':
+      scratchView.setBigInt64(at, BigInt.asIntN(64, BigInt(value as number | bigint)) ^ -(2n ** 63n))
+      return at + 8
+    case 'string':
+    case 'uuid':
+      at = writeText(fold(value as string), at)
+      scratch[at++] = 0
+      return at
+    default:
+      return writeNumber(value as number, at)
+  }
+}
+
+function writeNumber(value: number, at: number): number {
+  // -0 and 0 are one value. Negative numbers have all bits flipped, others the sign bit: then bytes sort as numbers do.
+  scratchView.setFloat64(at, value === 0 ? 0 : value)
+  const high = scratchView.getUint32(at)
+  if (high & 0x80000000) {
+    scratchView.setUint32(at, ~high)
+    scratchView.setUint32(at + 4, ~scratchView.getUint32(at + 4))
+  } else {
+    scratchView.setUint32(at, high | 0x80000000)
+  }
+  return at + 8
+}
+
+function writeText(folded: string, at: number): number {
+  const limit = at + MAX_TEXT_BYTES
+  for (let i = 0; i < folded.length && at < limit; i++) {
+    const unit = folded.charCodeAt(i)
+    if (unit < 0x80) {
+      if (unit <= 1) {
+        scratch[at++] = 1
+        scratch[at++] = unit + 1
+      } else scratch[at++] = unit
+    } else if (unit < 0x800) {
+      scratch[at++] = 0xc0 | (unit >> 6)
+      scratch[at++] = 0x80 | (unit & 0x3f)
+    } else {
+      scratch[at++] = 0xe0 | (unit >> 12)
+      scratch[at++] = 0x80 | ((unit >> 6) & 0x3f)
+      scratch[at++] = 0x80 | (unit & 0x3f)
+    }
+  }
+  return at
+}

@@ -1,0 +1,68 @@
+import type { Attribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import { FIXED_HEADER_BYTES, NO_ROW, type RowLayout } from './row-layout.ts'
+import { decodeValue } from './wire-value.ts'
+
+/** A stored row, read in place. The bytes belong to the store: valid until the next read from the same snapshot. */
+export class RowView {
+  private readonly view: DataView
+  private readonly offsetTable: number
+  private readonly text: number
+
+  constructor(
+    readonly layout: RowLayout,
+    readonly bytes: Uint8Array,
+  ) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.offsetTable = FIXED_HEADER_BYTES + 4 * layout.references.length
+    this.text = this.offsetTable + 4 * (layout.slots.length + 1)
+  }
+
+  get stamp(): number {
+    return this.view.getUint32(4, true)
+  }
+
+  get globalStamp(): number {
+    return this.view.getFloat64(8, true)
+  }
+
+  /** Row id of the entity that the nth N→1 relation of the layout points to, or undefined. */
+  reference(index: number): number | undefined {
+    const rowId = this.view.getUint32(FIXED_HEADER_BYTES + 4 * index, true)
+    return rowId === NO_ROW ? undefined : rowId
+  }
+
+  /** Start in {@link bytes} of the head: `"__KEY":…,"__TIMESTAMP":…,"__STAMP":n`. It ends where slot 0 starts. */
+  get headStart(): number {
+    return this.text
+  }
+
+  /** Start in {@link bytes} of a slot `,"name":value`; of the slot count, the end of the last. */
+  slotStart(slot: number): number {
+    return this.text + this.view.getUint32(this.offsetTable + 4 * slot, true)
+  }
+
+  /** Start in {@link bytes} of the JSON value of a slot. It ends where the next slot starts. */
+  valueStart(slot: number): number {
+    return this.slotStart(slot) + this.layout.prefixes[slot]!.length
+  }
+
+  /** JSON text of a slot's value. */
+  json(slot: number): string {
+    return decoder.decode(this.bytes.subarray(this.valueStart(slot), this.slotStart(slot + 1)))
+  }
+
+  /** Value of an attribute that has a slot; of an image or a blob true when there is one. */
+  value(attribute: Attribute): Value | true {
+    const slot = this.layout.slotOf.get(attribute)
+    return slot === undefined ? null : decodeValue(this.layout.slots[slot]!, this.json(slot), this.layout.wire)
+  }
+
+  /** The text of `__KEY`. */
+  get key(): string {
+    const head = decoder.decode(this.bytes.subarray(this.text, this.slotStart(0)))
+    return (JSON.parse(`{${head}}`) as { __KEY: string }).__KEY
+  }
+}
+
+const decoder = new TextDecoder()

@@ -1,0 +1,84 @@
+import type { Attribute, RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import type { RowSet } from '../row-set/row-set.ts'
+import type { RowView } from './row-view.ts'
+
+/**
+ * The state of the store after one commit: all of it or none of it. Pinned when a query starts, released in `finally`,
+ * never held across an `await`. Everything read through it is of that one state.
+ */
+export interface Snapshot {
+  /** `__GlobalStamp` of the store: grows by one with every change of an entity. */
+  readonly globalStamp: number
+  table(dataClass: DataClass): TableSnapshot
+  release(): void
+}
+
+/** One dataclass in a snapshot. Row ids are 32-bit, grow monotonically and are never used again. */
+export interface TableSnapshot {
+  readonly dataClass: DataClass
+  /** Rows that exist. */
+  readonly live: RowSet
+  /** Every row id is below it. */
+  readonly rowIdLimit: number
+  /** The row, or undefined when it does not exist (any more). Its bytes are valid until the next read. */
+  row(rowId: number): RowView | undefined
+  /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
+  column(attribute: StorageAttribute | RelatedEntityAttribute): Column
+  /** Undefined when the attribute has none. */
+  index(attribute: StorageAttribute): SecondaryIndex | undefined
+  /** Rows of this dataclass whose N→1 relation `relation` points to row `targetRowId` of its target, ascending. */
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array
+  /** Row whose primary key is `key` (compared by fold), or undefined. */
+  findKey(key: Value): number | undefined
+  binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined
+}
+
+/** Rows per segment: row `id` is entry `id % SEGMENT_ROWS` of segment `floor(id / SEGMENT_ROWS)`. */
+export const SEGMENT_ROWS = 4096
+export const SEGMENT_WORDS = SEGMENT_ROWS / 32
+
+/** Immutable segments of one attribute's values. */
+export interface Column {
+  readonly attribute: Attribute
+  segment(index: number): Segment
+}
+
+/**
+ * `present` is a bitmap of the rows in the segment that exist and are not null; entries of other rows mean nothing.
+ *
+ * | attribute | segment |
+ * |---|---|
+ * | byte, word, long, number, float, long64 while all are safe integers | `number` |
+ * | bool | `number`, 0 or 1 |
+ * | date, duration | `number`, milliseconds |
+ * | N→1 relation | `number`, row id of the related entity |
+ * | long64 with a value beyond ±(2^53 - 1) | `bigint` |
+ * | string, uuid | `text`, folded |
+ * | object | `json`, parsed |
+ * | image, blob | `presence` |
+ */
+export type Segment =
+  | { readonly kind: 'number'; readonly present: Uint32Array; readonly values: Float64Array }
+  | { readonly kind: 'bigint'; readonly present: Uint32Array; readonly values: BigInt64Array }
+  | { readonly kind: 'text'; readonly present: Uint32Array; readonly values: readonly (string | undefined)[] }
+  | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
+  | { readonly kind: 'presence'; readonly present: Uint32Array }
+
+/** Ordered index of a scalar storage attribute. Text is ordered by its fold. Null is indexed too. */
+export interface SecondaryIndex {
+  /** Rows whose value equals `value` (text by fold; null finds nulls). Cost: O(log n + hits). */
+  equal(value: Value): RowSet
+  /** Rows with a value between the bounds; never null. A missing bound is open. Cost: O(log n + hits). */
+  range(bounds: Bounds): RowSet
+  /** Rows whose folded text starts with `prefix` (folded). */
+  prefix(prefix: string): RowSet
+  /** Number of hits of the same calls, exact or estimated, at most `limit`; for the planner. Cost: O(log n + min(hits, limit)). */
+  estimate(what: { equal: Value } | Bounds | { prefix: string }, limit: number): number
+}
+
+export interface Bounds {
+  lower?: { value: Value; inclusive: boolean }
+  upper?: { value: Value; inclusive: boolean }
+}
