@@ -11,7 +11,8 @@ export const EngineErrors = defineErrors('ENGINE', {
   NOT_ALL_DELETED: {
     errCode: 1121,
     http: 409,
-    message: (deleted: number, selected: number) => `${deleted} of ${selected} entities were deleted, the others could not be`,
+    message: (deleted: number, selected: number) =>
+      `${deleted} of ${selected} entities were deleted, the others could not be`,
   },
   BAD_JSON: {
     errCode: 1806,

@@ -46,7 +46,10 @@ export class ProtocolError extends Error {
 
   /** The same error with a further consequence behind its entries, as in 1263, 1046, 1517. */
   followedBy(...consequences: ProtocolError[]): ProtocolError {
-    return new ProtocolError({ ...this.toData(), entries: [...this.entries, ...consequences.flatMap(error => error.entries)] })
+    return new ProtocolError({
+      ...this.toData(),
+      entries: [...this.entries, ...consequences.flatMap(error => error.entries)],
+    })
   }
 
   /** The same error caused by an earlier one, whose entries come first: [1500, 1804]. Keeps its own HTTP status. */
@@ -101,4 +104,3 @@ export function defineErrors<const D extends Definitions>(prefix: string, defini
   }
   return factories as Factories<D>
 }
-

@@ -10,7 +10,8 @@ import { EngineErrors } from './engine-errors.ts'
 import { ProtocolError } from './errors.ts'
 import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
-import { type Page, type QueryContext, select, selectRowIds } from './query/select.ts'
+import { QueryBudget } from './query/execute/query-budget.ts'
+import { select, selectRowIds } from './query/select.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
 import { writeArray, writeCollection, writeEntity } from './query/serialise/write-selection.ts'
@@ -26,7 +27,7 @@ import { WriterClient } from './write/writer-client.ts'
 export { describeAll, describeCatalog, describeDataClass } from './catalog/describe.ts'
 export { parseParams } from './query/parse/parse-params.ts'
 export { parsePathList } from './query/parse/parse-path-list.ts'
-export { parseBody } from './write/parse-body.ts'
+export { parseJsonBody } from './json-body.ts'
 
 export interface EngineOptions {
   /** Folder of the store; made when it does not exist. */
@@ -40,6 +41,8 @@ export interface EngineOptions {
   /** Memory for column segments. */
   cacheBytes: number
   limits: QueryLimits
+  /** Bodies that wait for the writer; beyond it a write is refused with 503. */
+  writeQueueBytes: number
 }
 
 export interface QueryLimits {
@@ -55,7 +58,7 @@ export interface QueryLimits {
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   mkdirSync(options.path, { recursive: true })
-  const writer = await WriterClient.start(options)
+  const writer = await WriterClient.start({ ...options, maxWaitingBytes: options.writeQueueBytes })
   try {
     return new Engine(options, writer)
   } catch (error) {
@@ -77,7 +80,12 @@ export class Engine {
     this.environment = openEnvironment(options)
     this.catalog = loadModel(options.model, this.environment.meta.get('numbers') as TableNumbers)
     this.layouts = loadLayouts(this.environment, this.catalog, options.wire)
-    this.store = openStore({ environment: this.environment, catalog: this.catalog, layouts: this.layouts, cacheBytes: options.cacheBytes })
+    this.store = openStore({
+      environment: this.environment,
+      catalog: this.catalog,
+      layouts: this.layouts,
+      cacheBytes: options.cacheBytes,
+    })
   }
 
   /** False while the writer thread is being replaced. */
@@ -100,14 +108,14 @@ export class Engine {
   /** The answer to a read: UTF-8 JSON, valid until the next read in this thread. @throws {ProtocolError} */
   read(request: ReadRequest): Uint8Array {
     return this.inSnapshot(snapshot => {
-      const page = select(request, this.catalog, snapshot, this.queryContext())
+      const page = select(request, this.catalog, snapshot, this.budget())
       const projection = bindProjection(page.dataClass, request.output, this.layouts, this.options.limits)
       const { output } = request
       switch (output.form) {
         case 'entity':
-          return writeEntity(page, projection, snapshot, output)
+          return writeEntity(page, projection, snapshot)
         case 'array':
-          return writeArray(page, projection, snapshot, output)
+          return writeArray(page, projection, snapshot)
         case 'collection':
           return writeCollection(page, projection, snapshot, output)
       }
@@ -124,7 +132,7 @@ export class Engine {
       const attribute = item.path.length === 1 ? dataClass.attributesByName.get(item.path[0]!) : undefined
       if (attribute?.kind !== 'storage' || attribute.scope !== 'public') return undefined
       if (attribute.type !== 'image' && attribute.type !== 'blob') return undefined
-      const [rowId] = select(request, this.catalog, snapshot, this.queryContext()).rowIds
+      const [rowId] = select(request, this.catalog, snapshot, this.budget()).rowIds
       return snapshot.table(dataClass).binary(rowId!, attribute) ?? null
     })
   }
@@ -141,8 +149,20 @@ export class Engine {
     const projection = bindProjection(dataClass, output, this.layouts, this.options.limits)
     const result = await this.write(request)
     const failure = result.entities.find(entity => entity.failure)?.failure
-    const body = this.inSnapshot(snapshot => writeSaved(result, projection, snapshot))
-    return { status: failure?.error.httpStatus ?? 200, body }
+    const answer = (snapshot: Snapshot): Uint8Array => {
+      try {
+        return writeSaved(result, projection, snapshot)
+      } catch (error) {
+        if (!output.expand && !output.attributes) throw error
+        // It has been saved: what is too large or gone meanwhile must not look like a failure.
+        return writeSaved(
+          result,
+          bindProjection(dataClass, { form: 'entity' }, this.layouts, this.options.limits),
+          snapshot,
+        )
+      }
+    }
+    return { status: failure?.error.httpStatus ?? 200, body: this.inSnapshot(snapshot => answer(snapshot)) }
   }
 
   /**
@@ -151,9 +171,14 @@ export class Engine {
    * @throws {ProtocolError} why the first entity that is left could not be deleted
    */
   async delete(request: ReadRequest, atomic: boolean): Promise<number> {
-    const rowIds = this.inSnapshot(snapshot => selectRowIds(request, this.catalog, snapshot, this.queryContext()))
+    const rowIds = this.inSnapshot(snapshot => selectRowIds(request, this.catalog, snapshot, this.budget()))
     if (rowIds.length === 0) return 0
-    const { deleted, error } = await this.writer.delete({ kind: 'delete', dataClass: request.dataClass, rowIds, atomic })
+    const { deleted, error } = await this.writer.delete({
+      kind: 'delete',
+      dataClass: request.dataClass,
+      rowIds,
+      atomic,
+    })
     if (!error) return deleted
     const cause = new ProtocolError(error)
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
@@ -175,10 +200,7 @@ export class Engine {
     }
   }
 
-  private queryContext(): QueryContext {
-    const { timeoutMs, maxRowsExamined } = this.options.limits
-    return { budget: { deadlineAt: performance.now() + timeoutMs, now: () => performance.now(), maxRowsExamined } }
+  private budget(): QueryBudget {
+    return new QueryBudget(this.options.limits)
   }
 }
-
-export type { Page }

@@ -11,6 +11,7 @@ export function outputUrl(path: string): URL {
   for (let folder = new URL('./', import.meta.url); ; folder = new URL('../', folder)) {
     const candidate = new URL(path, folder)
     if (existsSync(candidate)) return candidate
-    if (folder.pathname === '/' || folder.pathname === new URL('../', folder).pathname) throw new Error(`the build has no ${path}`)
+    if (folder.pathname === '/' || folder.pathname === new URL('../', folder).pathname)
+      throw new Error(`the build has no ${path}`)
   }
 }

@@ -57,3 +57,8 @@ export function getBytes(table: Database<Buffer, Buffer>, key: Buffer): Uint8Arr
   const value = table.getBinaryFast(key)
   return value === undefined ? undefined : new Uint8Array(value.buffer, value.byteOffset, value.length)
 }
+
+/** Keys from `start` up to, not including, `end`, in order. */
+export function keyRange(table: Database<Buffer, Buffer>, start: Buffer, end: Buffer): Iterable<Buffer> {
+  return table.getKeys({ start, end })
+}

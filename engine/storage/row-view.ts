@@ -5,7 +5,8 @@ import { decodeValue } from './wire-value.ts'
 
 /** A stored row, read in place. The bytes belong to the store: valid until the next read from the same snapshot. */
 export class RowView {
-  private readonly view: DataView
+  /** The same bytes, with the number and text conversions of a Buffer. */
+  readonly buffer: Buffer
   private readonly offsetTable: number
   private readonly text: number
 
@@ -13,22 +14,27 @@ export class RowView {
     readonly layout: RowLayout,
     readonly bytes: Uint8Array,
   ) {
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.offsetTable = FIXED_HEADER_BYTES + 4 * layout.references.length
     this.text = this.offsetTable + 4 * (layout.slots.length + 1)
   }
 
+  /** Version of the layout that the row was written with: {@link layout} reads it only when they are the same. */
+  get layoutVersion(): number {
+    return this.buffer.readUInt16LE(0)
+  }
+
   get stamp(): number {
-    return this.view.getUint32(4, true)
+    return this.buffer.readUInt32LE(4)
   }
 
   get globalStamp(): number {
-    return this.view.getFloat64(8, true)
+    return this.buffer.readDoubleLE(8)
   }
 
   /** Row id of the entity that the nth N→1 relation of the layout points to, or undefined. */
   reference(index: number): number | undefined {
-    const rowId = this.view.getUint32(FIXED_HEADER_BYTES + 4 * index, true)
+    const rowId = this.buffer.readUInt32LE(FIXED_HEADER_BYTES + 4 * index)
     return rowId === NO_ROW ? undefined : rowId
   }
 
@@ -39,7 +45,7 @@ export class RowView {
 
   /** Start in {@link bytes} of a slot `,"name":value`; of the slot count, the end of the last. */
   slotStart(slot: number): number {
-    return this.text + this.view.getUint32(this.offsetTable + 4 * slot, true)
+    return this.text + this.buffer.readUInt32LE(this.offsetTable + 4 * slot)
   }
 
   /** Start in {@link bytes} of the JSON value of a slot. It ends where the next slot starts. */
@@ -49,7 +55,7 @@ export class RowView {
 
   /** JSON text of a slot's value. */
   json(slot: number): string {
-    return decoder.decode(this.bytes.subarray(this.valueStart(slot), this.slotStart(slot + 1)))
+    return this.buffer.toString('utf8', this.valueStart(slot), this.slotStart(slot + 1))
   }
 
   /** Value of an attribute that has a slot; of an image or a blob true when there is one. */
@@ -60,9 +66,7 @@ export class RowView {
 
   /** The text of `__KEY`. */
   get key(): string {
-    const head = decoder.decode(this.bytes.subarray(this.text, this.slotStart(0)))
+    const head = this.buffer.toString('utf8', this.text, this.slotStart(0))
     return (JSON.parse(`{${head}}`) as { __KEY: string }).__KEY
   }
 }
-
-const decoder = new TextDecoder()

@@ -1,4 +1,4 @@
-import type { Attribute, RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
@@ -25,7 +25,7 @@ export interface TableSnapshot {
   /** The row, or undefined when it does not exist (any more). Its bytes are valid until the next read. */
   row(rowId: number): RowView | undefined
   /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
-  column(attribute: StorageAttribute | RelatedEntityAttribute): Column
+  column(attribute: ColumnAttribute): Column
   /** Undefined when the attribute has none. */
   index(attribute: StorageAttribute): SecondaryIndex | undefined
   /** Rows of this dataclass whose N→1 relation `relation` points to row `targetRowId` of its target, ascending. */
@@ -39,9 +39,16 @@ export interface TableSnapshot {
 export const SEGMENT_ROWS = 4096
 export const SEGMENT_WORDS = SEGMENT_ROWS / 32
 
-/** Immutable segments of one attribute's values. */
+/** What a column can hold: everything of a row that is a value of its own. */
+export type ColumnAttribute = StorageAttribute | RelatedEntityAttribute
+
+/**
+ * Immutable segments of one attribute's values. A segment that is not in memory is decoded from the rows, some 2 µs a row,
+ * together with the same segment of the other columns opened in this snapshot: open all that a query needs, then read
+ * segment by segment. For a few scattered rows {@link TableSnapshot.row} costs less.
+ */
 export interface Column {
-  readonly attribute: Attribute
+  readonly attribute: ColumnAttribute
   segment(index: number): Segment
 }
 
@@ -54,7 +61,7 @@ export interface Column {
  * | bool | `number`, 0 or 1 |
  * | date, duration | `number`, milliseconds |
  * | N→1 relation | `number`, row id of the related entity |
- * | long64 with a value beyond ±(2^53 - 1) | `bigint` |
+ * | long64 once a value was beyond ±(2^53 - 1) | `bigint` |
  * | string, uuid | `text`, folded |
  * | object | `json`, parsed |
  * | image, blob | `presence` |
@@ -66,7 +73,10 @@ export type Segment =
   | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
   | { readonly kind: 'presence'; readonly present: Uint32Array }
 
-/** Ordered index of a scalar storage attribute. Text is ordered by its fold. Null is indexed too. */
+/**
+ * Ordered index of a scalar storage attribute. Text is ordered by its fold. Null is indexed too. Numbers compare exactly,
+ * whatever the attribute's type: a bound of 1.5 on a long64 and one beyond 2^53 on a number are fine.
+ */
 export interface SecondaryIndex {
   /** Rows whose value equals `value` (text by fold; null finds nulls). Cost: O(log n + hits). */
   equal(value: Value): RowSet

@@ -35,7 +35,12 @@ export function encodeValue(
       return `"${formatDate(value as number, attribute.simpleDate, wire)}"`
     case 'image': {
       const name = encodeURIComponent(attribute.name)
-      const address = uri(attribute.dataClass.name, entity.key, attribute.name, `?$imageformat=best&$version=${entity.stamp}&$expand=${name}`)
+      const address = uri(
+        attribute.dataClass.name,
+        entity.key,
+        attribute.name,
+        `?$imageformat=best&$version=${entity.stamp}&$expand=${name}`,
+      )
       return `{"__deferred":{"uri":${address},"image":true}}`
     }
     case 'blob':
@@ -49,7 +54,8 @@ export function encodeValue(
 /** The value again, from the JSON text in a row; of an image or a blob true when there is one. */
 export function decodeValue(attribute: RowAttribute, json: string, wire: WireOptions): Value | true {
   if (json === 'null') return null
-  if (attribute.kind === 'relatedEntity') return (JSON.parse(json) as { __deferred: { __KEY: string } }).__deferred.__KEY
+  if (attribute.kind === 'relatedEntity')
+    return (JSON.parse(json) as { __deferred: { __KEY: string } }).__deferred.__KEY
   if (attribute.kind === 'relatedEntities') return null
   switch (attribute.type) {
     case 'image':
@@ -76,7 +82,8 @@ export function formatDate(ms: number, simpleDate: boolean, wire: WireOptions): 
   return `${Number(day)}!${Number(month)}!${Number(year)}`
 }
 
-function parseWireDate(text: string, simpleDate: boolean, wire: WireOptions): number {
+/** Milliseconds of a date that {@link formatDate} wrote. */
+export function parseWireDate(text: string, simpleDate: boolean, wire: WireOptions): number {
   if (!simpleDate || wire.dateOnlyFormat === 'iso') return Date.parse(text)
   const [day, month, year] = text.split('!').map(Number) as [number, number, number]
   // The constructor would read the years 0 … 99 as 1900 … 1999.
@@ -87,16 +94,22 @@ const DATE = /^([+-]?\d+)-(\d\d)-(\d\d)$/
 
 /** `/rest/{dataClass}({key})[/{part}][query]` as a JSON string. Keys that hold a delimiter are quoted inside the brackets. */
 function uri(dataClass: string, key: string, part = '', query = ''): string {
-  return JSON.stringify(`/rest/${encodeURIComponent(dataClass)}(${uriKey(key)})${part && `/${encodeURIComponent(part)}`}${query}`)
+  return JSON.stringify(
+    `/rest/${encodeURIComponent(dataClass)}(${uriKey(key)})${part && `/${encodeURIComponent(part)}`}${query}`,
+  )
 }
 
 export function uriKey(key: string): string {
   if (PLAIN_KEY.test(key)) return key
-  const encoded = encodeURIComponent(key).replace(/[()']/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  // A lone surrogate has no percent-encoding: encodeURIComponent would throw.
+  const encoded = encodeURIComponent(key.replace(LONE_SURROGATE, '\ufffd')).replace(
+    /[()']/g,
+    c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   // Quotes delimit the key for the server. %22 and not a raw quote, so that the address stays one for a browser too.
   return NEEDS_QUOTES.test(key) ? `%22${encoded}%22` : encoded
 }
 
+const LONE_SURROGATE = /\p{Surrogate}/gu
 const PLAIN_KEY = /^[A-Za-z0-9_.~-]+$/
 const NEEDS_QUOTES = /[()[\],/'\s]|^$/
-

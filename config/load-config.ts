@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { shapeProblems } from '../engine/catalog/shape-problems.ts'
+import { outputUrl } from '../engine/output-root.ts'
+import { suggestion } from '../engine/suggestion.ts'
+import { ConfigError } from './config-error.ts'
+import type { PluginReference } from './option.ts'
+import { readJsonFile } from './read-json-file.ts'
+import {
+  CONFIG_FILE_SCHEMA,
+  CONFIG_KEYS,
+  type ConfigKey,
+  type ConfigValues,
+  environmentNames,
+  flagNames,
+  optionOf,
+} from './schema.ts'
+
+export interface ConfigSources {
+  /** Path of the config file; without it `TESSER_CONFIG`, then `tesser.config.json` in `cwd` if there is one. */
+  file?: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  /** Text of each flag by its name without dashes: `port`, `server-port`, `log-level`. */
+  flags: Readonly<Record<string, string | undefined>>
+  cwd?: string
+}
+
+/** The configuration as everything gets it: complete, checked, frozen, all paths absolute. */
+export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data' | 'disablePlugins'> {
+  readonly server: Omit<ConfigValues['server'], 'tls'> & {
+    readonly tls: { readonly keyFile: string; readonly certFile: string; readonly passphrase?: string } | undefined
+  }
+  readonly model: string
+  readonly data: string
+  /** Built-in ones first. Their options are not frozen: the plugin loader fills defaults in. */
+  readonly plugins: readonly PluginReference[]
+  /** Where relative paths and npm names of the file start; the working directory when there is no file. */
+  readonly folder: string
+  /** The embedded demo is served, because nothing says what else would be. */
+  readonly demo: boolean
+}
+
+/**
+ * Configuration from flags, environment, file and defaults, in this order of precedence.
+ * @throws {ConfigError} with every problem of all of them
+ */
+export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSources): Config {
+  const { path, content } = readConfigFile(file ?? env.TESSER_CONFIG, cwd)
+  const folder = path === undefined ? cwd : dirname(path)
+  const problems = shapeProblems(CONFIG_FILE_SCHEMA, content, '').map(problem => `${path}: ${problem}`)
+
+  const received = new Map<ConfigKey, { value: unknown; folder: string }>()
+  for (const key of CONFIG_KEYS) {
+    const option = optionOf(key)
+    const texts = [
+      ...flagNames(key).map(name => ({ source: `--${name}`, text: flags[name] })),
+      ...environmentNames(key).map(name => ({ source: name, text: env[name] })),
+    ]
+    const first = texts.find(({ text }) => text !== undefined)
+    const value = first ? option.fromText(first.text!) : valueAt(content, key)
+    if (first) problems.push(...shapeProblems(option.schema, value, first.source))
+    if (value !== undefined) received.set(key, { value, folder: first ? cwd : folder })
+  }
+  problems.push(...contradictions(received, path))
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const values = Object.create(null) as Record<string, unknown>
+  for (const key of CONFIG_KEYS) {
+    const option = optionOf(key)
+    const found = received.get(key)
+    setAt(values, key, found ? option.read(found.value, found.folder) : option.default)
+  }
+  const { disablePlugins, ...rest } = values as unknown as ConfigValues
+  const { keyFile, certFile, passphrase } = rest.server.tls
+  const demo = rest.model === undefined
+  return freeze<Config>({
+    ...rest,
+    server: {
+      ...rest.server,
+      tls: keyFile && certFile ? { keyFile, certFile, ...(passphrase !== undefined && { passphrase }) } : undefined,
+    },
+    model: rest.model ?? DEMO_MODEL(),
+    data: rest.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
+    plugins: withBuiltIn(rest.plugins, disablePlugins),
+    folder,
+    demo,
+  })
+}
+
+const DEMO_MODEL = (): string => fileURLToPath(outputUrl('config/demo/model.json'))
+
+function readConfigFile(given: string | undefined, cwd: string): { path: string | undefined; content: unknown } {
+  const path = resolve(cwd, given ?? 'tesser.config.json')
+  if (given === undefined && !existsSync(path)) return { path: undefined, content: {} }
+  return { path, content: readJsonFile(path, 'config') }
+}
+
+/** What cannot be seen in one option alone. */
+function contradictions(received: ReadonlyMap<ConfigKey, { value: unknown }>, path: string | undefined): string[] {
+  const problems: string[] = []
+  if (path !== undefined && !received.has('model')) {
+    problems.push(`${path}: "model" is missing; it names the file of the data model`)
+  }
+  if (received.has('server.tls.keyFile') !== received.has('server.tls.certFile')) {
+    problems.push('server.tls: keyFile and certFile are needed together')
+  }
+  const disabled = received.get('disablePlugins')?.value
+  const known = builtInPlugins().map(nameOf)
+  for (const name of Array.isArray(disabled) ? disabled.map(String) : []) {
+    if (!known.includes(name)) {
+      problems.push(
+        `disablePlugins: there is no built-in plugin "${name}"${suggestion(name, known) || `; they are ${known.join(', ')}`}`,
+      )
+    }
+  }
+  return problems
+}
+
+/** Specifiers of the plugins that come with the server, in the order of loading. */
+const builtInPlugins = (): readonly string[] =>
+  (readJsonFile(fileURLToPath(outputUrl('config/default.json')), 'default config') as { plugins: string[] }).plugins
+
+const nameOf = (specifier: string): string => specifier.slice(specifier.lastIndexOf('/') + 1)
+
+/** Built-in plugins, with options where `plugins` names them again, then the other ones of `plugins`. */
+function withBuiltIn(plugins: readonly PluginReference[], disabled: readonly string[]): PluginReference[] {
+  const references = new Map<string, PluginReference>()
+  for (const specifier of builtInPlugins()) {
+    if (!disabled.includes(nameOf(specifier))) references.set(specifier, { specifier })
+  }
+  for (const plugin of plugins) references.set(plugin.specifier, plugin)
+  return [...references.values()]
+}
+
+function valueAt(content: unknown, key: string): unknown {
+  let value = content
+  for (const part of key.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = (value as Record<string, unknown>)[part]
+  }
+  return value
+}
+
+function setAt(object: Record<string, unknown>, key: string, value: unknown): void {
+  const [head, ...rest] = key.split('.') as [string, ...string[]]
+  if (rest.length === 0) object[head] = value
+  else {
+    object[head] ??= {}
+    setAt(object[head] as Record<string, unknown>, rest.join('.'), value)
+  }
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const [key, child] of Object.entries(value)) {
+    if (typeof child === 'object' && child !== null && key !== 'options') freeze(child)
+  }
+  return Object.freeze(value)
+}

@@ -1,0 +1,132 @@
+import { resolve } from 'node:path'
+import { type TSchema, Type } from '@sinclair/typebox'
+
+/** One option: how it reads in the file and as text, its default, and its documentation. */
+export interface Option<T> {
+  /** Shape in the config file. */
+  readonly schema: TSchema
+  readonly default: T
+  readonly doc: string
+  /** Not shown by `--print-config`. */
+  readonly secret: boolean
+  /** Text of a flag or an environment variable, as the file would have it; text that cannot be read stays as it is. */
+  fromText(text: string): unknown
+  /** The value meant. `folder` is where relative paths start. */
+  read(value: unknown, folder: string): T
+}
+
+/** Value of a table of options, nested by the dots in its keys. */
+export type Values<Table> = {
+  [Head in keyof Table as Head extends `${infer H}.${string}` ? H : Head]: Head extends `${infer H}.${string}`
+    ? Values<{ [K in keyof Table as K extends `${H}.${infer Rest}` ? Rest : never]: Table[K] }>
+    : Table[Head] extends Option<infer T>
+      ? T
+      : never
+}
+
+interface Common<T> {
+  default: T
+  doc: string
+}
+
+export function text<T extends string | undefined = string>({
+  doc,
+  secret = false,
+  ...rest
+}: Common<T> & { secret?: boolean }): Option<T> {
+  return make({ schema: Type.String({ minLength: 1 }), doc, secret, ...rest })
+}
+
+export function integer({ min, max, ...rest }: Common<number> & { min: number; max?: number }): Option<number> {
+  const schema = Type.Integer({ minimum: min, ...(max !== undefined && { maximum: max }) })
+  return make({ schema, fromText: numberOrText, ...rest })
+}
+
+export function flag(common: Common<boolean>): Option<boolean> {
+  return make({
+    schema: Type.Boolean(),
+    fromText: text => (text === 'true' ? true : text === 'false' ? false : text),
+    ...common,
+  })
+}
+
+export function choice<const T extends string>({ of, ...rest }: Common<NoInfer<T>> & { of: readonly T[] }): Option<T> {
+  return make({ schema: Type.Unsafe<T>({ type: 'string', enum: of }), ...rest })
+}
+
+export function textList(common: Common<readonly string[]>): Option<readonly string[]> {
+  return make({ schema: Type.Array(Type.String({ minLength: 1 })), fromText: listOfText, ...common })
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+const SIZE = /^(\d+(?:\.\d+)?) *(B|KiB|MiB|GiB|TiB)$/
+
+/** A number of bytes: an integer, or a text such as "64 MiB". */
+export function bytes({ default: size, min, doc }: Common<string> & { min: number }): Option<number> {
+  const schema = Type.Unsafe<number | string>({
+    type: ['integer', 'string'],
+    minimum: min,
+    pattern: SIZE.source,
+    examples: [size],
+  })
+  const read = (value: unknown): number => {
+    if (typeof value === 'number') return value
+    const [, amount, unit] = SIZE.exec(value as string)!
+    return Math.floor(Number(amount) * 1024 ** UNITS.indexOf(unit!))
+  }
+  return make({ schema: { ...schema, default: size }, default: read(size), doc, fromText: numberOrText, read })
+}
+
+/** A file or folder, as an absolute path. */
+export function path(doc: string): Option<string | undefined> {
+  return make<string | undefined>({
+    schema: Type.String({ minLength: 1 }),
+    default: undefined,
+    doc,
+    read: (value, folder) => resolve(folder, value as string),
+  })
+}
+
+/** A plugin to load: what is imported, and the options that it gets. */
+export interface PluginReference {
+  specifier: string
+  options?: Record<string, unknown>
+}
+
+export function pluginList(doc: string): Option<readonly PluginReference[]> {
+  const item = Type.Unsafe<string | { plugin: string; options?: Record<string, unknown> }>({
+    type: ['string', 'object'],
+    minLength: 1,
+    properties: { plugin: Type.String({ minLength: 1 }), options: { type: 'object' } },
+    required: ['plugin'],
+    additionalProperties: false,
+  })
+  return make<readonly PluginReference[]>({
+    schema: Type.Array(item),
+    default: [],
+    doc,
+    fromText: listOfText,
+    read: value =>
+      (value as (typeof item.static)[]).map(each =>
+        typeof each === 'string'
+          ? { specifier: each }
+          : { specifier: each.plugin, ...(each.options && { options: each.options }) },
+      ),
+  })
+}
+
+type Parts<T> = Common<T> & Partial<Option<T>> & { schema: TSchema }
+const make = <T>(parts: Parts<T>): Option<T> => ({
+  secret: false,
+  fromText: text => text,
+  read: value => value as T,
+  ...parts,
+  schema: { default: parts.default, ...parts.schema, description: parts.doc },
+})
+
+const numberOrText = (text: string): number | string => (/^-?\d+$/.test(text.trim()) ? Number(text) : text)
+const listOfText = (text: string): string[] =>
+  text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')

@@ -1,0 +1,13 @@
+import type { Config } from './load-config.ts'
+import { CONFIG_KEYS, optionOf } from './schema.ts'
+
+const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
+
+/** The configuration in the form of its file, complete, with secrets hidden wherever a property has the name of one. */
+export function printConfig({ folder: _, demo: __, plugins, ...values }: Config): string {
+  const shown = {
+    ...values,
+    plugins: plugins.map(({ specifier, options }) => (options ? { plugin: specifier, options } : specifier)),
+  }
+  return JSON.stringify(shown, (name, value) => (SECRETS.has(name) ? '(hidden)' : value), 2)
+}

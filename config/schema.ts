@@ -1,0 +1,137 @@
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { bytes, choice, flag, integer, type Option, path, pluginList, text, textList, type Values } from './option.ts'
+
+/** Every option: name, shape, default and documentation. Source of the types, the flags, the environment and the schema. */
+export const configTable = {
+  model: path('File of the data model. Without it and without a config file the embedded demo is served.'),
+  data: path('Folder of the store; `data/store` by default, `data/demo` for the demo.'),
+
+  'server.host': text({ default: '127.0.0.1', doc: 'Address to listen on; `0.0.0.0` for all of this machine.' }),
+  'server.port': integer({ default: 8080, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes a free one.' }),
+  'server.transport': choice({
+    default: 'auto',
+    of: ['auto', 'uws', 'uws-node20', 'node-http'],
+    doc: 'HTTP implementation: the current uWebSockets.js, its build for Node 20, or that of Node; `auto` takes the first that works.',
+  }),
+  'server.tls.keyFile': path('Private key of the server, PEM. With `certFile` the server speaks HTTPS only.'),
+  'server.tls.certFile': path('Certificate of the server with its chain, PEM.'),
+  'server.tls.passphrase': text<string | undefined>({
+    default: undefined,
+    secret: true,
+    doc: 'Passphrase of the key file.',
+  }),
+  'server.headerBytes': bytes({
+    default: '64 KiB',
+    min: 4096,
+    doc: 'Greatest request line with headers; filters and vectors make it long.',
+  }),
+  'server.bodyBytes': bytes({ default: '32 MiB', min: 1024, doc: 'Greatest request body.' }),
+  'server.requestTimeoutMs': integer({
+    default: 30_000,
+    min: 1000,
+    doc: 'Time for a request to arrive, head and body.',
+  }),
+  'server.idleTimeoutMs': integer({
+    default: 60_000,
+    min: 1000,
+    doc: 'Connections without a request are closed after it.',
+  }),
+  'server.graceMs': integer({
+    default: 10_000,
+    min: 0,
+    doc: 'Time that requests in flight get when the server stops.',
+  }),
+  'server.refuseChunked': flag({ default: false, doc: 'Refuse bodies with `Transfer-Encoding: chunked` (411).' }),
+  'server.cors.origins': textList({
+    default: [],
+    doc: 'Origins of pages that may ask, such as `https://app.example.com`; `*` for every one without cookies.',
+  }),
+  'server.cors.credentials': flag({ default: false, doc: 'Let those pages send cookies.' }),
+  'server.cors.maxAgeSeconds': integer({
+    default: 600,
+    min: 0,
+    doc: 'Time for which a browser keeps the answer to its preflight request.',
+  }),
+  'server.accessLog': flag({ default: false, doc: 'Log every request.' }),
+
+  'log.level': choice({
+    default: 'info',
+    of: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    doc: 'Least level that is logged.',
+  }),
+  'log.pretty': flag({ default: false, doc: 'Lines for people in place of JSON.' }),
+
+  'storage.mapSizeBytes': bytes({
+    default: '64 GiB',
+    min: 2 ** 20,
+    doc: 'Upper bound of the store. Reserves address space, neither memory nor disk.',
+  }),
+  'storage.cacheBytes': bytes({
+    default: '256 MiB',
+    min: 2 ** 20,
+    doc: 'Memory for columns of values that filters and sorts read.',
+  }),
+  'storage.allowLoss': flag({ default: false, doc: 'Let a changed model delete the data of what it no longer names.' }),
+
+  'protocol.dateOnlyFormat': choice({
+    default: 'iso',
+    of: ['iso', 'dmy'],
+    doc: 'How dates without time read: `2020-01-31`, or `31!1!2020` as older clients expect.',
+  }),
+
+  'query.timeoutMs': integer({ default: 30_000, min: 1, doc: 'Time that a query may take.' }),
+  'query.maxRowsExamined': integer({ default: 50_000_000, min: 1, doc: 'Rows that a query may look at.' }),
+  'query.maxExpandDepth': integer({
+    default: 8,
+    min: 1,
+    doc: 'Relations in a row that `$expand` and `$attributes` follow.',
+  }),
+  'query.maxAnswerBytes': bytes({ default: '256 MiB', min: 1024, doc: 'Greatest answer.' }),
+
+  'write.queueBytes': bytes({
+    default: '256 MiB',
+    min: 1024,
+    doc: 'Bodies that wait to be written; beyond it the server answers 503.',
+  }),
+
+  plugins: pluginList(
+    'Plugins to load after the built-in ones: npm names, paths, or `{ "plugin": …, "options": { … } }`.',
+  ),
+  disablePlugins: textList({ default: [], doc: 'Built-in plugins that are not loaded, by name.' }),
+} as const
+
+export type ConfigKey = keyof typeof configTable
+export type ConfigValues = Values<typeof configTable>
+export const CONFIG_KEYS = Object.keys(configTable) as ConfigKey[]
+
+const OPTIONS: Readonly<Record<ConfigKey, Option<unknown>>> = configTable
+export const optionOf = (key: ConfigKey): Option<unknown> => OPTIONS[key]
+
+/** Shape of `tesser.config.json`. Every part may be left out. */
+export const CONFIG_FILE_SCHEMA: TSchema = objectSchema('', { $schema: Type.Optional(Type.String()) })
+
+function objectSchema(prefix: string, more: Record<string, TSchema> = {}): TObject {
+  const properties: Record<string, TSchema> = { ...more }
+  for (const key of CONFIG_KEYS) {
+    if (!key.startsWith(prefix)) continue
+    const [head, ...rest] = key.slice(prefix.length).split('.') as [string, ...string[]]
+    properties[head] ??= Type.Optional(rest.length > 0 ? objectSchema(`${prefix}${head}.`) : optionOf(key).schema)
+  }
+  return Type.Object(properties, { additionalProperties: false })
+}
+
+/** Flags with a short name of their own. */
+const SHORT = new Map<ConfigKey, string>([
+  ['server.host', 'host'],
+  ['server.port', 'port'],
+  ['storage.allowLoss', 'allow-loss'],
+])
+
+/** Names of the flag for an option, the short one first: `port`, `server-port`. */
+export const flagNames = (key: ConfigKey): string[] => [...(SHORT.has(key) ? [SHORT.get(key)!] : []), kebab(key)]
+
+/** Names of the environment variable for an option, the short one first: `TESSER_PORT`, `TESSER_SERVER_PORT`. */
+export const environmentNames = (key: ConfigKey): string[] =>
+  flagNames(key).map(name => `TESSER_${name.replaceAll('-', '_').toUpperCase()}`)
+
+const kebab = (key: string): string => key.replaceAll('.', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

@@ -1,0 +1,264 @@
+import { RE2JS } from 're2js'
+import { suggestion } from '../suggestion.ts'
+import type { CheckedDataClass, DataClasses } from './check-model.ts'
+import {
+  type AliasModel,
+  type AttributeModel,
+  keyFamily,
+  type RelatedEntitiesModel,
+  type RelatedEntityModel,
+  SCALAR_TYPES,
+  type StorageModel,
+  TYPES_OF_AUTO_FILL,
+  TYPES_OF_OPTION,
+} from './model-schema.ts'
+
+const SCALARS: ReadonlySet<string> = new Set(SCALAR_TYPES)
+
+/**
+ * What is wrong with an attribute whose shape is right, in itself and with what it names. Each text follows the
+ * attribute's path in the file: it starts with `.option: ` or `: `.
+ */
+export function checkAttribute(
+  name: string,
+  attribute: AttributeModel,
+  dataClass: CheckedDataClass,
+  dataClasses: DataClasses,
+): string[] {
+  switch (attribute.kind) {
+    case 'relatedEntity':
+      return relatedEntityProblems(name, attribute, dataClass, dataClasses)
+    case 'relatedEntities':
+      return relatedEntitiesProblems(name, attribute, dataClass, dataClasses)
+    case 'alias':
+      return aliasProblems(name, attribute, dataClass, dataClasses)
+    case 'calculated':
+      return []
+    default:
+      return storageProblems(attribute)
+  }
+}
+
+function storageProblems(attribute: StorageModel): string[] {
+  const problems: string[] = []
+  for (const [option, value] of Object.entries(attribute)) {
+    const types = TYPES_OF_OPTION.get(option)
+    // `false` is what holds without the option.
+    if (types && value !== false && !types.includes(attribute.type)) {
+      problems.push(`.${option}: does not fit type ${attribute.type}; it is for ${types.join(', ')}`)
+    }
+  }
+  const {
+    autoFill,
+    minValue = -Infinity,
+    maxValue = Infinity,
+    minLength = 0,
+    maxLength = Infinity,
+    pattern,
+  } = attribute
+  if (autoFill && !(TYPES_OF_AUTO_FILL[autoFill] as readonly string[]).includes(attribute.type)) {
+    const types = TYPES_OF_AUTO_FILL[autoFill].join(', ')
+    problems.push(`.autoFill: "${autoFill}" does not fit type ${attribute.type}; it is for ${types}`)
+  }
+  if (minValue > maxValue) problems.push(`.minValue: ${minValue} is above maxValue, which is ${maxValue}`)
+  if (minLength > maxLength) problems.push(`.minLength: ${minLength} is above maxLength, which is ${maxLength}`)
+  if (pattern !== undefined) {
+    try {
+      RE2JS.compile(pattern)
+    } catch (error) {
+      problems.push(`.pattern: is no RE2 expression (no look-around, no back-references): ${(error as Error).message}`)
+    }
+  }
+  for (const path of Object.keys(attribute.properties ?? {})) {
+    if (path.split('.').some(step => step === '' || step.includes('['))) {
+      problems.push(`.properties.${path}: is no path of properties such as "address.city"`)
+    }
+  }
+  return problems
+}
+
+function relatedEntityProblems(
+  name: string,
+  { type, foreignKey, inverseName, onDelete }: RelatedEntityModel,
+  { name: className, model, attributes }: CheckedDataClass,
+  dataClasses: DataClasses,
+): string[] {
+  const problems: string[] = []
+  const key = attributes.get(foreignKey)
+  const storage = key && (key.kind === undefined || key.kind === 'storage') ? key : undefined
+  if (!attributes.has(foreignKey)) {
+    problems.push(
+      `.foreignKey: there is no attribute "${foreignKey}" in ${className}${suggestion(foreignKey, attributes.keys())}`,
+    )
+  } else if (key && !storage) {
+    problems.push(`.foreignKey: "${foreignKey}" is a ${key.kind} attribute; a foreign key is a storage attribute`)
+  }
+  for (const [other, attribute] of attributes) {
+    if (other === name) break
+    if (attribute?.kind === 'relatedEntity' && attribute.foreignKey === foreignKey) {
+      problems.push(`.foreignKey: "${foreignKey}" already belongs to relation "${other}"; each needs one of its own`)
+    }
+  }
+  if (onDelete === 'setNull' && (storage?.mandatory || model.key === foreignKey)) {
+    problems.push(
+      `.onDelete: "setNull" cannot be done while "${foreignKey}" must not be null; use "restrict" or "cascade"`,
+    )
+  }
+  if (!dataClasses.has(type)) {
+    return [...problems, `.type: there is no dataclass "${type}"${suggestion(type, dataClasses.keys())}`]
+  }
+  const target = dataClasses.get(type)
+  if (!target) return problems
+
+  const targetKey = target.attributes.get(target.model.key)
+  const keyType = targetKey && 'type' in targetKey ? targetKey.type : undefined
+  // A key of a type that no key may have is complained about where it is declared.
+  if (storage && keyType && SCALARS.has(keyType) && keyFamily(storage.type) !== keyFamily(keyType)) {
+    problems.push(
+      `.foreignKey: "${foreignKey}" has type ${storage.type}, but the key of ${type}, "${target.model.key}", has type ${keyType}`,
+    )
+  }
+  if (inverseName === undefined) return problems
+  const inverse = target.attributes.get(inverseName)
+  const candidates = [...target.attributes]
+    .filter(([, a]) => a?.kind === 'relatedEntities')
+    .map(([candidate]) => candidate)
+  if (!target.attributes.has(inverseName)) {
+    problems.push(
+      `.inverseName: there is no attribute "${inverseName}" in ${type}${suggestion(inverseName, candidates)}`,
+    )
+  } else if (inverse && inverse.kind !== 'relatedEntities') {
+    problems.push(
+      `.inverseName: "${inverseName}" of ${type} is a ${inverse.kind ?? 'storage'} attribute, not relatedEntities`,
+    )
+  } else if (inverse?.kind === 'relatedEntities' && !reverses(inverse, name, className, dataClasses)) {
+    problems.push(
+      `.inverseName: "${inverseName}" of ${type} reverses "${inverse.inverseName}" of ${inverse.type}, not "${name}" of ${className}`,
+    )
+  }
+  return problems
+}
+
+function relatedEntitiesProblems(
+  name: string,
+  { type, inverseName }: RelatedEntitiesModel,
+  { name: className, attributes }: CheckedDataClass,
+  dataClasses: DataClasses,
+): string[] {
+  const problems: string[] = []
+  for (const [other, attribute] of attributes) {
+    if (other === name) break
+    if (attribute?.kind === 'relatedEntities' && attribute.type === type && attribute.inverseName === inverseName) {
+      problems.push(`.inverseName: "${inverseName}" of ${type} is reversed by "${other}" already`)
+    }
+  }
+  const targetName = dataClassOfCollection(type, dataClasses)
+  if (targetName === undefined) {
+    const known = [...dataClasses].flatMap(([dataClass, checked]) => [
+      checked?.model.collectionName ?? `${dataClass}Selection`,
+    ])
+    return [...problems, `.type: there is no collection "${type}"${suggestion(type, known)}`]
+  }
+  const target = dataClasses.get(targetName)
+  if (!target) return problems
+
+  const inverse = target.attributes.get(inverseName)
+  const candidates = [...target.attributes]
+    .filter(([, a]) => a?.kind === 'relatedEntity')
+    .map(([candidate]) => candidate)
+  if (!target.attributes.has(inverseName)) {
+    problems.push(
+      `.inverseName: there is no attribute "${inverseName}" in ${targetName}${suggestion(inverseName, candidates)}`,
+    )
+  } else if (inverse && inverse.kind !== 'relatedEntity') {
+    problems.push(
+      `.inverseName: "${inverseName}" of ${targetName} is a ${inverse.kind ?? 'storage'} attribute, not relatedEntity`,
+    )
+  } else if (inverse?.kind === 'relatedEntity' && inverse.type !== className) {
+    problems.push(`.inverseName: "${inverseName}" of ${targetName} leads to ${inverse.type}, not to ${className}`)
+  } else if (inverse?.kind === 'relatedEntity' && inverse.inverseName !== undefined && inverse.inverseName !== name) {
+    problems.push(
+      `.inverseName: "${inverseName}" of ${targetName} names "${inverse.inverseName}" as its inverse, not "${name}"`,
+    )
+  }
+  return problems
+}
+
+function reverses(relation: RelatedEntitiesModel, name: string, className: string, dataClasses: DataClasses): boolean {
+  return relation.inverseName === name && dataClassOfCollection(relation.type, dataClasses) === className
+}
+
+/** Name of the dataclass that a 1→N relation means by its type: a dataclass name or a collection name. */
+function dataClassOfCollection(type: string, dataClasses: DataClasses): string | undefined {
+  if (dataClasses.has(type)) return type
+  for (const [name, dataClass] of dataClasses) {
+    if (type === (dataClass?.model.collectionName ?? `${name}Selection`)) return name
+  }
+  return undefined
+}
+
+function aliasProblems(
+  name: string,
+  { path }: AliasModel,
+  dataClass: CheckedDataClass,
+  dataClasses: DataClasses,
+): string[] {
+  const end = endOfPath(path, dataClass, dataClasses, [`${dataClass.name}.${name}`])
+  if (typeof end === 'string') return [`.path: ${end}`]
+  if (end?.throughMany && end.target.kind !== 'relatedEntity' && end.target.kind !== 'relatedEntities') {
+    return [
+      `.path: "${path}" has many values for one entity; through relatedEntities an alias can only name a relation`,
+    ]
+  }
+  return []
+}
+
+interface EndOfPath {
+  target: Exclude<AttributeModel, AliasModel>
+  /** A relation on the way, not the end itself, leads to many entities. */
+  throughMany: boolean
+}
+
+/**
+ * Where a path ends; a text when it leads nowhere; undefined when it meets something that has been complained about.
+ * @param visited aliases on the way here, the first being the one that is checked
+ */
+function endOfPath(
+  path: string,
+  start: CheckedDataClass,
+  dataClasses: DataClasses,
+  visited: readonly string[],
+): EndOfPath | string | undefined {
+  let dataClass = start
+  let throughMany = false
+  let target: EndOfPath['target'] | undefined
+  for (const step of path.split('.')) {
+    if (target) {
+      if (target.kind !== 'relatedEntity' && target.kind !== 'relatedEntities') {
+        return `"${path}" goes on behind a ${target.kind ?? 'storage'} attribute; only relations can be followed`
+      }
+      const next = dataClasses.get(dataClassOfCollection(target.type, dataClasses) ?? '')
+      if (!next) return undefined
+      throughMany ||= target.kind === 'relatedEntities'
+      dataClass = next
+    }
+    if (!dataClass.attributes.has(step)) {
+      return `there is no attribute "${step}" in ${dataClass.name}${suggestion(step, dataClass.attributes.keys())}`
+    }
+    const attribute = dataClass.attributes.get(step)
+    if (!attribute) return undefined
+    if (attribute.kind !== 'alias') {
+      target = attribute
+      continue
+    }
+    const id = `${dataClass.name}.${step}`
+    if (visited.includes(id)) return `leads in a circle: ${[...visited, id].join(' → ')}`
+    const end = endOfPath(attribute.path, dataClass, dataClasses, [...visited, id])
+    // The other alias is checked, and complained about, on its own; but a circle concerns all that are part of it.
+    if (typeof end === 'string') return end.startsWith('leads in a circle') ? end : undefined
+    if (!end) return undefined
+    throughMany ||= end.throughMany
+    target = end.target
+  }
+  return target && { target, throughMany }
+}

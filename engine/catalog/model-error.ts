@@ -1,0 +1,10 @@
+/** A model file that cannot be used, with everything that is wrong with it. */
+export class ModelError extends Error {
+  override readonly name = 'ModelError'
+  constructor(
+    /** One sentence each: path in the file, what was found, what would do. */
+    readonly problems: readonly string[],
+  ) {
+    super(`the model cannot be used:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
+  }
+}

@@ -1,0 +1,164 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+/**
+ * The model file: dataclasses and attributes under the names that the catalog shows for them.
+ * Source: base specification, 2.2 and 2.3; protocol notes, 3.1.
+ */
+
+const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
+const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float'] as const
+export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
+export const STORAGE_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
+
+/** Types that an option of a storage attribute makes sense for; those not listed fit every type. */
+export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['indexed', SCALAR_TYPES],
+  ['unique', SCALAR_TYPES],
+  ['minValue', [...NUMBER_TYPES, 'duration']],
+  ['maxValue', [...NUMBER_TYPES, 'duration']],
+  ['minLength', ['string']],
+  ['maxLength', ['string']],
+  ['pattern', ['string']],
+  ['multiLine', ['string']],
+  ['simpleDate', ['date']],
+  ['properties', ['object']],
+])
+export const TYPES_OF_AUTO_FILL = { increment: ['word', 'long', 'long64'], uuid: ['uuid'] } as const
+
+/** Two types of one family hold the same keys, so that a foreign key of one can name an entity by a key of the other. */
+export const keyFamily = (type: string): string =>
+  (INTEGER_TYPES as readonly string[]).includes(type) ? 'integer' : type === 'float' ? 'number' : type
+
+/** One of some words, as a single `enum`: an `anyOf` of constants would report a problem for each of them. */
+const oneOf = <const T extends string>(values: readonly T[], description?: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: values, ...(description && { description }) })
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const closed = { additionalProperties: false }
+
+const common = {
+  scope: Type.Optional(oneOf(['public', 'private'], 'Whether clients get to see it; public by default.')),
+  extraProperties: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Free-form; passed on in the catalog.' }),
+  ),
+}
+
+export const ATTRIBUTE_SCHEMAS = {
+  storage: Type.Object(
+    {
+      kind: Type.Optional(oneOf(['storage'])),
+      type: oneOf(STORAGE_TYPES, 'Type of the values.'),
+      ...common,
+      indexed: flag('Keep an ordered index. The key, unique attributes and foreign keys always have one.'),
+      unique: flag('No two entities may have the same value; texts differ only when their folds do.'),
+      mandatory: flag('Null is refused.'),
+      readOnly: flag('Clients cannot set it.'),
+      minValue: Type.Optional(Type.Number({ description: 'Least value; for a duration in milliseconds.' })),
+      maxValue: Type.Optional(Type.Number({ description: 'Greatest value; for a duration in milliseconds.' })),
+      minLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Least number of characters.' })),
+      maxLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Greatest number of characters.' })),
+      pattern: Type.Optional(Type.String({ description: 'RE2 expression that a whole value has to match.' })),
+      simpleDate: flag('A date without time of day.'),
+      autoFill: Type.Optional(oneOf(['increment', 'uuid'], 'How a missing value is made for a new entity.')),
+      defaultFormat: Type.Optional(
+        Type.Object({ format: Type.String() }, { ...closed, description: 'Display format for clients.' }),
+      ),
+      multiLine: flag('A text of several lines.'),
+      properties: Type.Optional(
+        Type.Record(
+          Type.String(),
+          Type.Object({ type: oneOf(SCALAR_TYPES), indexed: Type.Optional(Type.Boolean()) }, closed),
+          { description: 'Of an object: what is known of its properties, by dotted path.' },
+        ),
+      ),
+    },
+    closed,
+  ),
+  relatedEntity: Type.Object(
+    {
+      kind: oneOf(['relatedEntity']),
+      type: Type.String({ description: 'Dataclass of the related entity.' }),
+      ...common,
+      foreignKey: Type.String({ description: 'Attribute of this dataclass that holds the key of the related entity.' }),
+      inverseName: Type.Optional(Type.String({ description: 'The relation of the other dataclass that leads back.' })),
+      onDelete: Type.Optional(
+        oneOf(
+          ['restrict', 'setNull', 'cascade'],
+          'What happens here when the related entity is deleted; restrict by default.',
+        ),
+      ),
+    },
+    { ...closed, description: 'A relation to one entity (N→1).' },
+  ),
+  relatedEntities: Type.Object(
+    {
+      kind: oneOf(['relatedEntities']),
+      type: Type.String({ description: 'Collection name (or name) of the dataclass of the related entities.' }),
+      ...common,
+      inverseName: Type.String({ description: 'Its relation to one entity that this one reverses.' }),
+      reversePath: Type.Optional(Type.Unsafe<true>({ type: 'boolean', enum: [true] })),
+    },
+    { ...closed, description: 'The reverse of a relation to one entity (1→N).' },
+  ),
+  alias: Type.Object(
+    {
+      kind: oneOf(['alias']),
+      ...common,
+      path: Type.String({ description: 'Relations and, at the end, the attribute meant: `country.name`.' }),
+    },
+    { ...closed, description: 'Another name for the attribute at the end of a path.' },
+  ),
+  calculated: Type.Object(
+    { kind: oneOf(['calculated']), type: oneOf(STORAGE_TYPES), ...common },
+    { ...closed, description: 'A value that the code of a plugin makes.' },
+  ),
+}
+
+const dataClassSchema = <A extends TSchema>(attribute: A) =>
+  Type.Object(
+    {
+      collectionName: Type.Optional(
+        Type.String({ description: 'Name of an entity selection; {name}Selection by default.' }),
+      ),
+      scope: common.scope,
+      tableNumber: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 65_535, description: 'Chosen by the server when absent; never changes.' }),
+      ),
+      defaultTopSize: Type.Optional(
+        Type.Integer({ minimum: 1, description: 'Entities of a page when the client does not say; 100 by default.' }),
+      ),
+      extraProperties: common.extraProperties,
+      key: Type.String({ description: 'The attribute that is the primary key.' }),
+      attributes: Type.Record(Type.String(), attribute, { description: 'By name, in the order of the catalog.' }),
+    },
+    closed,
+  )
+
+const modelSchema = <D extends TSchema>(dataClass: D) =>
+  Type.Object(
+    {
+      $schema: Type.Optional(Type.String()),
+      name: Type.String({ minLength: 1, description: 'Name of the data store.' }),
+      dataClasses: Type.Record(Type.String(), dataClass, { description: 'By name, in the order of the catalog.' }),
+    },
+    closed,
+  )
+
+/** The whole file, for editors (`config/model.schema.json`). */
+export const MODEL_SCHEMA = modelSchema(dataClassSchema(Type.Union(Object.values(ATTRIBUTE_SCHEMAS))))
+
+/** The same level by level, for the loader: it can say more about an attribute once it knows its kind. */
+export const SHALLOW_MODEL_SCHEMA = modelSchema(Type.Unknown())
+export const SHALLOW_DATA_CLASS_SCHEMA = dataClassSchema(Type.Unknown())
+
+export type StorageModel = Static<typeof ATTRIBUTE_SCHEMAS.storage>
+export type RelatedEntityModel = Static<typeof ATTRIBUTE_SCHEMAS.relatedEntity>
+export type RelatedEntitiesModel = Static<typeof ATTRIBUTE_SCHEMAS.relatedEntities>
+export type AliasModel = Static<typeof ATTRIBUTE_SCHEMAS.alias>
+export type CalculatedModel = Static<typeof ATTRIBUTE_SCHEMAS.calculated>
+export type AttributeModel = StorageModel | RelatedEntityModel | RelatedEntitiesModel | AliasModel | CalculatedModel
+export type DataClassModel = Omit<Static<typeof SHALLOW_DATA_CLASS_SCHEMA>, 'attributes'> & {
+  attributes: Record<string, AttributeModel>
+}
+export type Model = Omit<Static<typeof SHALLOW_MODEL_SCHEMA>, 'dataClasses'> & {
+  dataClasses: Record<string, DataClassModel>
+}

@@ -1,0 +1,63 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { TSchema } from '@sinclair/typebox'
+import { suggestion } from '../suggestion.ts'
+
+// `strict` refuses TypeBox's own keywords only; formats and unions of types are not used.
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
+const compiled = new WeakMap<TSchema, ValidateFunction>()
+
+/**
+ * What keeps `value` from having the shape of `schema`, a sentence each: `{path}: what was found, what would do`.
+ * @param path where the value lies in its file, for example `dataClasses.City`; empty for the file itself
+ */
+export function shapeProblems(schema: TSchema, value: unknown, path: string): string[] {
+  let validate = compiled.get(schema)
+  if (!validate) {
+    validate = ajv.compile(schema)
+    compiled.set(schema, validate)
+  }
+  return validate(value) ? [] : (validate.errors ?? []).map(error => sentence(error, path))
+}
+
+function sentence(error: ErrorObject, path: string): string {
+  const at = join(path, ...error.instancePath.split('/').slice(1).map(unescapePointer))
+  const { params, keyword } = error
+  switch (keyword) {
+    case 'additionalProperties': {
+      const known = Object.keys(error.parentSchema?.properties ?? {})
+      const hint = suggestion(params.additionalProperty, known) || `; known are ${known.join(', ')}`
+      return `${join(at, params.additionalProperty)}: there is no such option${hint}`
+    }
+    case 'required':
+      return `${at || 'the file'}: "${params.missingProperty}" is missing`
+    case 'enum': {
+      const hint = typeof error.data === 'string' ? suggestion(error.data, params.allowedValues.map(String)) : ''
+      return `${at}: ${show(error.data)} is none of ${params.allowedValues.join(', ')}${hint}`
+    }
+    case 'type':
+      return `${at || 'the file'}: expected ${[params.type].flat().map(article).join(' or ')}, received ${show(error.data)}`
+    case 'minimum':
+    case 'exclusiveMinimum':
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return `${at}: expected a number ${params.comparison} ${params.limit}, received ${show(error.data)}`
+    case 'pattern':
+      return `${at}: expected a value such as ${show(error.parentSchema?.examples?.[0])}, received ${show(error.data)}`
+    case 'minLength':
+      return `${at}: must not be empty`
+    default:
+      return `${at}: ${error.message}, received ${show(error.data)}`
+  }
+}
+
+/** Path of a property, dotted. */
+export const join = (...parts: string[]): string => parts.filter(part => part !== '').join('.')
+
+/** A value as a message quotes it: JSON, cut when it is long. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}
+
+const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`)
+const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')

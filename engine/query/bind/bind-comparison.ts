@@ -1,0 +1,181 @@
+import type { RelationAttribute, StorageAttribute, StorageType } from '../../catalog/attribute.ts'
+import type { Comparator } from '../parse/syntax-tree.ts'
+import { QueryErrors } from '../query-errors.ts'
+import { bindTest, isNegative, isTextual, SPELLING } from './bind-test.ts'
+import {
+  type Comparand,
+  type ComparisonScalar,
+  comparisonType,
+  convertForJson,
+  convertToText,
+  convertValue,
+  type Operand,
+} from './convert-value.ts'
+import { ALWAYS, combineTests, type JsonTest, type JsonType, type Predicate } from './predicate.ts'
+import type { ElementStep, RelationStep, ResolvedPath } from './resolve-path.ts'
+
+/** One comparison, still with its path, because it may share related entities and elements with its neighbours. */
+export interface Condition {
+  readonly relations: readonly RelationStep[]
+  /** What is asked of the entity at the end of the relations. */
+  readonly leaf: Predicate | JsonCondition
+}
+
+/** A question to what lies in an object attribute. */
+export interface JsonCondition {
+  readonly kind: 'elements'
+  readonly attribute: StorageAttribute
+  readonly elements: readonly ElementStep[]
+  readonly test: JsonTest
+  /** `coll[] != v`: all elements have to pass, and there has to be one. With a letter (`coll[a] != v`) one is enough. */
+  readonly everyElement: boolean
+}
+
+/** The right side of a comparison. */
+export type ComparisonValue =
+  | { readonly kind: 'null' }
+  | Operand
+  | { readonly kind: 'list'; readonly items: readonly Operand[] }
+
+/**
+ * @throws {QueryErrors.COMPARATOR} when it does not apply to what is compared
+ * @throws {QueryErrors.NOT_SEARCHABLE}
+ * @throws what {@link convertValue} throws
+ * Source: protocol notes, 2.3 to 2.10.
+ */
+export function bindComparison(path: ResolvedPath, comparator: Comparator, value: ComparisonValue): Condition {
+  const { target, relations } = path
+  if (target.kind === 'calculated') throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
+  if (value.kind === 'null') return bindNull(path, target, comparator)
+  if (target.kind === 'relatedEntity' && EQUALITY.has(comparator)) {
+    // Compared with a value, a N→1 relation is the key of the related entity.
+    const key: ResolvedPath = {
+      ...path,
+      relations: [...relations, { relation: target, classIndex: undefined }],
+      target: target.target.key,
+    }
+    return bindComparison(key, comparator, value)
+  }
+  if (target.kind !== 'storage') {
+    const usable =
+      target.kind === 'relatedEntity'
+        ? '= or != with a key or null, in, or a path into it'
+        : '= null, != null, or a path into it'
+    throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, 'a relation', usable)
+  }
+  if (target.type === 'object' && path.elements.length > 0) {
+    return { relations, leaf: bindJson(path, target, comparator, value) }
+  }
+  if (target.type === 'object' || target.type === 'image' || target.type === 'blob') {
+    const usable = target.type === 'object' ? '= null, != null, or the path of a property' : '= null or != null'
+    throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, TYPE_NAME[target.type], usable)
+  }
+  const comparand: Comparand = { path: path.text, type: target.type, simpleDate: target.simpleDate }
+  const type = comparisonType(target.type)
+  if (isTextual(comparator) && type !== 'text') {
+    throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, `of type ${target.type}`, '= != < <= > >= or in')
+  }
+  const values = operandsOf(path, comparator, value).map(operand => convertValue(operand, comparand))
+  const test = bindTest(comparator, type, values)
+  return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
+}
+
+const EQUALITY: ReadonlySet<Comparator> = new Set(['equal', 'notEqual', 'is', 'isNot', 'in'])
+const TYPE_NAME = { object: 'an object', image: 'an image', blob: 'a blob' }
+
+/** `attribute = null`, `relation = null`, and their opposites: never unknown. */
+function bindNull(path: ResolvedPath, target: StorageAttribute | RelationAttribute, comparator: Comparator): Condition {
+  if (!EQUALITY.has(comparator) || comparator === 'in') {
+    throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, 'compared with null', '= or !=')
+  }
+  const { relations } = path
+  const negated = isNegative(comparator)
+  if (target.kind === 'relatedEntities') {
+    const some: Predicate = { kind: 'some', relation: target, input: ALWAYS }
+    return { relations, leaf: negated ? some : { kind: 'complement', input: some } }
+  }
+  if (target.kind === 'storage' && path.elements.length > 0) {
+    const test: JsonTest = { kind: 'isNull', negated }
+    return {
+      relations,
+      leaf: { kind: 'elements', attribute: target, elements: path.elements, test, everyElement: negated },
+    }
+  }
+  return { relations, leaf: { kind: 'isNull', attribute: target, negated } }
+}
+
+function bindJson(
+  path: ResolvedPath,
+  attribute: StorageAttribute,
+  comparator: Comparator,
+  value: Operand | { kind: 'list'; items: readonly Operand[] },
+): JsonCondition {
+  const declared = declaredType(path, attribute)
+  const read = (operand: Operand): { type: JsonType; value: ComparisonScalar } => {
+    if (isTextual(comparator)) return { type: 'text', value: convertToText(operand) }
+    if (declared === undefined) return convertForJson(operand)
+    // A date inside JSON is a text, and ISO dates sort as texts do.
+    if (declared === 'date' || comparisonType(declared) === 'text')
+      return { type: 'text', value: convertToText(operand) }
+    const comparand: Comparand = { path: path.text, type: declared, simpleDate: false }
+    return { type: comparisonType(declared), value: convertValue(operand, comparand) }
+  }
+  const negated = isNegative(comparator)
+  const values = new Map<JsonType, ComparisonScalar[]>()
+  for (const operand of operandsOf(path, comparator, value)) {
+    const { type, value: scalar } = read(operand)
+    const sameType = values.get(type)
+    if (sameType) sameType.push(scalar)
+    else values.set(type, [scalar])
+  }
+  const tests = [...values].map(
+    ([type, scalars]): JsonTest => ({ kind: 'value', type, test: bindTest(comparator, type, scalars), negated }),
+  )
+  return {
+    kind: 'elements',
+    attribute,
+    elements: path.elements,
+    test: tests.length > 0 ? combineTests('or', tests) : NO_VALUE,
+    everyElement: negated,
+  }
+}
+
+/** `in []`: nothing passes. */
+const NO_VALUE: JsonTest = { kind: 'value', type: 'text', test: { kind: 'in', values: new Set() }, negated: false }
+
+function declaredType(
+  { elements }: ResolvedPath,
+  attribute: StorageAttribute,
+): Exclude<StorageType, 'object' | 'image' | 'blob'> | undefined {
+  const names = elements.map(element => (element.kind === 'property' ? element.name : '[]'))
+  return attribute.properties.get(names.join('.'))?.type
+}
+
+function operandsOf(
+  path: ResolvedPath,
+  comparator: Comparator,
+  value: Operand | { kind: 'list'; items: readonly Operand[] },
+): readonly Operand[] {
+  const takesList = comparator === 'in'
+  if (value.kind === 'list') {
+    if (!takesList)
+      throw QueryErrors.VALUE('a list', path.text, `one value with ${SPELLING[comparator]}, or a list with in`)
+    const bareNull = value.items.some(item => item.kind === 'literal' && !item.quoted && item.text === 'null')
+    if (bareNull) throw QueryErrors.VALUE('a list that holds null', path.text, 'values in a list; add: or … = null')
+    return value.items
+  }
+  if (value.kind === 'literal') {
+    if (takesList) throw QueryErrors.VALUE('one value', path.text, 'a list with in: ["a","b"]')
+    return [value]
+  }
+  if (takesList !== Array.isArray(value.value) && value.value !== null) {
+    const received = Array.isArray(value.value) ? 'an array' : 'one value'
+    throw QueryErrors.PLACEHOLDER_TYPE(
+      value.name,
+      received,
+      takesList ? 'an array with in' : `one value with ${SPELLING[comparator]}`,
+    )
+  }
+  if (!Array.isArray(value.value)) return [value]
+  return value.value.map((item: unknown) => ({ kind: 'parameter', name: value.name, value: item }))
+}

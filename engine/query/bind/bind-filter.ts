@@ -1,0 +1,104 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { Params } from '../parse/parse-params.ts'
+import type { Expression, PathSyntax, PlaceholderSyntax, ValueSyntax } from '../parse/syntax-tree.ts'
+import { excerpt, QueryErrors } from '../query-errors.ts'
+import { bindComparison, type ComparisonValue, type Condition } from './bind-comparison.ts'
+import { placeholderValue, placeholderPath } from './bind-params.ts'
+import { joinConditions } from './join-conditions.ts'
+import { combine, type Predicate } from './predicate.ts'
+import { type ResolvedPath, resolvePath } from './resolve-path.ts'
+
+/** Changes between `and`, `or` and `except` in one query: each is a level of the predicate, and a frame of the stack. */
+const MAX_LEVELS = 400
+
+/**
+ * Resolves the names of a filter and converts its values. Afterwards there is no text left to look up.
+ * @throws {QueryErrors} for names that do not exist, values that cannot be read, comparators that do not apply
+ * Source: protocol notes, 2.
+ */
+export function bindFilter(expression: Expression, dataClass: DataClass, params: Params | undefined): Predicate {
+  return bind(expression, { dataClass, params }, 0)
+}
+
+interface Scope {
+  readonly dataClass: DataClass
+  readonly params: Params | undefined
+}
+
+function bind(expression: Expression, scope: Scope, level: number): Predicate {
+  if (level > MAX_LEVELS) throw QueryErrors.TOO_DEEP(MAX_LEVELS)
+  switch (expression.kind) {
+    case 'and':
+      return bindRun(operandsOf(expression, 'and'), scope, level)
+    case 'or':
+      return combine(
+        'or',
+        operandsOf(expression, 'or').map(operand => bind(operand, scope, level + 1)),
+      )
+    case 'except':
+      return {
+        kind: 'except',
+        left: bind(expression.left, scope, level + 1),
+        right: bind(expression.right, scope, level + 1),
+      }
+    case 'not':
+      return { kind: 'not', input: bind(expression.operand, scope, level + 1) }
+    case 'group':
+      return bind(expression.inner, scope, level + 1)
+    default:
+      return bindRun([expression], scope, level)
+  }
+}
+
+/**
+ * One run of AND. Its conditions on one 1→N path are about one related entity, those on one letter (`coll[a]`) about one
+ * element; what stands under `not`, in parentheses or in an `or` of its own is about another one.
+ */
+function bindRun(operands: readonly Expression[], scope: Scope, level: number): Predicate {
+  const conditions: Condition[] = []
+  const others: Predicate[] = []
+  for (const operand of operands) {
+    if (operand.kind === 'comparison' || operand.kind === 'truth') conditions.push(bindCondition(operand, scope))
+    else others.push(bind(operand, scope, level + 1))
+  }
+  return combine('and', [...joinConditions(conditions), ...others])
+}
+
+/** `a and b and c`, which the parser nests to the left. */
+function operandsOf(expression: Expression, kind: 'and' | 'or'): Expression[] {
+  const operands: Expression[] = []
+  let rest = expression
+  while (rest.kind === kind) {
+    operands.push(rest.right)
+    rest = rest.left
+  }
+  return [...operands, rest].reverse()
+}
+
+function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' }, scope: Scope): Condition {
+  const path = bindPath(condition.path, scope)
+  if (condition.kind === 'comparison')
+    return bindComparison(path, condition.comparator, bindValue(condition.value, scope))
+  // A bool that stands alone means `= true`.
+  const { target, elements } = path
+  if (target.kind === 'storage' && target.type !== 'bool' && elements.length === 0) {
+    throw QueryErrors.VALUE('nothing', path.text, 'a comparator and a value; only a bool can stand alone')
+  }
+  return bindComparison(path, 'equal', { kind: 'literal', text: 'true', quoted: false })
+}
+
+const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params }: Scope): ResolvedPath =>
+  resolvePath(path.kind === 'path' ? path.steps : placeholderPath(path, params), dataClass)
+
+function bindValue(value: ValueSyntax, { params }: Scope): ComparisonValue {
+  switch (value.kind) {
+    case 'null':
+      return { kind: 'null' }
+    case 'literal':
+      return value
+    case 'list':
+      return { kind: 'list', items: value.items.map(item => ({ kind: 'literal', ...item })) }
+    case 'placeholder':
+      return { kind: 'parameter', name: excerpt(`:${value.path.join('.')}`), value: placeholderValue(value, params) }
+  }
+}

@@ -1,0 +1,82 @@
+import type { RelatedEntitiesAttribute, RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+
+/**
+ * What a bound filter asks of a row. Names are resolved, values have the type of their attribute, texts are folded.
+ *
+ * A predicate is true, false or unknown for a row. Unknown is what a comparison with null gives: it stays unknown under
+ * `not`. Only rows for which the whole is true are found. `some`, `except`, `complement` and tests inside collections are
+ * never unknown.
+ */
+export type Predicate =
+  | { readonly kind: 'always' }
+  | { readonly kind: 'never' }
+  /** A value that passes the test; negated, one that is not null and fails it. */
+  | { readonly kind: 'test'; readonly attribute: StorageAttribute; readonly test: ValueTest; readonly negated: boolean }
+  | {
+      readonly kind: 'isNull'
+      readonly attribute: StorageAttribute | RelatedEntityAttribute
+      readonly negated: boolean
+    }
+  | { readonly kind: 'json'; readonly attribute: StorageAttribute; readonly test: JsonTest }
+  /** N→1: what `input` says of the related entity. Without one, everything at the end of the path is null. */
+  | { readonly kind: 'via'; readonly relation: RelatedEntityAttribute; readonly input: Predicate }
+  /** 1→N: at least one related entity for which `input` is true. */
+  | { readonly kind: 'some'; readonly relation: RelatedEntitiesAttribute; readonly input: Predicate }
+  | { readonly kind: 'and' | 'or'; readonly inputs: readonly Predicate[] }
+  /** The rows of `left` that are not among those of `right`. */
+  | { readonly kind: 'except'; readonly left: Predicate; readonly right: Predicate }
+  /** Three-valued: true becomes false, false true, unknown stays. The rule push-not-down removes it. */
+  | { readonly kind: 'not'; readonly input: Predicate }
+  /** Two-valued: all rows for which `input` is not true. */
+  | { readonly kind: 'complement'; readonly input: Predicate }
+
+/**
+ * A value as it is compared: dates and durations are milliseconds, a bool is 0 or 1, text is folded, a long64 is a
+ * number when that is exact, else a bigint.
+ */
+export type Scalar = number | bigint | string
+
+/** What is asked of one value that is not null. */
+export type ValueTest =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'equal'; readonly value: Scalar }
+  | { readonly kind: 'in'; readonly values: ReadonlySet<Scalar> }
+  | { readonly kind: 'range'; readonly lower: Bound | undefined; readonly upper: Bound | undefined }
+  /** A text with the parts in this order and anything between them: `['a', 'b', '']` is `a@b@`. At least two parts. */
+  | { readonly kind: 'pattern'; readonly parts: readonly string[] }
+  /** A text that has every one of these words; a word with parts as in a pattern. */
+  | { readonly kind: 'keyword'; readonly words: readonly (readonly string[])[] }
+  | { readonly kind: 'anyOf'; readonly tests: readonly ValueTest[] }
+
+export interface Bound {
+  readonly value: Scalar
+  readonly inclusive: boolean
+}
+
+export type JsonType = 'number' | 'text' | 'bool'
+
+/** What is asked of a JSON value. Always true or false; a missing property is null. */
+export type JsonTest =
+  /** A value of this type that passes the test; negated, anything but null that does not, of whatever type. */
+  | { readonly kind: 'value'; readonly type: JsonType; readonly test: ValueTest; readonly negated: boolean }
+  | { readonly kind: 'isNull'; readonly negated: boolean }
+  /** Of an array its elements are properties too (`0`), and `length` is their number. */
+  | { readonly kind: 'property'; readonly name: string; readonly input: JsonTest }
+  /** At least one element of an array. What is no array has no elements. */
+  | { readonly kind: 'some'; readonly input: JsonTest }
+  /** An array with elements, and all of them. */
+  | { readonly kind: 'every'; readonly input: JsonTest }
+  | { readonly kind: 'and' | 'or'; readonly inputs: readonly JsonTest[] }
+  | { readonly kind: 'not'; readonly input: JsonTest }
+
+export const ALWAYS: Predicate = { kind: 'always' }
+export const NEVER: Predicate = { kind: 'never' }
+
+/** One input as it is, several under an `and` (`or`). */
+export function combine(kind: 'and' | 'or', inputs: readonly Predicate[]): Predicate {
+  return inputs.length === 1 ? inputs[0]! : { kind, inputs }
+}
+
+export function combineTests(kind: 'and' | 'or', inputs: readonly JsonTest[]): JsonTest {
+  return inputs.length === 1 ? inputs[0]! : { kind, inputs }
+}

@@ -1,0 +1,107 @@
+import type { Attribute, CalculatedAttribute, RelationAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import { isRelation } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { suggestion } from '../../suggestion.ts'
+import type { PathStep } from '../parse/syntax-tree.ts'
+import { excerpt, QueryErrors } from '../query-errors.ts'
+
+/** A path of a query with its names looked up and its aliases replaced. */
+export interface ResolvedPath {
+  /** As written, for messages. */
+  readonly text: string
+  /** Relations to follow before {@link target}. */
+  readonly relations: readonly RelationStep[]
+  /** What is compared or sorted by. */
+  readonly target: StorageAttribute | RelationAttribute | CalculatedAttribute
+  /** Only behind an object attribute. */
+  readonly elements: readonly ElementStep[]
+}
+
+export interface RelationStep {
+  readonly relation: RelationAttribute
+  /** Steps with one relation and one class index may share the related entity. */
+  readonly classIndex: number | undefined
+}
+
+/** A step inside a JSON value: a property, some element (`[]`), or the element that a letter stands for (`[a]`). */
+export type ElementStep =
+  | { readonly kind: 'property'; readonly name: string }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'link'; readonly letter: string }
+
+/**
+ * Looks a path up, from left to right. What is private does not exist here.
+ * @throws {QueryErrors.UNKNOWN_ATTRIBUTE}
+ * @throws {QueryErrors.PATH} for `[]`, `{n}` or a further step where there is nothing to apply it to
+ * Source: protocol notes, 2.9 and 2.10.
+ */
+export function resolvePath(steps: readonly PathStep[], dataClass: DataClass): ResolvedPath {
+  const text = excerpt(steps.map(writeStep).join('.'))
+  const relations: RelationStep[] = []
+  let owner = dataClass
+  for (const [position, step] of steps.entries()) {
+    const found = publicAttribute(owner, step.name)
+    if (found.kind === 'alias')
+      relations.push(...found.relations.map(relation => ({ relation, classIndex: step.classIndex })))
+    const target = found.kind === 'alias' ? found.target : found
+    const isObject = target.kind === 'storage' && target.type === 'object'
+    if (step.element && !isObject) {
+      throw QueryErrors.PATH(
+        text,
+        `"${step.name}" is not an object and has no elements; leave out ${writeElement(step)}`,
+      )
+    }
+    if (step.classIndex !== undefined && !isRelation(found) && found.kind !== 'alias') {
+      throw QueryErrors.PATH(text, `"${step.name}" is not a relation; leave out {${step.classIndex}}`)
+    }
+    if (isObject) {
+      return { text, relations: shared(relations), target, elements: elementSteps(steps.slice(position), text) }
+    }
+    if (position === steps.length - 1) return { text, relations: shared(relations), target, elements: [] }
+    if (!isRelation(target)) {
+      const next = excerpt(steps[position + 1]!.name)
+      throw QueryErrors.PATH(text, `"${step.name}" is neither a relation nor an object and has no "${next}"`)
+    }
+    relations.push({ relation: target, classIndex: step.classIndex })
+    owner = target.target
+  }
+  throw QueryErrors.PATH(text, 'it is empty; name an attribute')
+}
+
+/**
+ * An index asks for another entity at its step, which takes another one at every step before it: in
+ * `roles.actor{2}.name` the role is another one too. A path without an index is a path of its own.
+ */
+const shared = (relations: readonly RelationStep[]): RelationStep[] =>
+  relations.map(({ relation }, position) => ({
+    relation,
+    classIndex: relations.slice(position).find(({ classIndex }) => classIndex !== undefined)?.classIndex,
+  }))
+
+/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for a private one */
+export function publicAttribute(dataClass: DataClass, name: string): Attribute {
+  const attribute = dataClass.attributesByName.get(name)
+  if (attribute && isPublic(attribute)) return attribute
+  const known = dataClass.attributes.filter(isPublic).map(other => other.name)
+  throw QueryErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+}
+
+const isPublic = (attribute: Attribute): boolean =>
+  attribute.scope === 'public' && !(isRelation(attribute) && attribute.target.scope !== 'public')
+
+/** The steps behind an object attribute, whose own name is the first. */
+function elementSteps(steps: readonly PathStep[], path: string): ElementStep[] {
+  return steps.flatMap((step, position): ElementStep[] => {
+    const element = step.element ? [step.element] : []
+    if (position === 0) return element
+    if (step.classIndex !== undefined) {
+      throw QueryErrors.PATH(path, `"${excerpt(step.name)}" is a property; leave out {${step.classIndex}}`)
+    }
+    return [{ kind: 'property', name: step.name }, ...element]
+  })
+}
+
+const writeStep = (step: PathStep): string =>
+  `${step.name}${step.classIndex === undefined ? '' : `{${step.classIndex}}`}${writeElement(step)}`
+const writeElement = ({ element }: PathStep): string =>
+  element === undefined ? '' : element.kind === 'any' ? '[]' : `[${element.letter}]`

@@ -1,0 +1,73 @@
+import type { RowView } from '../../storage/row-view.ts'
+import { type ColumnAttribute, SEGMENT_ROWS, type Segment, type TableSnapshot } from '../../storage/snapshot.ts'
+import { fold } from '../../text/fold.ts'
+import type { Scalar } from '../bind/predicate.ts'
+
+/**
+ * A value as it is compared: a scalar (text folded, a bool 0 or 1, a N→1 relation the row id of the related entity), the
+ * parsed JSON of an object, true for an image or a blob that is there; undefined for null and for rows that do not exist.
+ */
+export type Cell = Scalar | object | true | undefined
+
+/** With fewer rows than this to read of a segment, reading these rows costs less than making the segment of all its rows. */
+export const MIN_ROWS_OF_SEGMENT = 32
+
+/**
+ * A function that reads one attribute of single rows.
+ * @param expectedRows how many are going to be read: decides between the column and the rows themselves
+ */
+export function cellReader(
+  table: TableSnapshot,
+  attribute: ColumnAttribute,
+  expectedRows: number,
+): (rowId: number) => Cell {
+  const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
+  if (expectedRows < MIN_ROWS_OF_SEGMENT * segmentCount) {
+    return rowId => {
+      const row = table.row(rowId)
+      return row && cellOfRow(row, attribute)
+    }
+  }
+  const column = table.column(attribute)
+  const segments: (Segment | undefined)[] = new Array(segmentCount)
+  return rowId => {
+    const index = Math.floor(rowId / SEGMENT_ROWS)
+    if (index >= segmentCount) return undefined
+    segments[index] ??= column.segment(index)
+    return cellOfSegment(segments[index]!, rowId % SEGMENT_ROWS)
+  }
+}
+
+function cellOfRow(row: RowView, attribute: ColumnAttribute): Cell {
+  if (attribute.kind === 'relatedEntity') return row.reference(row.layout.referenceOf.get(attribute)!)
+  const value = row.value(attribute)
+  if (value === null) return undefined
+  switch (attribute.type) {
+    case 'string':
+    case 'uuid':
+      return fold(value as string)
+    case 'bool':
+      return Number(value)
+    default:
+      return value as Cell
+  }
+}
+
+export const isPresent = (segment: Segment, entry: number): boolean =>
+  (segment.present[entry >>> 5]! & (1 << (entry & 31))) !== 0
+
+export function cellOfSegment(segment: Segment, entry: number): Cell {
+  if (!isPresent(segment, entry)) return undefined
+  switch (segment.kind) {
+    case 'presence':
+      return true
+    case 'bigint': {
+      // As elsewhere a number when that is exact, so that equal values are identical.
+      const value = segment.values[entry]!
+      const number = Number(value)
+      return Number.isSafeInteger(number) ? number : value
+    }
+    default:
+      return segment.values[entry] as Cell
+  }
+}

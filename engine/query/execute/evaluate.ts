@@ -1,0 +1,89 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
+import { jsonMatcherOf, matcherOf } from '../bind/match-value.ts'
+import type { Scalar } from '../bind/predicate.ts'
+import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
+import type { ColumnFilter, IndexLookup, NullFilter, Operator } from '../plan/physical-plan.ts'
+import { filterColumn, numberRangeOf } from './filter-column.ts'
+import { reverseSemiJoin, semiJoin } from './join.ts'
+import type { QueryBudget } from './query-budget.ts'
+
+export interface QueryContext {
+  readonly snapshot: Snapshot
+  readonly budget: QueryBudget
+}
+
+/** The candidates, rows of `dataClass`, that an operator lets pass. */
+export function evaluate(operator: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): RowSet {
+  if (candidates.size === 0) return RowSet.empty
+  const table = context.snapshot.table(dataClass)
+  switch (operator.kind) {
+    case 'All':
+      return candidates
+    case 'None':
+      return RowSet.empty
+    case 'IndexScan':
+      // Few candidates are left: looking at each costs less than listing all hits.
+      if (candidates.size * VALUES_PER_INDEX_HIT < operator.rows)
+        return filter(operator.filter, table, candidates, context)
+      context.budget.examine(operator.rows)
+      return hits(table.index(operator.attribute)!, operator.lookup).and(candidates)
+    case 'ColumnFilter':
+    case 'NullFilter':
+      return filter(operator, table, candidates, context)
+    case 'JsonFilter': {
+      const matches = jsonMatcherOf(operator.test)
+      return filterColumn(table, operator.attribute, candidates, { whenNull: matches(null), matches }, context.budget)
+    }
+    case 'SemiJoin':
+      return semiJoin(operator, candidates, context)
+    case 'ReverseSemiJoin':
+      return reverseSemiJoin(operator, candidates, context)
+    case 'Intersect':
+      return operator.inputs.reduce((left, input) => evaluate(input, dataClass, left, context), candidates)
+    case 'Union': {
+      let found = RowSet.empty
+      // What one input has found the next ones need not look at.
+      for (const input of operator.inputs)
+        found = found.or(evaluate(input, dataClass, candidates.minus(found), context))
+      return found
+    }
+    case 'Difference': {
+      const left = evaluate(operator.left, dataClass, candidates, context)
+      return left.minus(evaluate(operator.right, dataClass, left, context))
+    }
+    case 'Complement':
+      return candidates.minus(evaluate(operator.input, dataClass, candidates, context))
+  }
+}
+
+function filter(
+  operator: ColumnFilter | NullFilter,
+  table: TableSnapshot,
+  candidates: RowSet,
+  { budget }: QueryContext,
+): RowSet {
+  const { attribute, negated } = operator
+  if (operator.kind === 'NullFilter') {
+    return filterColumn(table, attribute, candidates, { whenNull: !negated, matches: () => negated }, budget)
+  }
+  const passes = matcherOf(operator.test)
+  const matches = (cell: unknown) => passes(cell as Scalar) !== negated
+  const numbers = numberRangeOf(operator.test, negated)
+  return filterColumn(table, attribute, candidates, { whenNull: false, matches, numbers }, budget)
+}
+
+function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {
+  switch (lookup.kind) {
+    case 'range':
+      return index.range(lookup.bounds)
+    case 'prefix':
+      return index.prefix(lookup.prefix)
+    case 'values': {
+      const [first, ...others] = lookup.values.map(value => index.equal(value))
+      if (others.length === 0) return first!
+      return RowSet.fromIds([first!, ...others].flatMap(found => [...found]))
+    }
+  }
+}

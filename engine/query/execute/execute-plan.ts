@@ -1,0 +1,43 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import type { LogicalPlan } from '../plan/logical-plan.ts'
+import { lower } from '../plan/lower.ts'
+import { evaluate, type QueryContext } from './evaluate.ts'
+import { openColumns } from './open-columns.ts'
+import type { Rows } from './rows.ts'
+import { orderOf } from './sort-keys.ts'
+import { sortPositions, topPositions } from './top-n.ts'
+
+/**
+ * Runs a plan over the rows of its source.
+ * @throws {QueryErrors.TIMEOUT} @throws {QueryErrors.TOO_MANY_ROWS} when it costs more than the budget allows
+ */
+export function execute(plan: LogicalPlan, source: Rows, context: QueryContext): Rows {
+  switch (plan.kind) {
+    case 'Source':
+      return source
+    case 'Filter': {
+      const input = execute(plan.input, source, context)
+      const operator = lower(plan.predicate, plan.dataClass, context.snapshot)
+      openColumns(operator, plan.dataClass, context.snapshot)
+      return input.narrow(evaluate(operator, plan.dataClass, input.set, context))
+    }
+    case 'Sort':
+      return sort(execute(plan.input, source, context), plan.keys, plan.dataClass, Number.POSITIVE_INFINITY, context)
+    case 'TopN':
+      return sort(execute(plan.input, source, context), plan.keys, plan.dataClass, plan.count, context)
+    case 'Limit': {
+      const input = execute(plan.input, source, context)
+      return input.reordered(input.page(plan.skip, plan.count))
+    }
+  }
+}
+
+/** The first `count` rows of the order. */
+function sort(rows: Rows, keys: readonly SortKey[], dataClass: DataClass, count: number, context: QueryContext): Rows {
+  const { rowIds } = rows
+  const order = orderOf(keys, dataClass, rowIds, context)
+  const positions =
+    count < rowIds.length ? topPositions(rowIds.length, count, order) : sortPositions(rowIds.length, order)
+  return rows.reordered(positions.map(position => rowIds[position]!))
+}

@@ -1,0 +1,120 @@
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import { isRelation, type RelationAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
+import { EngineErrors } from '../../engine-errors.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import type { TableSnapshot } from '../../storage/snapshot.ts'
+import { suggestion } from '../../suggestion.ts'
+import { bindComparison } from '../bind/bind-comparison.ts'
+import { convertKey } from '../bind/convert-value.ts'
+import { resolvePath } from '../bind/resolve-path.ts'
+import { lower } from '../plan/lower.ts'
+import { combine } from '../bind/predicate.ts'
+import { joinConditions } from '../bind/join-conditions.ts'
+import { excerpt, QueryErrors } from '../query-errors.ts'
+import type { ReadRequest, SelectionSource } from '../request.ts'
+import { evaluate, type QueryContext } from './evaluate.ts'
+import { Rows } from './rows.ts'
+
+/** The rows that a request starts from, before its filter. */
+export interface Source {
+  readonly dataClass: DataClass
+  readonly rows: Rows
+  /** How the request names them, for the message that there are none. */
+  readonly name: string
+}
+
+/**
+ * Finds the rows of a request's source.
+ * @throws {EngineErrors.UNKNOWN_DATACLASS} {@link QueryErrors.UNKNOWN_ATTRIBUTE} {@link QueryErrors.UNKNOWN_ENTITY}
+ * Source: protocol notes, 1.4, 1.5 and 4.1.
+ */
+export function openSource(
+  { dataClass: name, source }: Pick<ReadRequest, 'dataClass' | 'source'>,
+  catalog: Catalog,
+  context: QueryContext,
+): Source {
+  if (source.kind === 'related') return relatedSource(source, catalog, context)
+  const dataClass = publicDataClass(catalog, name)
+  const table = context.snapshot.table(dataClass)
+  switch (source.kind) {
+    case 'all':
+      return { dataClass, rows: Rows.ofSet(table.live), name: 'any' }
+    case 'keys': {
+      // A selection holds an entity once, at the place of its first key.
+      const rowIds = Uint32Array.from(new Set(source.keys.map(key => rowOfKey(table, key))))
+      return { dataClass, rows: Rows.inOrder(rowIds, table.live), name: source.keys.join(',') }
+    }
+    case 'attribute':
+      return attributeSource(source, dataClass, table, context)
+    case 'rows':
+      return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
+  }
+}
+
+/** Entities that are gone keep their place, as undefined references. */
+function rowsSource({ rowIds, ordered }: SelectionSource & { kind: 'rows' }, table: TableSnapshot): Rows {
+  return Rows.inOrder(ordered ? rowIds : ascending(rowIds), table.live)
+}
+
+const ascending = (rowIds: Uint32Array): Uint32Array =>
+  rowIds.every((rowId, i) => i === 0 || rowIds[i - 1]! < rowId) ? rowIds : RowSet.fromIds(rowIds).toIds()
+
+function attributeSource(
+  { attribute, value }: SelectionSource & { kind: 'attribute' },
+  dataClass: DataClass,
+  table: TableSnapshot,
+  context: QueryContext,
+): Source {
+  const name = `${attribute}(${value})`
+  const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass)
+  const { target } = path
+  // What cannot be a value of the attribute is a value that no entity has.
+  if (target.kind === 'storage' && isScalar(target) && convertKey(value, target) === undefined) {
+    return { dataClass, rows: Rows.ofSet(RowSet.empty), name }
+  }
+  const condition = bindComparison(path, 'is', { kind: 'literal', text: value, quoted: true })
+  const operator = lower(combine('and', joinConditions([condition])), dataClass, context.snapshot)
+  return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
+}
+
+const isScalar = ({ type }: StorageAttribute): boolean => type !== 'object' && type !== 'image' && type !== 'blob'
+
+function relatedSource(
+  { from, relation: name }: SelectionSource & { kind: 'related' },
+  catalog: Catalog,
+  { snapshot }: QueryContext,
+): Source {
+  const owner = publicDataClass(catalog, from.dataClass)
+  const { relations, target } = resolvePath([{ name, classIndex: undefined, element: undefined }], owner)
+  if (!isRelation(target)) throw QueryErrors.PATH(excerpt(name), 'it is not a relation')
+  let rows = RowSet.fromIds([rowOfKey(snapshot.table(owner), from.key)])
+  for (const { relation } of [...relations, { relation: target }]) {
+    rows = RowSet.fromIds([...rows].flatMap(rowId => relatedRows(relation, rowId, snapshot)))
+  }
+  return { dataClass: target.target, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }
+}
+
+function relatedRows(relation: RelationAttribute, rowId: number, snapshot: QueryContext['snapshot']): number[] {
+  if (relation.kind === 'relatedEntities') {
+    return [...snapshot.table(relation.target).referencing(relation.inverse, rowId)]
+  }
+  const row = snapshot.table(relation.dataClass).row(rowId)
+  const target = row?.reference(row.layout.referenceOf.get(relation)!)
+  return target === undefined ? [] : [target]
+}
+
+/** @throws {QueryErrors.UNKNOWN_ENTITY} also for what cannot be a key */
+function rowOfKey(table: TableSnapshot, key: string): number {
+  const value = convertKey(key, table.dataClass.key)
+  const rowId = value === undefined ? undefined : table.findKey(value)
+  if (rowId === undefined) throw QueryErrors.UNKNOWN_ENTITY(key, table.dataClass.name)
+  return rowId
+}
+
+/** @throws {EngineErrors.UNKNOWN_DATACLASS} also for a private one */
+function publicDataClass(catalog: Catalog, name: string): DataClass {
+  const dataClass = catalog.dataClassesByName.get(name)
+  if (dataClass?.scope === 'public') return dataClass
+  const known = catalog.dataClasses.filter(({ scope }) => scope === 'public').map(other => other.name)
+  throw EngineErrors.UNKNOWN_DATACLASS(excerpt(name), suggestion(name, known))
+}

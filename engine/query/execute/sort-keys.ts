@@ -1,0 +1,111 @@
+import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import { jsonScalar, jsonTypeOf, propertyOf } from '../bind/match-value.ts'
+import type { Scalar } from '../bind/predicate.ts'
+import { type Cell, cellReader } from './cell-reader.ts'
+import type { QueryContext } from './evaluate.ts'
+
+/** Less than 0 when position `a` comes before position `b`. Never 0 for two positions. */
+export type PositionOrder = (a: number, b: number) => number
+
+/**
+ * The order of rows by sort keys, as an order of their positions in `rowIds`. Every key is read once per row.
+ *
+ * Null is lowest, also at the end of a relation that is null and for rows that do not exist. Rows with equal keys keep
+ * the order of `rowIds`, descending or not. In objects: null < numbers < texts < bools < objects and arrays, which are
+ * all equal.
+ */
+export function orderOf(
+  keys: readonly SortKey[],
+  dataClass: DataClass,
+  rowIds: Uint32Array,
+  context: QueryContext,
+): PositionOrder {
+  const orders = keys.map(key => {
+    const order = keyOrder(key, dataClass, rowIds, context)
+    return key.descending ? (a: number, b: number) => order(b, a) : order
+  })
+  return (a, b) => {
+    for (const order of orders) {
+      const difference = order(a, b)
+      if (difference !== 0) return difference
+    }
+    return a - b
+  }
+}
+
+function keyOrder(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, context: QueryContext): PositionOrder {
+  const read = keyReader(key, dataClass, rowIds.length, context)
+  const { type } = key.attribute
+  if (type === 'object') return jsonOrder(key, rowIds, read, context)
+  if (type === 'string' || type === 'uuid' || type === 'long64') {
+    const values = readAll(rowIds, new Array<Scalar | undefined>(rowIds.length), read, context)
+    return (a, b) => compare(values[a], values[b])
+  }
+  const numbers = new Float64Array(rowIds.length)
+  // Values are finite, so that -Infinity is free to stand for null.
+  readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
+  return (a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : 0)
+}
+
+function jsonOrder(
+  { properties }: SortKey,
+  rowIds: Uint32Array,
+  read: (rowId: number) => Cell,
+  context: QueryContext,
+): PositionOrder {
+  const ranks = new Uint8Array(rowIds.length)
+  const values = new Array<Scalar | undefined>(rowIds.length)
+  readAll(rowIds, values, read, context)
+  for (let i = 0; i < rowIds.length; i++) {
+    const value = properties.reduce<unknown>(propertyOf, values[i])
+    const type = value === null || value === undefined ? 'null' : jsonTypeOf(value)
+    ranks[i] = JSON_RANK[type]
+    values[i] = type === 'null' || type === 'container' ? undefined : jsonScalar(value as string | number | boolean)
+  }
+  return (a, b) => ranks[a]! - ranks[b]! || compare(values[a], values[b])
+}
+
+const JSON_RANK = { null: 0, number: 1, text: 2, bool: 3, container: 4 }
+
+function compare(a: Scalar | undefined, b: Scalar | undefined): number {
+  if (a === b) return 0
+  if (a === undefined) return -1
+  if (b === undefined) return 1
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Reads the attribute at the end of the key's relations. */
+function keyReader(key: SortKey, dataClass: DataClass, rowCount: number, { snapshot }: QueryContext) {
+  const readers: ((rowId: number) => Cell)[] = []
+  let owner = dataClass
+  const add = (attribute: ColumnAttribute) => readers.push(cellReader(snapshot.table(owner), attribute, rowCount))
+  for (const relation of key.relations as readonly RelatedEntityAttribute[]) {
+    add(relation)
+    owner = relation.target
+  }
+  add(key.attribute)
+  return (rowId: number): Cell => {
+    let cell: Cell = rowId
+    for (const read of readers) {
+      cell = read(cell as number)
+      if (cell === undefined) return undefined
+    }
+    return cell
+  }
+}
+
+function readAll<Values extends { [position: number]: unknown }>(
+  rowIds: Uint32Array,
+  values: Values,
+  read: (rowId: number) => Cell,
+  { budget }: QueryContext,
+): Values {
+  for (let i = 0; i < rowIds.length; i++) {
+    if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, rowIds.length - i))
+    values[i] = read(rowIds[i]!)
+  }
+  return values
+}

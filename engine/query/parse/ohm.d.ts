@@ -1,0 +1,5 @@
+/** The bundler loads grammars as text. */
+declare module '*.ohm' {
+  const source: string
+  export default source
+}

@@ -1,0 +1,73 @@
+import { defineErrors } from '../../errors.ts'
+import { limits } from './limits.ts'
+
+/** Texts that are not what they should be. Source: protocol notes, 5.9; statuses by the design decisions. */
+export const ParseErrors = defineErrors('PARSE', {
+  /** A comparator or a conjunction is missing, or there is none that is spelled so. */
+  COMPARATOR_EXPECTED: {
+    errCode: 1112,
+    http: 400,
+    message: (place: string, expected: string) => `cannot read the query ${place}: expected ${expected}`,
+  },
+  SYNTAX: {
+    errCode: 1201,
+    http: 400,
+    message: (place: string, expected: string) => `cannot read the query ${place}: expected ${expected}`,
+  },
+  REGULAR_EXPRESSION: {
+    errCode: 1112,
+    http: 400,
+    message: (comparator: string, character: number) =>
+      `the comparator "${comparator}" at character ${character} would need regular expressions, which queries do not have; ` +
+      'use = with the wildcard @, begin, or % for whole words',
+  },
+  FORMULA: {
+    errCode: 1278,
+    http: 400,
+    message: (formula: string, character: number) =>
+      `formulas are not allowed in a query: received "${formula}" at character ${character}; compare an attribute with a value`,
+  },
+  QUERY_TOO_LONG: {
+    errCode: 1201,
+    http: 400,
+    message: (length: number) => `the text has ${length} characters, at most ${limits.textLength} are read`,
+  },
+  QUERY_TOO_DEEP: {
+    errCode: 1201,
+    http: 400,
+    message: () => `the query nests parentheses and "not" deeper than ${limits.nesting} levels`,
+  },
+  TOO_MANY_CONDITIONS: {
+    errCode: 1201,
+    http: 400,
+    message: (count: number) =>
+      `the query has ${count} conditions, at most ${limits.conditions} are allowed; a long list of values fits into one: name in :1`,
+  },
+  PATH_TOO_LONG: {
+    errCode: 1201,
+    http: 400,
+    message: () => `an attribute path has more than ${limits.pathSteps} steps`,
+  },
+  ORDER_BY: {
+    errCode: 1810,
+    http: 400,
+    message: (place: string, expected: string) => `cannot read the sort order ${place}: expected ${expected}`,
+  },
+  TOO_MANY_ORDER_TERMS: {
+    errCode: 1810,
+    http: 400,
+    message: (count: number) => `the sort order has ${count} attributes, at most ${limits.orderTerms} are allowed`,
+  },
+  /** Reported by the caller behind its own 1804 or 1805. */
+  PATH_LIST: {
+    errCode: 1201,
+    http: 400,
+    message: (place: string, expected: string) => `cannot read the attribute list ${place}: expected ${expected}`,
+  },
+  PARAMS: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string, problem: string) =>
+      `cannot read the parameters "${received}": ${problem}; send a JSON array such as ["Smith",42]`,
+  },
+})

@@ -1,0 +1,20 @@
+import { toOrderTerms } from './filter-semantics.ts'
+import { ParseErrors } from './parse-errors.ts'
+import { checkOrderTerms, parseBounded } from './parse-query.ts'
+import { describeFailure } from './syntax-failure.ts'
+import type { OrderTerm } from './syntax-tree.ts'
+
+/**
+ * Reads the text of `$orderby`: `salary DESC, employer.name`. An empty text has no terms.
+ * @throws {ParseErrors.ORDER_BY} 1810
+ * @throws {ParseErrors.TOO_MANY_ORDER_TERMS} 1810
+ * Source: protocol notes, 1.6.
+ */
+export function parseOrderBy(text: string): OrderTerm[] {
+  const terms = parseBounded(text, 'OrderList', toOrderTerms, match => {
+    const { place, expected } = describeFailure(match)
+    return ParseErrors.ORDER_BY(place, expected)
+  })
+  checkOrderTerms(terms)
+  return terms
+}

@@ -1,0 +1,50 @@
+import { limits } from './limits.ts'
+import { ParseErrors } from './parse-errors.ts'
+import { placeOf } from './syntax-failure.ts'
+
+/** An element of an attribute list, of `$attributes` or of `$expand`. */
+export interface PathListItem {
+  /** `['employer', 'name']`. The last name may be a wildcard: `*` for every attribute, `$all` for every relation. */
+  path: string[]
+  /** From `staff:10-20`: 10 entities after the first 20. Any other text behind a colon says nothing and is dropped. */
+  range: { count: number; skip: number } | undefined
+}
+
+/**
+ * Reads `name, employer.name, staff.*, staff:10-20`. An empty text is an empty list.
+ * @throws {ParseErrors.PATH_LIST} 1201; the caller adds its 1804 or 1805
+ * Source: protocol notes, 1.10, 4.1, 4.2.
+ */
+export function parsePathList(text: string): PathListItem[] {
+  if (text.length > limits.textLength) throw ParseErrors.QUERY_TOO_LONG(text.length)
+  if (text.trim() === '') return []
+  let offset = 0
+  return text.split(',').map(element => {
+    const item = readElement(text, element, offset)
+    offset += element.length + 1
+    return item
+  })
+}
+
+function readElement(text: string, element: string, offset: number): PathListItem {
+  const colon = element.indexOf(':')
+  const names = colon < 0 ? element : element.slice(0, colon)
+  const path = names.split('.', limits.pathSteps + 1).map(name => name.trim())
+  if (path.length > limits.pathSteps) throw ParseErrors.PATH_TOO_LONG()
+  if (path.includes(''))
+    throw ParseErrors.PATH_LIST(placeOf(text, offset), 'an attribute, such as name or employer.name')
+  if (path.slice(0, -1).some(name => name === '*' || name === '$all')) {
+    throw ParseErrors.PATH_LIST(placeOf(text, offset), '* and $all only at the end of a path')
+  }
+  return { path, range: colon < 0 ? undefined : readRange(element.slice(colon + 1)) }
+}
+
+function readRange(suffix: string): PathListItem['range'] {
+  const [count, skip = '0', ...others] = suffix.split('-').map(part => part.trim())
+  return count !== undefined && isCount(count) && isCount(skip) && others.length === 0
+    ? { count: Number(count), skip: Number(skip) }
+    : undefined
+}
+
+/** Nine digits stay below 2³¹, where row numbers end. */
+const isCount = (text: string): boolean => /^\d{1,9}$/.test(text)

@@ -1,0 +1,71 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { bindFilter } from '../bind/bind-filter.ts'
+import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
+import type { Predicate } from '../bind/predicate.ts'
+import { cachedParser } from '../parse/parse-cache.ts'
+import { parseOrderBy } from '../parse/parse-order-by.ts'
+import type { Params } from '../parse/parse-params.ts'
+import { parseQuery } from '../parse/parse-query.ts'
+import { optimizePredicate } from './optimize.ts'
+
+/** What does not depend on the data: bound and optimized. */
+export interface PreparedQuery {
+  readonly predicate: Predicate | undefined
+  readonly orderBy: readonly SortKey[]
+}
+
+export interface QueryTexts {
+  readonly filter?: string
+  readonly params?: Params
+  readonly orderBy?: string
+}
+
+const PARSED = { entries: 2_000, sizeBytes: 16 * 2 ** 20 }
+const PREPARED = { entries: 500, sizeBytes: 4 * 2 ** 20 }
+
+const parse = cachedParser(parseQuery, PARSED)
+
+/** Of one dataclass. A text without parameters is prepared once, one with them is only parsed once. */
+interface Prepared {
+  filter(text: string): PreparedQuery
+  orderBy(text: string): readonly SortKey[]
+}
+
+// A new catalog has new dataclasses, so nothing here outlives the model that it was bound to.
+const preparedByDataClass = new WeakMap<DataClass, Prepared>()
+
+/**
+ * Parses, binds and optimizes the texts of a query, or remembers the result.
+ * @throws {ParseErrors} {@link QueryErrors}
+ */
+export function prepareQuery(dataClass: DataClass, { filter, params, orderBy }: QueryTexts): PreparedQuery {
+  const prepared = preparedOf(dataClass)
+  const query: PreparedQuery =
+    filter === undefined
+      ? { predicate: undefined, orderBy: [] }
+      : params
+        ? prepareFilter(filter, dataClass, params)
+        : prepared.filter(filter)
+  // An order inside the filter has precedence.
+  return query.orderBy.length > 0 || orderBy === undefined ? query : { ...query, orderBy: prepared.orderBy(orderBy) }
+}
+
+function preparedOf(dataClass: DataClass): Prepared {
+  let prepared = preparedByDataClass.get(dataClass)
+  if (!prepared) {
+    prepared = {
+      filter: cachedParser(text => prepareFilter(text, dataClass, undefined), PREPARED),
+      orderBy: cachedParser(text => bindOrderBy(parseOrderBy(text), dataClass), PREPARED),
+    }
+    preparedByDataClass.set(dataClass, prepared)
+  }
+  return prepared
+}
+
+function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined): PreparedQuery {
+  const { condition, orderBy } = parse(text)
+  return {
+    predicate: condition && optimizePredicate(bindFilter(condition, dataClass, params)),
+    orderBy: bindOrderBy(orderBy, dataClass),
+  }
+}

@@ -1,0 +1,20 @@
+import type { LogicalPlan } from '../logical-plan.ts'
+import type { Rule } from '../rule.ts'
+
+/**
+ * Limit over Sort becomes TopN: a heap of skip + count rows instead of a full sort.
+ *
+ *   Limit(skip, count) ─ Sort(keys) ─ input   →   Limit(skip, count) ─ TopN(keys, skip + count) ─ input
+ *
+ * O(n log k) time and O(k) rows, where Sort needs O(n log n) and O(n).
+ */
+export const limitToTopN: Rule<LogicalPlan> = {
+  name: 'limit-to-top-n',
+  apply(plan) {
+    if (plan.kind !== 'Limit' || plan.input.kind !== 'Sort' || plan.count === Number.POSITIVE_INFINITY) return plan
+    const { dataClass, keys, input } = plan.input
+    // Nothing is sent, so nothing has to be in order.
+    if (plan.count === 0) return { ...plan, input }
+    return { ...plan, input: { kind: 'TopN', dataClass, keys, count: plan.skip + plan.count, input } }
+  },
+}

@@ -1,0 +1,42 @@
+import type { Bound, Predicate, ValueTest } from '../../bind/predicate.ts'
+import { mapInputs, type Rule } from '../rule.ts'
+
+/**
+ * Ranges of one attribute under one AND become one range, which is one look at the column or the index.
+ *
+ *   age >= 20 and age < 30 and age > 25   →   25 < age < 30
+ */
+export const mergeRanges: Rule<Predicate> = { name: 'merge-ranges', apply }
+
+function apply(predicate: Predicate): Predicate {
+  const changed = mapInputs(predicate, apply)
+  if (changed.kind !== 'and') return changed
+  const merged: Predicate[] = []
+  for (const input of changed.inputs) {
+    const at = merged.findIndex(other => isRange(other) && isRange(input) && other.attribute === input.attribute)
+    if (at < 0) merged.push(input)
+    else merged[at] = intersection(merged[at] as RangePredicate, input as RangePredicate)
+  }
+  return { kind: 'and', inputs: merged }
+}
+
+type RangePredicate = Predicate & { kind: 'test'; test: ValueTest & { kind: 'range' } }
+
+const isRange = (predicate: Predicate): predicate is RangePredicate =>
+  predicate.kind === 'test' && predicate.test.kind === 'range' && !predicate.negated
+
+const intersection = (a: RangePredicate, b: RangePredicate): RangePredicate => ({
+  ...a,
+  test: {
+    kind: 'range',
+    lower: stricter(a.test.lower, b.test.lower, (x, y) => x.value > y.value),
+    upper: stricter(a.test.upper, b.test.upper, (x, y) => x.value < y.value),
+  },
+})
+
+function stricter(a: Bound | undefined, b: Bound | undefined, isStricter: (x: Bound, y: Bound) => boolean) {
+  if (!a || !b) return a ?? b
+  if (isStricter(a, b)) return a
+  if (isStricter(b, a)) return b
+  return a.inclusive ? b : a
+}

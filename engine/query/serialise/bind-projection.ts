@@ -1,0 +1,256 @@
+import {
+  type AliasAttribute,
+  type Attribute,
+  isRelation,
+  type RelationAttribute,
+  type StorageAttribute,
+} from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { ProtocolError } from '../../errors.ts'
+import type { RowLayout } from '../../storage/row-layout.ts'
+import { suggestion } from '../../suggestion.ts'
+import type { Output } from '../request.ts'
+import { type PathTree, pathText, pathTree } from './path-tree.ts'
+import {
+  type EntityTemplate,
+  entityTemplate,
+  type Projection,
+  type PropertyTree,
+  type ValueSource,
+  valueTemplate,
+} from './projection.ts'
+import { SerialiseErrors } from './serialise-errors.ts'
+
+export interface ProjectionLimits {
+  /** Relations expanded inside each other. */
+  maxExpandDepth: number
+  /** Size of an answer, with the related rows that are collected for it. */
+  maxAnswerBytes: number
+}
+
+/** Relations that one request expands, all levels together. Each costs a pass over its rows. */
+const MAX_RELATIONS = 200
+const DEFAULT_TOP = 100
+
+/**
+ * Looks up what a client wants to see of each entity.
+ *
+ * | named | in a path list | in `$attributes` |
+ * |---|---|---|
+ * | nothing, `*` | every public attribute; relations deferred | the same |
+ * | `rel` | deferred; with `$expand=rel` the whole entity or collection | the same |
+ * | `rel.*`, `rel.att` | deferred; with `$expand=rel` the related with these only | the related with these only |
+ * | `object.property` | the object with these properties only | the same |
+ *
+ * `$expand` says how relations are shown, not which: with an attribute list only those in it appear. An attribute named
+ * twice is sent once, where it is named first. In the array form relations that are not expanded are left out.
+ *
+ * @throws {SerialiseErrors.UNKNOWN_ATTRIBUTE} and the others with 1500, followed by 1804 or 1805
+ * @throws {SerialiseErrors.PATH_TOO_LONG} {@link SerialiseErrors.EXPAND_TOO_DEEP}, {@link SerialiseErrors.TOO_MANY_RELATIONS}
+ * Source: base specification, 4.2 and 4.3; protocol notes, 1.10, 3.7, 3.9, 4.1, 4.2.
+ */
+export function bindProjection(
+  dataClass: DataClass,
+  output: Output,
+  layouts: ReadonlyMap<DataClass, RowLayout>,
+  limits: ProjectionLimits,
+): Projection {
+  return {
+    form: output.form,
+    pretty: output.pretty ?? false,
+    maxBytes: limits.maxAnswerBytes,
+    entity: new ProjectionBinder(dataClass, output, layouts, limits.maxExpandDepth).bind(),
+  }
+}
+
+class ProjectionBinder {
+  private relations = 0
+  private depth = 0
+
+  constructor(
+    private readonly dataClass: DataClass,
+    private readonly output: Output,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly maxDepth: number,
+  ) {}
+
+  bind(): EntityTemplate {
+    const { attributes, expand } = this.output
+    return this.entity(
+      this.dataClass,
+      // An empty list is none: an answer without any attribute would be of no use.
+      attributes?.items.length ? pathTree(attributes.items) : undefined,
+      expand && pathTree(expand),
+    )
+  }
+
+  /** @param listed what of the entity is wanted; undefined for all of it */
+  private entity(dataClass: DataClass, listed: PathTree | undefined, expand: PathTree | undefined): EntityTemplate {
+    const attributes = this.listedAttributes(dataClass, listed)
+    const expanded = this.expandedAttributes(dataClass, expand)
+    // Names behind a relation that the list leaves out have no effect, but a wrong one is still the client's mistake.
+    for (const [attribute, below] of expanded) if (!attributes.has(attribute)) this.value(attribute, undefined, below)
+
+    const values: { name: string; value: ValueSource }[] = []
+    for (const attribute of attributes) {
+      const value = this.value(attribute, listed?.members.get(attribute.name), expanded.get(attribute))
+      if (value) values.push({ name: attribute.name, value })
+    }
+    return entityTemplate(this.layout(dataClass), values)
+  }
+
+  private listedAttributes(dataClass: DataClass, listed: PathTree | undefined): Set<Attribute> {
+    const all = dataClass.attributes.filter(isPublic)
+    if (!listed) return new Set(all)
+    const found = new Set<Attribute>()
+    for (const name of listed.members.keys()) {
+      if (name === '*') for (const attribute of all) found.add(attribute)
+      else found.add(find(dataClass, name) ?? this.failList(unknown(dataClass, name)))
+    }
+    return found
+  }
+
+  /** Each attribute that is expanded, with what is expanded below it. */
+  private expandedAttributes(dataClass: DataClass, expand: PathTree | undefined): Map<Attribute, PathTree> {
+    const found = new Map<Attribute, PathTree>()
+    for (const [name, below] of expand?.members ?? []) {
+      if (name === '$all') {
+        for (const attribute of dataClass.attributes) {
+          if (isPublic(attribute) && isRelation(attribute) && !found.has(attribute)) found.set(attribute, below)
+        }
+        continue
+      }
+      const attribute = find(dataClass, name) ?? this.failExpand(unknown(dataClass, name))
+      const end = endOf(attribute)
+      // The links to images and blobs end with `$expand` of their own name. Without a format there is nothing to expand.
+      const isBinary = end.kind === 'storage' && (end.type === 'image' || end.type === 'blob')
+      if (isRelation(end) && isShown(end)) found.set(attribute, below)
+      else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is no relation'))
+    }
+    return found
+  }
+
+  /** @returns undefined when the attribute is not sent */
+  private value(
+    attribute: Attribute,
+    listed: PathTree | undefined,
+    expand: PathTree | undefined,
+  ): ValueSource | undefined {
+    if (attribute.kind !== 'alias') return this.ownValue(attribute, attribute, listed, expand)
+    const hops = attribute.relations
+    const many = hops.findIndex(hop => hop.kind === 'relatedEntities')
+    if (many < 0) return this.along(hops, this.ownValue(attribute, attribute.target, listed, expand))
+    // There is a value for each related entity: shown as the link to these, like the relation itself.
+    if (expand) this.failExpand(notExpandable(attribute, 'it passes through a relation to many'))
+    if (hasNames(listed)) this.failList(notExpandable(attribute, 'it passes through a relation to many'))
+    return this.along(hops.slice(0, many), this.deferred(hops[many]!))
+  }
+
+  /** @param named the attribute as the client knows it: `own` or an alias of it */
+  private ownValue(
+    named: Attribute,
+    own: Exclude<Attribute, AliasAttribute>,
+    listed: PathTree | undefined,
+    expand: PathTree | undefined,
+  ): ValueSource | undefined {
+    if (isRelation(own) && isShown(own)) return this.relation(own, listed, expand)
+    if (own.kind === 'storage' && own.type === 'object') return this.object(own, listed)
+    if (hasNames(listed)) this.failList(SerialiseErrors.NOT_A_PATH(named.name, named.dataClass.name))
+    if (isRelation(own)) return this.deferred(own)
+    // Until code of a plugin computes it, a calculated attribute reads as null.
+    return own.kind === 'calculated' ? { kind: 'null' } : { kind: 'slot', slot: this.slot(own) }
+  }
+
+  private object(attribute: StorageAttribute, listed: PathTree | undefined): ValueSource {
+    const properties = listed && propertyTree(listed)
+    const slot = this.slot(attribute)
+    return properties && properties.size > 0 ? { kind: 'properties', slot, properties } : { kind: 'slot', slot }
+  }
+
+  private relation(
+    relation: RelationAttribute,
+    listed: PathTree | undefined,
+    expand: PathTree | undefined,
+  ): ValueSource | undefined {
+    const named = hasNames(listed) && !(listed.ends && expand) ? listed : undefined
+    const isExpanded = expand !== undefined || (named !== undefined && this.output.attributes?.from === 'parameter')
+    if (!named && !isExpanded) return this.deferred(relation)
+
+    if (++this.relations > MAX_RELATIONS) throw SerialiseErrors.TOO_MANY_RELATIONS(MAX_RELATIONS)
+    if (++this.depth > this.maxDepth) throw SerialiseErrors.EXPAND_TOO_DEEP(this.maxDepth)
+    // Also where the relation stays deferred: it tells wrong names.
+    const of = this.entity(relation.target, named, expand)
+    this.depth--
+    if (!isExpanded) return this.deferred(relation)
+    if (relation.kind === 'relatedEntity') {
+      return { kind: 'relatedEntity', reference: this.reference(relation), of }
+    }
+    const { skip, count } = expand?.range ?? { skip: 0, count: relation.target.defaultTopSize ?? DEFAULT_TOP }
+    return { kind: 'relatedEntities', relation, slot: this.slot(relation), skip, count, of }
+  }
+
+  /** The link as it stands in the row. */
+  private deferred(relation: RelationAttribute): ValueSource | undefined {
+    if (this.output.form === 'array') return undefined
+    return isShown(relation) ? { kind: 'slot', slot: this.slot(relation) } : { kind: 'null' }
+  }
+
+  /** A value of the entity at the end of N→1 relations. */
+  private along(hops: readonly RelationAttribute[], value: ValueSource | undefined): ValueSource | undefined {
+    return hops.reduceRight<ValueSource | undefined>((behind, hop) => {
+      if (!behind) return undefined
+      return { kind: 'relatedEntity', reference: this.reference(hop), of: valueTemplate(hop.target, behind) }
+    }, value)
+  }
+
+  private layout(dataClass: DataClass): RowLayout {
+    return this.layouts.get(dataClass)!
+  }
+
+  private slot(attribute: StorageAttribute | RelationAttribute): number {
+    return this.layout(attribute.dataClass).slotOf.get(attribute)!
+  }
+
+  private reference(relation: RelationAttribute): number {
+    return this.layout(relation.dataClass).referenceOf.get(relation)!
+  }
+
+  private failList(cause: ProtocolError): never {
+    const list = pathText(this.output.attributes?.items)
+    throw SerialiseErrors.ATTRIBUTE_LIST(list, this.dataClass.name).causedBy(cause)
+  }
+
+  private failExpand(cause: ProtocolError): never {
+    throw SerialiseErrors.EXPAND_LIST(pathText(this.output.expand), this.dataClass.name).causedBy(cause)
+  }
+}
+
+const isPublic = (attribute: Attribute): boolean => attribute.scope === 'public'
+const endOf = (attribute: Attribute): Exclude<Attribute, AliasAttribute> =>
+  attribute.kind === 'alias' ? attribute.target : attribute
+const hasNames = (listed: PathTree | undefined): listed is PathTree => listed !== undefined && listed.members.size > 0
+
+function find(dataClass: DataClass, name: string): Attribute | undefined {
+  const attribute = dataClass.attributesByName.get(name)
+  return attribute && isPublic(attribute) ? attribute : undefined
+}
+
+function unknown(dataClass: DataClass, name: string): ProtocolError {
+  const known = dataClass.attributes.filter(isPublic).map(attribute => attribute.name)
+  return SerialiseErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+}
+
+const notExpandable = (attribute: Attribute, reason: string): ProtocolError =>
+  SerialiseErrors.NOT_EXPANDABLE(attribute.name, attribute.dataClass.name, reason)
+
+/** Whether the names in a link may be known. An alias, public itself, may end at a relation that is not. */
+const isShown = (relation: RelationAttribute): boolean =>
+  relation.kind === 'relatedEntity'
+    ? relation.target.scope === 'public'
+    : relation.scope === 'public' && relation.dataClass.scope === 'public'
+
+/** What is named as a whole wins over its parts: `address,address.city` is the whole address. */
+function propertyTree(listed: PathTree): PropertyTree {
+  if (listed.ends || listed.members.has('*')) return new Map()
+  return new Map([...listed.members].map(([name, below]) => [name, propertyTree(below)]))
+}

@@ -1,0 +1,107 @@
+import type { RelatedEntitiesAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { RowLayout } from '../../storage/row-layout.ts'
+import type { Output } from '../request.ts'
+
+/**
+ * What is sent of each entity, with every name resolved: a template per dataclass and level, whose parts say which bytes
+ * of a row are copied and which come from other rows. Immutable, so that it can be kept with a cached plan.
+ */
+export interface Projection {
+  readonly form: Output['form']
+  /** Indented for human eyes. */
+  readonly pretty: boolean
+  /** Bound of what is written for one answer. */
+  readonly maxBytes: number
+  readonly entity: EntityTemplate
+}
+
+export interface EntityTemplate {
+  readonly kind: 'entity'
+  readonly dataClass: DataClass
+  readonly layout: RowLayout
+  /** The slots 0 … headSlots - 1 come first, so that they are copied in one piece with the head of the row. */
+  readonly headSlots: number
+  readonly parts: readonly Part[]
+  /** The values in it that need other rows. */
+  readonly related: readonly RelatedValue[]
+}
+
+/** A single value of a row without anything around it: the end of an alias that passes through a N→1 relation. */
+export interface ValueTemplate {
+  readonly kind: 'value'
+  readonly dataClass: DataClass
+  readonly value: ValueSource
+  readonly related: readonly RelatedValue[]
+}
+
+export type Template = EntityTemplate | ValueTemplate
+
+export type Part =
+  /** The slots `from` … `to - 1` with their names, as they stand in the row. */
+  | { readonly kind: 'slots'; readonly from: number; readonly to: number }
+  /** `prefix` is `,"name":`. */
+  | { readonly kind: 'attribute'; readonly prefix: Uint8Array; readonly value: ValueSource }
+
+export type ValueSource =
+  | { readonly kind: 'slot'; readonly slot: number }
+  | { readonly kind: 'null' }
+  /** Some properties of an object. */
+  | { readonly kind: 'properties'; readonly slot: number; readonly properties: PropertyTree }
+  | RelatedValue
+
+/** `address.city,address.geo.lat` is `{city: whole, geo: {lat: whole}}`; an empty map stands for the whole value. */
+export type PropertyTree = ReadonlyMap<string, PropertyTree>
+
+export type RelatedValue = RelatedEntityValue | RelatedEntitiesValue
+
+/** The entity at the end of the nth N→1 reference of the row, or null. */
+export interface RelatedEntityValue {
+  readonly kind: 'relatedEntity'
+  readonly reference: number
+  readonly of: Template
+}
+
+/** Entities that point to this one: a collection in the object form, else an array. */
+export interface RelatedEntitiesValue {
+  readonly kind: 'relatedEntities'
+  readonly relation: RelatedEntitiesAttribute
+  /** Slot of the relation: its deferred link holds the URI of the collection. */
+  readonly slot: number
+  readonly skip: number
+  readonly count: number
+  readonly of: EntityTemplate
+}
+
+const isRelated = (value: ValueSource): value is RelatedValue =>
+  value.kind === 'relatedEntity' || value.kind === 'relatedEntities'
+
+export function valueTemplate(dataClass: DataClass, value: ValueSource): ValueTemplate {
+  return { kind: 'value', dataClass, value, related: isRelated(value) ? [value] : [] }
+}
+
+/** Puts the values of an entity into as few parts as their order allows. */
+export function entityTemplate(
+  layout: RowLayout,
+  values: readonly { name: string; value: ValueSource }[],
+): EntityTemplate {
+  const parts: Part[] = []
+  for (const { name, value } of values) {
+    if (value.kind !== 'slot' || layout.slots[value.slot]!.name !== name) {
+      parts.push({ kind: 'attribute', prefix: Buffer.from(`,${JSON.stringify(name)}:`), value })
+      continue
+    }
+    const last = parts.at(-1)
+    if (last?.kind === 'slots' && last.to === value.slot) parts[parts.length - 1] = { ...last, to: value.slot + 1 }
+    else parts.push({ kind: 'slots', from: value.slot, to: value.slot + 1 })
+  }
+  const head = parts[0]?.kind === 'slots' && parts[0].from === 0 ? parts.shift() : undefined
+  return {
+    kind: 'entity',
+    dataClass: layout.dataClass,
+    layout,
+    headSlots: head?.kind === 'slots' ? head.to : 0,
+    parts,
+    related: values.map(({ value }) => value).filter(isRelated),
+  }
+}

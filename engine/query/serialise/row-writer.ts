@@ -1,0 +1,260 @@
+import { RowView } from '../../storage/row-view.ts'
+import type { Snapshot } from '../../storage/snapshot.ts'
+import type { ByteWriter } from './byte-writer.ts'
+import type {
+  EntityTemplate,
+  Projection,
+  PropertyTree,
+  RelatedEntitiesValue,
+  RelatedEntityValue,
+  RelatedValue,
+  Template,
+  ValueSource,
+} from './projection.ts'
+import { SerialiseErrors } from './serialise-errors.ts'
+
+/** Where the bytes of a related row have been written. */
+interface Fragment {
+  start: number
+  end: number
+}
+
+/** Entities that point to one entity: how many there are, and the rows of them that are sent. */
+interface Members {
+  count: number
+  rowIds: Uint32Array
+}
+
+/** Rows that stay valid, with their row ids; {@link NOT_STORED} for one that has none yet. */
+type Rows = Iterable<readonly [number, RowView]>
+
+/** Stands for the row id of an entity that is not in the store. */
+export const NOT_STORED = -1
+
+const NO_ROWS = new Uint32Array(0)
+const bytes = (text: string): Uint8Array => Buffer.from(text)
+const OPEN = 0x7b
+const CLOSE = 0x7d
+const COMMA = 0x2c
+const COLON = 0x3a
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const NULL = bytes('null')
+const KEY = bytes('"__KEY":"')
+const STAMP = bytes(',"__STAMP":')
+const DEFERRED_URI = bytes('{"__deferred":{"uri":')
+
+/**
+ * Writes rows by their templates, for one answer.
+ *
+ * Related rows go level by level: those of all rows of a level are collected and each is written once, in front of the
+ * answer; whoever refers to it repeats the bytes. The cost of a level is a read of each distinct row.
+ */
+export class RowWriter {
+  /** By row id, for each value that shows related rows. */
+  private readonly fragments = new Map<RelatedValue, Map<number, Fragment>>()
+  private readonly members = new Map<RelatedEntitiesValue, Map<number, Members>>()
+  private keptBytes = 0
+
+  /** Entities as `$asArray` shows them. */
+  private readonly isArray: boolean
+
+  constructor(
+    readonly out: ByteWriter,
+    readonly projection: Projection,
+    private readonly snapshot: Snapshot,
+  ) {
+    this.isArray = projection.form === 'array'
+  }
+
+  /**
+   * Makes ready what the template needs for these rows.
+   * @returns reads a row of them; it is valid until the next one is read
+   */
+  load(template: Template, rowIds: Iterable<number>): (rowId: number) => RowView | undefined {
+    const table = this.snapshot.table(template.dataClass)
+    if (template.related.length === 0) return rowId => table.row(rowId)
+    const rows = new Map<number, RowView>()
+    for (const rowId of rowIds) {
+      const row = rows.has(rowId) ? undefined : table.row(rowId)
+      if (row) rows.set(rowId, this.keep(row))
+    }
+    this.prepare(template, rows)
+    return rowId => rows.get(rowId)
+  }
+
+  /** The same for rows at hand, with their row ids. */
+  prepare(template: Template, rows: Rows): void {
+    for (const value of template.related) {
+      const rowIds = value.kind === 'relatedEntity' ? referenced(value, rows) : this.collectMembers(value, rows)
+      this.fragments.set(value, this.writeFragments(value.of, rowIds))
+    }
+  }
+
+  /** An entity with its braces, as it stands in lists and inside others. */
+  entity(template: EntityTemplate, row: RowView, rowId: number): void {
+    this.out.byte(OPEN)
+    if (this.isArray) {
+      this.key(row)
+      this.out.copy(row.bytes, stampStart(row), row.slotStart(template.headSlots))
+    } else {
+      this.out.copy(row.bytes, row.headStart, row.slotStart(template.headSlots))
+    }
+    this.parts(template, row, rowId)
+    if (this.isArray) this.out.ascii(`,"__GlobalStamp":${row.globalStamp}`)
+    this.out.byte(CLOSE)
+  }
+
+  /** `"__KEY":"1"` */
+  key(row: RowView): void {
+    this.out.copy(row.bytes, row.headStart, keyEnd(row))
+  }
+
+  /** `,"__STAMP":1` */
+  stamp(row: RowView): void {
+    this.out.copy(row.bytes, stampStart(row), row.slotStart(0))
+  }
+
+  /** `,"__TIMESTAMP":"2026-01-31T10:00:00.000Z"` */
+  timestamp(row: RowView): void {
+    this.out.copy(row.bytes, keyEnd(row), stampStart(row))
+  }
+
+  /** Every attribute, each with the comma in front of it. */
+  attributes(template: EntityTemplate, row: RowView, rowId: number): void {
+    this.out.copy(row.bytes, row.slotStart(0), row.slotStart(template.headSlots))
+    this.parts(template, row, rowId)
+  }
+
+  /** What follows the slots that are copied with the head. */
+  private parts(template: EntityTemplate, row: RowView, rowId: number): void {
+    for (const part of template.parts) {
+      if (part.kind === 'slots') this.out.copy(row.bytes, row.slotStart(part.from), row.slotStart(part.to))
+      else {
+        this.out.copy(part.prefix)
+        this.value(part.value, row, rowId)
+      }
+    }
+  }
+
+  private value(value: ValueSource, row: RowView, rowId: number): void {
+    const out = this.out
+    switch (value.kind) {
+      case 'slot':
+        out.copy(row.bytes, row.valueStart(value.slot), row.slotStart(value.slot + 1))
+        break
+      case 'null':
+        out.copy(NULL)
+        break
+      case 'properties':
+        out.text(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)))
+        break
+      case 'relatedEntity': {
+        const target = row.reference(value.reference)
+        const fragment = target === undefined ? undefined : this.fragments.get(value)!.get(target)
+        if (fragment) out.repeat(fragment.start, fragment.end)
+        else out.copy(NULL)
+        break
+      }
+      case 'relatedEntities':
+        if (this.isArray) this.array(value, rowId)
+        else this.collection(value, row, rowId)
+    }
+  }
+
+  /** Source: protocol notes, 4.1. */
+  private collection(value: RelatedEntitiesValue, row: RowView, rowId: number): void {
+    const { count, rowIds } = this.members.get(value)!.get(rowId)!
+    this.out.ascii('{"__ENTITYSET":')
+    // The deferred link of the relation, which the row has, is `{"__deferred":{"uri":"…"}}`.
+    this.out.copy(row.bytes, row.valueStart(value.slot) + DEFERRED_URI.length, row.slotStart(value.slot + 1) - 2)
+    this.out.ascii(
+      `,"__GlobalStamp":${this.snapshot.globalStamp},"__COUNT":${count},"__FIRST":${value.skip},"__ENTITIES":`,
+    )
+    this.array(value, rowId)
+    this.out.ascii(`,"__SENT":${rowIds.length}}`)
+  }
+
+  private array(value: RelatedEntitiesValue, rowId: number): void {
+    const fragments = this.fragments.get(value)!
+    this.out.ascii('[')
+    let isFirst = true
+    for (const member of this.members.get(value)!.get(rowId)!.rowIds) {
+      const { start, end } = fragments.get(member)!
+      if (!isFirst) this.out.byte(COMMA)
+      isFirst = false
+      this.out.repeat(start, end)
+    }
+    this.out.ascii(']')
+  }
+
+  private writeFragments(template: Template, rowIds: Set<number>): Map<number, Fragment> {
+    const read = this.load(template, rowIds)
+    const fragments = new Map<number, Fragment>()
+    for (const rowId of rowIds) {
+      const row = read(rowId)
+      if (!row) continue
+      const start = this.out.length
+      if (template.kind === 'entity') this.entity(template, row, rowId)
+      else this.value(template.value, row, rowId)
+      fragments.set(rowId, { start, end: this.out.length })
+    }
+    return fragments
+  }
+
+  private collectMembers(value: RelatedEntitiesValue, rows: Rows): Set<number> {
+    const table = this.snapshot.table(value.of.dataClass)
+    const all = new Set<number>()
+    const members = new Map<number, Members>()
+    for (const [rowId] of rows) {
+      const pointing = rowId === NOT_STORED ? NO_ROWS : table.referencing(value.relation.inverse, rowId)
+      const rowIds = pointing.slice(value.skip, value.skip + value.count)
+      members.set(rowId, { count: pointing.length, rowIds })
+      for (const member of rowIds) all.add(member)
+    }
+    this.members.set(value, members)
+    return all
+  }
+
+  /** The row for longer than until the next read. */
+  private keep(row: RowView): RowView {
+    this.keptBytes += row.bytes.length
+    if (this.keptBytes > this.projection.maxBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(this.projection.maxBytes)
+    return new RowView(row.layout, new Uint8Array(row.bytes))
+  }
+}
+
+function referenced(value: RelatedEntityValue, rows: Rows): Set<number> {
+  const rowIds = new Set<number>()
+  for (const [, row] of rows) {
+    const rowId = row.reference(value.reference)
+    if (rowId !== undefined) rowIds.add(rowId)
+  }
+  return rowIds
+}
+
+/** End of the key's text: the first quote in it that no backslash escapes. */
+function keyEnd(row: RowView): number {
+  let at = row.headStart + KEY.length
+  for (; row.bytes[at] !== QUOTE; at++) if (row.bytes[at] === BACKSLASH) at++
+  return at + 1
+}
+
+/** The stamp ends the head, and its digits hold no colon. */
+function stampStart(row: RowView): number {
+  let at = row.slotStart(0)
+  while (row.bytes[at - 1] !== COLON) at--
+  return at - STAMP.length
+}
+
+/** Only the named properties; of an array, of each of its elements. What the value does not have is left out. */
+function pick(value: unknown, properties: PropertyTree): unknown {
+  if (properties.size === 0 || value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(element => pick(element, properties))
+  // No prototype: the properties' names come from the client.
+  const picked: Record<string, unknown> = Object.create(null)
+  for (const [name, below] of properties) {
+    if (Object.hasOwn(value, name)) picked[name] = pick((value as Record<string, unknown>)[name], below)
+  }
+  return picked
+}

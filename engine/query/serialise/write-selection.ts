@@ -1,0 +1,104 @@
+import type { Snapshot } from '../../storage/snapshot.ts'
+import { finishAnswer, startAnswer } from './answer.ts'
+import type { Projection } from './projection.ts'
+import type { RowWriter } from './row-writer.ts'
+import { SerialiseErrors } from './serialise-errors.ts'
+
+/** The rows of a page, in order. Those that do not exist any more are sent as `{"__STAMP":0}`. */
+export interface PageRows {
+  /** Size of the whole selection. */
+  count: number
+  /** Position of the page in it. */
+  first: number
+  rowIds: Uint32Array
+}
+
+export interface CollectionOptions {
+  /** Of the entity set that the request made. */
+  entitySetUri?: string | undefined
+  /** The selection is an entity set, made by this request or before: the answer has `__DATACLASS` then. */
+  isEntitySet?: boolean
+}
+
+const COMMA = 0x2c
+const DEAD_ROW = Buffer.from('{"__STAMP":0}')
+
+/**
+ * The answer for an entity selection.
+ * @returns UTF-8 JSON, valid until the next answer in this thread
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * Source: base specification, 2.6; protocol notes, 3.6.
+ */
+export function writeCollection(
+  page: PageRows,
+  projection: Projection,
+  snapshot: Snapshot,
+  { entitySetUri, isEntitySet = entitySetUri !== undefined }: CollectionOptions = {},
+): Uint8Array {
+  const rows = startAnswer(projection, snapshot)
+  const read = rows.load(projection.entity, page.rowIds)
+  const { out } = rows
+  const start = out.length
+  const name = JSON.stringify(projection.entity.dataClass.name)
+  out.ascii('{')
+  if (entitySetUri !== undefined) out.text(`"__ENTITYSET":${JSON.stringify(entitySetUri)},`)
+  if (isEntitySet) out.text(`"__DATACLASS":${name},`)
+  out.text(`"__entityModel":${name},"__GlobalStamp":${snapshot.globalStamp}`)
+  out.ascii(`,"__COUNT":${page.count},"__FIRST":${page.first},"__ENTITIES":`)
+  writeRows(page.rowIds, rows, read)
+  out.ascii(`,"__SENT":${page.rowIds.length}}`)
+  return finishAnswer(rows, start)
+}
+
+/**
+ * The answer for an entity selection with `$asArray=true`. The projection has to be bound for the array form.
+ * @returns UTF-8 JSON, valid until the next answer in this thread
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * Source: base specification, 2.5 and 4.3; protocol notes, 3.7.
+ */
+export function writeArray(page: Pick<PageRows, 'rowIds'>, projection: Projection, snapshot: Snapshot): Uint8Array {
+  const rows = startAnswer(projection, snapshot)
+  const read = rows.load(projection.entity, page.rowIds)
+  const start = rows.out.length
+  writeRows(page.rowIds, rows, read)
+  return finishAnswer(rows, start)
+}
+
+/**
+ * The answer for the first entity of a page.
+ * @returns UTF-8 JSON, valid until the next answer in this thread
+ * @throws {SerialiseErrors.NO_ENTITY} when there is none
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * Source: base specification, 2.6; protocol notes, 3.5.
+ */
+export function writeEntity(
+  { rowIds }: Pick<PageRows, 'rowIds'>,
+  projection: Projection,
+  snapshot: Snapshot,
+): Uint8Array {
+  const template = projection.entity
+  const rows = startAnswer(projection, snapshot)
+  const rowId = rowIds[0]
+  const row = rowId === undefined ? undefined : rows.load(template, [rowId])(rowId)
+  if (!row) throw SerialiseErrors.NO_ENTITY(template.dataClass.name)
+  const { out } = rows
+  const start = out.length
+  out.text(`{"__entityModel":${JSON.stringify(template.dataClass.name)},`)
+  out.copy(row.bytes, row.headStart, row.slotStart(0))
+  rows.attributes(template, row, rowId!)
+  out.ascii('}')
+  return finishAnswer(rows, start)
+}
+
+function writeRows(rowIds: Uint32Array, rows: RowWriter, read: ReturnType<RowWriter['load']>): void {
+  const { out } = rows
+  out.ascii('[')
+  for (let i = 0; i < rowIds.length; i++) {
+    if (i > 0) out.byte(COMMA)
+    const rowId = rowIds[i]!
+    const row = read(rowId)
+    if (row) rows.entity(rows.projection.entity, row, rowId)
+    else out.copy(DEAD_ROW)
+  }
+  out.ascii(']')
+}

@@ -1,0 +1,55 @@
+import type { Environment } from './environment.ts'
+import { changeKey } from './keys.ts'
+
+/** One changed entity of a commit, as the `changes` table holds it. */
+export interface Change {
+  tableNumber: number
+  rowId: number
+  operation: number
+}
+
+export const INSERTED = 1
+export const UPDATED = 2
+export const DELETED = 3
+
+/** Bytes of a change in the record of a commit. */
+export const CHANGE_BYTES = 7
+
+/** Reading more changes than this takes longer than deriving everything again would. */
+const MAX_CHANGES = 200_000
+
+/** The record of a commit. A row that it changed several times may stand in it several times, in order. */
+export function encodeChanges(changes: readonly Change[]): Buffer {
+  const record = Buffer.allocUnsafe(changes.length * CHANGE_BYTES)
+  changes.forEach(({ tableNumber, rowId, operation }, i) => {
+    record.writeUInt16BE(tableNumber, i * CHANGE_BYTES)
+    record.writeUInt32BE(rowId, i * CHANGE_BYTES + 2)
+    record.writeUInt8(operation, i * CHANGE_BYTES + 6)
+  })
+  return record
+}
+
+/**
+ * Everything that changed between two commits, oldest first.
+ * @param from global stamp of the older commit
+ * @param to global stamp of the newer one, which is the newest in the store
+ * @returns undefined when the log does not tell: it has been pruned, or there is too much to read
+ */
+export function changesBetween(environment: Environment, from: number, to: number): Change[] | undefined {
+  if (to < from || to - from > MAX_CHANGES) return undefined
+  // The log is pruned from its start. The commit `from` itself being there says that none after it is missing.
+  if (environment.changes.getBinaryFast(changeKey(from)) === undefined) return undefined
+  const changes: Change[] = []
+  let last = from
+  for (const { key, value } of environment.changes.getRange({ start: changeKey(from + 1) })) {
+    last = key.readDoubleBE(0)
+    for (let at = 0; at < value.length; at += CHANGE_BYTES) {
+      changes.push({
+        tableNumber: value.readUInt16BE(at),
+        rowId: value.readUInt32BE(at + 2),
+        operation: value.readUInt8(at + 6),
+      })
+    }
+  }
+  return last === to ? changes : undefined
+}

@@ -1,0 +1,110 @@
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { CHANGE_BYTES } from './change-log.ts'
+import { type CheckProgress, isBinary, type StoreUnderCheck, TableCheck } from './check-table.ts'
+import { type Environment, getBytes } from './environment.ts'
+import { prefixEnd, rowKey } from './keys.ts'
+import type { RowLayout } from './row-layout.ts'
+import { RowView } from './row-view.ts'
+import { hasIndex } from './secondary-index.ts'
+import { readGlobalStamp } from './store-state.ts'
+
+/**
+ * Everything in a store that contradicts something else in it: rows, indexes, references, binaries, counters, change log.
+ *
+ * All of it is of one commit if the problems are taken in one go: an `await` between two of them would move on to a newer.
+ * @returns a text for each problem, as it is found
+ */
+export function* checkStore(
+  environment: Environment,
+  catalog: Catalog,
+  layouts: ReadonlyMap<DataClass, RowLayout>,
+  onProgress: (progress: CheckProgress) => void = () => {},
+): Generator<string> {
+  environment.root.resetReadTxn()
+  const globalStamp = readGlobalStamp(environment)
+  const store: StoreUnderCheck = { environment, layouts, globalStamp, onProgress }
+  for (const dataClass of catalog.dataClasses) yield* new TableCheck(store, dataClass).problems()
+  yield* checkForUnknown(environment, catalog)
+  yield* checkBinaries(environment, catalog, layouts)
+  yield* checkChanges(environment, globalStamp)
+}
+
+/** Rows and index entries of dataclasses and attributes that the model does not have. */
+function* checkForUnknown(environment: Environment, catalog: Catalog): Generator<string> {
+  const tables = new Map(catalog.dataClasses.map(dataClass => [dataClass.tableNumber, dataClass]))
+  for (const prefix of distinctPrefixes(environment.rows, 2)) {
+    const tableNumber = prefix.readUInt16BE(0)
+    if (!tables.has(tableNumber)) yield `there are rows of table ${tableNumber}, which the model does not have`
+  }
+  for (const prefix of distinctPrefixes(environment.index, 4)) {
+    const [tableNumber, position] = [prefix.readUInt16BE(0), prefix.readUInt16BE(2)]
+    const attribute = tables.get(tableNumber)?.attributes.find(candidate => candidate.position === position)
+    if (attribute?.kind !== 'relatedEntity' && !(attribute?.kind === 'storage' && hasIndex(attribute))) {
+      yield `there are index entries of attribute ${position} of table ${tableNumber}, which has no index in the model`
+    }
+  }
+}
+
+function* distinctPrefixes(table: Environment['rows'], length: number): Generator<Buffer> {
+  let start: Buffer = Buffer.alloc(length)
+  for (;;) {
+    const [key] = table.getKeys({ start, limit: 1 })
+    if (!key) return
+    const prefix = Buffer.alloc(length)
+    key.copy(prefix)
+    yield prefix
+    start = prefixEnd(prefix)
+  }
+}
+
+/** Binaries without an entity that has them. The other way round is a matter of the rows. */
+function* checkBinaries(
+  environment: Environment,
+  catalog: Catalog,
+  layouts: ReadonlyMap<DataClass, RowLayout>,
+): Generator<string> {
+  const tables = new Map(catalog.dataClasses.map(dataClass => [dataClass.tableNumber, dataClass]))
+  for (const key of environment.binaries.getKeys({ start: Buffer.alloc(1) })) {
+    if (key.length !== 8) {
+      yield `a binary has a key of ${key.length} bytes instead of 8`
+      continue
+    }
+    const [tableNumber, rowId, position] = [key.readUInt16BE(0), key.readUInt32BE(2), key.readUInt16BE(6)]
+    const dataClass = tables.get(tableNumber)
+    const attribute = dataClass?.attributes.find(candidate => candidate.position === position)
+    if (!dataClass || attribute?.kind !== 'storage' || !isBinary(attribute)) {
+      yield `there is a binary of attribute ${position} of table ${tableNumber}, which the model does not have`
+      continue
+    }
+    const where = `${dataClass.name}, row ${rowId}: the bytes of ${attribute.name}`
+    const binary = getBytes(environment.binaries, key)!
+    if (binary.length <= binary[0]!) yield `${where} end inside their media type`
+    const layout = layouts.get(dataClass)!
+    const stored = getBytes(environment.rows, rowKey(tableNumber, rowId))
+    if (!stored) yield `${where} belong to no row`
+    // A row of which nothing else is known may be damaged: null is all that counts here.
+    else if (isNull(new RowView(layout, stored), layout.slotOf.get(attribute)!))
+      yield `${where} are there, but it is null`
+  }
+}
+
+function isNull(row: RowView, slot: number): boolean {
+  try {
+    return row.json(slot) === 'null'
+  } catch {
+    return false
+  }
+}
+
+function* checkChanges(environment: Environment, globalStamp: number): Generator<string> {
+  let last: number | undefined
+  for (const { key, value } of environment.changes.getRange({ start: Buffer.alloc(8) })) {
+    last = key.readDoubleBE(0)
+    if (value.length === 0 || value.length % CHANGE_BYTES !== 0) {
+      yield `the change record of stamp ${last} has ${value.length} bytes`
+    }
+  }
+  if (last !== undefined && last !== globalStamp) {
+    yield `the last change record is of stamp ${last}, but the global stamp is ${globalStamp}`
+  }
+}

@@ -1,0 +1,130 @@
+import type { RowSet } from '../row-set/row-set.ts'
+import type { RowLayout } from './row-layout.ts'
+import type { RowView } from './row-view.ts'
+import { SegmentBuilder, type SizedSegment } from './segment-builder.ts'
+import { type ColumnAttribute, SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from './snapshot.ts'
+
+/** What building segments needs of a table, as of the open snapshot. */
+export interface SegmentSource {
+  readonly layout: RowLayout
+  readonly live: RowSet
+  row(rowId: number): RowView | undefined
+}
+
+/** The segments of a table's columns that cover the same rows. They are evicted and patched together. */
+interface SegmentGroup {
+  readonly segments: Map<ColumnAttribute, SizedSegment>
+  /** Entries whose rows changed since the segments were built. */
+  readonly stale: Set<number>
+}
+
+/**
+ * Column segments of a thread, least recently used ones evicted to stay within a budget of bytes.
+ *
+ * A commit only notes which rows changed; the next query that reads a segment copies it with those rows decoded again, so
+ * that neither writes nor requests that read no columns pay for columns. At a budget of 0 a segment lives as long as the
+ * query holds it.
+ */
+export class ColumnCache {
+  /** In order of use, oldest first. */
+  private readonly groups = new Map<number, SegmentGroup>()
+  private bytes = 0
+
+  constructor(private readonly maxBytes: number) {}
+
+  get isEmpty(): boolean {
+    return this.groups.size === 0
+  }
+
+  /**
+   * @param together columns that the query reads too: as long as there is room they are built from the same rows
+   */
+  segment(
+    source: SegmentSource,
+    attribute: ColumnAttribute,
+    index: number,
+    together: Iterable<ColumnAttribute>,
+  ): Segment {
+    const key = groupKey(attribute.dataClass.tableNumber, index)
+    const group = this.groups.get(key) ?? { segments: new Map(), stale: new Set() }
+    this.groups.delete(key)
+    this.groups.set(key, group)
+    if (group.stale.size > 0) this.patch(source, index, group)
+    let found = group.segments.get(attribute)
+    if (!found) {
+      const others = this.bytes < this.maxBytes ? [...together].filter(other => !group.segments.has(other)) : []
+      this.add(group, build(source, index, new Set([attribute, ...others])))
+      found = group.segments.get(attribute)!
+    }
+    this.evict()
+    return found.segment
+  }
+
+  /** To be called for every row that a commit inserted, changed or deleted. */
+  rowChanged(tableNumber: number, rowId: number): void {
+    const key = groupKey(tableNumber, Math.floor(rowId / SEGMENT_ROWS))
+    const group = this.groups.get(key)
+    if (!group) return
+    group.stale.add(rowId % SEGMENT_ROWS)
+    if (group.stale.size > MAX_STALE) this.drop(key, group)
+  }
+
+  clear(): void {
+    this.groups.clear()
+    this.bytes = 0
+  }
+
+  private patch(source: SegmentSource, index: number, group: SegmentGroup): void {
+    const builders = [...group.segments].map(([attribute, previous]) => ({
+      attribute,
+      builder: new SegmentBuilder(source.layout, attribute, previous),
+    }))
+    for (const entry of group.stale) {
+      const row = source.row(index * SEGMENT_ROWS + entry)
+      for (const { builder } of builders) builder.put(entry, row)
+    }
+    group.stale.clear()
+    this.add(group, new Map(builders.map(({ attribute, builder }) => [attribute, builder.finish()])))
+  }
+
+  private add(group: SegmentGroup, segments: Map<ColumnAttribute, SizedSegment>): void {
+    for (const [attribute, sized] of segments) {
+      this.bytes += sized.bytes - (group.segments.get(attribute)?.bytes ?? 0)
+      group.segments.set(attribute, sized)
+    }
+  }
+
+  private evict(): void {
+    for (const [key, group] of this.groups) {
+      if (this.bytes <= this.maxBytes) return
+      this.drop(key, group)
+    }
+  }
+
+  private drop(key: number, group: SegmentGroup): void {
+    for (const { bytes } of group.segments.values()) this.bytes -= bytes
+    this.groups.delete(key)
+  }
+}
+
+/** From here on reading the whole segment again costs about as much as reading the changed rows. */
+const MAX_STALE = SEGMENT_ROWS / 4
+
+/** Row ids have 32 bits, so that there are at most 2^20 segments. */
+const groupKey = (tableNumber: number, index: number): number => tableNumber * 2 ** 20 + index
+
+function build(
+  source: SegmentSource,
+  index: number,
+  attributes: Set<ColumnAttribute>,
+): Map<ColumnAttribute, SizedSegment> {
+  const builders = [...attributes].map(attribute => new SegmentBuilder(source.layout, attribute))
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    for (let bits = source.live.word(index * SEGMENT_WORDS + word); bits !== 0; bits &= bits - 1) {
+      const entry = word * 32 + (31 - Math.clz32(bits & -bits))
+      const row = source.row(index * SEGMENT_ROWS + entry)
+      for (const builder of builders) builder.put(entry, row)
+    }
+  }
+  return new Map([...attributes].map((attribute, i) => [attribute, builders[i]!.finish()]))
+}

@@ -1,0 +1,32 @@
+import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
+import type { Environment } from './environment.ts'
+import { layoutFingerprint, type RowLayout, rowLayout } from './row-layout.ts'
+
+/** What `meta` holds under {@link layoutKey}: the layout that all rows of a table have. */
+export interface StoredLayout {
+  version: number
+  fingerprint: string
+}
+
+export const layoutKey = (tableNumber: number): string => `layout/${tableNumber}`
+
+/**
+ * The layouts that the rows of the store have. The writer has brought the store to the catalog before anyone reads it.
+ * @throws {Error} when the store has another layout of a dataclass, or none
+ */
+export function loadLayouts(environment: Environment, catalog: Catalog, wire: WireOptions): Map<DataClass, RowLayout> {
+  return new Map(
+    catalog.dataClasses.map(dataClass => {
+      const stored = environment.meta.get(layoutKey(dataClass.tableNumber)) as StoredLayout | undefined
+      if (!stored)
+        throw new Error(`the store has no rows of ${dataClass.name} yet; it needs to be opened for writing first`)
+      const layout = rowLayout(dataClass, stored.version, wire)
+      if (layoutFingerprint(layout) !== stored.fingerprint) {
+        throw new Error(
+          `the rows of ${dataClass.name} were written for another model; the store needs to be opened for writing first`,
+        )
+      }
+      return [dataClass, layout]
+    }),
+  )
+}

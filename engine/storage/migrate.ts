@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { checkModel } from '../catalog/check-model.ts'
+import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
+import { loadModel } from '../catalog/load-model.ts'
+import { assignNumbers, type TableNumbers } from '../catalog/table-numbers.ts'
+import { type Environment, FORMAT_VERSION } from './environment.ts'
+import { findLosses } from './migration-losses.ts'
+import { planMigration } from './migration-plan.ts'
+import { migrateData, type Progress } from './migration-run.ts'
+import { layoutKey, loadLayouts, type StoredLayout } from './layouts.ts'
+import { layoutFingerprint, type RowLayout, rowLayout } from './row-layout.ts'
+import { type LockOwner, lockStore } from './store-lock.ts'
+
+/** How the data of a store is to be read: entries of `meta`. */
+interface StoredSchema {
+  model: unknown
+  numbers: TableNumbers
+  wire: WireOptions
+  /** Version of the row layout of each dataclass. In `meta` they are entries of their own, see `layouts.ts`. */
+  versions: Record<string, number>
+}
+
+export interface Schema {
+  catalog: Catalog
+  layouts: ReadonlyMap<DataClass, RowLayout>
+}
+
+export interface PrepareOptions {
+  environment: Environment
+  /** Content of the model file. */
+  model: unknown
+  wire: WireOptions
+  /** Let a changed model remove or break what it no longer allows. */
+  allowLoss: boolean
+  owner: LockOwner
+  onProgress?: Progress
+}
+
+export interface PreparedStore extends Schema {
+  /** True when the store was empty. */
+  created: boolean
+  /** Gives the store free for other processes; call it before the environment is closed. */
+  release(): void
+}
+
+/** The model no longer fits the data. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+}
+
+/**
+ * Takes the store for this process and brings it to `model`. A crash at any point is safe: a migration that has begun is
+ * finished first at the next start.
+ * @throws {MigrationError} listing everything that would be lost, unless `allowLoss`; or what cannot be done at all
+ * @throws {ModelError} when the model is wrong in itself
+ * @throws {Error} when another process has the store, or a newer version wrote it
+ */
+export function prepareStore(options: PrepareOptions): PreparedStore {
+  const { environment } = options
+  const { meta } = environment
+  const format = meta.get('format') as number | undefined
+  if (format !== undefined && format > FORMAT_VERSION) {
+    throw new Error(
+      `the store has format ${format}, which a newer version wrote; this one reads formats up to ${FORMAT_VERSION}`,
+    )
+  }
+  const release = lockStore(environment, options.owner)
+  try {
+    const created = format === undefined
+    if (created) create(options)
+    else {
+      const begun = meta.get('migration') as StoredSchema | undefined
+      if (begun) finish(environment, begun, options.onProgress)
+      change(options)
+    }
+    return { ...loadSchema(environment), created, release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** Catalog and layouts of a store that has been prepared. */
+function loadSchema(environment: Environment): Schema {
+  const { model, numbers, wire } = readSchema(environment)
+  const catalog = loadModel(model, numbers)
+  return { catalog, layouts: loadLayouts(environment, catalog, wire) }
+}
+
+function readSchema({ meta }: Environment): StoredSchema {
+  const numbers = meta.get('numbers') as TableNumbers
+  const versions: Record<string, number> = Object.create(null)
+  for (const [name, { tableNumber }] of Object.entries(numbers.dataClasses)) {
+    versions[name] = (meta.get(layoutKey(tableNumber)) as StoredLayout).version
+  }
+  return { model: meta.get('model'), numbers, wire: meta.get('wire') as WireOptions, versions }
+}
+
+function putSchema({ meta }: Environment, schema: StoredSchema): void {
+  const { model, numbers, wire } = schema
+  for (const [name, value] of Object.entries({ model, numbers, wire })) meta.putSync(name, value)
+  for (const [{ tableNumber }, layout] of resolve(schema).layouts) {
+    const stored: StoredLayout = { version: layout.version, fingerprint: layoutFingerprint(layout) }
+    meta.putSync(layoutKey(tableNumber), stored)
+  }
+}
+
+function resolve({ model, numbers, wire, versions }: StoredSchema): Schema {
+  const catalog = loadModel(model, numbers)
+  return { catalog, layouts: new Map(catalog.dataClasses.map(dc => [dc, rowLayout(dc, versions[dc.name]!, wire)])) }
+}
+
+function create({ environment, model, wire }: PrepareOptions): void {
+  const numbers = assignNumbers(checkModel(model))
+  const versions = Object.fromEntries(Object.keys(numbers.dataClasses).map(name => [name, 1]))
+  environment.root.transactionSync(() => {
+    environment.meta.putSync('format', FORMAT_VERSION)
+    environment.meta.putSync('storeId', randomUUID())
+    putSchema(environment, { model, numbers, wire, versions })
+  })
+}
+
+function change({ environment, model, wire, allowLoss, onProgress }: PrepareOptions): void {
+  const stored = readSchema(environment)
+  if (JSON.stringify([stored.model, stored.wire]) === JSON.stringify([model, wire])) return
+  const old = resolve(stored)
+  const numbers = assignNumbers(checkModel(model), stored.numbers)
+  const catalog = loadModel(model, numbers)
+  const versions: Record<string, number> = Object.create(null)
+  for (const dataClass of catalog.dataClasses) {
+    const before = old.catalog.dataClassesByName.get(dataClass.name)
+    const version = before ? stored.versions[dataClass.name]! : 1
+    // Version numbers have 16 bits; those of rows that no longer exist can come again.
+    const changes = before && readsDifferently(old.layouts.get(before)!, rowLayout(dataClass, version, wire))
+    versions[dataClass.name] = changes ? (version % 0xffff) + 1 : version
+  }
+  const target: StoredSchema = { model, numbers, wire, versions }
+  const plan = planMigration(old, resolve(target))
+  const { impossible, losses } = findLosses(environment, plan)
+  if (impossible.length > 0) throw new MigrationError(`the model does not fit the store:\n${list(impossible)}`)
+  if (losses.length > 0 && !allowLoss) {
+    throw new MigrationError(
+      `the changed model would lose data:\n${list(losses)}\nChange the model or the data, or start with --allow-loss to accept all of this.`,
+    )
+  }
+  environment.meta.putSync('migration', target)
+  finish(environment, target, onProgress)
+}
+
+/** Does what is left of a migration; everything in it can be repeated. */
+function finish(environment: Environment, target: StoredSchema, onProgress: Progress = () => {}): void {
+  migrateData(environment, planMigration(resolve(readSchema(environment)), resolve(target)), onProgress)
+  environment.root.transactionSync(() => {
+    putSchema(environment, target)
+    environment.meta.removeSync('migration')
+  })
+}
+
+/** True when rows of `before` have to be rewritten. The row ids in a row come from foreign keys, which its text does not name. */
+function readsDifferently(before: RowLayout, after: RowLayout): boolean {
+  const foreignKeys = (layout: RowLayout): string => layout.references.map(relation => relation.foreignKey.name).join()
+  return layoutFingerprint(before) !== layoutFingerprint(after) || foreignKeys(before) !== foreignKeys(after)
+}
+
+const list = (lines: readonly string[]): string => lines.map(line => `  - ${line}`).join('\n')

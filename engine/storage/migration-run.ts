@@ -1,0 +1,152 @@
+import type { RelatedEntityAttribute, RowAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import { encodeRow } from './encode-row.ts'
+import type { Environment } from './environment.ts'
+import { attributeRange, binaryKey, indexKey, prefixEnd, referenceKey, rowKey } from './keys.ts'
+import { convertStored, findByKey } from './migration-values.ts'
+import type { MigrationPlan, TableChange } from './migration-plan.ts'
+import { RowView } from './row-view.ts'
+import { readTableState } from './store-state.ts'
+import { type StoredRow, tableRows } from './table-rows.ts'
+
+/** Tells what is being done, for a progress bar. */
+export type Progress = (step: { dataClass: string; what: 'rewrite' | 'index'; done: number; total: number }) => void
+
+/** Rows or keys of a transaction: what a crash can undo, and what a page of memory can hold. */
+const SLICE = 5_000
+
+/** Does what a plan says. Every step can be repeated, so a crash costs nothing but the time. */
+export function migrateData(environment: Environment, { removed, changed }: MigrationPlan, onProgress: Progress): void {
+  for (const { tableNumber } of removed) {
+    const prefix = Buffer.alloc(2)
+    prefix.writeUInt16BE(tableNumber)
+    for (const table of ['rows', 'index', 'binaries'] as const) clear(environment, table, prefix, prefixEnd(prefix))
+  }
+  for (const change of changed) {
+    const { tableNumber } = change.after
+    for (const position of change.dropIndexes) {
+      const { start } = attributeRange(tableNumber, position)
+      clear(environment, 'index', start, prefixEnd(start))
+    }
+    if (change.oldLayout.version !== change.newLayout.version) {
+      eachSlice(environment, change, 'rewrite', onProgress, row => rewrite(environment, change, changed, row))
+    }
+    if (change.buildIndexes.length + change.newRelations.length > 0) {
+      eachSlice(environment, change, 'index', onProgress, row => addToIndexes(environment, change, row))
+    }
+  }
+}
+
+function clear(environment: Environment, table: 'rows' | 'index' | 'binaries', start: Buffer, end: Buffer): void {
+  for (;;) {
+    const keys = [...environment[table].getKeys({ start, end, limit: SLICE })]
+    if (keys.length === 0) return
+    environment.root.transactionSync(() => {
+      for (const key of keys) environment[table].removeSync(key)
+    })
+  }
+}
+
+function eachSlice(
+  environment: Environment,
+  { after }: TableChange,
+  what: 'rewrite' | 'index',
+  onProgress: Progress,
+  work: (row: StoredRow) => void,
+): void {
+  const total = readTableState(environment, after.tableNumber).rowCount
+  for (let first = 0, done = 0; ; ) {
+    const rows = [...tableRows(environment, after.tableNumber, first, SLICE)]
+    if (rows.length === 0) return
+    environment.root.transactionSync(() => rows.forEach(work))
+    first = rows.at(-1)!.rowId + 1
+    done += rows.length
+    onProgress({ dataClass: after.name, what, done, total })
+  }
+}
+
+function rewrite(
+  environment: Environment,
+  change: TableChange,
+  changed: readonly TableChange[],
+  { rowId, bytes }: StoredRow,
+): void {
+  const { after, oldLayout, newLayout, kept, removed, newRelations } = change
+  const row = new RowView(oldLayout, bytes)
+  // Done before an interruption.
+  if (row.layoutVersion === newLayout.version) return
+  const values = new Map<RowAttribute, Value>()
+  for (const { before, after } of kept) {
+    const value = row.value(before)
+    values.set(after, value === null ? null : (convertStored(before, after, value) ?? null))
+  }
+  const references = newLayout.references.map(relation => {
+    if (newRelations.includes(relation)) return link(environment, relation, changed, values)
+    const old = oldLayout.references.find(({ name }) => name === relation.name)!
+    values.set(relation, row.value(old))
+    return row.reference(oldLayout.referenceOf.get(old)!)
+  })
+  const head = JSON.parse(`{${row.buffer.toString('utf8', row.headStart, row.slotStart(0))}}`) as Head
+  const content = {
+    key: head.__KEY,
+    stamp: row.stamp,
+    globalStamp: row.globalStamp,
+    timestamp: head.__TIMESTAMP,
+    values,
+    references,
+  }
+  environment.rows.putSync(rowKey(after.tableNumber, rowId), encodeRow(newLayout, content) as Buffer)
+  for (const { type, position } of removed) {
+    if (type === 'image' || type === 'blob')
+      environment.binaries.removeSync(binaryKey(after.tableNumber, rowId, position))
+  }
+}
+
+interface Head {
+  __KEY: string
+  __TIMESTAMP: string
+}
+
+/**
+ * Row id that a new relation leads to. A foreign key that leads nowhere becomes null: whoever allowed loss accepted that.
+ * Otherwise it takes the spelling of the target's key.
+ */
+function link(
+  environment: Environment,
+  relation: RelatedEntityAttribute,
+  changed: readonly TableChange[],
+  values: Map<RowAttribute, Value>,
+): number | undefined {
+  const { target, foreignKey } = relation
+  const value = values.get(foreignKey) ?? null
+  const rowId = value === null ? undefined : findByKey(environment, target, value)
+  if (rowId === undefined) {
+    values.set(foreignKey, null)
+    values.set(relation, null)
+    return undefined
+  }
+  const { oldLayout, newLayout } = changed.find(({ after }) => after === target)!
+  const bytes = environment.rows.get(rowKey(target.tableNumber, rowId))!
+  const row = new RowView(newLayout, bytes)
+  const { key } = row.layoutVersion === newLayout.version ? row : new RowView(oldLayout, bytes)
+  if (foreignKey.type === 'string') values.set(foreignKey, key)
+  values.set(relation, key)
+  return rowId
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function addToIndexes(
+  environment: Environment,
+  { newLayout, buildIndexes, newRelations }: TableChange,
+  { rowId, bytes }: StoredRow,
+): void {
+  const row = new RowView(newLayout, bytes)
+  for (const attribute of buildIndexes)
+    environment.index.putSync(indexKey(attribute, row.value(attribute), rowId), NOTHING)
+  for (const relation of newRelations) {
+    const target = row.reference(newLayout.referenceOf.get(relation)!)
+    if (target === undefined) continue
+    environment.index.putSync(referenceKey(relation.dataClass.tableNumber, relation.position, target, rowId), NOTHING)
+  }
+}

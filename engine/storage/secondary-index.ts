@@ -1,0 +1,146 @@
+import type { StorageAttribute, StorageType } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import { RowSet } from '../row-set/row-set.ts'
+import { fold } from '../text/fold.ts'
+import { type Environment, keyRange } from './environment.ts'
+import { attributeRange, indexPrefix, isCut, prefixEnd, rowIdOfKey, textIndexPrefix } from './keys.ts'
+import type { Bounds, SecondaryIndex } from './snapshot.ts'
+
+const UNINDEXED_TYPES: ReadonlySet<StorageType> = new Set(['object', 'image', 'blob'])
+
+/** True when `index` of LMDB has an entry for every row of it. */
+export const hasIndex = (attribute: StorageAttribute): boolean =>
+  attribute.indexed && !UNINDEXED_TYPES.has(attribute.type)
+
+interface KeyRange {
+  start: Buffer
+  end: Buffer
+  /** Tells the texts that belong in from others with the same key; undefined when keys tell by themselves. */
+  recheck?: (folded: string) => boolean
+}
+
+/** The index in LMDB: a key per row, ordered by value, then row id. */
+export class LmdbIndex implements SecondaryIndex {
+  constructor(
+    private readonly environment: Environment,
+    private readonly attribute: StorageAttribute,
+    /** The whole folded text of a row, for texts that are longer than keys are. */
+    private readonly foldedText: (rowId: number) => string | undefined,
+  ) {}
+
+  equal(value: Value): RowSet {
+    // Keys of one value are in the order of their row ids.
+    return RowSet.fromSorted(this.rowIds(this.equalRange(value)))
+  }
+
+  /** The first row that {@link equal} finds; of a unique attribute the only one. */
+  first(value: Value): number | undefined {
+    const range = this.equalRange(value)
+    if (range.recheck) return this.rowIds(range)[0]
+    // Every request for one entity comes through here: 1 µs, and 3 µs as a set.
+    for (const key of this.environment.index.getKeys({ start: range.start, end: range.end, limit: 1 })) {
+      return rowIdOfKey(key)
+    }
+    return undefined
+  }
+
+  range(bounds: Bounds): RowSet {
+    return RowSet.fromIds(this.rowIds(this.boundsRange(bounds)))
+  }
+
+  prefix(prefix: string): RowSet {
+    return RowSet.fromIds(this.rowIds(this.prefixRange(prefix)))
+  }
+
+  estimate(what: { equal: Value } | Bounds | { prefix: string }, limit: number): number {
+    const { start, end } =
+      'equal' in what
+        ? this.equalRange(what.equal)
+        : 'prefix' in what
+          ? this.prefixRange(what.prefix)
+          : this.boundsRange(what)
+    if (limit <= 0 || start.compare(end) >= 0) return 0
+    // LMDB counts a range to its end, so first see whether it goes on beyond the limit.
+    for (const _ of this.environment.index.getKeys({ start, end, offset: limit - 1, limit: 1 })) return limit
+    return this.environment.index.getKeysCount({ start, end })
+  }
+
+  private equalRange(value: Value): KeyRange {
+    const nearest = value === null ? null : nearestIndexed(this.attribute, value)
+    const start = indexPrefix(this.attribute, nearest)
+    // A value that the index cannot hold is no row's.
+    if (nearest !== null && (nearest < value! || nearest > value!)) return { start, end: start }
+    const range: KeyRange = { start, end: prefixEnd(start) }
+    if (isCutValue(nearest)) {
+      const folded = fold(nearest as string)
+      range.recheck = text => text === folded
+    }
+    return range
+  }
+
+  private boundsRange({ lower, upper }: Bounds): KeyRange {
+    const { valuesStart, end } = attributeRange(this.attribute.dataClass.tableNumber, this.attribute.position)
+    const range: KeyRange = { start: valuesStart, end }
+    if (lower) {
+      const nearest = nearestIndexed(this.attribute, lower.value)
+      const prefix = indexPrefix(this.attribute, nearest)
+      const inclusive = nearest > lower.value! || (lower.inclusive && !(nearest < lower.value!))
+      range.start = inclusive || isCutValue(nearest) ? prefix : prefixEnd(prefix)
+    }
+    if (upper) {
+      const nearest = nearestIndexed(this.attribute, upper.value)
+      const prefix = indexPrefix(this.attribute, nearest)
+      const inclusive = nearest < upper.value! || (upper.inclusive && !(nearest > upper.value!))
+      range.end = inclusive || isCutValue(nearest) ? prefixEnd(prefix) : prefix
+    }
+    if (isCutValue(lower?.value) || isCutValue(upper?.value)) {
+      const low = lower && { ...lower, value: fold(lower.value as string) }
+      const high = upper && { ...upper, value: fold(upper.value as string) }
+      range.recheck = folded =>
+        (!low || folded > low.value || (low.inclusive && folded === low.value)) &&
+        (!high || folded < high.value || (high.inclusive && folded === high.value))
+    }
+    return range
+  }
+
+  private prefixRange(prefix: string): KeyRange {
+    const start = textIndexPrefix(this.attribute, prefix)
+    const range: KeyRange = { start, end: prefixEnd(start) }
+    if (isCut(prefix)) range.recheck = folded => folded.startsWith(prefix)
+    return range
+  }
+
+  private rowIds({ start, end, recheck }: KeyRange): Uint32Array {
+    if (start.compare(end) >= 0) return new Uint32Array(0)
+    const rowIds = rowIdsInRange(this.environment, start, end)
+    if (!recheck) return rowIds
+    return rowIds.filter(rowId => {
+      const folded = this.foldedText(rowId)
+      return folded !== undefined && recheck(folded)
+    })
+  }
+}
+
+/** Row ids at the ends of the index keys from `start` to `end`, in the order of the keys. */
+export function rowIdsInRange(environment: Environment, start: Buffer, end: Buffer): Uint32Array {
+  const rowIds: number[] = []
+  for (const key of keyRange(environment.index, start, end)) rowIds.push(rowIdOfKey(key))
+  return new Uint32Array(rowIds)
+}
+
+type Ordered = string | number | bigint | boolean
+
+const isCutValue = (value: Value | undefined): boolean => typeof value === 'string' && isCut(fold(value))
+
+const MIN_LONG64 = -(2n ** 63n)
+const MAX_LONG64 = 2n ** 63n - 1n
+
+/** The value, or when the attribute's index cannot hold it one next to it: a bound keeps its meaning if it is compared. */
+function nearestIndexed(attribute: StorageAttribute, value: Value): Ordered {
+  if (attribute.type === 'long64' && (typeof value === 'number' || typeof value === 'bigint')) {
+    if (value <= MIN_LONG64) return MIN_LONG64
+    if (value >= MAX_LONG64) return MAX_LONG64
+    return BigInt(typeof value === 'number' ? Math.trunc(value) : value)
+  }
+  return typeof value === 'bigint' ? Number(value) : (value as Ordered)
+}

@@ -1,0 +1,136 @@
+import type { RowLayout } from './row-layout.ts'
+import type { RowView } from './row-view.ts'
+import { readBoolean, readFoldedText, readInteger, readJson, readNumber, readPresence, readText } from './read-value.ts'
+import { type ColumnAttribute, SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from './snapshot.ts'
+import { parseWireDate } from './wire-value.ts'
+
+/** A segment and what it takes of the memory budget, in bytes: an estimate where there are JavaScript objects. */
+export interface SizedSegment {
+  readonly segment: Segment
+  readonly bytes: number
+}
+
+/** Reads a value of one attribute from a row; undefined for null. */
+type Read = (row: RowView) => unknown
+
+/** Makes one attribute's segment from rows, or the next version of it from the one before and the rows that changed. */
+export class SegmentBuilder {
+  private readonly read: Read
+  private readonly present: Uint32Array
+  private numbers: Float64Array | undefined
+  private bigints: BigInt64Array | undefined
+  private readonly objects: unknown[] | undefined
+  private readonly kind: 'number' | 'text' | 'json' | 'presence'
+  private jsonBytes: number
+
+  constructor(
+    layout: RowLayout,
+    private readonly attribute: ColumnAttribute,
+    previous?: SizedSegment,
+  ) {
+    this.kind = segmentKind(attribute)
+    this.read = reader(layout, attribute)
+    this.jsonBytes = previous && this.kind === 'json' ? previous.bytes : 0
+    const from = previous?.segment
+    this.present = from ? from.present.slice() : new Uint32Array(SEGMENT_WORDS)
+    if (from?.kind === 'bigint') this.bigints = from.values.slice()
+    else if (this.kind === 'number')
+      this.numbers = from?.kind === 'number' ? from.values.slice() : new Float64Array(SEGMENT_ROWS)
+    else if (this.kind !== 'presence') {
+      this.objects =
+        from?.kind === 'text' || from?.kind === 'json' ? [...from.values] : new Array(SEGMENT_ROWS).fill(undefined)
+    }
+  }
+
+  /** @param row undefined when it does not exist (any more) */
+  put(entry: number, row: RowView | undefined): void {
+    const value = row && this.read(row)
+    const bit = 1 << (entry & 31)
+    if (value === undefined) {
+      this.present[entry >>> 5]! &= ~bit
+      if (this.objects) this.objects[entry] = undefined
+      return
+    }
+    this.present[entry >>> 5]! |= bit
+    if (this.objects) {
+      this.objects[entry] = value
+      if (this.kind === 'json') this.jsonBytes += jsonSize(row!, this.attribute)
+    } else if (this.bigints) this.bigints[entry] = BigInt(value as number | bigint)
+    else if (typeof value === 'bigint') {
+      this.bigints = BigInt64Array.from(this.numbers!, BigInt)
+      this.bigints[entry] = value
+    } else if (this.numbers) this.numbers[entry] = value as number
+  }
+
+  finish(): SizedSegment {
+    const { present } = this
+    if (this.bigints) return { segment: { kind: 'bigint', present, values: this.bigints }, bytes: FIXED_BYTES }
+    if (this.numbers) return { segment: { kind: 'number', present, values: this.numbers }, bytes: FIXED_BYTES }
+    if (this.kind === 'text') {
+      const values = this.objects as (string | undefined)[]
+      let bytes = FIXED_BYTES
+      for (const value of values) if (value !== undefined) bytes += STRING_HEADER_BYTES + value.length
+      return { segment: { kind: 'text', present, values }, bytes }
+    }
+    if (this.kind === 'json') {
+      return { segment: { kind: 'json', present, values: this.objects! }, bytes: FIXED_BYTES + this.jsonBytes }
+    }
+    return { segment: { kind: 'presence', present }, bytes: present.byteLength }
+  }
+}
+
+const FIXED_BYTES = SEGMENT_ROWS * 8 + SEGMENT_WORDS * 4
+const STRING_HEADER_BYTES = 24
+/** Objects of V8 for a byte of JSON text: measured 3 to 6 for small objects. */
+const OBJECT_BYTES_PER_JSON_BYTE = 5
+
+function jsonSize(row: RowView, attribute: ColumnAttribute): number {
+  const slot = row.layout.slotOf.get(attribute)!
+  return OBJECT_BYTES_PER_JSON_BYTE * (row.slotStart(slot + 1) - row.valueStart(slot))
+}
+
+function segmentKind(attribute: ColumnAttribute): 'number' | 'text' | 'json' | 'presence' {
+  if (attribute.kind === 'relatedEntity') return 'number'
+  switch (attribute.type) {
+    case 'string':
+    case 'uuid':
+      return 'text'
+    case 'object':
+      return 'json'
+    case 'image':
+    case 'blob':
+      return 'presence'
+    default:
+      return 'number'
+  }
+}
+
+function reader(layout: RowLayout, attribute: ColumnAttribute): Read {
+  if (attribute.kind === 'relatedEntity') {
+    const reference = layout.referenceOf.get(attribute)!
+    return row => row.reference(reference)
+  }
+  const slot = layout.slotOf.get(attribute)!
+  const { wire } = layout
+  switch (attribute.type) {
+    case 'string':
+    case 'uuid':
+      return row => readFoldedText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
+    case 'object':
+      return row => readJson(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
+    case 'image':
+    case 'blob':
+      return row => readPresence(row.buffer, row.valueStart(slot))
+    case 'bool':
+      return row => readBoolean(row.buffer, row.valueStart(slot))
+    case 'date':
+      return row => {
+        const text = readText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
+        return text === undefined ? undefined : parseWireDate(text, attribute.simpleDate, wire)
+      }
+    case 'long64':
+      return row => readInteger(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
+    default:
+      return row => readNumber(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
+  }
+}

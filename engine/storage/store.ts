@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import type { RowSet } from '../row-set/row-set.ts'
+import { fold } from '../text/fold.ts'
+import { decodeBinary } from './binary.ts'
+import { changesBetween, DELETED, INSERTED } from './change-log.ts'
+import { ColumnCache } from './column-cache.ts'
+import { type Environment, getBytes } from './environment.ts'
+import { binaryKey, prefixEnd, referencePrefix, rowKey } from './keys.ts'
+import { LiveRows } from './live-rows.ts'
+import type { RowLayout } from './row-layout.ts'
+import { RowView } from './row-view.ts'
+import { hasIndex, LmdbIndex, rowIdsInRange } from './secondary-index.ts'
+import type { Column, ColumnAttribute, SecondaryIndex, Segment, Snapshot, TableSnapshot } from './snapshot.ts'
+import { readGlobalStamp, readTableState } from './store-state.ts'
+
+export interface StoreOptions {
+  environment: Environment
+  catalog: Catalog
+  layouts: ReadonlyMap<DataClass, RowLayout>
+  /** Memory for column segments of this thread. */
+  cacheBytes: number
+}
+
+/** The read side of a store, in one thread: LMDB and what is derived from it. */
+export interface Store {
+  /**
+   * The state after the newest commit. Reads are synchronous, so one snapshot at a time is open in a thread.
+   * @throws {AssertionError} when the one before has not been released
+   */
+  snapshot(): Snapshot
+  /** Frees the derived memory. The environment stays open: it belongs to who opened it. */
+  close(): void
+}
+
+export const openStore = (options: StoreOptions): Store => new LmdbStore(options)
+
+class LmdbStore implements Store {
+  private readonly environment: Environment
+  private readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  private readonly columns: ColumnCache
+  private readonly liveRows = new Map<number, LiveRows>()
+  /** Global stamp that everything derived is as of. */
+  private stamp = 0
+  private open: LmdbSnapshot | undefined
+  private isClosed = false
+
+  constructor({ environment, layouts, cacheBytes }: StoreOptions) {
+    this.environment = environment
+    this.layouts = layouts
+    this.columns = new ColumnCache(cacheBytes)
+  }
+
+  snapshot(): Snapshot {
+    assert(!this.isClosed, 'the store is closed')
+    assert(!this.open, 'a snapshot is still open in this thread')
+    // The next read takes the newest commit. lmdb-js moves on from there only in a timer callback, which cannot come
+    // before the synchronous work with this snapshot is done.
+    this.environment.root.resetReadTxn()
+    const globalStamp = readGlobalStamp(this.environment)
+    if (globalStamp !== this.stamp) this.catchUp(globalStamp)
+    this.open = new LmdbSnapshot(this.environment, globalStamp, this.layouts, this.columns, this.liveRows, () => {
+      this.open = undefined
+    })
+    return this.open
+  }
+
+  close(): void {
+    this.isClosed = true
+    this.columns.clear()
+    this.liveRows.clear()
+  }
+
+  private catchUp(globalStamp: number): void {
+    if (this.liveRows.size > 0 || !this.columns.isEmpty) {
+      const changes = changesBetween(this.environment, this.stamp, globalStamp)
+      if (!changes) {
+        this.columns.clear()
+        this.liveRows.clear()
+      }
+      for (const { tableNumber, rowId, operation } of changes ?? []) {
+        this.columns.rowChanged(tableNumber, rowId)
+        if (operation === INSERTED) this.liveRows.get(tableNumber)?.insert(rowId)
+        else if (operation === DELETED) this.liveRows.get(tableNumber)?.delete(rowId)
+      }
+    }
+    this.stamp = globalStamp
+  }
+}
+
+class LmdbSnapshot implements Snapshot {
+  private readonly tables = new Map<DataClass, LmdbTable>()
+  private isReleased = false
+
+  constructor(
+    private readonly environment: Environment,
+    readonly globalStamp: number,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly columns: ColumnCache,
+    private readonly liveRows: Map<number, LiveRows>,
+    private readonly onRelease: () => void,
+  ) {}
+
+  table(dataClass: DataClass): TableSnapshot {
+    assert(!this.isReleased, 'the snapshot has been released')
+    let table = this.tables.get(dataClass)
+    if (!table) {
+      const layout = this.layouts.get(dataClass)
+      assert(layout, `no layout of ${dataClass.name}`)
+      table = new LmdbTable(this.environment, layout, this.columns, this.liveRows)
+      this.tables.set(dataClass, table)
+    }
+    return table
+  }
+
+  release(): void {
+    if (this.isReleased) return
+    this.isReleased = true
+    this.onRelease()
+  }
+}
+
+class LmdbTable implements TableSnapshot {
+  readonly dataClass: DataClass
+  private readonly tableNumber: number
+  private readonly key: Buffer
+  private readonly openColumns = new Map<ColumnAttribute, Column>()
+  private limit: number | undefined
+
+  constructor(
+    private readonly environment: Environment,
+    readonly layout: RowLayout,
+    private readonly columns: ColumnCache,
+    private readonly liveRows: Map<number, LiveRows>,
+  ) {
+    this.dataClass = layout.dataClass
+    this.tableNumber = layout.dataClass.tableNumber
+    this.key = rowKey(this.tableNumber, 0)
+  }
+
+  get live(): RowSet {
+    let live = this.liveRows.get(this.tableNumber)
+    if (!live) {
+      live = new LiveRows(this.environment, this.tableNumber)
+      this.liveRows.set(this.tableNumber, live)
+    }
+    return live.rows
+  }
+
+  get rowIdLimit(): number {
+    this.limit ??= readTableState(this.environment, this.tableNumber).nextRowId
+    return this.limit
+  }
+
+  row(rowId: number): RowView | undefined {
+    this.key.writeUInt32BE(rowId, 2)
+    const bytes = getBytes(this.environment.rows, this.key)
+    if (!bytes) return undefined
+    const row = new RowView(this.layout, bytes)
+    if (row.layoutVersion !== this.layout.version) {
+      throw new Error(
+        `row ${rowId} of ${this.dataClass.name} has layout ${row.layoutVersion}, the store says ${this.layout.version}`,
+      )
+    }
+    return row
+  }
+
+  column(attribute: ColumnAttribute): Column {
+    let column = this.openColumns.get(attribute)
+    if (!column) {
+      column = new CachedColumn(attribute, index =>
+        this.columns.segment(this, attribute, index, this.openColumns.keys()),
+      )
+      this.openColumns.set(attribute, column)
+    }
+    return column
+  }
+
+  index(attribute: StorageAttribute): SecondaryIndex | undefined {
+    return hasIndex(attribute) ? this.lmdbIndex(attribute) : undefined
+  }
+
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
+    const start = referencePrefix(this.tableNumber, relation.position, targetRowId)
+    return rowIdsInRange(this.environment, start, prefixEnd(start))
+  }
+
+  findKey(key: Value): number | undefined {
+    return key === null ? undefined : this.lmdbIndex(this.dataClass.key).first(key)
+  }
+
+  binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
+    const bytes = getBytes(this.environment.binaries, binaryKey(this.tableNumber, rowId, attribute.position))
+    return bytes && decodeBinary(bytes)
+  }
+
+  private lmdbIndex(attribute: StorageAttribute): LmdbIndex {
+    return new LmdbIndex(this.environment, attribute, rowId => {
+      const text = this.row(rowId)?.value(attribute)
+      return typeof text === 'string' ? fold(text) : undefined
+    })
+  }
+}
+
+/** Keeps the segment it gave last, which spares lookups and keeps it while the cache has no room. */
+class CachedColumn implements Column {
+  private lastIndex = -1
+  private last: Segment | undefined
+
+  constructor(
+    readonly attribute: ColumnAttribute,
+    private readonly find: (index: number) => Segment,
+  ) {}
+
+  segment(index: number): Segment {
+    if (index !== this.lastIndex || !this.last) {
+      this.last = this.find(index)
+      this.lastIndex = index
+    }
+    return this.last
+  }
+}

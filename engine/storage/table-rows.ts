@@ -1,0 +1,24 @@
+import type { Environment } from './environment.ts'
+import { rowIdOfKey, rowKey } from './keys.ts'
+import { NO_ROW } from './row-layout.ts'
+
+export interface StoredRow {
+  readonly rowId: number
+  /** A copy. */
+  readonly bytes: Uint8Array
+}
+
+/** The rows of a table by ascending row id, from `firstRowId` on. Do not write to the store before it has ended. */
+export function* tableRows(
+  environment: Environment,
+  tableNumber: number,
+  firstRowId = 0,
+  limit?: number,
+): Generator<StoredRow> {
+  const range = {
+    start: rowKey(tableNumber, firstRowId),
+    end: rowKey(tableNumber, NO_ROW),
+    ...(limit !== undefined && { limit }),
+  }
+  for (const { key, value } of environment.rows.getRange(range)) yield { rowId: rowIdOfKey(key), bytes: value }
+}

@@ -1,0 +1,143 @@
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { ErrorData } from '../errors.ts'
+import { type Deletion, deleteRows } from './delete-entities.ts'
+import type { SaveBody } from './parse-body.ts'
+import type { DeleteRequest, SavedEntity, SaveRequest, WriteResult } from './requests.ts'
+import { type SaveContext, saveEntity } from './save-entity.ts'
+import type { WriteTransaction } from './write-transaction.ts'
+
+/** What a step runs in. */
+export interface StepContext {
+  readonly transaction: WriteTransaction
+  readonly timestamp: string
+  readonly randomUuid: () => string
+  /** Entities of a step, so that others get in between. */
+  readonly sliceSize: number
+}
+
+/**
+ * A request on its way through one or more transactions. Its state changes in the function that a step returns, which
+ * is called once the transaction is durable: a step that was not can be repeated.
+ */
+export interface WriteJob {
+  /** Undefined while there is work left. */
+  readonly outcome: WriteResult | ErrorData | undefined
+  step(context: StepContext): (globalStamp: number) => void
+  /** The store refused the last step, alone in its transaction. */
+  fail(error: ErrorData): void
+}
+
+/** A request that failed before it came to a transaction. */
+export const failedJob = (error: ErrorData): WriteJob => ({ outcome: error, step: () => () => {}, fail: () => {} })
+
+export class SaveJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+  private readonly entities: SavedEntity[] = []
+  private globalStamp = 0
+
+  constructor(
+    private readonly request: SaveRequest,
+    private readonly dataClass: DataClass,
+    private readonly body: SaveBody,
+  ) {}
+
+  step({ transaction, timestamp, randomUuid, sliceSize }: StepContext): (globalStamp: number) => void {
+    const { mode, atomic, trusted = false } = this.request
+    const context = { transaction, dataClass: this.dataClass, mode, trusted, timestamp, randomUuid }
+    const slice = atomic || mode !== 'update' ? this.saveTogether(context) : this.saveSlice(context, sliceSize)
+    return globalStamp => {
+      for (const entity of slice) this.entities.push(entity)
+      this.globalStamp = globalStamp
+      if (this.entities.length >= this.body.elements.length) this.finish()
+    }
+  }
+
+  fail(error: ErrorData): void {
+    // Slices that are durable stay; what is left is reported with the failure.
+    if (this.entities.length === 0) this.outcome = error
+    else {
+      const failure = { status: { status: 4, statusText: 'Other error' }, error }
+      while (this.entities.length < this.body.elements.length) this.entities.push({ failure })
+      this.finish()
+    }
+  }
+
+  private finish(): void {
+    this.outcome = { kind: 'save', many: this.body.many, entities: this.entities, globalStamp: this.globalStamp }
+  }
+
+  private saveSlice(context: SaveContext, size: number): SavedEntity[] {
+    const start = this.entities.length
+    return this.body.elements.slice(start, start + size).map(element => saveEntity(context, element))
+  }
+
+  /** All or none; what is only validated or previewed is taken back in any case. */
+  private saveTogether(context: SaveContext): SavedEntity[] {
+    const { transaction, mode } = context
+    let entities: SavedEntity[] = []
+    const save = (mode: SaveRequest['mode']): SavedEntity[] =>
+      this.body.elements.map(element => saveEntity({ ...context, mode }, element))
+    const kept = transaction.attempt(() => {
+      entities = save(mode)
+      return mode === 'update' && !entities.some(entity => entity.failure)
+    })
+    if (kept || mode !== 'update') return entities
+    // Those without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+    transaction.attempt(() => {
+      entities = save('refresh')
+      return false
+    })
+    return entities
+  }
+}
+
+export class DeleteJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+  private next = 0
+  private deleted = 0
+  /** Stopped in their slice; perhaps only by others of a later one. */
+  private blocked: number[] = []
+  private error: ErrorData | undefined
+
+  constructor(
+    private readonly request: DeleteRequest,
+    private readonly dataClass: DataClass,
+  ) {}
+
+  step({ transaction, timestamp, sliceSize }: StepContext): () => void {
+    const { rowIds, atomic } = this.request
+    const size = atomic ? rowIds.length : sliceSize
+    const isRetry = this.next >= rowIds.length
+    const slice = isRetry ? this.blocked : rowIds.subarray(this.next, this.next + size)
+    let deletion: Deletion = { deleted: 0, blocked: [] }
+    const run = () => {
+      deletion = deleteRows(transaction, this.dataClass, slice, timestamp)
+    }
+    if (!atomic) run()
+    else {
+      const kept = transaction.attempt(() => {
+        run()
+        return deletion.blocked.length === 0
+      })
+      if (!kept) deletion.deleted = 0
+    }
+    return () => {
+      this.deleted += deletion.deleted
+      this.blocked = isRetry ? deletion.blocked : [...this.blocked, ...deletion.blocked]
+      this.error = isRetry ? deletion.error : (this.error ?? deletion.error)
+      this.next += size
+      const wasWhole = isRetry || size >= rowIds.length
+      if (this.next >= rowIds.length && (wasWhole || this.blocked.length === 0)) this.finish()
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.error = error
+    this.finish()
+  }
+
+  private finish(): void {
+    const { deleted, error } = this
+    this.outcome = { kind: 'delete', deleted, ...(error && { error }) }
+  }
+}

@@ -1,0 +1,65 @@
+import type { WireOptions } from '../catalog/dataclass.ts'
+import type { ErrorData } from '../errors.ts'
+import type { LockOwner } from '../storage/store-lock.ts'
+import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
+
+/**
+ * What crosses between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
+ * is transferred: a message costs one copy of its bytes and one object for each part.
+ */
+
+/** Where the writer works and on what: `workerData`. */
+export interface WriterThreadOptions {
+  /** Folder of the store. */
+  path: string
+  mapSizeBytes: number
+  /** Content of the model file. */
+  model: unknown
+  wire: WireOptions
+  allowLoss: boolean
+  owner: LockOwner
+}
+
+export type ToWriter = { kind: 'write'; requests: { id: number; request: WriteRequest }[] } | { kind: 'close' }
+
+export type FromWriter =
+  /** The store is open and fits the model. */
+  | { kind: 'ready'; created: boolean }
+  /** It could not be opened. */
+  | { kind: 'refused'; error: { name: string; message: string; problems?: readonly string[] } }
+  | { kind: 'progress'; dataClass: string; what: 'rewrite' | 'index'; done: number; total: number }
+  | { kind: 'done'; outcomes: { id: number; outcome: WriteResult | ErrorData }[] }
+  /** For the log: clients are not told. */
+  | { kind: 'internalError'; text: string }
+
+export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is WriteResult => 'kind' in outcome
+
+/** Moves the bodies into one buffer of their own. @returns it, to be transferred */
+export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRequest[]; buffer: ArrayBuffer } {
+  const { take, buffer } = packer(requests.flatMap(request => (request.kind === 'save' ? [request.body] : [])))
+  return {
+    packed: requests.map(request => (request.kind === 'save' ? { ...request, body: take(request.body) } : request)),
+    buffer,
+  }
+}
+
+/** Moves the rows of results into one buffer. @returns it, to be transferred */
+export function packRows(outcomes: readonly (WriteResult | ErrorData)[]): ArrayBuffer {
+  const saved = outcomes.filter((outcome): outcome is SaveResult => isWriteResult(outcome) && outcome.kind === 'save')
+  const entities = saved.flatMap(result => result.entities.filter(entity => entity.row))
+  const { take, buffer } = packer(entities.map(entity => entity.row!))
+  for (const entity of entities) entity.row = take(entity.row!)
+  return buffer
+}
+
+function packer(parts: readonly Uint8Array[]): { take: (part: Uint8Array) => Uint8Array; buffer: ArrayBuffer } {
+  const buffer = new ArrayBuffer(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  const take = (part: Uint8Array): Uint8Array => {
+    const copy = new Uint8Array(buffer, at, part.length)
+    copy.set(part)
+    at += part.length
+    return copy
+  }
+  return { take, buffer }
+}

@@ -1,0 +1,60 @@
+import type { ErrorData, SaveStatus } from '../errors.ts'
+
+/**
+ * What goes to the writer thread and what comes back: plain data only.
+ * Source: base specification 4.4 and 7; protocol notes 5.
+ */
+export type WriteRequest = SaveRequest | DeleteRequest
+
+export interface SaveRequest {
+  kind: 'save'
+  dataClass: string
+  /** The body as received, not parsed: parsing is the writer thread's work. An object, an array, or `{"__ENTITIES":[…]}`. */
+  body: Uint8Array
+  /**
+   * `update` writes. `validate` runs every check and writes nothing. `refresh` answers the entity as it would be and
+   * writes nothing.
+   */
+  mode: 'update' | 'validate' | 'refresh'
+  /** All or nothing: `$atomic`. */
+  atomic: boolean
+  /**
+   * From the operator and not from a client (loading): private and read-only attributes can be set, and images and
+   * blobs by a data URL.
+   */
+  trusted?: boolean
+}
+
+export interface DeleteRequest {
+  kind: 'delete'
+  dataClass: string
+  rowIds: Uint32Array
+  atomic: boolean
+}
+
+export interface SaveResult {
+  kind: 'save'
+  /** True when the body was an array or `{"__ENTITIES"}`: the answer is `{"__ENTITIES":[…]}` then. */
+  many: boolean
+  entities: SavedEntity[]
+  /** Global stamp after the commit. */
+  globalStamp: number
+}
+
+/** The outcome for one element of the body, in its order. */
+export interface SavedEntity {
+  /** Bytes of the row as it exists after the request (see `row-layout.ts`); absent for a new entity that was not saved. */
+  row?: Uint8Array
+  rowId?: number
+  /** Absent on success. `row` is then the entity as it exists on the server (base specification, 7.1). */
+  failure?: { status: SaveStatus; error: ErrorData }
+}
+
+export interface DeleteResult {
+  kind: 'delete'
+  deleted: number
+  /** What stopped the first entity that could not be deleted. */
+  error?: ErrorData
+}
+
+export type WriteResult = SaveResult | DeleteResult

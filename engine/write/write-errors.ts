@@ -1,0 +1,224 @@
+import { defineErrors, type ErrorData, ProtocolError, type SaveStatus } from '../errors.ts'
+
+const STALE = { status: 2, statusText: 'Stamp has changed' }
+const GONE = { status: 5, statusText: 'Entity does not exist anymore' }
+const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
+
+/** Why entities are not saved or deleted. Source: base specification, 7; protocol notes, 5.9 and 5.10. */
+export const WriteErrors = defineErrors('WRITE', {
+  NOT_ENTITIES: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string) =>
+      `the body is ${received}; an entity (an object), an array of entities or {"__ENTITIES":[…]} is expected`,
+  },
+  NOT_AN_ENTITY: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string) => `${received} is no entity; an object of attribute names and values is expected`,
+  },
+  ENTITY_NOT_FOUND: {
+    errCode: 1543,
+    http: 404,
+    save: GONE,
+    message: (key: string, dataClass: string) =>
+      `cannot load entity ${key} of ${dataClass}: none has this key; leave __KEY and __STAMP out to create one`,
+  },
+  /** Another save came between the read and this one. Followed by RECORD_NOT_SAVED and ENTITY_NOT_SAVED. */
+  STALE_STAMP: {
+    errCode: 1263,
+    http: 409,
+    save: STALE,
+    message: (key: string, dataClass: string, sent: string, current: number) =>
+      `entity ${key} of ${dataClass} has __STAMP ${current}, the request sent ${sent}; read it again and repeat the change`,
+  },
+  RECORD_NOT_SAVED: {
+    errCode: 1046,
+    http: 409,
+    message: (key: string, dataClass: string) => `cannot save the record of entity ${key} in table ${dataClass}`,
+  },
+  ENTITY_NOT_SAVED: {
+    errCode: 1517,
+    http: 422,
+    message: (key: string, dataClass: string) => `entity ${key} of ${dataClass} cannot be saved`,
+  },
+  NEW_ENTITY_NOT_SAVED: {
+    errCode: 1534,
+    http: 422,
+    message: (dataClass: string) => `the new entity of ${dataClass} cannot be saved`,
+  },
+  /** Also for private attributes: what is not exposed answers as what does not exist. */
+  UNKNOWN_ATTRIBUTE: {
+    errCode: 1500,
+    http: 404,
+    message: (name: string, dataClass: string, hint: string) => `no attribute "${name}" in ${dataClass}${hint}`,
+  },
+  WRONG_TYPE: {
+    errCode: 1508,
+    http: 422,
+    message: (attribute: string, received: string, expected: string) =>
+      `${attribute} cannot be ${received}; ${expected} is expected`,
+  },
+  NOT_MODIFIABLE: {
+    errCode: 1516,
+    http: 422,
+    message: (attribute: string, reason: string) => `the value of ${attribute} cannot be modified: ${reason}`,
+  },
+  MANDATORY: {
+    errCode: 1116,
+    http: 422,
+    message: (attribute: string) => `${attribute} is mandatory and cannot be null`,
+  },
+  BELOW_MINIMUM: {
+    errCode: 1568,
+    http: 422,
+    message: (attribute: string, value: string, minimum: number) =>
+      `${attribute} is ${value}; at least ${minimum} is expected`,
+  },
+  ABOVE_MAXIMUM: {
+    errCode: 1569,
+    http: 422,
+    message: (attribute: string, value: string, maximum: number) =>
+      `${attribute} is ${value}; at most ${maximum} is expected`,
+  },
+  TOO_SHORT: {
+    errCode: 1591,
+    http: 422,
+    message: (attribute: string, length: number, minimum: number) =>
+      `${attribute} has ${length} characters; at least ${minimum} are expected`,
+  },
+  TOO_LONG: {
+    errCode: 1592,
+    http: 422,
+    message: (attribute: string, length: number, maximum: number) =>
+      `${attribute} has ${length} characters; at most ${maximum} are expected`,
+  },
+  PATTERN: {
+    errCode: 1571,
+    http: 422,
+    message: (attribute: string, value: string, pattern: string) =>
+      `${attribute} is ${value}, which does not match ${pattern}`,
+  },
+  DUPLICATE: {
+    errCode: 1115,
+    http: 409,
+    message: (attribute: string, value: string) => `another entity has ${value} as ${attribute}, which is unique`,
+  },
+  /** Follows DUPLICATE when it is the primary key. */
+  KEY_EXISTS: {
+    errCode: 1545,
+    http: 409,
+    message: (key: string, dataClass: string) =>
+      `an entity of ${dataClass} with the key ${key} exists; send its __KEY and __STAMP to change it`,
+  },
+  KEY_MISSING: {
+    errCode: 1546,
+    http: 422,
+    message: (attribute: string) => `the new entity has no key; give ${attribute} a value`,
+  },
+  AUTO_INCREMENT_EXHAUSTED: {
+    errCode: 1546,
+    http: 422,
+    message: (attribute: string, next: number) =>
+      `${attribute} cannot be numbered automatically: the next number, ${next}, is beyond its type; give it a value`,
+  },
+  RELATED_ENTITY_NOT_FOUND: {
+    errCode: 1542,
+    http: 409,
+    message: (relation: string, key: string, target: string) =>
+      `${relation} cannot be ${key}: no entity of ${target} has this key`,
+  },
+  FOREIGN_KEY_NOT_FOUND: {
+    errCode: 1155,
+    http: 409,
+    message: (attribute: string, key: string, target: string) =>
+      `${attribute} cannot be ${key}: no entity of ${target} has this key`,
+  },
+  RELATION_CONFLICT: {
+    errCode: 1536,
+    http: 422,
+    message: (relation: string, key: string, attribute: string, value: string) =>
+      `${relation} is set to ${key} and its foreign key ${attribute} to ${value}; send one of them`,
+  },
+  MISSING_PICTURE: {
+    errCode: 1825,
+    http: 422,
+    message: (attribute: string, id: string) =>
+      `${attribute} refers to the upload ${id}, which is unknown or has expired`,
+  },
+  MISSING_BLOB: {
+    errCode: 1826,
+    http: 422,
+    message: (attribute: string, id: string) =>
+      `${attribute} refers to the upload ${id}, which is unknown or has expired`,
+  },
+  STILL_REFERENCED: {
+    errCode: 1120,
+    http: 409,
+    message: (key: string, dataClass: string, relation: string) =>
+      `entity ${key} of ${dataClass} is still referenced by ${relation}`,
+  },
+  ENTITY_NOT_DELETED: {
+    errCode: 1518,
+    http: 409,
+    message: (key: string, dataClass: string) => `entity ${key} of ${dataClass} cannot be deleted`,
+  },
+})
+
+/** Why the writer as a whole could not do it. */
+export const WriterErrors = defineErrors('WRITER', {
+  /** The client can repeat the request. */
+  BUSY: {
+    errCode: 1046,
+    http: 503,
+    message: (waiting: number, bytes: number) =>
+      `${waiting} writes with ${bytes} bytes are waiting already, which is the limit; try again in a moment`,
+  },
+  CLOSED: {
+    errCode: 1046,
+    http: 503,
+    message: () => 'the store is being closed; nothing was written',
+  },
+  RESTARTING: {
+    errCode: 1046,
+    http: 503,
+    message: () => 'the writer is being started again; nothing was written, try again in a moment',
+  },
+  STORE_FULL: {
+    errCode: 1046,
+    http: 507,
+    message: () => 'no space is left for the store; nothing of this was written, reading still works',
+  },
+  FAILED: {
+    errCode: 1046,
+    http: 500,
+    message: () => 'the writer failed; nothing of this was written, the log of the server tells why',
+  },
+  OUTCOME_UNKNOWN: {
+    errCode: 1046,
+    http: 500,
+    message: () =>
+      'the writer stopped before it answered, so this may have been written or not; read the entity before you repeat the request',
+  },
+})
+
+/** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then what follows from them. */
+export function saveFailure(
+  [first, ...rest]: readonly ProtocolError[],
+  ...consequences: ProtocolError[]
+): { status: SaveStatus; error: ErrorData } {
+  const error = first!.followedBy(...rest, ...consequences)
+  return { status: error.saveStatus ?? OTHER, error: error.toData() }
+}
+
+/** What was received, short enough for a message. */
+export function describe(json: unknown): string {
+  if (Array.isArray(json)) return 'an array'
+  if (typeof json === 'object' && json !== null) return 'an object'
+  if (typeof json === 'string') return JSON.stringify(json.length > 60 ? `${json.slice(0, 60)}…` : json)
+  return String(json)
+}
+
+/** The same error with advice when to try again. */
+export const retryLater = (error: ProtocolError, retryAfterSeconds: number): ProtocolError =>
+  new ProtocolError({ ...error.toData(), retryAfterSeconds })

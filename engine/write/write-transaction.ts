@@ -1,0 +1,367 @@
+import { ABORT } from 'lmdb'
+import type { RelatedEntityAttribute, RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import { encodeBinary } from '../storage/binary.ts'
+import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../storage/change-log.ts'
+import { encodeRow } from '../storage/encode-row.ts'
+import { type Environment, getBytes } from '../storage/environment.ts'
+import {
+  attributeRange,
+  binaryKey,
+  changeKey,
+  indexKey,
+  indexPrefix,
+  isCut,
+  prefixEnd,
+  referenceKey,
+  referencePrefix,
+  rowIdOfKey,
+  rowKey,
+} from '../storage/keys.ts'
+import { NO_ROW, type RowLayout } from '../storage/row-layout.ts'
+import { RowView } from '../storage/row-view.ts'
+import {
+  readGlobalStamp,
+  readTableState,
+  type TableState,
+  writeGlobalStamp,
+  writeTableState,
+} from '../storage/store-state.ts'
+import { formatDate } from '../storage/wire-value.ts'
+import { fold } from '../text/fold.ts'
+
+/** An entity in memory. */
+export interface Entity {
+  readonly rowId: number
+  readonly stamp: number
+  /** Of storage attributes, and for N→1 relations the key of the related entity; `true` for an image or a blob. */
+  readonly values: ReadonlyMap<RowAttribute, Value>
+  /** Row ids of related entities, in the order of the layout's references. */
+  readonly references: readonly (number | undefined)[]
+}
+
+/** What a link to an entity needs. */
+export interface RelatedEntity {
+  rowId: number
+  /** In the target's own spelling. */
+  key: Value
+}
+
+const NOTHING = Buffer.alloc(0)
+/** How many more change records than wanted there may be, so that not every commit looks for the oldest. */
+const PRUNE_SHARE = 0.01
+/** Related entities remembered of each dataclass. Bulk data refers to the same few again and again. */
+const REMEMBERED_TARGETS = 50_000
+
+/** What the writer knows of one dataclass. */
+interface Table {
+  readonly layout: RowLayout
+  readonly stored: readonly StorageAttribute[]
+  readonly indexed: readonly StorageAttribute[]
+  readonly autoFilled: readonly StorageAttribute[]
+  /** Key text → entity; forgotten when something is undone. */
+  readonly targets: Map<string, RelatedEntity>
+}
+
+/**
+ * Rows, indexes, counters and the change record inside one LMDB write transaction. Everything is put at once, so that
+ * later requests of the same transaction see it; {@link attempt} takes back a part.
+ */
+export class WriteTransaction {
+  private readonly tables = new Map<DataClass, Table>()
+  private globalStamp = 0
+  private readonly states = new Map<number, TableState>()
+  private changes: Change[] = []
+  /** How many there are; undefined when not known. */
+  private changeRecords: number | undefined
+  /** Upper bound of the index keys of a unique attribute: what is above it needs no search. */
+  private readonly highest = new Map<StorageAttribute, Buffer>()
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly keptChangeRecords: number,
+  ) {}
+
+  /**
+   * Runs `work` in a transaction and commits it durably. @returns the global stamp after it
+   * @throws what `work` or the commit throws; nothing is written then
+   */
+  run(work: () => void): number {
+    try {
+      this.environment.root.transactionSync(() => {
+        this.globalStamp = readGlobalStamp(this.environment)
+        work()
+        this.finish()
+      })
+      return this.globalStamp
+    } catch (error) {
+      this.forget()
+      throw error
+    } finally {
+      this.states.clear()
+      this.changes = []
+    }
+  }
+
+  /** Runs `work` so that nothing of it stays when it returns false or throws. @returns what it returned */
+  attempt(work: () => boolean): boolean {
+    const { globalStamp, changes } = this
+    const states = new Map([...this.states].map(([table, state]) => [table, { ...state }]))
+    this.changes = []
+    let kept = false
+    try {
+      this.environment.root.childTransaction(() => {
+        kept = work()
+        return kept ? undefined : ABORT
+      })
+    } finally {
+      if (kept) for (const change of this.changes) changes.push(change)
+      else {
+        this.globalStamp = globalStamp
+        this.states.clear()
+        for (const [table, state] of states) this.states.set(table, state)
+        this.forget()
+      }
+      this.changes = changes
+    }
+    return kept
+  }
+
+  layout(dataClass: DataClass): RowLayout {
+    return this.table(dataClass).layout
+  }
+
+  stored(dataClass: DataClass): readonly StorageAttribute[] {
+    return this.table(dataClass).stored
+  }
+
+  autoFilled(dataClass: DataClass): readonly StorageAttribute[] {
+    return this.table(dataClass).autoFilled
+  }
+
+  newRowId(dataClass: DataClass): number {
+    const state = this.state(dataClass)
+    if (state.nextRowId >= NO_ROW) throw new Error(`${dataClass.name} has used all its ${NO_ROW} row ids`)
+    return state.nextRowId++
+  }
+
+  /** Counters of a dataclass; changes to them are part of the transaction. */
+  state(dataClass: DataClass): TableState {
+    let state = this.states.get(dataClass.tableNumber)
+    if (!state) {
+      state = readTableState(this.environment, dataClass.tableNumber)
+      this.states.set(dataClass.tableNumber, state)
+    }
+    return state
+  }
+
+  /** A copy of the row, or undefined when there is none. */
+  row(dataClass: DataClass, rowId: number): RowView | undefined {
+    const bytes = getBytes(this.environment.rows, rowKey(dataClass.tableNumber, rowId))
+    return bytes && new RowView(this.layout(dataClass), bytes.slice())
+  }
+
+  entity(row: RowView, rowId: number): Entity {
+    const { slots, references } = row.layout
+    return {
+      rowId,
+      stamp: row.stamp,
+      values: new Map(slots.map(attribute => [attribute, row.value(attribute)])),
+      references: references.map((_, index) => row.reference(index)),
+    }
+  }
+
+  /** Row that holds `value` (by fold) in a unique attribute, or undefined. */
+  holder(attribute: StorageAttribute, value: Value): number | undefined {
+    const prefix = indexPrefix(attribute, value)
+    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
+    if (prefix.compare(highest) > 0) return undefined
+    const candidates = this.environment.index.getKeys({ start: prefix, end: prefixEnd(prefix) }).map(rowIdOfKey)
+    const folded = typeof value === 'string' ? fold(value) : ''
+    // The index holds only the beginning of a very long text.
+    if (!isCut(folded)) for (const rowId of candidates) return rowId
+    for (const rowId of [...candidates]) {
+      if (fold(this.row(attribute.dataClass, rowId)!.value(attribute) as string) === folded) return rowId
+    }
+    return undefined
+  }
+
+  findKey(dataClass: DataClass, key: Value): number | undefined {
+    return this.holder(dataClass.key, key)
+  }
+
+  /** The entity that a link by `key` leads to, or undefined. */
+  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+    const { targets } = this.table(dataClass)
+    const known = targets.get(String(key))
+    if (known) return known
+    const rowId = this.findKey(dataClass, key)
+    if (rowId === undefined) return undefined
+    const found = { rowId, key: this.row(dataClass, rowId)!.value(dataClass.key) }
+    if (targets.size >= REMEMBERED_TARGETS) targets.clear()
+    targets.set(String(key), found)
+    return found
+  }
+
+  /** Rows whose `relation` leads to row `targetRowId`. */
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): number[] {
+    const start = referencePrefix(relation.dataClass.tableNumber, relation.position, targetRowId)
+    return [...this.environment.index.getKeys({ start, end: prefixEnd(start) }).map(rowIdOfKey)]
+  }
+
+  /** Puts a new entity. @returns its row */
+  insert(dataClass: DataClass, entity: Entity, timestamp: string): Uint8Array {
+    const { indexed, layout } = this.table(dataClass)
+    for (const attribute of indexed) this.putIndex(attribute, entity.values.get(attribute) ?? null, entity.rowId)
+    layout.references.forEach((relation, i) => this.putReference(relation, entity.references[i], entity.rowId))
+    this.state(dataClass).rowCount++
+    return this.putRow(dataClass, entity, timestamp, INSERTED)
+  }
+
+  /** Puts `entity` in the place of `old`, which has the same row id. @returns its row */
+  update(dataClass: DataClass, entity: Entity, old: Entity, timestamp: string): Uint8Array {
+    const { indexed, layout } = this.table(dataClass)
+    const { rowId } = entity
+    for (const attribute of indexed) {
+      const [before, after] = [old.values.get(attribute) ?? null, entity.values.get(attribute) ?? null]
+      if (before === after) continue
+      this.environment.index.removeSync(indexKey(attribute, before, rowId))
+      this.putIndex(attribute, after, rowId)
+    }
+    layout.references.forEach((relation, i) => {
+      if (old.references[i] === entity.references[i]) return
+      this.removeReference(relation, old.references[i], rowId)
+      this.putReference(relation, entity.references[i], rowId)
+    })
+    return this.putRow(dataClass, entity, timestamp, UPDATED)
+  }
+
+  /** Removes a row that exists, with all that belongs to it. What refers to it is the caller's business. */
+  remove(dataClass: DataClass, rowId: number): void {
+    const { indexed, layout, targets } = this.table(dataClass)
+    const row = this.row(dataClass, rowId)!
+    for (const attribute of indexed)
+      this.environment.index.removeSync(indexKey(attribute, row.value(attribute) as Value, rowId))
+    layout.references.forEach((relation, i) => this.removeReference(relation, row.reference(i), rowId))
+    for (const attribute of layout.slots) {
+      if (attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')) {
+        this.putBinary(attribute, rowId, null)
+      }
+    }
+    // A text key may be remembered in several spellings.
+    targets.clear()
+    this.environment.rows.removeSync(rowKey(dataClass.tableNumber, rowId))
+    this.state(dataClass).rowCount--
+    this.globalStamp++
+    this.changes.push({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED })
+  }
+
+  putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
+    const key = binaryKey(attribute.dataClass.tableNumber, rowId, attribute.position)
+    if (value === null) {
+      this.environment.binaries.removeSync(key)
+      return
+    }
+    this.environment.binaries.putSync(key, encodeBinary(value))
+  }
+
+  /** Bytes of the row of an entity as it would be. */
+  encode(dataClass: DataClass, entity: Entity, timestamp: string, globalStamp = this.globalStamp): Uint8Array {
+    const { key } = dataClass
+    return encodeRow(this.layout(dataClass), {
+      key: this.keyText(dataClass, entity.values.get(key) ?? ''),
+      stamp: entity.stamp,
+      globalStamp,
+      timestamp,
+      values: entity.values,
+      references: entity.references,
+    })
+  }
+
+  /** `__KEY` for a key. */
+  keyText(dataClass: DataClass, key: Value): string {
+    const { type, simpleDate } = dataClass.key
+    return type === 'date' && typeof key === 'number'
+      ? formatDate(key, simpleDate, this.layout(dataClass).wire)
+      : String(key)
+  }
+
+  private putRow(dataClass: DataClass, entity: Entity, timestamp: string, operation: number): Uint8Array {
+    const row = this.encode(dataClass, entity, timestamp, ++this.globalStamp)
+    this.environment.rows.putSync(rowKey(dataClass.tableNumber, entity.rowId), row as Buffer)
+    this.changes.push({ tableNumber: dataClass.tableNumber, rowId: entity.rowId, operation })
+    return row
+  }
+
+  private putIndex(attribute: StorageAttribute, value: Value, rowId: number): void {
+    const key = indexKey(attribute, value, rowId)
+    this.environment.index.putSync(key, NOTHING)
+    if (!attribute.unique) return
+    const highest = this.highest.get(attribute)
+    if (highest && key.compare(highest) > 0) this.highest.set(attribute, key)
+  }
+
+  private putReference(relation: RelatedEntityAttribute, target: number | undefined, rowId: number): void {
+    if (target === undefined) return
+    this.environment.index.putSync(
+      referenceKey(relation.dataClass.tableNumber, relation.position, target, rowId),
+      NOTHING,
+    )
+  }
+
+  private removeReference(relation: RelatedEntityAttribute, target: number | undefined, rowId: number): void {
+    if (target === undefined) return
+    this.environment.index.removeSync(referenceKey(relation.dataClass.tableNumber, relation.position, target, rowId))
+  }
+
+  private findHighest(attribute: StorageAttribute): Buffer {
+    const { start, end } = attributeRange(attribute.dataClass.tableNumber, attribute.position)
+    // Reverse ranges start above and end below.
+    const [highest = start] = this.environment.index.getKeys({ start: end, end: start, reverse: true, limit: 1 })
+    this.highest.set(attribute, highest)
+    return highest
+  }
+
+  /** Writes counters and the change record: the last step of a transaction. */
+  private finish(): void {
+    for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
+    const { changes } = this
+    if (changes.length === 0) return
+    writeGlobalStamp(this.environment, this.globalStamp)
+    this.environment.changes.putSync(changeKey(this.globalStamp), encodeChanges(changes))
+    this.prune()
+  }
+
+  /** Removes the oldest change records, some at a time. */
+  private prune(): void {
+    const table = this.environment.changes
+    this.changeRecords = (this.changeRecords ?? (table.getStats() as { entryCount: number }).entryCount - 1) + 1
+    const superfluous = this.changeRecords - this.keptChangeRecords
+    if (superfluous <= this.keptChangeRecords * PRUNE_SHARE) return
+    for (const key of [...table.getKeys({ limit: superfluous })]) table.removeSync(key)
+    this.changeRecords -= superfluous
+  }
+
+  private forget(): void {
+    this.changeRecords = undefined
+    for (const table of this.tables.values()) table.targets.clear()
+  }
+
+  private table(dataClass: DataClass): Table {
+    let table = this.tables.get(dataClass)
+    if (!table) {
+      const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
+      table = {
+        layout: this.layouts.get(dataClass)!,
+        stored,
+        indexed: stored.filter(attribute => attribute.indexed),
+        autoFilled: stored.filter(attribute => attribute.autoFill !== undefined),
+        targets: new Map(),
+      }
+      this.tables.set(dataClass, table)
+    }
+    return table
+  }
+}

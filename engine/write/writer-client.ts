@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto'
+import { Worker } from 'node:worker_threads'
+import type { WireOptions } from '../catalog/dataclass.ts'
+import { ModelError } from '../catalog/model-error.ts'
+import { ProtocolError } from '../errors.ts'
+import { outputUrl } from '../output-root.ts'
+import type { Progress } from '../storage/migration-run.ts'
+import { type FromWriter, isWriteResult, packBodies, type ToWriter, type WriterThreadOptions } from './messages.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult, WriteRequest, WriteResult } from './requests.ts'
+import { retryLater, WriterErrors } from './write-errors.ts'
+
+export interface WriterClientOptions {
+  /** Folder of the store. */
+  path: string
+  mapSizeBytes: number
+  /** Content of the model file. */
+  model: unknown
+  wire: WireOptions
+  allowLoss: boolean
+  /** Requests that may wait for the writer; more are refused (503). */
+  maxWaiting?: number
+  /** Bytes of their bodies. */
+  maxWaitingBytes?: number
+  onProgress?: Progress
+  /** What goes wrong inside, for the log. */
+  onInternalError?: (text: string) => void
+}
+
+interface Waiting {
+  request: WriteRequest
+  bytes: number
+  isSent: boolean
+  resolve(result: WriteResult): void
+  reject(error: Error): void
+}
+
+const RESTART_DELAY_MS = 1_000
+/** Of the clients of this process, so that two of them do not take one store. */
+const tokens = new Set<string>()
+
+/** The writer thread as the kernel thread sees it. */
+export class WriterClient {
+  private worker: Worker | undefined
+  private readonly waiting = new Map<number, Waiting>()
+  private waitingBytes = 0
+  private nextId = 0
+  private outbox: number[] = []
+  private restartTimer: NodeJS.Timeout | undefined
+  private closing: Promise<void> | undefined
+  /** Settles when the thread has stopped. */
+  private stopped: Promise<void> = Promise.resolve()
+  private isReady = false
+
+  private constructor(
+    private readonly options: WriterClientOptions,
+    private readonly token: string,
+  ) {}
+
+  /**
+   * Starts the thread, which makes the store when there is none and brings it to the model.
+   * @throws {ModelError} the model is wrong
+   * @throws {Error} named `MigrationError` when it does not fit the data; when another process has the store
+   */
+  static async start(options: WriterClientOptions): Promise<WriterClient> {
+    const client = new WriterClient(options, randomUUID())
+    try {
+      await client.spawn()
+    } catch (error) {
+      tokens.delete(client.token)
+      throw error
+    }
+    return client
+  }
+
+  /** False while the thread is being replaced. */
+  get isRunning(): boolean {
+    return this.isReady && !this.closing
+  }
+
+  /** Resolves when it is durable. @throws {ProtocolError} when no entity could be looked at */
+  save(request: SaveRequest): Promise<SaveResult> {
+    return this.write(request) as Promise<SaveResult>
+  }
+
+  /** Resolves when it is durable, also when something could not be deleted. */
+  delete(request: DeleteRequest): Promise<DeleteResult> {
+    return this.write(request) as Promise<DeleteResult>
+  }
+
+  /** Finishes what waits, then stops the thread and gives the store free. */
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      clearTimeout(this.restartTimer)
+      this.flush()
+      this.post({ kind: 'close' })
+      await this.stopped
+      tokens.delete(this.token)
+    })()
+    return this.closing
+  }
+
+  private write(request: WriteRequest): Promise<WriteResult> {
+    const { maxWaiting = 10_000, maxWaitingBytes = 256 * 1024 * 1024 } = this.options
+    const bytes = request.kind === 'save' ? request.body.length : request.rowIds.byteLength
+    if (this.closing) return Promise.reject(WriterErrors.CLOSED())
+    if (!this.isReady) return Promise.reject(retryLater(WriterErrors.RESTARTING(), 1))
+    // A request that is alone is always taken: its size has limits of its own.
+    if (this.waiting.size >= maxWaiting || (this.waiting.size > 0 && this.waitingBytes + bytes > maxWaitingBytes)) {
+      return Promise.reject(retryLater(WriterErrors.BUSY(this.waiting.size, this.waitingBytes), 1))
+    }
+    return new Promise((resolve, reject) => {
+      const id = this.nextId++
+      this.waiting.set(id, { request, bytes, isSent: false, resolve, reject })
+      this.waitingBytes += bytes
+      // What arrives in one turn goes in one message.
+      if (this.outbox.push(id) === 1) setImmediate(() => this.flush())
+    })
+  }
+
+  private flush(): void {
+    // Without a thread they stay here until there is one again.
+    if (this.outbox.length === 0 || !this.isReady) return
+    const ids = this.outbox
+    this.outbox = []
+    const sent = ids.map(id => this.waiting.get(id)!)
+    const { packed, buffer } = packBodies(sent.map(({ request }) => request))
+    for (const waiting of sent) waiting.isSent = true
+    this.post({ kind: 'write', requests: ids.map((id, i) => ({ id, request: packed[i]! })) }, [buffer])
+  }
+
+  private post(message: ToWriter, transfer: ArrayBuffer[] = []): void {
+    this.worker?.postMessage(message, transfer)
+  }
+
+  /** Resolves when the thread is ready. */
+  private spawn(): Promise<void> {
+    const { path, mapSizeBytes, model, wire, allowLoss } = this.options
+    const otherTokens = [...tokens].filter(token => token !== this.token)
+    tokens.add(this.token)
+    const workerData: WriterThreadOptions = {
+      path,
+      mapSizeBytes,
+      model,
+      wire,
+      allowLoss,
+      owner: { token: this.token, otherTokens },
+    }
+    const worker = new Worker(outputUrl('engine/write/writer-thread.js'), { workerData })
+    this.worker = worker
+    let failure: Error | undefined
+    const ready = new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: FromWriter) => {
+        if (message.kind === 'ready') {
+          this.isReady = true
+          resolve()
+        } else if (message.kind === 'refused') reject(refusal(message.error))
+        else this.receive(message)
+      })
+      worker.on('error', error => {
+        failure = error
+      })
+      worker.on('exit', code => reject(failure ?? new Error(`the writer thread ended with code ${code}`)))
+    })
+    this.stopped = new Promise(resolve => {
+      worker.on('exit', code => {
+        const wasReady = this.isReady
+        this.isReady = false
+        this.worker = undefined
+        this.lose()
+        resolve()
+        if (!wasReady || this.closing) return
+        this.options.onInternalError?.(
+          `the writer thread ended with code ${code} and is started again: ${failure?.stack}`,
+        )
+        this.restart(0)
+      })
+    })
+    return ready
+  }
+
+  private receive(message: FromWriter): void {
+    if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
+    else if (message.kind === 'progress') this.options.onProgress?.(message)
+    else if (message.kind === 'done') {
+      for (const { id, outcome } of message.outcomes) {
+        const waiting = this.forget(id)
+        if (isWriteResult(outcome)) waiting.resolve(outcome)
+        else waiting.reject(new ProtocolError(outcome))
+      }
+    }
+  }
+
+  /** The thread is gone: what it had may be written or not. What it never got waits for the next one, if there is one. */
+  private lose(): void {
+    for (const [id, { isSent, reject }] of this.waiting) {
+      if (!isSent && !this.closing) continue
+      this.forget(id)
+      reject(isSent ? WriterErrors.OUTCOME_UNKNOWN() : WriterErrors.CLOSED())
+    }
+  }
+
+  private forget(id: number): Waiting {
+    const waiting = this.waiting.get(id)!
+    this.waiting.delete(id)
+    this.waitingBytes -= waiting.bytes
+    return waiting
+  }
+
+  private restart(delayMs: number): void {
+    this.restartTimer = setTimeout(async () => {
+      try {
+        await this.spawn()
+        this.flush()
+      } catch (error) {
+        this.options.onInternalError?.(`the writer thread could not be started: ${(error as Error).stack}`)
+        for (const id of this.outbox.splice(0)) this.forget(id).reject(retryLater(WriterErrors.RESTARTING(), 1))
+        if (!this.closing) this.restart(RESTART_DELAY_MS)
+      }
+    }, delayMs)
+  }
+}
+
+function refusal({ name, message, problems }: { name: string; message: string; problems?: readonly string[] }): Error {
+  if (problems) return new ModelError(problems)
+  const error = new Error(message)
+  error.name = name
+  return error
+}

@@ -1,0 +1,77 @@
+/**
+ * Entry of the writer thread: owns all write transactions of a store. What has arrived when a transaction ends goes into
+ * the next one together (group commit); a request that is larger than a slice takes part in several.
+ */
+import { randomUUID } from 'node:crypto'
+import { parentPort, workerData } from 'node:worker_threads'
+import { ModelError } from '../catalog/model-error.ts'
+import { openEnvironment } from '../storage/environment.ts'
+import { prepareStore } from '../storage/migrate.ts'
+import type { WriteJob } from './jobs.ts'
+import { type FromWriter, packRows, type ToWriter, type WriterThreadOptions } from './messages.ts'
+import { Writer } from './writer.ts'
+
+const port = parentPort!
+const post = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+
+const options = workerData as WriterThreadOptions
+const environment = openEnvironment(options)
+try {
+  const { catalog, layouts, created, release } = prepareStore({
+    ...options,
+    environment,
+    onProgress: step => post({ kind: 'progress', ...step }),
+  })
+  const writer = new Writer({
+    environment,
+    catalog,
+    layouts,
+    now: Date.now,
+    randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
+    onInternalError: error =>
+      post({ kind: 'internalError', text: error instanceof Error ? `${error.stack}` : String(error) }),
+  })
+  serve(writer, async () => {
+    release()
+    await environment.close()
+  })
+  post({ kind: 'ready', created })
+} catch (error) {
+  await environment.close()
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  post({ kind: 'refused', error: { name, message, ...(error instanceof ModelError && { problems: error.problems }) } })
+}
+
+function serve(writer: Writer, close: () => Promise<void>): void {
+  let open: { id: number; job: WriteJob }[] = []
+  let isClosing = false
+  let isScheduled = false
+  // After the messages that have arrived already, so that they all share a transaction.
+  const schedule = (): void => {
+    if (!isScheduled) setImmediate(advance)
+    isScheduled = true
+  }
+
+  const advance = async (): Promise<void> => {
+    isScheduled = false
+    writer.commit(open.map(({ job }) => job))
+    const done = open.filter(({ job }) => job.outcome)
+    open = open.filter(({ job }) => !job.outcome)
+    if (done.length > 0) {
+      const outcomes = done.map(({ id, job }) => ({ id, outcome: job.outcome! }))
+      const buffer = packRows(outcomes.map(({ outcome }) => outcome))
+      post({ kind: 'done', outcomes }, [buffer])
+    }
+    if (open.length > 0) schedule()
+    else if (isClosing) {
+      await close()
+      port.close()
+    }
+  }
+
+  port.on('message', (message: ToWriter) => {
+    if (message.kind === 'close') isClosing = true
+    else for (const { id, request } of message.requests) open.push({ id, job: writer.begin(request) })
+    schedule()
+  })
+}

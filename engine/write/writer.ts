@@ -1,0 +1,100 @@
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { EngineErrors } from '../engine-errors.ts'
+import { type ErrorData, ProtocolError } from '../errors.ts'
+import type { Environment } from '../storage/environment.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import { suggestion } from '../suggestion.ts'
+import { DeleteJob, failedJob, SaveJob, type StepContext, type WriteJob } from './jobs.ts'
+import { parseBody } from './parse-body.ts'
+import type { WriteRequest, WriteResult } from './requests.ts'
+import { WriterErrors } from './write-errors.ts'
+import { WriteTransaction } from './write-transaction.ts'
+
+export interface WriterOptions {
+  environment: Environment
+  catalog: Catalog
+  layouts: ReadonlyMap<DataClass, RowLayout>
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** 32 upper-case hex digits. */
+  randomUuid: () => string
+  /** What a client must not see of a failure. */
+  onInternalError?: (error: unknown) => void
+  /** Entities of one request that go into one transaction before others get their turn. */
+  sliceSize?: number
+  /** Change records that are kept: how far a reader may be behind and still catch up. */
+  keptChangeRecords?: number
+}
+
+/** All writing: the only code that opens write transactions. Synchronous; threads and queues are its caller's. */
+export class Writer {
+  private readonly options: WriterOptions
+  private readonly transaction: WriteTransaction
+
+  constructor(options: WriterOptions) {
+    this.options = options
+    this.transaction = new WriteTransaction(options.environment, options.layouts, options.keptChangeRecords ?? 100_000)
+  }
+
+  /** Runs the requests to their end, together as far as they fit. @returns their outcomes, which are durable */
+  run(requests: readonly WriteRequest[]): (WriteResult | ErrorData)[] {
+    const jobs = requests.map(request => this.begin(request))
+    for (let open = jobs; open.length > 0; open = open.filter(job => !job.outcome)) this.commit(open)
+    return jobs.map(job => job.outcome!)
+  }
+
+  /** Reads a request. Nothing is written yet. */
+  begin(request: WriteRequest): WriteJob {
+    try {
+      const dataClass = this.dataClass(request)
+      if (request.kind === 'delete') return new DeleteJob(request, dataClass)
+      return new SaveJob(request, dataClass, parseBody(request.body, dataClass))
+    } catch (error) {
+      return failedJob(this.errorData(error))
+    }
+  }
+
+  /** Brings every job one step further, all in one durable transaction. */
+  commit(jobs: readonly WriteJob[]): void {
+    const open = jobs.filter(job => !job.outcome)
+    if (open.length === 0) return
+    const { now, randomUuid, sliceSize = 2_000 } = this.options
+    const timestamp = new Date(now()).toISOString()
+    const context: StepContext = { transaction: this.transaction, timestamp, randomUuid, sliceSize }
+    let accepts: ((globalStamp: number) => void)[] = []
+    let globalStamp: number
+    try {
+      globalStamp = this.transaction.run(() => {
+        accepts = open.map(job => job.step(context))
+      })
+    } catch (error) {
+      // Nothing of this was written. One job may have spoilt it for all, so each gets a transaction of its own.
+      if (open.length > 1) for (const job of open) this.commit([job])
+      else open[0]!.fail(this.errorData(error))
+      return
+    }
+    for (const accept of accepts) accept(globalStamp)
+  }
+
+  private dataClass(request: WriteRequest): DataClass {
+    const { catalog } = this.options
+    const dataClass = catalog.dataClassesByName.get(request.dataClass)
+    const isVisible = dataClass?.scope === 'public' || request.kind === 'delete' || request.trusted === true
+    if (dataClass && isVisible) return dataClass
+    const known = catalog.dataClasses.filter(({ scope }) => scope === 'public').map(({ name }) => name)
+    throw EngineErrors.UNKNOWN_DATACLASS(request.dataClass, suggestion(request.dataClass, known))
+  }
+
+  private errorData(error: unknown): ErrorData {
+    if (error instanceof ProtocolError) return error.toData()
+    this.options.onInternalError?.(error)
+    return (isFull(error) ? WriterErrors.STORE_FULL() : WriterErrors.FAILED()).toData()
+  }
+}
+
+/** MDB_MAP_FULL, ENOSPC, EFBIG, EDQUOT as lmdb-js reports them. */
+const FULL_CODES = new Set<unknown>([-30792, 28, 27, 122])
+const isFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && FULL_CODES.has(error.code)) ||
+    /MDB_MAP_FULL|No space left|File too large|quota/i.test(error.message))

@@ -1,0 +1,96 @@
+/**
+ * The plugin contract. Everything that answers a request is a plugin, ours and those of third parties alike:
+ *
+ * ```ts
+ * import { definePlugin, json } from 'tesser'
+ *
+ * export default definePlugin({
+ *   name: 'acme-hello',
+ *   kernel: '^1.0.0',
+ *   register(scope) {
+ *     scope.service('$hello', { verbs: ['GET'] }, () => json({ result: 'hello' }))
+ *   },
+ * })
+ * ```
+ */
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Logger } from 'pino'
+import type { Engine } from '../engine/index.ts'
+import type { ReadRequest } from '../engine/query/request.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Reply } from './reply.ts'
+import type { RestRequest } from './request.ts'
+
+export type { Engine } from '../engine/index.ts'
+export { defineErrors, ProtocolError } from '../engine/errors.ts'
+export type { ReadRequest } from '../engine/query/request.ts'
+export { encoded, json, type Reply } from './reply.ts'
+export type { RestRequest } from './request.ts'
+
+/** Version of this contract; a plugin names the range that it works with. */
+export const KERNEL_VERSION = '1.0.0'
+
+export interface PluginDefinition<Options extends TObject = TObject> {
+  /** Unique among the loaded plugins. */
+  readonly name: string
+  /** Range of {@link KERNEL_VERSION} that it was written for, for example `^1.0.0`. */
+  readonly kernel: string
+  /** Names of plugins that have to be loaded before this one. */
+  readonly needs?: readonly string[]
+  /** Schema of its options in the config file (TypeBox). Unknown options are refused, defaults are filled in. */
+  readonly options?: Options
+  /** Called once, before the port opens. What it opens it closes with `scope.onClose`. */
+  register(scope: Scope, options: Static<Options>): void | Promise<void>
+}
+
+/** Gives a plugin its types. */
+export function definePlugin<Options extends TObject>(plugin: PluginDefinition<Options>): PluginDefinition<Options> {
+  return plugin
+}
+
+export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
+export type Answer = Reply | Promise<Reply>
+/** `undefined`: not for this plugin after all; the next one in line is asked. */
+export type MaybeAnswer = Reply | undefined | Promise<Reply | undefined>
+
+export interface Accepts {
+  /** `GET` includes `HEAD`. Other verbs are answered with 405. */
+  readonly verbs: readonly Verb[]
+}
+
+/** Where a plugin says what it does. Registering a name twice is an error that names both plugins. */
+export interface Scope {
+  /** Name of the plugin. */
+  readonly plugin: string
+  readonly engine: Engine
+  readonly log: Logger
+  /** Whether requests are answered: for health checks, and for work that should not start when the server stops. */
+  readonly lifecycle: Readonly<Lifecycle>
+
+  /** A service: `/rest/$name/…`. `request.parts` is what follows. */
+  service(name: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+
+  /** A value of `$method` on a dataclass, for example `update`. */
+  method(name: string, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+
+  /** What a verb without `$method` means on a dataclass. Only one plugin can own a verb. */
+  verb(verb: Verb, handler: (request: RestRequest) => Answer): void
+
+  /** A *command*: a parameter whose presence makes this plugin answer, for example `$compute`. */
+  command(parameter: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => MaybeAnswer): void
+
+  /** A *parameter*: adds its part to what is read and answers nothing, for example `$filter`. */
+  parameter(name: `$${string}`, apply: (read: ReadRequest, value: string, request: RestRequest) => void): void
+
+  /**
+   * A path part behind the dataclass that begins with `$`, for example `$entityset`. Runs before the parameters.
+   * @param apply takes the parts that follow off with `next()`, as many as belong to it
+   */
+  part(name: `$${string}`, apply: (request: RestRequest, next: () => string | undefined) => void | Promise<void>): void
+
+  /** A path outside `/rest`, matched exactly, for example `/health`. */
+  route(path: `/${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+
+  /** Called when the server has stopped answering, in reverse order of loading. */
+  onClose(callback: () => void | Promise<void>): void
+}

@@ -1,0 +1,4 @@
+/** `stopping`: nothing new is accepted, what is in flight is finished. */
+export interface Lifecycle {
+  state: 'starting' | 'ready' | 'stopping'
+}

@@ -1,0 +1,90 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config/load-config.ts'
+import { readJsonFile } from '../config/read-json-file.ts'
+import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
+import { createLogger } from './log.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { loadPlugins } from './plugin-loader.ts'
+import { Router } from './router.ts'
+import { createHandler } from './server.ts'
+import { selectTransport } from './transport/select.ts'
+import type { TransportName } from './transport/transport.ts'
+
+export interface Server {
+  /** `http://127.0.0.1:8080`, without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  readonly transport: TransportName
+  readonly engine: Engine
+  /** Names of the loaded plugins in their order. */
+  readonly plugins: readonly string[]
+  /** Stops accepting, finishes what is in flight, then closes plugins and store. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Puts the parts together: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
+ * @throws {ModelError} {@link PluginError} and errors of the store or the address, each with what would help
+ */
+export async function createServer(config: Config, log: Logger = createLogger(config)): Promise<Server> {
+  const engine = await openEngine(engineOptions(config))
+  const lifecycle: Lifecycle = { state: 'starting' }
+  try {
+    const plugins = await loadPlugins(config.plugins, { engine, lifecycle, log, baseFolder: config.folder })
+    const { start, name, passedOver } = selectTransport(config.server.transport, config.server.headerBytes)
+    for (const reason of passedOver) log.debug(reason)
+    const { host, port, tls, headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked } = config.server
+    const transport = await start(
+      {
+        host,
+        port,
+        tls,
+        limits: { headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked },
+        onHandlerError: error => log.error({ err: error }, 'an answer failed'),
+      },
+      createHandler(new Router(plugins.registry, engine), config, log),
+    )
+    lifecycle.state = 'ready'
+    for (const warning of transport.warnings) log.warn(warning)
+    const url = `${config.server.tls ? 'https' : 'http'}://${hostInUrl(host)}:${transport.port}`
+    log.info({ url, transport: name, plugins: plugins.names }, 'listening')
+
+    let closing: Promise<void> | undefined
+    return {
+      url,
+      port: transport.port,
+      transport: name,
+      engine,
+      plugins: plugins.names,
+      close() {
+        closing ??= (async () => {
+          lifecycle.state = 'stopping'
+          await transport.close(config.server.graceMs)
+          await plugins.close()
+          await engine.close()
+        })()
+        return closing
+      },
+    }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+/** The part of the config that the engine needs; also for commands that work on the store without serving it. */
+export function engineOptions(config: Config): EngineOptions {
+  const { storage, protocol, query } = config
+  return {
+    path: config.data,
+    model: readJsonFile(config.model, 'model'),
+    wire: protocol,
+    allowLoss: storage.allowLoss,
+    mapSizeBytes: storage.mapSizeBytes,
+    cacheBytes: storage.cacheBytes,
+    limits: query,
+    writeQueueBytes: config.write.queueBytes,
+  }
+}
+
+const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -1,0 +1,43 @@
+import type { DataClass } from '../engine/catalog/dataclass.ts'
+import type { ReadRequest } from '../engine/query/request.ts'
+import type { TransportRequest } from './transport/transport.ts'
+
+/** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
+export class RestRequest {
+  /**
+   * What the request reads. The address gives the dataclass and the selection, parameter plugins add theirs. Only
+   * requests on a dataclass have one.
+   */
+  read!: ReadRequest
+  dataClass: DataClass | undefined
+
+  constructor(
+    readonly transport: TransportRequest,
+    /** Upper case. `$query` turns a POST into the GET that it stands for. */
+    public verb: string,
+    /** Parameters of the query string, decoded, with quotes removed. */
+    public parameters: ReadonlyMap<string, string>,
+    /** Path parts behind the service or the dataclass, decoded. */
+    public parts: readonly string[],
+  ) {}
+
+  parameter(name: string): string | undefined {
+    return this.parameters.get(name)
+  }
+
+  /** True for `true` and `1`, the two ways clients switch a flag on. */
+  flag(name: string): boolean {
+    const value = this.parameters.get(name)
+    return value === 'true' || value === '1'
+  }
+
+  /** The whole body; empty when there is none. Call before the first `await`. */
+  body(): Promise<Uint8Array> {
+    return this.transport.body()
+  }
+
+  /** True when one entity is addressed: `Class(key)` or `Class:attribute(value)`. */
+  get isEntity(): boolean {
+    return this.read?.output.form === 'entity'
+  }
+}

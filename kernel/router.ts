@@ -1,0 +1,119 @@
+import { type Engine, parsePathList } from '../engine/index.ts'
+import type { SelectionSource } from '../engine/query/request.ts'
+import { KernelErrors, methodNotApplicable } from './errors.ts'
+import { accepts, type Handler, type Registry } from './registry.ts'
+import type { Reply } from './reply.ts'
+import { RestRequest } from './request.ts'
+import type { TransportRequest } from './transport/transport.ts'
+import { parsePath, type ResourcePath, stripRestPrefix } from './url/parse-path.ts'
+import { parseQueryString } from './url/parse-query-string.ts'
+
+/**
+ * Finds who answers: a route, a service, or on a dataclass a `$method`, a command, or the verb itself.
+ *
+ * It is on the way of every request, so what needs no waiting is answered in the same turn, without a promise.
+ */
+export class Router {
+  constructor(
+    private readonly registry: Registry,
+    private readonly engine: Engine,
+  ) {}
+
+  answer(transport: TransportRequest): Reply | Promise<Reply> {
+    const { method: verb } = transport
+    const restPath = stripRestPrefix(transport.path)
+    if (restPath === undefined) return this.route(transport)
+    const parameters = parseQueryString(transport.query)
+    const path = parsePath(restPath)
+    const request = new RestRequest(transport, verb, parameters, path.parts)
+    if (path.kind === 'service') {
+      const service = this.registry.services.get(path.name)
+      // An unknown `$…` is looked up as a dataclass and not found: protocol notes, 1.1.
+      if (!service) throw this.engine.unknownDataClass(path.name)
+      return call(service, path.name, request)
+    }
+    this.address(request, path)
+    const waiting = this.applyParts(request)
+    return waiting ? waiting.then(() => this.dispatch(request)) : this.dispatch(request)
+  }
+
+  private route(transport: TransportRequest): Reply | Promise<Reply> {
+    const route = this.registry.routes.get(transport.path)
+    if (!route) throw KernelErrors.NO_SUCH_PATH(transport.path.slice(0, 200))
+    return call(
+      route,
+      transport.path,
+      new RestRequest(transport, transport.method, parseQueryString(transport.query), []),
+    )
+  }
+
+  /** The dataclass and the entities that the path names. */
+  private address(request: RestRequest, path: Extract<ResourcePath, { kind: 'dataClass' }>): void {
+    request.dataClass = this.engine.dataClass(path.dataClass)
+    const { selector } = path
+    const single = selector.kind === 'attribute' || (selector.kind === 'keys' && selector.keys.length === 1)
+    const source: SelectionSource = selector
+    request.read = {
+      dataClass: path.dataClass,
+      source,
+      skip: 0,
+      top: undefined,
+      output: { form: single ? 'entity' : 'collection' },
+    }
+  }
+
+  /** Path parts in any order (protocol notes, 1.8): those that begin with `$` belong to plugins, others are attribute lists. */
+  private applyParts(request: RestRequest): Promise<void> | undefined {
+    const { parts } = request
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!
+      const owner = part.startsWith('$') ? this.registry.parts.get(part) : undefined
+      if (!owner) {
+        request.read.output.attributes = { from: 'path', items: parsePathList(part) }
+        continue
+      }
+      const waiting = owner.apply(request, () => parts[++i])
+      if (waiting) {
+        const rest = parts.slice(i + 1)
+        return waiting.then(() => {
+          request.parts = rest
+          return this.applyParts(request)
+        })
+      }
+    }
+    return undefined
+  }
+
+  private dispatch(request: RestRequest): Reply | Promise<Reply> {
+    const { registry } = this
+    const { parameters, verb } = request
+    for (const [name, value] of parameters) registry.parameters.get(name)?.apply(request.read, value, request)
+
+    const methodName = parameters.get('$method')
+    if (methodName !== undefined) {
+      const method = registry.methods.get(methodName)
+      if (!method) throw KernelErrors.UNKNOWN_METHOD(methodName.slice(0, 100), [...registry.methods.keys()].join(', '))
+      return call(method, `$method=${methodName}`, request)
+    }
+    for (const [parameter, command] of registry.commands) {
+      if (!parameters.has(parameter) || !accepts(command.verbs, verb)) continue
+      const answer = command.handle(request)
+      if (answer !== undefined) {
+        return answer instanceof Promise ? answer.then(reply => reply ?? this.byVerb(request)) : answer
+      }
+    }
+    return this.byVerb(request)
+  }
+
+  private byVerb(request: RestRequest): Reply | Promise<Reply> {
+    const owner = this.registry.verbs.get(request.verb === 'HEAD' ? 'GET' : request.verb)
+    if (!owner) return methodNotApplicable('a dataclass', request.verb, [...this.registry.verbs.keys()])
+    return owner.handle(request)
+  }
+}
+
+function call<T>(handler: Handler<T>, what: string, request: RestRequest): T | Reply {
+  return accepts(handler.verbs, request.verb)
+    ? handler.handle(request)
+    : methodNotApplicable(what, request.verb, handler.verbs)
+}

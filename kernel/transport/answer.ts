@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http'
+import type { TransportResponse } from './transport.ts'
+
+/** Header names and values we send: visible ASCII, space and tab. Anything else could end the line or be misread. */
+const UNSAFE_IN_HEADER = /[^\t\x20-\x7e]/
+/** These belong to the transport. */
+const OWN_HEADERS = new Set(['content-length', 'connection', 'date', 'transfer-encoding'])
+
+/** An answer ready for the socket. */
+export interface Answer {
+  status: number
+  /** `Not Found` for 404; never empty. */
+  reason: string
+  /** Name and value by turns, as `node:http` wants them; a name may repeat. */
+  headerLines: string[]
+  bytes: Uint8Array
+  /** 204 and 304 have neither a body nor a Content-Length. */
+  bodiless: boolean
+}
+
+/**
+ * Makes an answer ready, or says why it cannot be sent.
+ * @throws {Error} for a status outside 200–599 and for a header that is not visible ASCII or not the handler's to set
+ */
+export function prepareAnswer({ status, headers, body }: TransportResponse): Answer {
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw new Error(`a handler answered with status ${status}; from 200 to 599 would do`)
+  }
+  const headerLines: string[] = []
+  for (const name in headers) {
+    const value = headers[name]!
+    if (typeof value === 'string') addHeader(headerLines, name, value)
+    else for (const line of value) addHeader(headerLines, name, line)
+  }
+  return {
+    status,
+    reason: STATUS_CODES[status] ?? 'Unknown',
+    headerLines,
+    bytes: typeof body === 'string' ? Buffer.from(body) : body,
+    bodiless: status === 204 || status === 304,
+  }
+}
+
+function addHeader(lines: string[], name: string, value: string): void {
+  if (UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value) || OWN_HEADERS.has(name.toLowerCase())) {
+    throw new Error(
+      `a handler set the header ${JSON.stringify(name)} to ${JSON.stringify(value)}; visible ASCII would do, ` +
+        `and ${[...OWN_HEADERS].join(', ')} belong to the transport`,
+    )
+  }
+  lines.push(name, value)
+}

@@ -1,0 +1,56 @@
+import { defineErrors, type ProtocolError } from '../../engine/errors.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** What the edge answers by itself, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
+export const EdgeErrors = defineErrors('EDGE', {
+  /** Framing or a request line that two servers could read differently. The connection is closed. */
+  MALFORMED_REQUEST: {
+    errCode: 1806,
+    http: 400,
+    message: (reason: string) => `malformed request: ${reason}`,
+  },
+  BODY_TOO_LARGE: {
+    errCode: 1806,
+    http: 413,
+    message: (limitBytes: number) => `the request body is larger than the limit of ${limitBytes} bytes`,
+  },
+  HEAD_TOO_LARGE: {
+    errCode: 1806,
+    http: 431,
+    message: (limitBytes: number) =>
+      `request line and headers are larger than the limit of ${limitBytes} bytes; a long query can be sent in a POST body`,
+  },
+  REQUEST_TIMEOUT: {
+    errCode: 1806,
+    http: 408,
+    message: (timeoutMs: number) => `the request did not arrive whole within ${timeoutMs} ms`,
+  },
+  LENGTH_REQUIRED: {
+    errCode: 1806,
+    http: 411,
+    message: () => 'this server takes no chunked requests; send the body with a Content-Length',
+  },
+  /** A handler failed. What it threw goes to the log, never to the client. */
+  INTERNAL_ERROR: {
+    errCode: -1,
+    http: 500,
+    message: () => 'internal error',
+  },
+})
+
+/** The client went away before its request was whole. Nobody is left to answer. */
+export class RequestAborted extends Error {
+  constructor() {
+    super('the client closed the connection')
+    this.name = 'RequestAborted'
+  }
+}
+
+/** The answer that reports `error`: `{"__ERROR":[{message, componentSignature, errCode}]}`. */
+export function errorResponse(error: ProtocolError): TransportResponse {
+  return {
+    status: error.httpStatus,
+    headers: { 'Content-Type': 'application/json; charset=UTF-8' },
+    body: JSON.stringify({ __ERROR: error.entries }),
+  }
+}

@@ -1,0 +1,133 @@
+import type { ProtocolError } from '../../engine/errors.ts'
+import { type Answer, prepareAnswer } from './answer.ts'
+import { BodyCollector } from './body-collector.ts'
+import { EdgeErrors, errorResponse, RequestAborted } from './edge-errors.ts'
+import { RequestGuard } from './guard.ts'
+import { InFlight } from './in-flight.ts'
+import type { TransportHandler, TransportOptions, TransportRequest, TransportResponse } from './transport.ts'
+
+/** What all requests of one listening server share. */
+export class Edge {
+  readonly inFlight = new InFlight()
+  readonly guard: RequestGuard
+  readonly options: TransportOptions
+  readonly handler: TransportHandler
+
+  constructor(options: TransportOptions, handler: TransportHandler) {
+    this.options = options
+    this.handler = handler
+    this.guard = new RequestGuard(options.limits)
+  }
+}
+
+/**
+ * One request and its answer, as far as all transports do the same. A transport constructs it, calls `serve` in the same
+ * turn, and reports with `abort` when the client goes away and with `done` when the answer is on its way.
+ */
+export abstract class Exchange implements TransportRequest {
+  abstract readonly method: string
+  abstract readonly path: string
+  abstract readonly query: string
+  abstract readonly remoteAddress: string
+  aborted = false
+  protected readonly edge: Edge
+  /** The answer is complete as far as this process is concerned. */
+  protected finished = false
+  /** Framing, size or timing of this request was wrong: the connection ends with its answer. */
+  protected refused = false
+  protected collector: BodyCollector | undefined
+  #answered = false
+  #declaredLength: number | undefined
+  #abortCallbacks: (() => void)[] | undefined
+
+  constructor(edge: Edge) {
+    this.edge = edge
+    edge.inFlight.enter()
+  }
+
+  abstract header(name: string): string
+
+  /** Starts to hand the body to the collector. */
+  protected abstract receive(body: BodyCollector): void
+
+  /** Writes the answer; the connection ends with it if `closing`. */
+  protected abstract send(answer: Answer): void
+
+  /** Checks the head, then has the handler answer. @param eachHeader calls back with every header line, name lower-case */
+  serve(eachHeader: (visit: (name: string, value: string) => void) => void): void {
+    const { guard, handler } = this.edge
+    guard.begin()
+    eachHeader(guard.header)
+    const refusal = guard.verdict(this.method, this.path, this.query)
+    if (refusal) {
+      this.refused = true
+      this.#answer(errorResponse(refusal))
+      return
+    }
+    this.#declaredLength = guard.declaredLength
+    try {
+      const response = handler(this)
+      if (response instanceof Promise) response.then(this.#answer, this.#fail)
+      else this.#answer(response)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  body(): Promise<Uint8Array> {
+    const collector = new BodyCollector(this.edge.options.limits, this.#declaredLength)
+    this.collector = collector
+    this.receive(collector)
+    return collector.promise
+  }
+
+  onAborted(callback: () => void): void {
+    if (this.aborted) callback()
+    else if (this.#abortCallbacks) this.#abortCallbacks.push(callback)
+    else this.#abortCallbacks = [callback]
+  }
+
+  /** The parser can read no further: what waits for the body gets `error`, and the answer ends the connection. */
+  breakOff(error: ProtocolError): void {
+    this.refused = true
+    this.collector?.fail(error)
+  }
+
+  protected get closing(): boolean {
+    return this.refused || this.edge.inFlight.draining
+  }
+
+  protected done(): void {
+    this.finished = true
+    this.edge.inFlight.leave()
+  }
+
+  protected abort(): void {
+    // The older uWebSockets.js reports the end of a connection after a complete answer, too.
+    if (this.finished) return
+    this.aborted = true
+    this.done()
+    this.collector?.fail(new RequestAborted())
+    for (const callback of this.#abortCallbacks ?? []) callback()
+  }
+
+  readonly #answer = (response: TransportResponse): void => {
+    if (this.aborted || this.#answered) return
+    let answer: Answer
+    try {
+      answer = prepareAnswer(response)
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#answered = true
+    if (this.collector?.refused) this.refused = true
+    this.send(answer)
+  }
+
+  readonly #fail = (error: unknown): void => {
+    if (this.aborted && error instanceof RequestAborted) return
+    this.edge.options.onHandlerError?.(error)
+    this.#answer(errorResponse(EdgeErrors.INTERNAL_ERROR()))
+  }
+}

@@ -1,0 +1,103 @@
+import { METHODS } from 'node:http'
+import type { ProtocolError } from '../../engine/errors.ts'
+import { EdgeErrors } from './edge-errors.ts'
+import type { TransportLimits } from './transport.ts'
+
+/** What `node:http` knows. The current uWebSockets.js passes anything, even an empty method. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS)
+/** 15 digits stay exact in a double and far above any limit. */
+const PLAIN_LENGTH = /^[0-9]{1,15}$/
+
+/**
+ * Refuses request heads whose framing two servers could read differently (request smuggling), because the parsers
+ * below us take some of them. Use: `begin`, `header` for every header line in order, then `verdict`.
+ *
+ * One guard serves all requests of a server in turn: a head is read in one go, and nothing is allocated for it.
+ * Measured on 8 headers: 0.6 µs a request, of which `forEach` of uWebSockets.js itself takes nearly all.
+ * Source: RFC 9112, 3.2, 6.1, 6.3, 11.2; design, section 7.
+ */
+export class RequestGuard {
+  readonly #limits: TransportLimits
+  #headBytes = 0
+  #hosts = 0
+  #host = ''
+  #lengths = 0
+  #length = ''
+  #codings = 0
+  #coding = ''
+  #namelessHeader = false
+
+  constructor(limits: TransportLimits) {
+    this.#limits = limits
+  }
+
+  begin(): void {
+    this.#headBytes = 0
+    this.#hosts = this.#lengths = this.#codings = 0
+    this.#namelessHeader = false
+  }
+
+  /** Takes one header line, its name in lower case. A bound function, so that it can be handed to `forEach`. */
+  readonly header = (name: string, value: string): void => {
+    // Colon, space and line end count as well.
+    this.#headBytes += name.length + value.length + 4
+    // Lengths first: comparing every name with three others would cost more than the rest of this.
+    switch (name.length) {
+      case 0:
+        this.#namelessHeader = true
+        break
+      case 4:
+        if (name === 'host') {
+          this.#hosts++
+          this.#host = value
+        }
+        break
+      case 14:
+        if (name === 'content-length') {
+          this.#lengths++
+          this.#length = value
+        }
+        break
+      case 17:
+        if (name === 'transfer-encoding') {
+          this.#codings++
+          this.#coding = value
+        }
+        break
+    }
+  }
+
+  /** The error to refuse the request with, or `undefined` when its head is sound. */
+  verdict(method: string, path: string, query: string): ProtocolError | undefined {
+    const { headerBytes, refuseChunked } = this.#limits
+    if (this.#headBytes + method.length + path.length + query.length > headerBytes) {
+      return EdgeErrors.HEAD_TOO_LARGE(headerBytes)
+    }
+    if (!KNOWN_METHODS.has(method)) return malformed('the method is not one of HTTP, in upper case')
+    // `*` and absolute targets are for proxies; one of the builds cannot parse them, so none of them takes them.
+    if (path.charCodeAt(0) !== 47) return malformed('the request target does not start with "/"')
+    if (this.#namelessHeader) return malformed('a header has no name')
+    if (this.#hosts !== 1) return malformed(`there are ${this.#hosts} Host headers, exactly one is needed`)
+    if (this.#host === '') return malformed('the Host header is empty')
+    if (this.#lengths > 0 && this.#codings > 0) return malformed('both Content-Length and Transfer-Encoding are given')
+    if (this.#lengths > 1) return malformed('there is more than one Content-Length')
+    if (this.#lengths === 1 && !PLAIN_LENGTH.test(this.#length)) {
+      return malformed('Content-Length is not a plain decimal number of at most 15 digits')
+    }
+    if (this.#codings > 1) return malformed('there is more than one Transfer-Encoding')
+    if (this.#codings === 1) {
+      if (this.#coding !== 'chunked') return malformed('Transfer-Encoding is not exactly "chunked"')
+      if (refuseChunked) return EdgeErrors.LENGTH_REQUIRED()
+    }
+    return undefined
+  }
+
+  /** Content-Length in bytes of a head found sound; `undefined` when it has none. */
+  get declaredLength(): number | undefined {
+    return this.#lengths === 1 ? Number(this.#length) : undefined
+  }
+}
+
+function malformed(reason: string): ProtocolError {
+  return EdgeErrors.MALFORMED_REQUEST(reason)
+}

@@ -1,0 +1,85 @@
+/**
+ * The HTTP edge behind one small interface. Three implementations serve it: the current uWebSockets.js, its older build
+ * for Node 20, and `node:http`. Nothing outside this folder knows which one runs.
+ */
+
+export type TransportName = 'uws' | 'uws-node20' | 'node-http'
+
+/** A request as it arrived: everything is read from the socket's buffers before the handler is called. */
+export interface TransportRequest {
+  /** Upper case, one that `node:http` knows: `GET`, `POST`, … */
+  readonly method: string
+  /** The raw path, percent-encoding untouched, bytes read as UTF-8: `/rest/Person(1)`. Always starts with `/`. */
+  readonly path: string
+  /** The raw query string without `?`, like the path; empty when there is none. */
+  readonly query: string
+  /** Address of the peer as text; IPv4 as dotted quad. Read it before answering. */
+  readonly remoteAddress: string
+  /** A single header by its lower-case name, or an empty text. Only valid until the handler returns or first awaits. */
+  header(name: string): string
+  /**
+   * The body, whole. Resolves to an empty array when there is none. Call it at most once, before the first `await`.
+   * @throws {EdgeErrors.BODY_TOO_LARGE} past the limit (413); the connection is closed after the answer
+   * @throws {EdgeErrors.REQUEST_TIMEOUT} when it does not arrive in time (408); the connection is closed after the answer
+   * @throws {RequestAborted} when the client went away
+   */
+  body(): Promise<Uint8Array>
+  /** True once the client has gone. Work for it can stop. */
+  readonly aborted: boolean
+  /** Calls back once when the client goes away before the answer is complete. */
+  onAborted(callback: () => void): void
+}
+
+/** What a handler answers. A text body is sent as UTF-8. */
+export interface TransportResponse {
+  status: number
+  /**
+   * Header names in any case, values of visible ASCII, several lines of one name as an array (`Set-Cookie`).
+   * `Content-Length`, `Date` and `Connection` belong to the transport.
+   */
+  headers?: Readonly<Record<string, string | readonly string[]>> | undefined
+  /** Bytes are not kept after the handler's turn: a transport that sends later takes its own copy. */
+  body: Uint8Array | string
+}
+
+/**
+ * Answers a request. Returning a value at once (no promise) is the fast way and keeps everything in one turn.
+ * A handler never throws and never rejects: errors are answers (see `kernel/server.ts`). One that does nevertheless
+ * is answered with 500 and reported to `TransportOptions.onHandlerError`.
+ */
+export type TransportHandler = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>
+
+export interface TransportLimits {
+  /** Request line and headers together. */
+  headerBytes: number
+  bodyBytes: number
+  /** Time for a request's head and body to arrive. */
+  requestTimeoutMs: number
+  /** Connections without a request are closed after this time. The uWebSockets.js builds have times of their own. */
+  idleTimeoutMs: number
+  /** Refuse `Transfer-Encoding: chunked` with 411. */
+  refuseChunked: boolean
+}
+
+export interface TransportOptions {
+  host: string
+  /** 0 picks a free port. */
+  port: number
+  tls?: { keyFile: string; certFile: string; passphrase?: string } | undefined
+  limits: TransportLimits
+  /** Told what a handler threw, or why its answer could not be sent. The client gets 500 without details. */
+  onHandlerError?: ((error: unknown) => void) | undefined
+}
+
+export interface Transport {
+  readonly name: TransportName
+  /** Things the operator should know, for the log at start (for example the header limit of the older build). */
+  readonly warnings: readonly string[]
+  /** The port that is listened on. */
+  readonly port: number
+  /** Stops accepting, lets what is in flight finish for at most `graceMs`, then closes every connection. */
+  close(graceMs: number): Promise<void>
+}
+
+/** Starts listening. @throws {Error} when the address or the TLS files cannot be used, with their names in the message */
+export type StartTransport = (options: TransportOptions, handler: TransportHandler) => Promise<Transport>

@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module'
+import type * as Uws from 'uWebSockets.js'
+
+/** Either build: the older one has all of the newer one's functions that we use. */
+export type UwsModule = typeof Uws & {
+  // Not in its types.
+  _cfg?: (option: string) => void
+  LIBUS_LISTEN_EXCLUSIVE_PORT: number
+}
+export type UwsName = 'uws' | 'uws-node20'
+
+const require = createRequire(import.meta.url)
+
+/**
+ * Loads a uWebSockets.js build.
+ * @param headerBytes largest request head; the current build reads it from the environment, once, when it is loaded
+ * @throws {Error} when the package is not installed or its binary does not load here
+ */
+export function loadUws(name: UwsName, headerBytes: number): UwsModule {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(headerBytes)
+  if (name === 'uws') return require('uWebSockets.js')
+  // Not the package's entry: where its binary does not load, that puts a server in JavaScript in its place, in silence.
+  const { platform, arch, versions } = process
+  return require(`uws-node20/binaries/uws_${platform}_${arch}_${versions.modules}.node`)
+}

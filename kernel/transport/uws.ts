@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import type { Answer } from './answer.ts'
+import type { BodyCollector } from './body-collector.ts'
+import { Edge, Exchange } from './exchange.ts'
+import { addressText } from './remote-address.ts'
+import { utf8 } from './utf8.ts'
+import type { StartTransport, TransportOptions } from './transport.ts'
+import type { UwsModule, UwsName } from './uws-module.ts'
+
+/** From here on a body is sent as far as the socket takes it and kept only for the rest. */
+const LARGE_BODY_BYTES = 64 * 1024
+/** Built in; the packages were measured to take 12 and 32 s. */
+const IDLE_TIMEOUT_MS = { uws: 32_000, 'uws-node20': 12_000 }
+
+/** The transport of a loaded uWebSockets.js build, current or older. */
+export function startUws(name: UwsName, uws: UwsModule): StartTransport {
+  // Takes the build's name out of every answer.
+  uws._cfg?.('silent')
+  return async (options, handler) => {
+    const app = createApp(uws, options)
+    const edge = new Edge(options, handler)
+    app.any('/*', (res, req) => new UwsExchange(edge, res, req).serve(visit => req.forEach(visit)))
+    const listenSocket = await listen(uws, app, options)
+    let closed: Promise<void> | undefined
+    return {
+      name,
+      port: uws.us_socket_local_port(listenSocket),
+      warnings: warnings(name, options),
+      close(graceMs) {
+        // Once only: closing a listening socket twice crashes the process.
+        closed ??= close(uws, app, listenSocket, edge, graceMs)
+        return closed
+      },
+    }
+  }
+}
+
+async function close(uws: UwsModule, app: TemplatedApp, socket: us_listen_socket, edge: Edge, graceMs: number) {
+  uws.us_listen_socket_close(socket)
+  await edge.inFlight.drained(graceMs)
+  // The last answer may be written but not yet sent: that happens when the current turn ends.
+  await new Promise(resolve => setImmediate(resolve))
+  app.close()
+}
+
+function createApp(uws: UwsModule, { tls }: TransportOptions): TemplatedApp {
+  if (!tls) return uws.App()
+  const { keyFile, certFile, passphrase } = tls
+  try {
+    // The build only says that something failed, if at all; Node says what.
+    createSecureContext({ key: readFileSync(keyFile), cert: readFileSync(certFile), passphrase })
+  } catch (cause) {
+    throw new Error(`TLS cannot use key ${keyFile} and certificate ${certFile}: ${(cause as Error).message}`, { cause })
+  }
+  return uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile, ...(passphrase && { passphrase }) })
+}
+
+function listen(uws: UwsModule, app: TemplatedApp, { host, port }: TransportOptions): Promise<us_listen_socket> {
+  return new Promise((resolve, reject) => {
+    const listening = (socket: us_listen_socket | false) =>
+      socket
+        ? resolve(socket)
+        : reject(
+            new Error(`cannot listen on ${host}:${port}: it is in use, not allowed or not an address of this machine`),
+          )
+    // Exclusive: the default shares a port in silence with whoever listens on it. The types lack this form of the call.
+    type Listen = (host: string, port: number, options: number, callback: typeof listening) => void
+    const exclusively: Listen = app.listen.bind(app) as never
+    exclusively(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening)
+  })
+}
+
+function warnings(name: UwsName, { limits }: TransportOptions): string[] {
+  const found: string[] = []
+  if (name === 'uws-node20') {
+    found.push(
+      'uws-node20 closes the connection without an answer when a request head of more than 4 KB arrives in pieces; ' +
+        'send long queries in a POST body, or install a transport without this limit',
+    )
+  }
+  if (limits.idleTimeoutMs < IDLE_TIMEOUT_MS[name]) {
+    found.push(
+      `${name} closes idle connections after about ${IDLE_TIMEOUT_MS[name]} ms, not ${limits.idleTimeoutMs} ms`,
+    )
+  }
+  return found
+}
+
+/** One request; owns `res`, which may not be touched once the answer is complete or the client gone. */
+class UwsExchange extends Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly #res: HttpResponse
+  readonly #req: HttpRequest
+  #remoteAddress: string | undefined
+
+  constructor(edge: Edge, res: HttpResponse, req: HttpRequest) {
+    super(edge)
+    this.#res = res
+    this.#req = req
+    // Before anything else: a request that is left without it ends the process.
+    res.onAborted(() => this.abort())
+    this.method = req.getCaseSensitiveMethod()
+    this.path = req.getUrl()
+    // Not a text where there is no query, whatever the types say.
+    this.query = req.getQuery() ?? ''
+  }
+
+  get remoteAddress(): string {
+    if (this.#remoteAddress === undefined && !this.finished) {
+      this.#remoteAddress = addressText(this.#res.getRemoteAddress())
+    }
+    return this.#remoteAddress ?? ''
+  }
+
+  header(name: string): string {
+    return utf8(this.#req.getHeader(name))
+  }
+
+  protected receive(body: BodyCollector): void {
+    // The bytes are only lent; the collector copies them.
+    this.#res.onData((chunk, isLast) => body.push(new Uint8Array(chunk), isLast))
+  }
+
+  /**
+   * A refused request is answered in a later turn. The parser may hold more bytes from this connection, and it goes on
+   * with them when this turn ends. While a request is unanswered it closes the connection at the next one; once it is
+   * answered it would run it, even if the answer said `Connection: close`.
+   */
+  protected send(answer: Answer): void {
+    if (!this.refused) {
+      this.#write(answer)
+      return
+    }
+    setImmediate(() => {
+      if (!this.aborted) this.#write(answer)
+    })
+  }
+
+  #write({ status, reason, headerLines, bytes, bodiless }: Answer): void {
+    const res = this.#res
+    const { closing } = this
+    // Costs little in the handler's own turn; without it after an `await`, every write is a packet.
+    res.cork(() => {
+      res.writeStatus(`${status} ${reason}`)
+      for (let i = 0; i < headerLines.length; i += 2) res.writeHeader(headerLines[i]!, headerLines[i + 1]!)
+      if ((bodiless || this.method === 'HEAD') && !this.refused) {
+        // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
+        if (!bodiless) res.writeHeader('Content-Length', String(bytes.byteLength))
+        if (closing) res.writeHeader('Connection', 'close')
+        res.endWithoutBody()
+        this.done()
+      } else if (bytes.byteLength < LARGE_BODY_BYTES) {
+        res.end(this.method === 'HEAD' ? '' : bytes, closing)
+        this.done()
+      } else {
+        if (closing) res.writeHeader('Connection', 'close')
+        this.#writeLarge(bytes)
+      }
+    })
+  }
+
+  /** Sends what the socket takes now and the rest as it drains, from a copy, since `bytes` are the handler's. */
+  #writeLarge(bytes: Uint8Array): void {
+    const res = this.#res
+    const total = bytes.byteLength
+    const [, complete] = res.tryEnd(bytes, total)
+    if (complete) {
+      this.done()
+      return
+    }
+    const start = res.getWriteOffset()
+    const rest = new Uint8Array(bytes.subarray(start))
+    res.onWritable(offset => {
+      const [drained, complete] = res.tryEnd(rest.subarray(offset - start), total)
+      if (complete) this.done()
+      return drained
+    })
+  }
+}

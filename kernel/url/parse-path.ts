@@ -1,0 +1,188 @@
+import type { ProtocolError } from '../../engine/errors.ts'
+import {
+  AMPERSAND,
+  COLON,
+  COMMA,
+  codeAt,
+  DOLLAR,
+  DOUBLE_QUOTE,
+  decode,
+  isEncoded,
+  isWordCharacter,
+  next,
+  SINGLE_QUOTE,
+  SLASH,
+  SPACE,
+} from './characters.ts'
+import { shortened, UrlErrors } from './url-errors.ts'
+
+/** What a request is about. `parts` are the segments behind the first, decoded: `att1,att2`, `$entityset`, an ID. */
+export type ResourcePath =
+  | { kind: 'service'; name: string; parts: string[] }
+  | { kind: 'dataClass'; dataClass: string; selector: Selector; parts: string[] }
+
+export type Selector =
+  /** `Person`, `Person()` */
+  | { kind: 'all' }
+  /** `Person(1)`, `Person["a","b"]`: one or more. */
+  | { kind: 'keys'; keys: string[] }
+  /** `Person:email("ada@example.org")` */
+  | { kind: 'attribute'; attribute: string; value: string }
+
+/** What follows `/rest`, or nothing when the path is not below it: `/restaurant`. */
+export function stripRestPrefix(rawPath: string): string | undefined {
+  let start = 0
+  while (rawPath.charCodeAt(start) === SLASH && rawPath.charCodeAt(start + 1) === SLASH) start++
+  const end = start + '/rest'.length
+  if (!rawPath.startsWith('/rest', start)) return undefined
+  return end === rawPath.length || rawPath.charCodeAt(end) === SLASH ? rawPath.slice(end) : undefined
+}
+
+/**
+ * Reads what follows `/rest` in a raw path.
+ *
+ * - Brackets are `(…)` or `[…]`. Encoded brackets are brackets too, but what closes has the form of what opened: in
+ *   `City(a%29b)` the key is `a)b`. The same goes for the commas between keys.
+ * - Quotes, raw or encoded, around a key are taken off and protect what is inside. A quote inside a key is part of it:
+ *   `Author(O'Reilly)`.
+ * - Empty segments vanish. A first segment that begins with `$` is a service.
+ *
+ * @throws {UrlErrors.MALFORMED_PATH} 1806
+ * @throws {UrlErrors.MALFORMED_ENCODING} 1806
+ * @throws {UrlErrors.AMPERSAND_IN_PATH} 1807
+ * @throws {UrlErrors.UNCLOSED_SINGLE_QUOTE} 1808
+ * @throws {UrlErrors.UNCLOSED_DOUBLE_QUOTE} 1809
+ * Source: protocol notes, 1.1, 1.4, 1.5, 1.8; base specification, 4.2.
+ */
+export function parsePath(rawPath: string): ResourcePath {
+  let start = 0
+  while (rawPath.charCodeAt(start) === SLASH) start++
+  if (start >= rawPath.length) throw malformed(rawPath, start, 'a dataclass or a service such as $catalog')
+  if (codeAt(rawPath, start) === DOLLAR) {
+    const end = endOfPart(rawPath, start)
+    return { kind: 'service', name: decode(rawPath.slice(start, end)), parts: readParts(rawPath, end) }
+  }
+  const nameEnd = endOfName(rawPath, start)
+  if (nameEnd === start) throw malformed(rawPath, start, 'the name of a dataclass')
+  const dataClass = decode(rawPath.slice(start, nameEnd))
+  const { selector, end } = readSelector(rawPath, nameEnd)
+  if (end < rawPath.length && rawPath.charCodeAt(end) !== SLASH) throw malformed(rawPath, end, '"/" or the end')
+  return { kind: 'dataClass', dataClass, selector, parts: readParts(rawPath, end) }
+}
+
+type Selected = { selector: Selector; end: number }
+
+function readSelector(raw: string, start: number): Selected {
+  if (codeAt(raw, start) === COLON) return readAttributeSelector(raw, next(raw, start))
+  if (closingBracket(codeAt(raw, start)) === undefined) return { selector: { kind: 'all' }, end: start }
+  const { texts, end } = readBrackets(raw, start, true)
+  return { selector: texts.length > 0 ? { kind: 'keys', keys: texts } : { kind: 'all' }, end }
+}
+
+function readAttributeSelector(raw: string, start: number): Selected {
+  const open = endOfName(raw, start)
+  if (open === start) throw malformed(raw, start, 'the name of an attribute')
+  if (closingBracket(codeAt(raw, open)) === undefined) throw malformed(raw, open, 'a value in brackets: "("')
+  const { texts, end } = readBrackets(raw, open, false)
+  const value = texts[0]
+  if (value === undefined) throw malformed(raw, end - 1, 'a value; an empty one is written ("")')
+  return { selector: { kind: 'attribute', attribute: decode(raw.slice(start, open)), value }, end }
+}
+
+/** The texts between the brackets that open at `start`, none when there is nothing, and the index behind the brackets. */
+function readBrackets(raw: string, start: number, severalTexts: boolean): { texts: string[]; end: number } {
+  const close = closingBracket(codeAt(raw, start))!
+  const encoded = isEncoded(raw, start)
+  const separates = (i: number, separator: number): boolean =>
+    codeAt(raw, i) === separator && (encoded || !isEncoded(raw, i))
+  const ends = (i: number): boolean => separates(i, close) || (severalTexts && separates(i, COMMA))
+
+  const texts: string[] = []
+  for (let i = next(raw, start); ; ) {
+    const textStart = skipBlanks(raw, i)
+    const quote = codeAt(raw, textStart)
+    const isQuoted = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE
+    // The quote that closes is the one that a separator follows, so that `("it"s")` needs no escape.
+    i = isQuoted ? next(raw, textStart) : textStart
+    while (i < raw.length && !(isQuoted ? codeAt(raw, i) === quote && ends(skipBlanks(raw, next(raw, i))) : ends(i))) {
+      i = next(raw, i)
+    }
+    if (i >= raw.length) {
+      if (!isQuoted) throw malformed(raw, raw.length, `a closing "${String.fromCharCode(close)}"`)
+      throw unclosed(quote, textStart)
+    }
+    const text = isQuoted ? decode(raw.slice(next(raw, textStart), i)) : decode(raw.slice(textStart, i)).trimEnd()
+    if (isQuoted) i = skipBlanks(raw, next(raw, i))
+    const isLast = codeAt(raw, i) === close
+    const isNothing = text === '' && !isQuoted
+    if (isNothing && !(isLast && texts.length === 0))
+      throw malformed(raw, textStart, 'a key; an empty one is written ""')
+    if (!isNothing) texts.push(text)
+    i = next(raw, i)
+    if (isLast) return { texts, end: i }
+  }
+}
+
+function readParts(raw: string, start: number): string[] {
+  const parts: string[] = []
+  for (let i = start; i < raw.length; ) {
+    const end = endOfPart(raw, i)
+    if (end > i) parts.push(decode(raw.slice(i, end)))
+    i = end + 1
+  }
+  return parts
+}
+
+/** Index of what ends the name of a dataclass or an attribute: a bracket, a colon, a slash or the end. */
+function endOfName(raw: string, start: number): number {
+  let i = start
+  for (; i < raw.length; i = next(raw, i)) {
+    const code = codeAt(raw, i)
+    if (code === COLON || closingBracket(code) !== undefined) return i
+    if (isEncoded(raw, i)) continue
+    if (code === SLASH) return i
+    if (code === AMPERSAND) throw UrlErrors.AMPERSAND_IN_PATH(i + 1)
+  }
+  return i
+}
+
+/** Index of the slash that ends a segment, or of the end. Quotes protect slashes, as in `fn("a/b")`. */
+function endOfPart(raw: string, start: number): number {
+  let before = SLASH
+  for (let i = start; i < raw.length; ) {
+    const code = codeAt(raw, i)
+    if (!isEncoded(raw, i)) {
+      if (code === SLASH) return i
+      if (code === AMPERSAND) throw UrlErrors.AMPERSAND_IN_PATH(i + 1)
+    }
+    const quoteAt = i
+    i = next(raw, i)
+    if ((code === SINGLE_QUOTE || code === DOUBLE_QUOTE) && !isWordCharacter(before)) {
+      while (i < raw.length && codeAt(raw, i) !== code) i = next(raw, i)
+      if (i >= raw.length) throw unclosed(code, quoteAt)
+      i = next(raw, i)
+    }
+    before = code
+  }
+  return raw.length
+}
+
+function closingBracket(open: number): number | undefined {
+  return open === 0x28 ? 0x29 : open === 0x5b ? 0x5d : undefined
+}
+
+function skipBlanks(raw: string, start: number): number {
+  let i = start
+  while (codeAt(raw, i) === SPACE) i = next(raw, i)
+  return i
+}
+
+function unclosed(quote: number, index: number): ProtocolError {
+  return quote === SINGLE_QUOTE
+    ? UrlErrors.UNCLOSED_SINGLE_QUOTE('path', index + 1)
+    : UrlErrors.UNCLOSED_DOUBLE_QUOTE('path', index + 1)
+}
+
+function malformed(raw: string, index: number, expected: string): ProtocolError {
+  return UrlErrors.MALFORMED_PATH(shortened(raw), index + 1, expected)
+}

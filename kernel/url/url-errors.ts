@@ -1,0 +1,39 @@
+import { defineErrors } from '../../engine/errors.ts'
+
+/** Addresses that cannot be read. Positions count from 1. Source: protocol notes, 5.9; statuses by the design decisions. */
+export const UrlErrors = defineErrors('URL', {
+  MALFORMED_PATH: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string, position: number, expected: string) =>
+      `cannot read the path "${received}" at character ${position}: expected ${expected}`,
+  },
+  MALFORMED_ENCODING: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string) =>
+      `cannot decode "${received}": percent signs start a UTF-8 byte such as %20, a plain percent sign is written %25`,
+  },
+  AMPERSAND_IN_PATH: {
+    errCode: 1807,
+    http: 400,
+    message: (position: number) => `received "&" at character ${position} of the path, where "?" was expected`,
+  },
+  UNCLOSED_SINGLE_QUOTE: {
+    errCode: 1808,
+    http: 400,
+    message: (where: string, position: number) =>
+      `the single quote at character ${position} of the ${where} is not closed; a plain quote at a value's start is written inside double quotes`,
+  },
+  UNCLOSED_DOUBLE_QUOTE: {
+    errCode: 1809,
+    http: 400,
+    message: (where: string, position: number) =>
+      `the double quote at character ${position} of the ${where} is not closed; a plain quote at a value's start is written inside single quotes`,
+  },
+})
+
+/** The start of what was received, short enough for a message. */
+export function shortened(received: string): string {
+  return received.length <= 60 ? received : `${received.slice(0, 60)}…`
+}

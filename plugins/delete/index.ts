@@ -1,0 +1,30 @@
+import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { DeleteErrors } from './errors.ts'
+
+/**
+ * `$method=delete` deletes the entities that the address and the filter select; the verb DELETE means the same.
+ *
+ *   POST /Employee(1)?$method=delete                        →  { "ok": true }
+ *   POST /Employee?$filter="salary < 0"&$method=delete       →  { "ok": true }, also when there are none
+ *   POST /Employee?$method=delete                           →  { "ok": true }, all of them
+ *
+ * What cannot be deleted stays and the first reason is the answer; with `$atomic=true` nothing is deleted then.
+ * Paging does not matter. Source: base specification, 4.4; protocol notes, 5.7.
+ */
+export default definePlugin({
+  name: 'delete',
+  kernel: '^1.0.0',
+  register({ method, verb, engine }) {
+    const remove = async (request: RestRequest): Promise<Reply> => {
+      // `DELETE /Class(1)/photo` must never delete the entity.
+      if (request.read.output.attributes?.from === 'path') throw DeleteErrors.NOT_ENTITIES()
+      await engine.delete(
+        request.read,
+        ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name)),
+      )
+      return json({ ok: true })
+    }
+    method('delete', { verbs: ['POST', 'DELETE'] }, remove)
+    verb('DELETE', remove)
+  },
+})

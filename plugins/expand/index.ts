@@ -1,0 +1,21 @@
+import { parsePathList } from '../../engine/index.ts'
+import { definePlugin } from '../../kernel/api.ts'
+
+/**
+ * `$expand`: related entities in the answer instead of links to them.
+ *
+ *   GET /Employee?$expand=employer,staff.employer       several, and several levels
+ *   GET /Company(1)?$expand=staff:10                     at most ten; staff:10-20 skips twenty
+ *   GET /Company(1)?$expand=$all                         every relation, one level
+ *
+ * Source: protocol notes, 4.1.
+ */
+export default definePlugin({
+  name: 'expand',
+  kernel: '^1.0.0',
+  register({ parameter }) {
+    parameter('$expand', (read, value) => {
+      read.output.expand = parsePathList(value)
+    })
+  },
+})

@@ -1,0 +1,18 @@
+import { definePlugin } from '../../kernel/api.ts'
+
+/**
+ * `$orderby`: the order of a selection.
+ *
+ *   GET /Employee?$orderby="salary desc, employer.name"
+ *
+ * An `order by` at the end of `$filter` has precedence. Source: protocol notes, 1.6.
+ */
+export default definePlugin({
+  name: 'order-by',
+  kernel: '^1.0.0',
+  register({ parameter }) {
+    parameter('$orderby', (read, value) => {
+      read.orderBy = value
+    })
+  },
+})

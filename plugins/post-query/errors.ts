@@ -1,0 +1,14 @@
+import { defineErrors } from '../../kernel/api.ts'
+
+export const PostQueryErrors = defineErrors('POST_QUERY', {
+  NOT_POST: {
+    errCode: 1813,
+    http: 405,
+    message: (verb: string) => `$query is sent with POST, this was ${verb}; a GET has its parameters in the URL`,
+  },
+  NOT_AN_OBJECT: {
+    errCode: 1806,
+    http: 400,
+    message: () => 'the body of $query is a JSON object of parameters, for example {"$filter":"salary > 20000"}',
+  },
+})

@@ -1,0 +1,32 @@
+import { parseJsonBody } from '../../engine/index.ts'
+import { definePlugin } from '../../kernel/api.ts'
+import { PostQueryErrors } from './errors.ts'
+
+/**
+ * `$query`: any read, sent as a POST with its parameters as a JSON object, for queries that are too long for a URL.
+ *
+ *   POST /rest/Employee/$query     {"$filter":"salary > :1","$params":[20000],"$top":10}
+ *   POST /rest/Company(1)/name/$query
+ *
+ * answers what `GET /rest/Employee?$filter=…` would. Parameters of the URL count too; those of the body win. An
+ * extension of Tesser: the base protocol has no form for this.
+ */
+export default definePlugin({
+  name: 'post-query',
+  kernel: '^1.0.0',
+  register({ part }) {
+    part('$query', async request => {
+      if (request.verb !== 'POST') throw PostQueryErrors.NOT_POST(request.verb)
+      const body = parseJsonBody(await request.body())
+      const merged = new Map(request.parameters)
+      if (body !== undefined) {
+        if (typeof body !== 'object' || body === null || Array.isArray(body)) throw PostQueryErrors.NOT_AN_OBJECT()
+        for (const [name, value] of Object.entries(body)) {
+          merged.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+        }
+      }
+      request.parameters = merged
+      request.verb = 'GET'
+    })
+  },
+})

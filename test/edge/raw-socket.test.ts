@@ -1,0 +1,38 @@
+import t from 'tap'
+import type { TransportHandler } from '../../kernel/transport/transport.ts'
+import { hostileRequests, SMUGGLED_PATH } from '../support/hostile-requests.ts'
+import { exchangeRaw } from '../support/raw-connection.ts'
+import { answeringErrors, loadableTransports, startTransport } from '../support/transports.ts'
+
+const GOOD = 'GET /good HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+const CLIENT_ENDS = { refused: 'server', ended: 'client', reset: 'reset' } as const
+
+for (const name of loadableTransports) {
+  t.test(`${name} withstands hostile requests`, async t => {
+    const seen: string[] = []
+    const echo: TransportHandler = answeringErrors(async request => {
+      seen.push(request.path)
+      const { byteLength } = await request.body()
+      return { status: 200, headers: { 'Content-Type': 'text/plain' }, body: String(byteLength) }
+    })
+    const { port } = await startTransport(t, name, echo, { limits: { bodyBytes: 64 * 1024 } })
+
+    for (const { name: attack, send, outcome, status, undetectedBy } of hostileRequests) {
+      t.test(attack, { skip: undetectedBy?.includes(name) && 'the build hides it' }, async t => {
+        seen.length = 0
+        const { statuses } = await exchangeRaw(port, send, CLIENT_ENDS[outcome])
+        t.notOk(seen.includes(SMUGGLED_PATH), 'no smuggled request runs')
+        t.ok(statuses.length <= 1, `at most one answer: ${statuses}`)
+        t.notOk(statuses.includes(500), 'no internal error')
+        if (outcome === 'refused')
+          t.ok(
+            statuses.every(status => status >= 400),
+            'only an error is answered',
+          )
+        if (status) t.strictSame(statuses, [status])
+        const next = await exchangeRaw(port, [GOOD], 'server')
+        t.strictSame(next.statuses, [200], 'the next connection is served')
+      })
+    }
+  })
+}

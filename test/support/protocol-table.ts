@@ -1,0 +1,79 @@
+import t, { type Test } from 'tap'
+import type { Dispatcher } from 'undici'
+import { type Fixture, startServer, type TestServer, transports } from './test-server.ts'
+
+/** A request and the answer it must have. Exactly one of the expectations about the body is usual, but all may be given. */
+export interface ProtocolCase {
+  /** Section that promises it: `4.3.1` of the base specification, `P2.9` of the protocol notes, `D2` of the design. */
+  spec: string
+  /** One sentence that could be false. */
+  name: string
+  /** Path relative to `/rest`. */
+  get?: string
+  post?: string
+  put?: string
+  delete?: string
+  head?: string
+  body?: unknown
+  /** 200 when absent. */
+  status?: number
+  /** The whole body. */
+  json?: unknown
+  /** Parts of the body, compared as `t.match` does. */
+  has?: unknown
+  /** The whole body as text. */
+  text?: string
+  /** `__KEY` of the entities in their order. */
+  keys?: readonly string[]
+  /** `__COUNT`. */
+  count?: number
+  /** errCodes of `__ERROR` in their order. */
+  errors?: readonly number[]
+  headers?: Record<string, RegExp | string>
+}
+
+/**
+ * Runs a table on every transport. Cases that read share one server and one store; a case that writes gets both of its
+ * own when `isolated` is set.
+ */
+export function protocolTable(
+  title: string,
+  fixture: Fixture,
+  cases: readonly ProtocolCase[],
+  { isolated = false, config }: { isolated?: boolean; config?: Record<string, unknown> } = {},
+): void {
+  for (const transport of transports) {
+    t.test(`${title} on ${transport}`, async t => {
+      const shared = isolated ? undefined : await startServer(t, fixture, { transport, config })
+      for (const each of cases) {
+        await t.test(`§${each.spec} ${each.name}`, async t => {
+          const server = shared ?? (await startServer(t, fixture, { transport, config }))
+          await check(t, server, each)
+        })
+      }
+    })
+  }
+}
+
+async function check(t: Test, server: TestServer, each: ProtocolCase): Promise<void> {
+  const verb = (['get', 'post', 'put', 'delete', 'head'] as const).find(name => each[name] !== undefined)!
+  const answer = await server.send(verb.toUpperCase() as Dispatcher.HttpMethod, each[verb]!, each.body)
+  t.equal(answer.status, each.status ?? 200, `status of ${each[verb]}: ${answer.text.slice(0, 500)}`)
+  if (each.json !== undefined) t.same(answer.json, each.json)
+  if (each.has !== undefined) t.match(answer.json, each.has as object)
+  if (each.text !== undefined) t.equal(answer.text, each.text)
+  if (each.keys) t.same(keysOf(answer.json), each.keys)
+  if (each.count !== undefined) t.equal(answer.json.__COUNT, each.count)
+  if (each.errors) t.same(errorCodesOf(answer.json), each.errors, answer.text.slice(0, 500))
+  if (each.headers) t.match(answer.headers, each.headers)
+}
+
+interface Shown {
+  __KEY?: string
+}
+
+const keysOf = (json: { __ENTITIES?: Shown[] } | Shown[]): (string | undefined)[] =>
+  (Array.isArray(json) ? json : (json.__ENTITIES ?? [])).map(entity => entity.__KEY)
+
+const errorCodesOf = (json: { __ERROR?: { errCode: number }[] }): number[] =>
+  (json.__ERROR ?? []).map(error => error.errCode)

@@ -1,0 +1,119 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { Agent, type Dispatcher, request } from 'undici'
+import { loadConfig } from '../../config/load-config.ts'
+import type { Engine } from '../../engine/index.ts'
+import { createServer } from '../../kernel/main.ts'
+import type { TransportName } from '../../kernel/transport/transport.ts'
+
+export interface Fixture {
+  model: object
+  /** By dataclass, in an order in which every reference is there before it is needed. */
+  rows: Readonly<Record<string, readonly object[]>>
+}
+
+export interface TestAnswer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+  /** The body as JSON; undefined when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+  json: any
+  bytes: Buffer
+}
+
+export interface TestServer {
+  url: string
+  port: number
+  transport: TransportName
+  engine: Engine
+  /** `path` is relative to `/rest`; what is not ASCII is percent-encoded, everything else is sent as it is. */
+  get(path: string, headers?: Record<string, string>): Promise<TestAnswer>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
+  send(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<TestAnswer>
+  close(): Promise<void>
+}
+
+/** Transports that the protocol suite runs on: those that load on this machine, or the one in TESSER_TEST_TRANSPORT. */
+export const transports: readonly TransportName[] = process.env.TESSER_TEST_TRANSPORT
+  ? [process.env.TESSER_TEST_TRANSPORT as TransportName]
+  : ['uws-node20', 'node-http']
+
+/** A server on a free port of 127.0.0.1 with a store of its own. Closes with the test. */
+export async function startServer(
+  t: Test,
+  fixture: Fixture,
+  { transport = transports[0]!, config = {} }: { transport?: TransportName; config?: Record<string, unknown> } = {},
+): Promise<TestServer> {
+  const folder = t.testdir({})
+  const file = join(folder, 'tesser.config.json')
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(fixture.model))
+  writeFileSync(
+    file,
+    JSON.stringify({
+      model: 'model.json',
+      data: 'store',
+      ...config,
+      server: { port: 0, transport, accessLog: false, graceMs: 1_000, ...(config.server as object) },
+      storage: { mapSizeBytes: '256 MiB', ...(config.storage as object) },
+    }),
+  )
+  const server = await createServer(loadConfig({ file, env: {}, flags: {} }), pino({ level: 'silent' }))
+  for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(server.engine, dataClass, rows)
+  const agent = new Agent({ keepAliveTimeout: 1_000 })
+  const close = async () => {
+    await agent.close()
+    await server.close()
+  }
+  t.teardown(close)
+
+  const send: TestServer['send'] = async (method, path, body, headers = {}) => {
+    const answer = await request(`${server.url}${path.startsWith('//') ? path.slice(1) : `/rest${path}`}`, {
+      method,
+      dispatcher: agent,
+      headers,
+      body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    })
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    const text = bytes.toString('utf8')
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch {
+      // Not every answer is JSON.
+    }
+    return { status: answer.statusCode, headers: answer.headers, text, json, bytes }
+  }
+  return {
+    url: server.url,
+    port: server.port,
+    transport: server.transport,
+    engine: server.engine,
+    send,
+    get: (path, headers) => send('GET', path, undefined, headers),
+    post: (path, body, headers) => send('POST', path, body, headers),
+    close,
+  }
+}
+
+/** Saves rows as `tesser load` does; fails when one of them is refused. */
+export async function insertRows(engine: Engine, dataClass: string, rows: readonly object[]): Promise<void> {
+  const body = new TextEncoder().encode(JSON.stringify(rows))
+  const { entities } = await engine.write({
+    kind: 'save',
+    dataClass,
+    body,
+    mode: 'update',
+    atomic: false,
+    trusted: true,
+  })
+  const failed = entities.find(({ failure }) => failure)
+  if (failed) throw new Error(`a row of ${dataClass} was refused: ${JSON.stringify(failed.failure)}`)
+}

@@ -1,0 +1,59 @@
+import type { Test } from 'tap'
+import { ProtocolError } from '../../engine/errors.ts'
+import { errorResponse } from '../../kernel/transport/edge-errors.ts'
+import { selectTransport } from '../../kernel/transport/select.ts'
+import type {
+  Transport,
+  TransportHandler,
+  TransportLimits,
+  TransportName,
+  TransportOptions,
+  TransportRequest,
+  TransportResponse,
+} from '../../kernel/transport/transport.ts'
+
+export const testLimits: TransportLimits = {
+  headerBytes: 16 * 1024,
+  bodyBytes: 16 * 1024 * 1024,
+  requestTimeoutMs: 30_000,
+  idleTimeoutMs: 10_000,
+  refuseChunked: false,
+}
+
+/** Of all transports, those that load on this machine. */
+export const loadableTransports = (['uws', 'uws-node20', 'node-http'] as const).filter(name => {
+  try {
+    selectTransport(name, testLimits.headerBytes)
+    return true
+  } catch {
+    return false
+  }
+})
+
+/** A handler whose errors of the protocol are answers, as the kernel's are. */
+export function answeringErrors(handler: (request: TransportRequest) => Promise<TransportResponse>): TransportHandler {
+  return request =>
+    handler(request).catch(error => {
+      if (error instanceof ProtocolError) return errorResponse(error)
+      throw error
+    })
+}
+
+/** A server on a free port of 127.0.0.1 that stops with the test. */
+export async function startTransport(
+  t: Test,
+  name: TransportName,
+  handler: TransportHandler,
+  {
+    limits,
+    ...options
+  }: Partial<Omit<TransportOptions, 'limits'>> & { limits?: Partial<TransportLimits> | undefined } = {},
+): Promise<Transport> {
+  const { start } = selectTransport(name, testLimits.headerBytes)
+  const transport = await start(
+    { host: '127.0.0.1', port: 0, ...options, limits: { ...testLimits, ...limits } },
+    handler,
+  )
+  t.teardown(() => transport.close(0))
+  return transport
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import t from 'tap'
+import { JSON_SCHEMAS, printJsonSchema } from '../../../config/json-schemas.ts'
+import { CONFIG_KEYS, environmentNames, flagNames } from '../../../config/schema.ts'
+
+const FILES = { config: 'config/tesser.config.schema.json', model: 'config/model.schema.json' } as const
+
+for (const name of ['config', 'model'] as const) {
+  t.test(`${FILES[name]} is what the code says`, async t => {
+    const advice = `run: node dist/kernel/cli/main.js schema ${name} > ${FILES[name]}`
+    t.ok(readFileSync(FILES[name], 'utf8') === printJsonSchema(name), advice)
+  })
+}
+
+t.test('the schema of the model accepts the demo and refuses an unknown option', async t => {
+  const validate = new Ajv({ strict: false }).compile(JSON_SCHEMAS.model)
+  const demo = JSON.parse(readFileSync('config/demo/model.json', 'utf8'))
+  t.ok(validate(demo), JSON.stringify(validate.errors))
+  demo.dataClasses.City.attributes.name.colour = 'red'
+  t.notOk(validate(demo))
+})
+
+t.test('the README of config has a row for every option, with flag and environment variable', async t => {
+  const readme = readFileSync('config/README.md', 'utf8')
+  for (const key of CONFIG_KEYS) {
+    t.match(readme, new RegExp(`^\\| \`${key.replaceAll('.', '\\.')}\` \\|`, 'm'), key)
+    for (const name of [...flagNames(key).map(flag => `--${flag}`), ...environmentNames(key)])
+      t.ok(readme.includes(`\`${name}\``), name)
+  }
+})

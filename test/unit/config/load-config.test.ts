@@ -1,0 +1,140 @@
+import { resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import type { ConfigError } from '../../../config/config-error.ts'
+import { type ConfigSources, loadConfig } from '../../../config/load-config.ts'
+import { printConfig } from '../../../config/print-config.ts'
+
+const load = (cwd: string, sources: Partial<ConfigSources> = {}) => loadConfig({ cwd, env: {}, flags: {}, ...sources })
+const folderWith = (t: Test, config: unknown): string =>
+  t.testdir({ 'tesser.config.json': typeof config === 'string' ? config : JSON.stringify(config) })
+
+t.test('without file, flags and environment the demo is served with the defaults', async t => {
+  const cwd = t.testdir({})
+  const config = load(cwd)
+  t.match(config, {
+    demo: true,
+    folder: cwd,
+    data: resolve(cwd, 'data/demo'),
+    model: /config\/demo\/model\.json$/,
+    server: { host: '127.0.0.1', port: 8080, headerBytes: 65_536, bodyBytes: 33_554_432, cors: { origins: [] } },
+    disablePlugins: undefined,
+  })
+  t.equal(config.server.tls, undefined)
+  t.equal(config.plugins[0]?.specifier, 'tesser/plugins/catalog')
+})
+
+t.test('flags have precedence over the environment, the environment over the file', async t => {
+  const cwd = folderWith(t, { model: 'm.json', server: { port: 1, host: 'file', graceMs: 5, bodyBytes: '1.5 MiB' } })
+  const config = load(cwd, {
+    env: { TESSER_PORT: '2', TESSER_SERVER_HOST: 'environment', TESSER_SERVER_ACCESS_LOG: 'true' },
+    flags: { 'server-port': '3', 'query-max-answer-bytes': '64 MiB', 'server-cors-origins': 'https://a, https://b' },
+  })
+  t.match(config.server, { port: 3, host: 'environment', graceMs: 5, bodyBytes: 1_572_864, accessLog: true })
+  t.equal(config.query.maxAnswerBytes, 67_108_864)
+  t.strictSame(config.server.cors.origins, ['https://a', 'https://b'])
+})
+
+t.test('relative paths start at the file, those of flags and environment at the working directory', async t => {
+  const cwd = t.testdir({
+    sub: { 'c.json': '{ "model": "m.json", "data": "d", "server": { "tls": { "keyFile": "k" } } }' },
+  })
+  const config = load(cwd, { file: 'sub/c.json', env: { TESSER_DATA: 'e' }, flags: { 'server-tls-cert-file': 'c' } })
+  t.equal(config.model, resolve(cwd, 'sub/m.json'))
+  t.equal(config.data, resolve(cwd, 'e'))
+  t.strictSame(config.server.tls, { keyFile: resolve(cwd, 'sub/k'), certFile: resolve(cwd, 'c') })
+  t.equal(config.demo, false)
+  t.equal(
+    load(cwd, { env: { TESSER_CONFIG: 'sub/c.json' }, flags: { 'server-tls-cert-file': 'c' } }).folder,
+    resolve(cwd, 'sub'),
+  )
+})
+
+t.test('every problem of file, environment and flags is told at once', async t => {
+  const cwd = folderWith(t, {
+    sever: {},
+    server: { prot: 3, port: 70_000, bodyBytes: '3 MB', transport: 'uvs', tls: { keyFile: 'k' } },
+    log: null,
+    plugins: ['', { plugin: 3, option: {} }],
+    disablePlugins: ['healt'],
+  })
+  const file = resolve(cwd, 'tesser.config.json')
+  t.strictSame(
+    [...problemsOf(() => load(cwd, { env: { TESSER_QUERY_TIMEOUT_MS: '1s' }, flags: { 'log-pretty': 'yes' } }))].sort(),
+    [
+      '--log-pretty: expected a boolean, received "yes"',
+      'TESSER_QUERY_TIMEOUT_MS: expected an integer, received "1s"',
+      `${file}: "model" is missing; it names the file of the data model`,
+      `${file}: log: expected an object, received null`,
+      `${file}: plugins.0: must not be empty`,
+      `${file}: plugins.1.option: there is no such option; did you mean "options"?`,
+      `${file}: plugins.1.plugin: expected a string, received 3`,
+      `${file}: server.bodyBytes: expected a value such as "32 MiB", received "3 MB"`,
+      `${file}: server.port: expected a number <= 65535, received 70000`,
+      `${file}: server.prot: there is no such option; did you mean "port"?`,
+      `${file}: server.transport: "uvs" is none of auto, uws, uws-node20, node-http; did you mean "uws"?`,
+      `${file}: sever: there is no such option; did you mean "server"?`,
+      'disablePlugins: there is no built-in plugin "healt"; did you mean "health"?',
+      'server.tls: keyFile and certFile are needed together',
+    ].sort(),
+  )
+})
+
+t.test('a file that is missing or no JSON is named', async t => {
+  const cwd = folderWith(t, '{ "model": ')
+  t.match(
+    problemsOf(() => load(cwd)),
+    [/the config file .*tesser\.config\.json is no JSON: /],
+  )
+  t.match(
+    problemsOf(() => load(cwd, { file: 'x.json' })),
+    [/^there is no config file .*x\.json$/],
+  )
+  t.match(
+    problemsOf(() => load(folderWith(t, '[]'))),
+    [/the file: expected an object, received \[\]/, /model/],
+  )
+})
+
+t.test('plugins are added to the built-in ones, give them options, or take them away', async t => {
+  const cwd = folderWith(t, {
+    model: 'm.json',
+    plugins: ['./mine.js', { plugin: 'tesser/plugins/health', options: { a: 1 } }],
+    disablePlugins: ['binary'],
+  })
+  const { plugins } = load(cwd)
+  t.strictSame(plugins.slice(-2), [
+    { specifier: 'tesser/plugins/health', options: { a: 1 } },
+    { specifier: './mine.js' },
+  ])
+  t.notOk(plugins.some(({ specifier }) => specifier === 'tesser/plugins/binary'))
+})
+
+t.test('the configuration cannot be changed, but for the options of plugins', async t => {
+  const cwd = folderWith(t, { model: 'm.json', plugins: [{ plugin: 'x', options: {} }] })
+  const config = load(cwd)
+  t.throws(() => Object.assign(config.server.cors, { credentials: true }), TypeError)
+  t.throws(() => Object.assign(config.plugins, { length: 0 }), TypeError)
+  t.doesNotThrow(() => Object.assign(config.plugins.at(-1)!.options!, { filled: 1 }))
+})
+
+t.test('what is printed can be read again, and hides the passphrase', async t => {
+  const cwd = folderWith(t, { model: 'm.json', server: { tls: { keyFile: 'k', certFile: 'c', passphrase: 'geheim' } } })
+  const config = load(cwd)
+  const printed = printConfig(config)
+  t.notMatch(printed, /geheim/)
+  t.match(printed, /"passphrase": "\(hidden\)"/)
+  const again = load(folderWith(t, printed))
+  t.strictSame(
+    { ...again, folder: '', server: { ...again.server, tls: 0 } },
+    { ...config, folder: '', server: { ...config.server, tls: 0 } },
+  )
+})
+
+function problemsOf(work: () => unknown): readonly string[] {
+  try {
+    work()
+    return []
+  } catch (error) {
+    return (error as ConfigError).problems
+  }
+}

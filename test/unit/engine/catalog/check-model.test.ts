@@ -1,0 +1,310 @@
+import t from 'tap'
+import { loadModel } from '../../../../engine/catalog/load-model.ts'
+import type { ModelError } from '../../../../engine/catalog/model-error.ts'
+
+const company = {
+  key: 'ID',
+  attributes: {
+    ID: { type: 'long', autoFill: 'increment' },
+    name: { type: 'string', indexed: true },
+    secret: { type: 'long', scope: 'private' },
+    info: { type: 'object' },
+    staff: { kind: 'relatedEntities', type: 'EmployeeSelection', inverseName: 'employer' },
+  },
+}
+const employee = {
+  key: 'ID',
+  attributes: {
+    ID: { type: 'long' },
+    name: { type: 'string' },
+    employerID: { type: 'long' },
+    employer: { kind: 'relatedEntity', type: 'Company', foreignKey: 'employerID', inverseName: 'staff' },
+    employerName: { kind: 'alias', path: 'employer.name' },
+  },
+}
+type Options = Record<string, unknown>
+const model = (dataClasses: Options): Options => ({ name: 'test', dataClasses })
+const withCompany = (options: Options, attributes: Options = {}): Options =>
+  model({
+    Company: { ...company, ...options, attributes: { ...company.attributes, ...attributes } },
+    Employee: employee,
+  })
+const withEmployee = (attributes: Options): Options =>
+  model({ Company: company, Employee: { ...employee, attributes: { ...employee.attributes, ...attributes } } })
+const onCompany = (attribute: Options): Options => withCompany({}, { x: attribute })
+const at = 'dataClasses.Company.attributes.x'
+const atEmployee = 'dataClasses.Employee.attributes'
+
+t.test('the model that the cases vary has no problem', async t => {
+  t.equal(loadModel(withCompany({})).dataClasses.length, 2)
+})
+
+const cases: { name: string; model: unknown; problem: string }[] = [
+  { name: 'a file that is no object', model: 7, problem: 'the file: expected an object, received 7' },
+  { name: 'a file that is null', model: null, problem: 'the file: expected an object, received null' },
+  { name: 'a model without name', model: { dataClasses: {} }, problem: 'the file: "name" is missing' },
+  {
+    name: 'an unknown option of the file',
+    model: { ...model({}), dataClases: {} },
+    problem: 'dataClases: there is no such option; did you mean "dataClasses"?',
+  },
+  {
+    name: 'a dataclass that is no object',
+    model: model({ Company: [] }),
+    problem: 'dataClasses.Company: expected an object, received []',
+  },
+  {
+    name: 'a dataclass without key',
+    model: model({ X: { attributes: {} } }),
+    problem: 'dataClasses.X: "key" is missing',
+  },
+  {
+    name: 'an unknown option of a dataclass',
+    model: withCompany({ defaultTopsize: 3 }),
+    problem: 'dataClasses.Company.defaultTopsize: there is no such option; did you mean "defaultTopSize"?',
+  },
+  {
+    name: 'an attribute that is no object',
+    model: withCompany({}, { x: 'string' }),
+    problem: `${at}: expected an object, received "string"`,
+  },
+  {
+    name: 'an unknown option of an attribute',
+    model: onCompany({ type: 'string', maxLenght: 3 }),
+    problem: `${at}.maxLenght: there is no such option; did you mean "maxLength"?`,
+  },
+  {
+    name: 'an unknown type',
+    model: onCompany({ type: 'integer' }),
+    problem: `${at}.type: "integer" is none of bool, byte, word, long, long64, number, float, date, duration, string, uuid, object, image, blob`,
+  },
+  {
+    name: 'an unknown kind',
+    model: onCompany({ kind: 'relatedEntitys', type: 'X' }),
+    problem: `${at}.kind: "relatedEntitys" is none of storage, relatedEntity, relatedEntities, alias, calculated; did you mean "relatedEntity"?`,
+  },
+  {
+    name: 'a kind that is a name every object has',
+    model: onCompany({ kind: 'constructor' }),
+    problem: `${at}.kind: "constructor" is none of storage, relatedEntity, relatedEntities, alias, calculated`,
+  },
+  {
+    name: 'a length on a number',
+    model: onCompany({ type: 'long', minLength: 2 }),
+    problem: `${at}.minLength: does not fit type long; it is for string`,
+  },
+  {
+    name: 'simpleDate on a string',
+    model: onCompany({ type: 'string', simpleDate: true }),
+    problem: `${at}.simpleDate: does not fit type string; it is for date`,
+  },
+  {
+    name: 'an index on an object',
+    model: onCompany({ type: 'object', indexed: true }),
+    problem: `${at}.indexed: does not fit type object; it is for bool, byte, word, long, long64, number, float, date, duration, string, uuid`,
+  },
+  {
+    name: 'a uuid made for a number',
+    model: onCompany({ type: 'long', autoFill: 'uuid' }),
+    problem: `${at}.autoFill: "uuid" does not fit type long; it is for uuid`,
+  },
+  {
+    name: 'two counters',
+    model: onCompany({ type: 'long', autoFill: 'increment' }),
+    problem: 'dataClasses.Company: ID and x have "autoFill": "increment"; one counter for each dataclass',
+  },
+  {
+    name: 'a minimum above the maximum',
+    model: onCompany({ type: 'long', minValue: 3, maxValue: 2 }),
+    problem: `${at}.minValue: 3 is above maxValue, which is 2`,
+  },
+  {
+    name: 'a least length above the greatest',
+    model: onCompany({ type: 'string', minLength: 3, maxLength: 2 }),
+    problem: `${at}.minLength: 3 is above maxLength, which is 2`,
+  },
+  {
+    name: 'a pattern with look-ahead',
+    model: onCompany({ type: 'string', pattern: '^(?=a)' }),
+    problem: `${at}.pattern: is no RE2 expression (no look-around, no back-references): error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
+  },
+  {
+    name: 'a key that is missing',
+    model: withCompany({ key: 'Id' }),
+    problem: 'dataClasses.Company.key: there is no attribute "Id" in Company; did you mean "ID"?',
+  },
+  {
+    name: 'a key that is an object',
+    model: withCompany({ key: 'info' }),
+    problem:
+      'dataClasses.Company.key: "info" has type object; a key has one of bool, byte, word, long, long64, number, float, date, duration, string, uuid',
+  },
+  {
+    name: 'a key that is a relation',
+    model: withCompany({ key: 'staff' }),
+    problem: 'dataClasses.Company.key: "staff" is a relatedEntities attribute; a key is a storage attribute',
+  },
+  {
+    name: 'a private key of a public dataclass',
+    model: withCompany({ key: 'secret' }),
+    problem:
+      'dataClasses.Company.key: "secret" is private, but every answer names an entity by its key; make it public',
+  },
+  {
+    name: 'a name with a blank',
+    model: withCompany({}, { 'last name': { type: 'string' } }),
+    problem:
+      'dataClasses.Company.attributes.last name: the name may have letters, digits and "_" only, and starts with a letter or "_"',
+  },
+  {
+    name: 'a reserved name',
+    model: withCompany({}, { __KEY: { type: 'string' } }),
+    problem: 'dataClasses.Company.attributes.__KEY: the name starts with "__", which is reserved for the protocol',
+  },
+  {
+    name: 'a name that a query reads as its own',
+    model: withCompany({}, { Not: { type: 'bool' } }),
+    problem: 'dataClasses.Company.attributes.Not: the name is a word of the query language',
+  },
+  {
+    name: 'an accented name with a separate accent',
+    model: withCompany({}, { 'pre\u0301nom': { type: 'string' } }),
+    problem: 'dataClasses.Company.attributes.pre\u0301nom: the name is not in Unicode normalization form C',
+  },
+  {
+    name: 'a collection name that is taken',
+    model: withCompany({ collectionName: 'Employee' }),
+    problem:
+      'dataClasses.Company.collectionName: "Employee" also names dataClasses.Employee; every name needs to be another',
+  },
+  {
+    name: 'two dataclasses with one table number',
+    model: model({ Company: { ...company, tableNumber: 4 }, Employee: { ...employee, tableNumber: 4 } }),
+    problem: 'dataClasses.Employee.tableNumber: 4 is also that of dataClasses.Company; leave one of them out',
+  },
+  {
+    name: 'a relation to an unknown dataclass',
+    model: withEmployee({ boss: { kind: 'relatedEntity', type: 'Employe', foreignKey: 'ID' } }),
+    problem: `${atEmployee}.boss.type: there is no dataclass "Employe"; did you mean "Employee"?`,
+  },
+  {
+    name: 'an unknown foreign key',
+    model: withEmployee({ other: { kind: 'relatedEntity', type: 'Company', foreignKey: 'otherID' } }),
+    problem: `${atEmployee}.other.foreignKey: there is no attribute "otherID" in Employee`,
+  },
+  {
+    name: 'a foreign key of another type than the key',
+    model: withEmployee({ other: { kind: 'relatedEntity', type: 'Company', foreignKey: 'name' } }),
+    problem: `${atEmployee}.other.foreignKey: "name" has type string, but the key of Company, "ID", has type long`,
+  },
+  {
+    name: 'one foreign key for two relations',
+    model: withEmployee({ other: { kind: 'relatedEntity', type: 'Company', foreignKey: 'employerID' } }),
+    problem: `${atEmployee}.other.foreignKey: "employerID" already belongs to relation "employer"; each needs one of its own`,
+  },
+  {
+    name: 'setNull of a mandatory foreign key',
+    model: withEmployee({
+      otherID: { type: 'long', mandatory: true },
+      other: { kind: 'relatedEntity', type: 'Company', foreignKey: 'otherID', onDelete: 'setNull' },
+    }),
+    problem: `${atEmployee}.other.onDelete: "setNull" cannot be done while "otherID" must not be null; use "restrict" or "cascade"`,
+  },
+  {
+    name: 'an inverse that leads elsewhere',
+    model: withEmployee({
+      otherID: { type: 'long' },
+      other: { kind: 'relatedEntity', type: 'Company', foreignKey: 'otherID', inverseName: 'staff' },
+    }),
+    problem: `${atEmployee}.other.inverseName: "staff" of Company reverses "employer" of EmployeeSelection, not "other" of Employee`,
+  },
+  {
+    name: 'a 1→N relation that reverses nothing',
+    model: onCompany({ kind: 'relatedEntities', type: 'EmployeeSelection', inverseName: 'employr' }),
+    problem: `${at}.inverseName: there is no attribute "employr" in Employee; did you mean "employer"?`,
+  },
+  {
+    name: 'a 1→N relation that reverses what has another inverse',
+    model: onCompany({ kind: 'relatedEntities', type: 'Employee', inverseName: 'employer' }),
+    problem: `${at}.inverseName: "employer" of Employee names "staff" as its inverse, not "x"`,
+  },
+  {
+    name: 'a 1→N relation to an unknown collection',
+    model: onCompany({ kind: 'relatedEntities', type: 'Employees', inverseName: 'employer' }),
+    problem: `${at}.type: there is no collection "Employees"`,
+  },
+  {
+    name: 'an alias that leads nowhere',
+    model: withEmployee({ x: { kind: 'alias', path: 'employer.nam' } }),
+    problem: `${atEmployee}.x.path: there is no attribute "nam" in Company; did you mean "name"?`,
+  },
+  {
+    name: 'an alias that goes on behind a value',
+    model: withEmployee({ x: { kind: 'alias', path: 'employer.info.city' } }),
+    problem: `${atEmployee}.x.path: "employer.info.city" goes on behind a storage attribute; only relations can be followed`,
+  },
+  {
+    name: 'an alias of itself',
+    model: withEmployee({ x: { kind: 'alias', path: 'x' } }),
+    problem: `${atEmployee}.x.path: leads in a circle: Employee.x → Employee.x`,
+  },
+  {
+    name: 'an alias for many values',
+    model: onCompany({ kind: 'alias', path: 'staff.name' }),
+    problem: `${at}.path: "staff.name" has many values for one entity; through relatedEntities an alias can only name a relation`,
+  },
+]
+for (const { name, model, problem } of cases) {
+  t.test(`${name} is refused`, async t => {
+    t.throws(() => loadModel(model), { name: 'ModelError', problems: [problem] })
+    t.equal(problemsOf(model).length, 1, problemsOf(model).join('\n'))
+  })
+}
+
+t.test('every problem of a model is told at once, but none that only follows from another', async t => {
+  const problems = problemsOf(
+    model({
+      Company: {
+        ...company,
+        attributes: { ...company.attributes, name: { type: 'text' }, x: { type: 'long', pattern: '(' } },
+      },
+      Employee: { ...employee, key: 'id' },
+    }),
+  )
+  t.match(problems, [
+    /Company\.attributes\.name\.type/,
+    /Company.*x\.pattern: does not fit/,
+    /x\.pattern: is no RE2/,
+    /Employee\.key/,
+  ])
+  t.equal(problems.length, 4)
+})
+
+t.test('an alias of a relation through many, any script and names that every object has are all right', async t => {
+  const catalog = loadModel(
+    model({
+      Company: {
+        ...company,
+        attributes: {
+          ...company.attributes,
+          colleagues: { kind: 'alias', path: 'staff.employer' },
+          constructor: { type: 'bool' },
+        },
+      },
+      Employee: {
+        ...employee,
+        attributes: { ...employee.attributes, 名前: { type: 'string' }, _Größe2: { type: 'long' } },
+      },
+    }),
+  )
+  t.equal(catalog.dataClassesByName.get('Company')?.attributesByName.get('constructor')?.kind, 'storage')
+})
+
+function problemsOf(model: unknown): readonly string[] {
+  try {
+    loadModel(model)
+    return []
+  } catch (error) {
+    return (error as ModelError).problems
+  }
+}

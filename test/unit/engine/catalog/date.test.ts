@@ -1,0 +1,55 @@
+import t from 'tap'
+import { parseDate, parseDay } from '../../../../engine/catalog/date.ts'
+
+const day = Date.UTC(2020, 0, 31)
+const cases: [string, number | undefined][] = [
+  ['2020-01-31', day],
+  ['2020-1-31', day],
+  ['2020/01/31', day],
+  ['31!1!2020', day],
+  ['31!01!2020', day],
+  ['!31!1!2020!', day],
+  ['!!2020-01-31!!', day],
+  ['  2020-01-31 ', day],
+  ['2020-01-31T15:23:00Z', Date.UTC(2020, 0, 31, 15, 23)],
+  ['2020-01-31T15:23:00.000Z', Date.UTC(2020, 0, 31, 15, 23)],
+  ['2020-01-31T15:23:00.57Z', Date.UTC(2020, 0, 31, 15, 23, 0, 570)],
+  ['2020-01-31 15:23', Date.UTC(2020, 0, 31, 15, 23)],
+  ['2020-01-31T15:23:00+02:00', Date.UTC(2020, 0, 31, 13, 23)],
+  ['2020-01-31T15:23-0130', Date.UTC(2020, 0, 31, 16, 53)],
+  ['2020-02-29', Date.UTC(2020, 1, 29)],
+  ['2021-02-29', undefined],
+  ['2020-13-01', undefined],
+  ['2020-00-10', undefined],
+  ['2020-01-31T24:00:00Z', undefined],
+  ['31/01/2020', undefined],
+  ['2020', undefined],
+  ['2020-01', undefined],
+  ['', undefined],
+  ['31 January 2020 1 1', undefined],
+  ['yesterday', undefined],
+  [`2020-01-31${' '.repeat(100)}`, undefined],
+  ['999999999999-01-01', undefined],
+]
+for (const [text, expected] of cases) {
+  t.test(
+    `${JSON.stringify(text.slice(0, 40))} is ${expected === undefined ? 'no date' : new Date(expected).toISOString()}`,
+    async t => {
+      t.equal(parseDate(text), expected)
+    },
+  )
+}
+
+t.test('what toISOString writes is read back, whatever the year', async t => {
+  for (const year of [-271820, -1, 0, 1, 99, 1999, 9999, 10000, 275000]) {
+    const ms = new Date(0).setUTCFullYear(year, 4, 6)
+    t.equal(parseDate(new Date(ms).toISOString()), ms, String(year))
+  }
+})
+
+t.test('the day of a date-only attribute is the one written, whatever the offset', async t => {
+  t.equal(parseDay('2020-01-31T00:30:00+02:00'), day)
+  t.equal(parseDay('2020-01-31T23:30:00Z'), day)
+  t.equal(parseDay('31!1!2020'), day)
+  t.equal(parseDay('soon'), undefined)
+})

@@ -1,0 +1,20 @@
+/**
+ * A thread that commits one insert whenever the first number in shared memory grows, and then lets the second one grow.
+ * Not by messages: the thread that reads does not give its event loop a turn meanwhile.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { createRowStore } from '../../../support/write-rows.ts'
+import { testModel } from './test-model.ts'
+
+const { path, commits } = workerData as { path: string; commits: Int32Array }
+const rows = createRowStore(path, testModel)
+
+parentPort!.postMessage('ready')
+for (let made = 0; ; made++) {
+  Atomics.wait(commits, 0, made)
+  if (Atomics.load(commits, 0) < 0) break
+  rows.commit(write => write.insert('Company', { code: `${made + 1}`, name: `${made + 1}` }))
+  Atomics.add(commits, 1, 1)
+  Atomics.notify(commits, 1)
+}
+await rows.environment.close()

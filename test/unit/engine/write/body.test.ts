@@ -1,0 +1,135 @@
+import t from 'tap'
+import { codesOf, openTestStore } from './test-store.ts'
+
+t.test('a body is an object, an array or {"__ENTITIES"}', async t => {
+  const store = openTestStore(t)
+  t.match(store.save('City', { name: 'a' }), { many: false, entities: [{ rowId: 0 }] })
+  t.match(store.save('City', [{ name: 'b' }]), { many: true, entities: [{ rowId: 1 }] })
+  t.match(store.save('City', { __ENTITIES: [{ name: 'c' }] }), { many: true, entities: [{ rowId: 2 }] })
+  t.match(store.save('City', []), { many: true, entities: [] })
+})
+
+for (const [what, body] of [
+  ['cut JSON', '{"name":'],
+  ['no JSON', 'name=Paris'],
+  ['nothing', ''],
+  ['a number', '1'],
+  ['null', 'null'],
+  ['__ENTITIES that is no array', '{"__ENTITIES":{}}'],
+  ['a forbidden name', '{"name":"x","__proto__":{"a":1}}'],
+  ['a forbidden name inside', '{"extra":{"constructor":{"prototype":{}}}}'],
+] as const) {
+  t.test(`${what} is refused with 400`, async t => {
+    const store = openTestStore(t)
+    t.match(store.refusal('Person', body), { httpStatus: 400, entries: [{ errCode: 1806 }] })
+  })
+}
+
+t.test('bytes that are no UTF-8 are refused', async t => {
+  const store = openTestStore(t)
+  const [answer] = store.writer.run([
+    { kind: 'save', dataClass: 'City', body: Buffer.from([0x7b, 0xff, 0x7d]), mode: 'update', atomic: false },
+  ])
+  t.match(answer, { httpStatus: 400, entries: [{ errCode: 1806, message: /UTF-8/ }] })
+})
+
+t.test('elements that are no objects fail alone', async t => {
+  const store = openTestStore(t)
+  const { entities } = store.save('City', [1, null, 'x', [], { name: 'Oslo' }])
+  t.same(
+    entities.map(entity => codesOf(entity.failure?.error)),
+    [...Array(4).fill([1806, 1534]), []],
+  )
+})
+
+t.test('an unknown or private dataclass is not found', async t => {
+  const store = openTestStore(t)
+  t.match(store.refusal('Compnay', {}), { httpStatus: 404, entries: [{ errCode: 1800, message: /Company/ }] })
+})
+
+const MAX = '9223372036854775807'
+const cases: [attribute: string, json: string, stored: unknown][] = [
+  ['name', '"É\\u0000\\ud800"', 'É\u0000\ud800'],
+  ['age', '"12"', 12],
+  ['age', '-0', 0],
+  ['rank', '-32768', -32768],
+  ['rank', '3.0', 3],
+  ['height', '"1.5e2"', 150],
+  ['height', '" .5 "', 0.5],
+  ['big', '9007199254740993', '9007199254740993'],
+  ['big', MAX, MAX],
+  ['big', `"-${MAX}"`, `-${MAX}`],
+  ['big', '" 12 "', 12],
+  ['active', '1', true],
+  ['active', 'false', false],
+  ['born', '"31!1!2020"', '2020-01-31'],
+  ['born', '"2020-01-31T23:59:00-05:00"', '2020-01-31'],
+  ['seen', '"2020-01-31T10:00:00+02:00"', '2020-01-31T08:00:00.000Z'],
+  ['seen', '"2020-01-31"', '2020-01-31T00:00:00.000Z'],
+  ['lap', '1500', 1500],
+  ['lap', '"1500"', 1500],
+  ['lap', '"01:02:03"', 3_723_000],
+  ['lap', '"-00:01:00"', -60_000],
+  ['tag', '"0123456789abcdef0123456789abcdef"', '0123456789ABCDEF0123456789ABCDEF'],
+  ['tag', '"01234567-89ab-cdef-0123-456789abcdef"', '0123456789ABCDEF0123456789ABCDEF'],
+  ['extra', '{"a":[1,{"b":null}],"toString":1}', { a: [1, { b: null }], toString: 1 }],
+  ['extra', '[]', []],
+]
+for (const [attribute, json, stored] of cases) {
+  t.test(`${attribute} takes ${json}`, async t => {
+    const store = openTestStore(t)
+    const { codes, entity } = store.one('Person', `{"${attribute}":${json}}`)
+    t.same(codes, [])
+    if (attribute === 'big' && typeof stored === 'string') {
+      const [row] = [...store.environment.rows.getRange()]
+      t.match(row!.value.toString(), new RegExp(`"big":${stored}[,}]`))
+    } else t.strictSame(entity[attribute], stored)
+    t.same(store.problems(), [])
+  })
+}
+
+const refused: [attribute: string, json: string][] = [
+  ['name', '1'],
+  ['name', '{"__deferred":{}}'],
+  ['age', '1.5'],
+  ['age', '128'],
+  ['age', '"0x10"'],
+  ['age', '""'],
+  ['age', 'true'],
+  ['rank', '32768'],
+  ['big', '9223372036854775808'],
+  ['big', '1.5'],
+  ['big', '"1e3"'],
+  ['height', '"much"'],
+  ['height', '1e999'],
+  ['height', '"Infinity"'],
+  ['active', '2'],
+  ['active', '"true"'],
+  ['born', '"2020-02-30"'],
+  ['born', '20200131'],
+  ['lap', '"later"'],
+  ['tag', '"xyz"'],
+  ['extra', '"text"'],
+  ['extra', '1'],
+  ['extra', '['.repeat(101) + ']'.repeat(101)],
+  ['photo', '1'],
+  ['cv', '"data:,x"'],
+]
+for (const [attribute, json] of refused) {
+  t.test(`${attribute} refuses ${json.slice(0, 30)}`, async t => {
+    const store = openTestStore(t)
+    const answer = store.one('Person', `{"${attribute}":${json}}`)
+    t.match(answer, { codes: [1508, 1534], httpStatus: 422 })
+    t.ok(answer.messages[0]!.startsWith(`${attribute} cannot be `), String(answer.messages[0]))
+  })
+}
+
+t.test('only integers of long64 attributes are read exactly, wherever the texts around them have quotes', async t => {
+  const store = openTestStore(t)
+  const text = '\\"big\\": 9007199254740993 \\\\'
+  const { entity } = store.one('Person', `{"name":"${text}","extra":{"n":9007199254740993},"big":-9007199254740993}`)
+  t.equal(entity.name, JSON.parse(`"${text}"`))
+  t.equal(entity.extra.n, 9007199254740992)
+  const [row] = [...store.environment.rows.getRange()]
+  t.match(row!.value.toString(), /"big":-9007199254740993,/)
+})

@@ -1,0 +1,28 @@
+import t from 'tap'
+import { selectTransport } from '../../../../kernel/transport/select.ts'
+import { loadableTransports } from '../../../support/transports.ts'
+
+const HEADER_BYTES = 16 * 1024
+const all = ['uws', 'uws-node20', 'node-http'] as const
+
+t.test('node-http loads everywhere', async t => {
+  t.equal(selectTransport('node-http', HEADER_BYTES).name, 'node-http')
+})
+
+t.test('auto takes the first that loads and says why it passed over the ones before', async t => {
+  const { name, passedOver } = selectTransport('auto', HEADER_BYTES)
+  t.equal(name, loadableTransports[0])
+  t.equal(passedOver.length, all.indexOf(name))
+  for (const [i, reason] of passedOver.entries()) {
+    t.match(reason, new RegExp(`^transport ${all[i]} does not load: .+`))
+    t.notMatch(reason, '\n', 'one line for the log')
+  }
+})
+
+for (const name of all.filter(name => !loadableTransports.includes(name))) {
+  t.test(`${name}, named and not loadable, is an error with the reason and a way out`, async t => {
+    t.throws(() => selectTransport(name, HEADER_BYTES), {
+      message: new RegExp(`transport ${name} does not load: .+; "auto" takes the fastest`),
+    })
+  })
+}
