@@ -97,6 +97,11 @@ export abstract class Exchange implements TransportRequest {
     return this.refused || this.edge.inFlight.draining
   }
 
+  /** Nobody asked for the body, and it is longer than any that would be taken: the rest of it is not waited for. */
+  get #leavesTooMuch(): boolean {
+    return this.#declaredLength !== undefined && this.#declaredLength > this.edge.options.limits.bodyBytes
+  }
+
   protected done(): void {
     this.finished = true
     this.edge.inFlight.leave()
@@ -121,7 +126,7 @@ export abstract class Exchange implements TransportRequest {
       return
     }
     this.#answered = true
-    if (this.collector?.refused) this.refused = true
+    if (this.collector ? this.collector.refused : this.#leavesTooMuch) this.refused = true
     this.send(answer)
   }
 

@@ -18,18 +18,19 @@ for (const name of loadableTransports) {
     const { port } = await startTransport(t, name, echo, { limits: { bodyBytes: 64 * 1024 } })
 
     for (const { name: attack, send, outcome, status, undetectedBy } of hostileRequests) {
-      t.test(attack, { skip: undetectedBy?.includes(name) && 'the build hides it' }, async t => {
+      // What a build hides from JavaScript cannot be refused (kernel/transport/README.md); it must not stop the server.
+      const isHidden = undetectedBy?.includes(name) ?? false
+      t.test(isHidden ? `${attack} (hidden by the build)` : attack, async t => {
         seen.length = 0
         const { statuses } = await exchangeRaw(port, send, CLIENT_ENDS[outcome])
-        t.notOk(seen.includes(SMUGGLED_PATH), 'no smuggled request runs')
-        t.ok(statuses.length <= 1, `at most one answer: ${statuses}`)
         t.notOk(statuses.includes(500), 'no internal error')
-        if (outcome === 'refused')
-          t.ok(
-            statuses.every(status => status >= 400),
-            'only an error is answered',
-          )
-        if (status) t.strictSame(statuses, [status])
+        if (!isHidden) {
+          t.notOk(seen.includes(SMUGGLED_PATH), 'no smuggled request runs')
+          t.ok(statuses.length <= 1, `at most one answer: ${statuses}`)
+          const isError = (each: number) => each >= 400
+          if (outcome === 'refused') t.ok(statuses.every(isError), 'only an error is answered')
+          if (status) t.strictSame(statuses, [status])
+        }
         const next = await exchangeRaw(port, [GOOD], 'server')
         t.strictSame(next.statuses, [200], 'the next connection is served')
       })

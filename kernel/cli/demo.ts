@@ -1,0 +1,62 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../config/load-config.ts'
+import { readJsonFile } from '../../config/read-json-file.ts'
+import { type Engine, openEngine } from '../../engine/index.ts'
+import { engineOptions } from '../main.ts'
+import { loadRows } from './load-rows.ts'
+import { readRows } from './read-rows.ts'
+
+/** `config/demo/demo.json`: which file holds the rows of which dataclass, in the order of loading. */
+interface Demo {
+  load: { dataClass: string; file: string }[]
+}
+
+/** An element of `config/demo/samples.json`; `url` starts behind `/rest` and is not percent-encoded. */
+interface Sample {
+  title: string
+  url: string
+}
+
+/**
+ * Fills the store of the demo at its first start. Rows that are there already are skipped, so that a load which was
+ * interrupted is completed; a file in the data folder says that it was.
+ */
+export async function loadDemo(config: Config, print: (line: string) => void): Promise<void> {
+  const marker = join(config.data, 'demo-is-loaded')
+  if (existsSync(marker)) return
+  print('loading the demo data, once')
+  const engine = await openEngine(engineOptions(config))
+  try {
+    const folder = dirname(config.model)
+    for (const { dataClass, file } of (readJsonFile(join(folder, 'demo.json'), 'demo') as Demo).load) {
+      print(`  ${dataClass}: ${await loadFile(engine, dataClass, join(folder, file))} entities`)
+    }
+    writeFileSync(marker, '')
+  } finally {
+    await engine.close()
+  }
+}
+
+async function loadFile(engine: Engine, name: string, path: string): Promise<number> {
+  const dataClass = engine.catalog.dataClassesByName.get(name)!
+  const summary = await loadRows({
+    engine,
+    dataClass,
+    rows: readRows({ path, format: 'ndjson' }, dataClass),
+    existing: 'skip',
+    onRejected: ({ line }, reasons) => {
+      throw new Error(`${path}, line ${line}: ${reasons.join('; ')}`)
+    },
+  })
+  return summary.inserted + summary.skipped
+}
+
+/** Some questions to the demo, as lines with a URL each. */
+export function demoQuestions(config: Config, url: string): string {
+  const samples = readJsonFile(join(dirname(config.model), 'samples.json'), 'samples') as Sample[]
+  return samples
+    .slice(0, 6)
+    .map(sample => `  ${sample.title}\n    ${encodeURI(`${url}/rest${sample.url}`).replaceAll("'", '%27')}`)
+    .join('\n')
+}

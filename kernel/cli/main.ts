@@ -1,0 +1,102 @@
+#!/usr/bin/env node
+import { Command, Option } from 'commander'
+import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
+import { printConfig } from '../../config/print-config.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { check } from './check.ts'
+import { addConfigOptions, configOf } from './config-options.ts'
+import { load, type LoadArguments } from './load.ts'
+import { FORMATS } from './read-rows.ts'
+import { start } from './start.ts'
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const program = new Command('tesser')
+  .description('A data server that speaks the 4D REST protocol.')
+  .version(packageJson.version)
+  .showSuggestionAfterError()
+  .showHelpAfterError('(add --help for what would do)')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  tesser start                                     the demo, at http://127.0.0.1:8080/rest
+  tesser start --model model.json --data store     your own model
+  tesser load people.csv --into Person             rows from a file; stop the server first
+  tesser check                                     config, model and store
+
+Environment:
+  Every option of the configuration has a variable: server.port is TESSER_SERVER_PORT or TESSER_PORT.
+  TESSER_CONFIG names the config file. Flags come before variables, variables before the file.`,
+  )
+
+addConfigOptions(program.command('start', { isDefault: true }))
+  .description('Serve. Without model and config file: the demo.')
+  .option(
+    '--print-config',
+    'Print the configuration as it results from flags, environment, file and defaults, and stop.',
+  )
+  .action(async ({ printConfig: isAsked }, command: Command) => {
+    const config = configOf(command)
+    if (isAsked) print(printConfig(config))
+    else await start(config, print)
+  })
+
+const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
+
+addConfigOptions(program.command('check'), key => ofStore.test(key))
+  .description('Check config, model and store, and tell every problem. Changes nothing.')
+  .action(async (_, command: Command) => {
+    const config = configOf(command)
+    let problems = 0
+    for await (const problem of check(config)) {
+      problems++
+      print(problem)
+    }
+    print(problems === 0 ? `config, ${config.model} and ${config.data} are all right` : `${problems} problems`)
+    if (problems > 0) process.exitCode = 1
+  })
+
+addConfigOptions(program.command('load'), key => ofStore.test(key))
+  .description('Save the rows of a file as entities. The store must not be served meanwhile.')
+  .argument('<file>', 'JSON (an array), NDJSON or CSV with a header line; .gz is unpacked')
+  .requiredOption('--into <dataClass>', 'the dataclass')
+  .option('--update', 'change the entity when one has the key of a row; otherwise such a row is an error', false)
+  .option(
+    '--errors <file>',
+    'where rows that cannot be saved go, with line and reasons; {file}.errors.ndjson by default',
+  )
+  .addOption(new Option('--format <format>', 'instead of what the name of the file says').choices(FORMATS))
+  .option('--delimiter <character>', 'between CSV fields; a comma by default')
+  .addHelpText(
+    'after',
+    `
+Relations are given by the foreign key, or by the key of the related entity. Rows that refer to rows further down are
+tried again at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects
+JSON. An empty CSV field is null, "" an empty text. The exit code is 1 when a row could not be saved.`,
+  )
+  .action(async (file: string, options: Omit<LoadArguments, 'file'>, command: Command) => {
+    const isComplete = await load(configOf(command), { ...options, file }, process.stdout)
+    if (!isComplete) process.exitCode = 1
+  })
+
+program
+  .command('schema')
+  .description('Print the JSON Schema of a file, for editors.')
+  .argument('<file>', Object.keys(JSON_SCHEMAS).join(' or '))
+  .action((name: string) => {
+    if (!Object.hasOwn(JSON_SCHEMAS, name))
+      throw new Error(`there is no schema "${name}"; ${Object.keys(JSON_SCHEMAS).join(' or ')} would do`)
+    process.stdout.write(printJsonSchema(name as JsonSchemaName))
+  })
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  // What the user can mend says how in its message; of a bug of ours only the stack helps.
+  const isBug = [TypeError, RangeError, ReferenceError].some(type => error instanceof type)
+  process.stderr.write(
+    `tesser: ${error instanceof Error && !isBug ? error.message : ((error as Error)?.stack ?? error)}\n`,
+  )
+  process.exitCode = 1
+}
