@@ -27,7 +27,7 @@ export interface ConfigSources {
 }
 
 /** The configuration as everything gets it: complete, checked, frozen, all paths absolute. */
-export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data' | 'disablePlugins'> {
+export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> {
   readonly server: Omit<ConfigValues['server'], 'tls'> & {
     readonly tls: { readonly keyFile: string; readonly certFile: string; readonly passphrase?: string } | undefined
   }
@@ -71,18 +71,18 @@ export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSour
     const found = received.get(key)
     setAt(values, key, found ? option.read(found.value, found.folder) : option.default)
   }
-  const { disablePlugins, ...rest } = values as unknown as ConfigValues
-  const { keyFile, certFile, passphrase } = rest.server.tls
-  const demo = rest.model === undefined
+  const given = values as unknown as ConfigValues
+  const { keyFile, certFile, passphrase } = given.server.tls
+  const demo = given.model === undefined
   return freeze<Config>({
-    ...rest,
+    ...given,
     server: {
-      ...rest.server,
+      ...given.server,
       tls: keyFile && certFile ? { keyFile, certFile, ...(passphrase !== undefined && { passphrase }) } : undefined,
     },
-    model: rest.model ?? DEMO_MODEL(),
-    data: rest.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
-    plugins: withBuiltIn(rest.plugins, disablePlugins),
+    model: given.model ?? DEMO_MODEL(),
+    data: given.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
+    plugins: withBuiltIn(given.plugins, given.disablePlugins),
     folder,
     demo,
   })

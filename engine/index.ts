@@ -10,11 +10,16 @@ import { EngineErrors } from './engine-errors.ts'
 import { ProtocolError } from './errors.ts'
 import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
+import { type Aggregation, bindAggregates } from './query/aggregate/aggregate.ts'
+import { bindFirstScalar } from './query/aggregate/measure.ts'
+import { type ValuesOptions, writeAggregates, writeDistinct } from './query/aggregate/write-values.ts'
+import type { QueryContext } from './query/execute/evaluate.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
 import { select, selectRowIds } from './query/select.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
 import { writeArray, writeCollection, writeEntity } from './query/serialise/write-selection.ts'
+import { RowSet } from './row-set/row-set.ts'
 import { type Environment, openEnvironment } from './storage/environment.ts'
 import { loadLayouts } from './storage/layouts.ts'
 import type { RowLayout } from './storage/row-layout.ts'
@@ -25,6 +30,7 @@ import type { SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
 
 export { describeAll, describeCatalog, describeDataClass } from './catalog/describe.ts'
+export type { Aggregation } from './query/aggregate/aggregate.ts'
 export { parseParams } from './query/parse/parse-params.ts'
 export { parsePathList } from './query/parse/parse-path-list.ts'
 export { parseJsonBody } from './json-body.ts'
@@ -123,6 +129,39 @@ export class Engine {
   }
 
   /**
+   * Aggregates of attributes over all that `request` selects, whatever its paging. Without `items` only a count.
+   * @returns UTF-8 JSON, valid until the next aggregate in this thread
+   * @throws {ProtocolError}
+   */
+  compute(request: ReadRequest, items: readonly PathListItem[], aggregation: Aggregation): Uint8Array {
+    return this.inSnapshot(snapshot => {
+      const measures = bindAggregates(items, aggregation, this.dataClass(request.dataClass))
+      const context = { snapshot, budget: this.budget() }
+      return writeAggregates(
+        measures,
+        aggregation,
+        this.selected(request, context),
+        context,
+        this.answerOptions(request),
+      )
+    })
+  }
+
+  /**
+   * The different values of the first scalar attribute in `items`, ascending, as far as `request` selects and pages them.
+   * @returns UTF-8 JSON, valid until the next aggregate in this thread
+   * @throws {ProtocolError}
+   */
+  distinct(request: ReadRequest, items: readonly PathListItem[]): Uint8Array {
+    return this.inSnapshot(snapshot => {
+      const measure = bindFirstScalar(items, this.dataClass(request.dataClass))
+      const context = { snapshot, budget: this.budget() }
+      const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
+      return writeDistinct(measure, page, this.selected(request, context), context, this.answerOptions(request))
+    })
+  }
+
+  /**
    * The bytes of an image or a blob of the one entity that `request` selects: null when it has none, undefined when
    * `item` is not such an attribute.
    */
@@ -198,6 +237,16 @@ export class Engine {
     } finally {
       snapshot.release()
     }
+  }
+
+  /** Without an order, and without what does not exist any more. */
+  private selected(request: ReadRequest, { snapshot, budget }: QueryContext): RowSet {
+    const { live } = snapshot.table(this.dataClass(request.dataClass))
+    return RowSet.fromIds(selectRowIds({ ...request, orderBy: undefined }, this.catalog, snapshot, budget)).and(live)
+  }
+
+  private answerOptions({ output }: ReadRequest): ValuesOptions {
+    return { maxAnswerBytes: this.options.limits.maxAnswerBytes, pretty: output.pretty ?? false }
   }
 
   private budget(): QueryBudget {

@@ -45,7 +45,7 @@ export class LiveRows {
     this.derived = undefined
   }
 
-  /** As an immutable set; copied only after rows came or went (12 µs for a million). */
+  /** As an immutable set; copied only after rows came or went: 125 kB for a million. */
   get rows(): RowSet {
     this.derived ??= RowSet.fromWords(this.words.slice(), this.size)
     return this.derived

@@ -18,6 +18,8 @@ export interface WriterThreadOptions {
   wire: WireOptions
   allowLoss: boolean
   owner: LockOwner
+  /** The thread counts its transactions here, once when one begins and once when it ends. */
+  heartbeat: Int32Array
 }
 
 export type ToWriter = { kind: 'write'; requests: { id: number; request: WriteRequest }[] } | { kind: 'close' }

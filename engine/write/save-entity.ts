@@ -78,8 +78,7 @@ class Saver {
   private readonly problems: ProtocolError[] = []
   /** Attributes with a problem that makes further checks of them pointless. */
   private readonly broken = new Set<StorageAttribute>()
-  /** What was sent, whether it differs from what is stored or not. */
-  private readonly sent = new Map<StorageAttribute, Value>()
+  /** Read after everything else: what they mean depends on the foreign keys that are sent beside them. */
   private readonly sentRelations = new Map<RelatedEntityAttribute, Value>()
   /** What differs from what is stored. */
   private readonly changes = new Map<StorageAttribute, Value>()
@@ -101,7 +100,6 @@ class Saver {
       if (attribute && (attribute.scope === 'public' || trusted)) this.read(attribute, element[name])
       else this.problems.push(unknownAttribute(dataClass, name))
     }
-    for (const [attribute, value] of this.sent) this.change(attribute, value)
     for (const [relation, key] of this.sentRelations) this.changeRelation(relation, key)
     if (!this.old) this.fill()
     this.link()
@@ -118,7 +116,7 @@ class Saver {
         if (isBinary(attribute) && isDeferred(json)) return
         const value = convertValue(attribute, json, this.context.trusted)
         if (value instanceof ProtocolError) this.reject(attribute, value)
-        else this.sent.set(attribute, value)
+        else this.change(attribute, value)
         return
       }
       case 'relatedEntity': {

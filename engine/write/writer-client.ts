@@ -21,6 +21,8 @@ export interface WriterClientOptions {
   maxWaiting?: number
   /** Bytes of their bodies. */
   maxWaitingBytes?: number
+  /** A transaction that takes longer is given up. */
+  stallTimeoutMs?: number
   onProgress?: Progress
   /** What goes wrong inside, for the log. */
   onInternalError?: (text: string) => void
@@ -35,6 +37,7 @@ interface Waiting {
 }
 
 const RESTART_DELAY_MS = 1_000
+const STALL_TIMEOUT_MS = 60_000
 /** Of the clients of this process, so that two of them do not take one store. */
 const tokens = new Set<string>()
 
@@ -50,6 +53,13 @@ export class WriterClient {
   /** Settles when the thread has stopped. */
   private stopped: Promise<void> = Promise.resolve()
   private isReady = false
+  private readonly heartbeat = new Int32Array(new SharedArrayBuffer(4))
+  private stallTimer: NodeJS.Timeout | undefined
+  private stall!: () => void
+  /** Settles when the thread makes no progress. Nothing can be done about that in this process. */
+  private readonly stalled = new Promise<void>(resolve => {
+    this.stall = resolve
+  })
 
   private constructor(
     private readonly options: WriterClientOptions,
@@ -69,6 +79,7 @@ export class WriterClient {
       tokens.delete(client.token)
       throw error
     }
+    client.watch()
     return client
   }
 
@@ -93,14 +104,15 @@ export class WriterClient {
       clearTimeout(this.restartTimer)
       this.flush()
       this.post({ kind: 'close' })
-      await this.stopped
+      await Promise.race([this.stopped, this.stalled])
+      clearInterval(this.stallTimer)
       tokens.delete(this.token)
     })()
     return this.closing
   }
 
   private write(request: WriteRequest): Promise<WriteResult> {
-    const { maxWaiting = 10_000, maxWaitingBytes = 256 * 1024 * 1024 } = this.options
+    const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
     const bytes = request.kind === 'save' ? request.body.length : request.rowIds.byteLength
     if (this.closing) return Promise.reject(WriterErrors.CLOSED())
     if (!this.isReady) return Promise.reject(retryLater(WriterErrors.RESTARTING(), 1))
@@ -144,6 +156,7 @@ export class WriterClient {
       wire,
       allowLoss,
       owner: { token: this.token, otherTokens },
+      heartbeat: this.heartbeat,
     }
     const worker = new Worker(outputUrl('engine/write/writer-thread.js'), { workerData })
     this.worker = worker
@@ -188,6 +201,31 @@ export class WriterClient {
         else waiting.reject(new ProtocolError(outcome))
       }
     }
+  }
+
+  /**
+   * A thread that runs out of memory inside a transaction never ends: LMDB waits for the transaction when the thread tears
+   * its environment down, and no event tells of it. So its transactions are watched.
+   */
+  private watch(): void {
+    const { stallTimeoutMs = STALL_TIMEOUT_MS } = this.options
+    let last = -1
+    this.stallTimer = setInterval(() => {
+      const beat = Atomics.load(this.heartbeat, 0)
+      const isInTransaction = beat % 2 === 1
+      if (!isInTransaction || beat !== last) {
+        last = beat
+        return
+      }
+      clearInterval(this.stallTimer)
+      this.isReady = false
+      this.lose()
+      this.options.onInternalError?.(
+        `the writer thread has made no progress for ${stallTimeoutMs} ms; reading goes on, writing needs this process to be killed (SIGKILL) and started again`,
+      )
+      this.stall()
+    }, stallTimeoutMs)
+    this.stallTimer.unref()
   }
 
   /** The thread is gone: what it had may be written or not. What it never got waits for the next one, if there is one. */

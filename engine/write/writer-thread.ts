@@ -54,7 +54,9 @@ function serve(writer: Writer, close: () => Promise<void>): void {
 
   const advance = async (): Promise<void> => {
     isScheduled = false
+    Atomics.add(options.heartbeat, 0, 1)
     writer.commit(open.map(({ job }) => job))
+    Atomics.add(options.heartbeat, 0, 1)
     const done = open.filter(({ job }) => job.outcome)
     open = open.filter(({ job }) => !job.outcome)
     if (done.length > 0) {

@@ -20,11 +20,13 @@ export interface WriterOptions {
   randomUuid: () => string
   /** What a client must not see of a failure. */
   onInternalError?: (error: unknown) => void
-  /** Entities of one request that go into one transaction before others get their turn. */
+  /** Entities of one request that go into one transaction when others wait for their turn. */
   sliceSize?: number
   /** Change records that are kept: how far a reader may be behind and still catch up. */
   keptChangeRecords?: number
 }
+
+const SLICES_WHEN_ALONE = 5
 
 /** All writing: the only code that opens write transactions. Synchronous; threads and queues are its caller's. */
 export class Writer {
@@ -59,8 +61,14 @@ export class Writer {
     const open = jobs.filter(job => !job.outcome)
     if (open.length === 0) return
     const { now, randomUuid, sliceSize = 2_000 } = this.options
+    // Fewer, larger transactions are faster; who comes meanwhile waits for one of them.
     const timestamp = new Date(now()).toISOString()
-    const context: StepContext = { transaction: this.transaction, timestamp, randomUuid, sliceSize }
+    const context: StepContext = {
+      transaction: this.transaction,
+      timestamp,
+      randomUuid,
+      sliceSize: open.length === 1 ? sliceSize * SLICES_WHEN_ALONE : sliceSize,
+    }
     let accepts: ((globalStamp: number) => void)[] = []
     let globalStamp: number
     try {

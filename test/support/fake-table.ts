@@ -23,58 +23,59 @@ export interface FakeStore extends Snapshot {
 /**
  * A snapshot over plain objects, with columns, indexes and relations. Row ids are positions; undefined stands for an
  * entity that was deleted. Values as in `engine/catalog/value.ts`.
- * @param options.dense the rows that exist are a bitmap, as in a table with many, so that columns are read by segments
  */
-export function fakeStore(catalog: Catalog, entities: FakeEntities, { dense = false } = {}): FakeStore {
+export function fakeStore(catalog: Catalog, entities: FakeEntities): FakeStore {
   const rows = fakeRows(catalog, entities)
   const segmentsRead = new Set<string>()
   const of = (dataClass: DataClass) => entities[dataClass.name] ?? []
+  const rowIdsByKey = new Map(
+    catalog.dataClasses.map(dataClass => [
+      dataClass,
+      new Map(
+        of(dataClass).flatMap((entity, rowId) => (entity ? [[comparable(entity[dataClass.key.name]!), rowId]] : [])),
+      ),
+    ]),
+  )
   const cell = (attribute: ColumnAttribute, rowId: number): unknown => {
-    if (attribute.kind === 'storage') return comparable(of(attribute.dataClass)[rowId]?.[attribute.name] ?? null)
-    const row = rows.table(attribute.dataClass).row(rowId)
-    return row?.reference(row.layout.referenceOf.get(attribute)!) ?? null
+    const entity = of(attribute.dataClass)[rowId]
+    if (attribute.kind === 'storage') return comparable(entity?.[attribute.name] ?? null)
+    const key = entity?.[attribute.foreignKey.name] ?? null
+    return key === null ? null : (rowIdsByKey.get(attribute.target)!.get(comparable(key)) ?? null)
   }
+  const segments = new Map<string, Segment>()
   const tables = new Map(
     catalog.dataClasses.map(dataClass => [
       dataClass,
       {
         ...rows.table(dataClass),
-        live: liveRows(of(dataClass), dense),
         column: (attribute: ColumnAttribute): Column => ({
           attribute,
           segment(index) {
-            segmentsRead.add(`${dataClass.name}.${attribute.name} ${index}`)
-            return segment(attribute, index, rowId => cell(attribute, rowId))
+            const name = `${dataClass.name}.${attribute.name} ${index}`
+            segmentsRead.add(name)
+            if (!segments.has(name))
+              segments.set(
+                name,
+                makeSegment(attribute, index, rowId => cell(attribute, rowId)),
+              )
+            return segments.get(name)!
           },
         }),
         index: (attribute: StorageAttribute) =>
           attribute.indexed
-            ? fakeIndex(
-                attribute,
-                of(dataClass).map(entity => entity && (entity[attribute.name] ?? null)),
-              )
+            ? fakeIndex(of(dataClass).map(entity => entity && (entity[attribute.name] ?? null)))
             : undefined,
-        findKey(key: Value) {
-          const found = of(dataClass).findIndex(
-            entity => entity && comparable(entity[dataClass.key.name]!) === comparable(key),
-          )
-          return found < 0 ? undefined : found
-        },
+        findKey: (key: Value) => rowIdsByKey.get(dataClass)!.get(comparable(key)),
       },
     ]),
   )
   return { globalStamp: 99, table: dataClass => tables.get(dataClass)!, release() {}, segmentsRead }
 }
 
-function liveRows(entities: readonly unknown[], dense: boolean): RowSet {
-  const dead = RowSet.fromIds(entities.flatMap((entity, rowId) => (entity ? [] : [rowId])))
-  return dense ? RowSet.range(entities.length).minus(dead) : RowSet.fromIds(RowSet.range(entities.length).minus(dead))
-}
-
 const comparable = (value: Value): unknown =>
   typeof value === 'string' ? fold(value) : typeof value === 'boolean' ? Number(value) : value
 
-function segment(attribute: ColumnAttribute, index: number, cell: (rowId: number) => unknown): Segment {
+function makeSegment(attribute: ColumnAttribute, index: number, cell: (rowId: number) => unknown): Segment {
   const present = new Uint32Array(SEGMENT_WORDS)
   const values = Array.from({ length: SEGMENT_ROWS }, (_, entry) => {
     const value = cell(index * SEGMENT_ROWS + entry)
@@ -92,7 +93,7 @@ function segment(attribute: ColumnAttribute, index: number, cell: (rowId: number
   return { kind: 'number', present, values: Float64Array.from(values, value => (value as number) ?? Number.NaN) }
 }
 
-function fakeIndex(_attribute: StorageAttribute, values: readonly (Value | undefined)[]): SecondaryIndex {
+function fakeIndex(values: readonly (Value | undefined)[]): SecondaryIndex {
   const find = (test: (value: unknown) => boolean) =>
     RowSet.fromIds(values.flatMap((value, rowId) => (value !== undefined && test(comparable(value)) ? [rowId] : [])))
   const index: SecondaryIndex = {

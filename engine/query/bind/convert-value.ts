@@ -145,11 +145,12 @@ const MAX_SHORT_NUMBER = 15
 /** The number that a text is, or the first one in it: `v20` is 20. A fraction is kept, whatever the type. */
 function readNumber(source: string | number | boolean, type: ScalarType): number | bigint | Between | undefined {
   if (typeof source === 'boolean') return Number(source)
-  if (typeof source === 'number') return canonical(source)
+  const isInteger = INTEGER_TYPES.has(type)
+  if (typeof source === 'number') return isInteger ? canonical(source) : source
   const text = NUMBER.test(source) ? source : NUMBER_INSIDE.exec(source)?.[0]
   if (text === undefined) return undefined
   // An attribute that holds doubles rounds what is compared with it as it rounds what is saved.
-  if (INTEGER_TYPES.has(type) && (text.length > MAX_SHORT_NUMBER || /e/i.test(text))) return readExactly(text)
+  if (isInteger && (text.length > MAX_SHORT_NUMBER || /e/i.test(text))) return readExactly(text)
   const number = Number(text)
   return Number.isFinite(number) ? number : undefined
 }

@@ -2,6 +2,7 @@ import type { RowView } from '../../storage/row-view.ts'
 import { type ColumnAttribute, SEGMENT_ROWS, type Segment, type TableSnapshot } from '../../storage/snapshot.ts'
 import { fold } from '../../text/fold.ts'
 import type { Scalar } from '../bind/predicate.ts'
+import type { QueryBudget } from './query-budget.ts'
 
 /**
  * A value as it is compared: a scalar (text folded, a bool 0 or 1, a N→1 relation the row id of the related entity), the
@@ -10,7 +11,7 @@ import type { Scalar } from '../bind/predicate.ts'
 export type Cell = Scalar | object | true | undefined
 
 /** With fewer rows than this to read of a segment, reading these rows costs less than making the segment of all its rows. */
-export const MIN_ROWS_OF_SEGMENT = 32
+const MIN_ROWS_OF_SEGMENT = 32
 
 /**
  * A function that reads one attribute of single rows.
@@ -21,14 +22,14 @@ export function cellReader(
   attribute: ColumnAttribute,
   expectedRows: number,
 ): (rowId: number) => Cell {
-  const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
-  if (expectedRows < MIN_ROWS_OF_SEGMENT * segmentCount) {
+  if (!readsSegments(table, expectedRows)) {
     return rowId => {
       const row = table.row(rowId)
       return row && cellOfRow(row, attribute)
     }
   }
   const column = table.column(attribute)
+  const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   const segments: (Segment | undefined)[] = new Array(segmentCount)
   return rowId => {
     const index = Math.floor(rowId / SEGMENT_ROWS)
@@ -37,6 +38,41 @@ export function cellReader(
     return cellOfSegment(segments[index]!, rowId % SEGMENT_ROWS)
   }
 }
+
+/**
+ * The values of a numeric attribute for many rows, read from the segments without a call per row.
+ * @param rowIds fastest in ascending order
+ */
+export function readNumbers(
+  table: TableSnapshot,
+  attribute: ColumnAttribute,
+  rowIds: Uint32Array,
+  whenNull: number,
+  budget: QueryBudget,
+): Float64Array {
+  const column = table.column(attribute)
+  const numbers = new Float64Array(rowIds.length).fill(whenNull)
+  let current = -1
+  let segment: Segment | undefined
+  for (let i = 0; i < rowIds.length; i++) {
+    if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, rowIds.length - i))
+    const rowId = rowIds[i]!
+    if (rowId >= table.rowIdLimit) continue
+    const index = Math.floor(rowId / SEGMENT_ROWS)
+    if (index !== current) {
+      segment = column.segment(index)
+      current = index
+    }
+    const entry = rowId % SEGMENT_ROWS
+    const { present, values } = segment as Segment & { kind: 'number' }
+    if (present[entry >>> 5]! & (1 << (entry & 31))) numbers[i] = values[entry]!
+  }
+  return numbers
+}
+
+/** Whether to read this many rows by segments rather than one by one. */
+export const readsSegments = (table: TableSnapshot, expectedRows: number): boolean =>
+  expectedRows >= MIN_ROWS_OF_SEGMENT * Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
 
 function cellOfRow(row: RowView, attribute: ColumnAttribute): Cell {
   if (attribute.kind === 'relatedEntity') return row.reference(row.layout.referenceOf.get(attribute)!)

@@ -4,7 +4,7 @@ import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { jsonScalar, jsonTypeOf, propertyOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
-import { type Cell, cellReader } from './cell-reader.ts'
+import { type Cell, cellReader, readNumbers, readsSegments } from './cell-reader.ts'
 import type { QueryContext } from './evaluate.ts'
 
 /** Less than 0 when position `a` comes before position `b`. Never 0 for two positions. */
@@ -23,31 +23,43 @@ export function orderOf(
   rowIds: Uint32Array,
   context: QueryContext,
 ): PositionOrder {
-  const orders = keys.map(key => {
+  const [first, ...others] = keys.map(key => {
     const order = keyOrder(key, dataClass, rowIds, context)
     return key.descending ? (a: number, b: number) => order(b, a) : order
   })
-  return (a, b) => {
-    for (const order of orders) {
-      const difference = order(a, b)
-      if (difference !== 0) return difference
-    }
-    return a - b
+  // Most comparisons are decided by the first key.
+  return (a, b) => first!(a, b) || decide(others, a, b) || a - b
+}
+
+function decide(orders: readonly PositionOrder[], a: number, b: number): number {
+  for (const order of orders) {
+    const difference = order(a, b)
+    if (difference !== 0) return difference
   }
+  return 0
 }
 
 function keyOrder(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, context: QueryContext): PositionOrder {
-  const read = keyReader(key, dataClass, rowIds.length, context)
   const { type } = key.attribute
-  if (type === 'object') return jsonOrder(key, rowIds, read, context)
+  if (type === 'object') return jsonOrder(key, rowIds, keyReader(key, dataClass, rowIds.length, context), context)
   if (type === 'string' || type === 'uuid' || type === 'long64') {
+    const read = keyReader(key, dataClass, rowIds.length, context)
     const values = readAll(rowIds, new Array<Scalar | undefined>(rowIds.length), read, context)
     return (a, b) => compare(values[a], values[b])
   }
-  const numbers = new Float64Array(rowIds.length)
-  // Values are finite, so that -Infinity is free to stand for null.
-  readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
+  const numbers = numbersOf(key, dataClass, rowIds, context)
   return (a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : 0)
+}
+
+/** Values are finite, so that -Infinity is free to stand for null. */
+function numbersOf(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, context: QueryContext): Float64Array {
+  const table = context.snapshot.table(dataClass)
+  if (key.relations.length === 0 && readsSegments(table, rowIds.length)) {
+    return readNumbers(table, key.attribute, rowIds, Number.NEGATIVE_INFINITY, context.budget)
+  }
+  const read = keyReader(key, dataClass, rowIds.length, context)
+  const numbers = new Float64Array(rowIds.length)
+  return readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
 }
 
 function jsonOrder(

@@ -17,7 +17,6 @@ t.test('without file, flags and environment the demo is served with the defaults
     data: resolve(cwd, 'data/demo'),
     model: /config\/demo\/model\.json$/,
     server: { host: '127.0.0.1', port: 8080, headerBytes: 65_536, bodyBytes: 33_554_432, cors: { origins: [] } },
-    disablePlugins: undefined,
   })
   t.equal(config.server.tls, undefined)
   t.equal(config.plugins[0]?.specifier, 'tesser/plugins/catalog')

@@ -236,7 +236,12 @@ interface Tables {
 }
 
 /** @param change changes the bytes it gets, or returns others */
-function edit(environment: Environment, table: number, rowId: number, change: (row: Buffer) => Buffer | void): void {
+function edit(
+  environment: Environment,
+  table: number,
+  rowId: number,
+  change: (row: Buffer) => Buffer | undefined,
+): void {
   const key = rowKey(table, rowId)
   const row = Buffer.from(getBytes(environment.rows, key)!)
   environment.rows.putSync(key, change(row) ?? row)

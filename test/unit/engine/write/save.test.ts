@@ -279,7 +279,7 @@ t.test('requests of one run share a transaction and see one another', async t =>
 })
 
 t.test('a large array goes in slices, and a stale change of a later slice is seen', async t => {
-  const store = openTestStore(t, { writer: { sliceSize: 10 } })
+  const store = openTestStore(t, { writer: { sliceSize: 2 } })
   const body = Array.from({ length: 35 }, (_, i) => ({ name: `City ${i}` }))
   const { entities, globalStamp } = store.save('City', body)
   t.equal(entities.length, 35)

@@ -118,12 +118,20 @@ export interface Answer {
 
 let uuids = 0
 
-/** A store in a folder of the test, closed with it. */
+/** A store in a folder of the test, closed with it at the latest. */
 export function openTestStore(
   t: Test,
   options: Partial<PrepareOptions> & { path?: string; writer?: Partial<WriterOptions> } = {},
 ): TestStore {
   const environment = openEnvironment({ path: options.path ?? t.testdir(), mapSizeBytes: 2 ** 30 })
+  let release: (() => void) | undefined
+  let closed: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    if (!closed) release?.()
+    closed ??= environment.close()
+    return closed
+  }
+  t.teardown(close)
   const prepared = prepareStore({
     environment,
     model,
@@ -132,7 +140,8 @@ export function openTestStore(
     owner: { token: `test ${process.hrtime.bigint()}`, otherTokens: [] },
     ...options,
   })
-  const { catalog, layouts, release } = prepared
+  release = prepared.release
+  const { catalog, layouts } = prepared
   const writer = new Writer({
     environment,
     catalog,
@@ -164,12 +173,8 @@ export function openTestStore(
       writer.run([{ kind: 'delete', dataClass: name, rowIds: Uint32Array.from(rowIds), atomic }])[0] as DeleteResult,
     all: name => [...tableRows(environment, dataClass(name).tableNumber)].map(({ bytes }) => entity(name, bytes)),
     problems: () => [...checkStore(environment, catalog, layouts)],
-    async close() {
-      release()
-      await environment.close()
-    },
+    close,
   }
-  if (!options.path) t.teardown(() => store.close())
   return store
 }
 

@@ -1,0 +1,121 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
+import { evaluate, type QueryContext } from '../execute/evaluate.ts'
+import { openColumns } from '../execute/open-columns.ts'
+import type { PathListItem } from '../parse/parse-path-list.ts'
+import { lower } from '../plan/lower.ts'
+import { AggregateErrors } from './aggregate-errors.ts'
+import { bindMeasure, type Measure, type ValueKind } from './measure.ts'
+import { itemText } from './read-values.ts'
+import { summarise, summariseDistinct } from './summarise.ts'
+import type { Summary } from './summary.ts'
+
+export type AggregateFunction = 'count' | 'sum' | 'average' | 'min' | 'max'
+
+export interface Aggregation {
+  /** `all`: every function that applies to the values. */
+  readonly function: AggregateFunction | 'all'
+  /** Each different value counts once. */
+  readonly distinct: boolean
+}
+
+const ALL: readonly AggregateFunction[] = ['count', 'sum', 'average', 'min', 'max']
+const APPLICABLE: Record<ValueKind, readonly AggregateFunction[]> = {
+  number: ALL,
+  json: ALL,
+  date: ['count', 'min', 'max'],
+  text: ['count', 'min', 'max'],
+  bool: ['count'],
+  opaque: ['count'],
+}
+const DESCRIPTION: Record<ValueKind, string> = {
+  number: 'a number',
+  json: 'a property without declared type',
+  date: 'a date',
+  text: 'a text',
+  bool: 'a bool',
+  opaque: 'no scalar',
+}
+
+/**
+ * Looks up what is aggregated. Without an attribute only the entities can be counted: the answer is no measure then.
+ * @throws what {@link bindMeasure} throws
+ * @throws {AggregateErrors.ATTRIBUTE_NEEDED} {@link AggregateErrors.NOT_APPLICABLE}
+ */
+export function bindAggregates(
+  items: readonly PathListItem[],
+  { function: wanted, distinct }: Aggregation,
+  dataClass: DataClass,
+): Measure[] {
+  if (items.length === 0 && (wanted !== 'count' || distinct)) throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
+  return items.map(item => {
+    const measure = bindMeasure(item, dataClass)
+    const { name, values } = measure
+    const usable = APPLICABLE[values]
+    if (wanted !== 'all' && !usable.includes(wanted)) {
+      throw AggregateErrors.NOT_APPLICABLE(wanted, name, DESCRIPTION[values], usable.join(', '))
+    }
+    if (distinct && values === 'opaque') {
+      throw AggregateErrors.NOT_APPLICABLE('distinct', name, DESCRIPTION[values], 'count')
+    }
+    return measure
+  })
+}
+
+/**
+ * Aggregates the values of some rows. Null is left out. Of nothing, count and sum are 0 and the others null.
+ *
+ * | values | functions |
+ * |---|---|
+ * | numbers, durations (in milliseconds) | all; a sum of 64-bit integers is exact, any other is compensated |
+ * | texts, dates | count, min, max: as the first entity has it that has this value |
+ * | property without declared type | all: sum and average of the numbers, min and max with numbers below texts |
+ * | bools, relations, images, blobs, objects | count |
+ *
+ * @returns JSON text of each result, in the order of the answer
+ * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
+ * Source: base specification, 4.6; protocol notes, 6.6; design decisions, 2.
+ */
+export function aggregate(
+  measure: Measure,
+  { function: wanted, distinct }: Aggregation,
+  rows: RowSet,
+  context: QueryContext,
+): Map<AggregateFunction, string> {
+  const functions = wanted === 'all' ? APPLICABLE[measure.values] : [wanted]
+  if (!distinct && functions.every(name => name === 'count')) {
+    return new Map([['count', String(countPresent(measure, rows, context))]])
+  }
+  const summary = (distinct ? summariseDistinct : summarise)(measure, rows, context)
+  // Only its values tell what a property is: where all are texts, it has no sum.
+  const isText = measure.values === 'json' && typeof summary.min?.value === 'string'
+  const shown = wanted === 'all' && isText ? APPLICABLE.text : functions
+  return new Map(shown.map(name => [name, resultText(name, measure, summary, context)]))
+}
+
+function countPresent({ dataClass, present }: Measure, rows: RowSet, context: QueryContext): number {
+  const operator = lower(present, dataClass, context.snapshot)
+  openColumns(operator, dataClass, context.snapshot)
+  return evaluate(operator, dataClass, rows, context).size
+}
+
+function resultText(name: AggregateFunction, measure: Measure, summary: Summary, context: QueryContext): string {
+  const { numbers } = summary
+  const isInteger = measure.attribute.kind === 'storage' && measure.attribute.type === 'long64'
+  switch (name) {
+    case 'count':
+      return String(summary.count)
+    case 'sum':
+      return isInteger ? String(numbers.integerTotal) : numberText(numbers.total)
+    case 'average':
+      return numberText((isInteger ? Number(numbers.integerTotal) : numbers.total) / numbers.count)
+    case 'min':
+    case 'max': {
+      const extreme = summary[name]
+      return extreme ? itemText(extreme.value, extreme.rowId, measure, context) : 'null'
+    }
+  }
+}
+
+/** Null for what JSON has no number for: the average of nothing, a sum beyond the largest double. */
+const numberText = (value: number): string => (Number.isFinite(value) ? String(value) : 'null')

@@ -1,0 +1,106 @@
+import type {
+  RelatedEntityAttribute,
+  RelationAttribute,
+  StorageAttribute,
+  StorageType,
+} from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { ProtocolError } from '../../errors.ts'
+import { bindComparison } from '../bind/bind-comparison.ts'
+import { joinConditions } from '../bind/join-conditions.ts'
+import { combine, type Predicate } from '../bind/predicate.ts'
+import { type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
+import type { PathListItem } from '../parse/parse-path-list.ts'
+import { SerialiseErrors } from '../serialise/serialise-errors.ts'
+import { AggregateErrors } from './aggregate-errors.ts'
+
+/** What is aggregated: an attribute, own or at the end of N→1 relations, or a property inside it. */
+export interface Measure {
+  /** As the client writes it. */
+  readonly name: string
+  readonly dataClass: DataClass
+  readonly relations: readonly RelatedEntityAttribute[]
+  readonly attribute: StorageAttribute | RelationAttribute
+  readonly properties: readonly string[]
+  readonly values: ValueKind
+  /** True for the rows that have a value: what the filter `… != null` asks. */
+  readonly present: Predicate
+}
+
+/**
+ * What the values are. `json`: numbers, texts, bools, objects and arrays, whatever each entity has. `opaque`: all that is
+ * known of them is whether they are there.
+ */
+export type ValueKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
+
+/**
+ * Looks up what an element of an attribute list names. Aliases and paths over N→1 relations are an extension: the base
+ * protocol knows own attributes and object properties.
+ * @throws 404 with [1500, 1804] for a name that does not exist, also because it is private
+ * @throws {AggregateErrors.NO_VALUES} for what is calculated, and behind a 1→N relation
+ * Source: protocol notes, 1.10 and 6.6.
+ */
+export function bindMeasure({ path }: PathListItem, dataClass: DataClass): Measure {
+  const name = path.join('.')
+  const resolved = resolve(path, dataClass)
+  const { relations, target, elements, text } = resolved
+  if (target.kind === 'calculated') throw AggregateErrors.NO_VALUES(text, 'it is calculated, without code')
+  const toOne = relations.map(({ relation }) => {
+    if (relation.kind === 'relatedEntity') return relation
+    throw AggregateErrors.NO_VALUES(text, `it leads over the 1→N relation "${relation.name}"; ask the other dataclass`)
+  })
+  const properties = elements.flatMap(element => (element.kind === 'property' ? element.name : []))
+  const present = combine('and', joinConditions([bindComparison(resolved, 'notEqual', { kind: 'null' })]))
+  const values = valuesOf(target, properties)
+  return { name, dataClass, relations: toOne, attribute: target, properties, values, present }
+}
+
+/**
+ * The first of the named attributes that has scalar values.
+ * @throws what {@link bindMeasure} throws
+ * @throws {AggregateErrors.ATTRIBUTE_NEEDED} when there is none
+ * Source: protocol notes, 6.7.
+ */
+export function bindFirstScalar(items: readonly PathListItem[], dataClass: DataClass): Measure {
+  for (const item of items) {
+    const measure = bindMeasure(item, dataClass)
+    if (measure.values !== 'opaque') return measure
+  }
+  throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
+}
+
+function resolve(path: readonly string[], dataClass: DataClass): ResolvedPath {
+  try {
+    return resolvePath(
+      path.map(name => ({ name, classIndex: undefined, element: undefined })),
+      dataClass,
+    )
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    throw SerialiseErrors.ATTRIBUTE_LIST(path.join('.'), dataClass.name).causedBy(error)
+  }
+}
+
+function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): ValueKind {
+  if (attribute.kind !== 'storage') return 'opaque'
+  if (properties.length === 0) return KIND_OF_TYPE[attribute.type]
+  const declared = attribute.properties.get(properties.join('.'))?.type
+  return declared ? KIND_OF_TYPE[declared] : 'json'
+}
+
+const KIND_OF_TYPE: Record<StorageType, ValueKind> = {
+  byte: 'number',
+  word: 'number',
+  long: 'number',
+  long64: 'number',
+  number: 'number',
+  float: 'number',
+  duration: 'number',
+  date: 'date',
+  string: 'text',
+  uuid: 'text',
+  bool: 'bool',
+  object: 'opaque',
+  image: 'opaque',
+  blob: 'opaque',
+}

@@ -1,0 +1,63 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
+import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
+import { fold } from '../../text/fold.ts'
+import { propertyOf } from '../bind/match-value.ts'
+import { type Cell, cellReader } from '../execute/cell-reader.ts'
+import type { QueryContext } from '../execute/evaluate.ts'
+import type { Measure } from './measure.ts'
+import type { Item } from './summary.ts'
+
+/**
+ * Calls back for each row that has a value, in ascending order. Not for an `opaque` measure.
+ * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
+ */
+export function forEachValue(
+  measure: Measure,
+  rows: RowSet,
+  context: QueryContext,
+  visit: (value: Item | object, rowId: number) => void,
+): void {
+  const rowIds = rows.toIds()
+  const read = valueReader(measure, rowIds.length, context)
+  for (let i = 0; i < rowIds.length; i++) {
+    if (i % SEGMENT_ROWS === 0) context.budget.examine(Math.min(SEGMENT_ROWS, rowIds.length - i))
+    const value = read(rowIds[i]!)
+    if (value !== undefined) visit(value, rowIds[i]!)
+  }
+}
+
+function valueReader(measure: Measure, rowCount: number, { snapshot }: QueryContext) {
+  const { relations, properties } = measure
+  const attributes: ColumnAttribute[] = [...relations, measure.attribute as StorageAttribute]
+  const readers = attributes.map(attribute => cellReader(snapshot.table(attribute.dataClass), attribute, rowCount))
+  const readCell = (rowId: number): Cell => {
+    let cell: Cell = rowId
+    for (const read of readers) {
+      cell = read(cell as number)
+      if (cell === undefined) return undefined
+    }
+    return cell
+  }
+  if (properties.length === 0) return readCell
+  return (rowId: number): Item | object | undefined => {
+    const value = properties.reduce<unknown>(propertyOf, readCell(rowId)) as Item | object | null | undefined
+    return typeof value === 'string' ? fold(value) : (value ?? undefined)
+  }
+}
+
+/** JSON text of a value: numbers as they are, others as they stand in a row that has them, which is how they are sent. */
+export function itemText(value: Item, rowId: number, measure: Measure, { snapshot }: QueryContext): string {
+  const { dataClass, relations, attribute, properties, values } = measure
+  // A date and a bool are numbers in a column.
+  if (typeof value === 'bigint' || (typeof value === 'number' && values !== 'date' && values !== 'bool')) {
+    return String(value)
+  }
+  let row = snapshot.table(dataClass).row(rowId)!
+  for (const relation of relations) {
+    const target = row.reference(row.layout.referenceOf.get(relation)!)!
+    row = snapshot.table(relation.target).row(target)!
+  }
+  const json = row.json(row.layout.slotOf.get(attribute)!)
+  return properties.length === 0 ? json : JSON.stringify(properties.reduce(propertyOf, JSON.parse(json) as unknown))
+}

@@ -1,0 +1,99 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../storage/snapshot.ts'
+import { cellOfSegment } from '../execute/cell-reader.ts'
+import type { QueryContext } from '../execute/evaluate.ts'
+import type { Measure } from './measure.ts'
+import { forEachValue } from './read-values.ts'
+import { type Item, Summary } from './summary.ts'
+
+/**
+ * One pass over the values of some rows. Numbers and dates of the rows' own are read 32 rows at a time where the rows
+ * are dense; everything else row by row.
+ * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
+ */
+export function summarise(measure: Measure, rows: RowSet, context: QueryContext): Summary {
+  const { relations, properties, values } = measure
+  const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
+  if (isOwnNumber && !rows.isSparse) return summariseColumn(measure.attribute as StorageAttribute, rows, context)
+  const summary = new Summary()
+  forEachValue(measure, rows, context, (value, rowId) => summary.add(value, rowId))
+  return summary
+}
+
+/** The same for each different value, once. */
+export function summariseDistinct(measure: Measure, rows: RowSet, context: QueryContext): Summary {
+  const summary = new Summary()
+  for (const [value, rowId] of distinctValues(measure, rows, context)) summary.add(value, rowId)
+  return summary
+}
+
+/** The different values, texts by fold, each with the first row that has it. Objects and arrays inside JSON are none. */
+export function distinctValues(measure: Measure, rows: RowSet, context: QueryContext): Map<Item, number> {
+  const first = new Map<Item, number>()
+  forEachValue(measure, rows, context, (value, rowId) => {
+    if (typeof value !== 'object' && !first.has(value)) first.set(value, rowId)
+  })
+  return first
+}
+
+function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, budget }: QueryContext): Summary {
+  const summary = new Summary()
+  const table = snapshot.table(attribute.dataClass)
+  const column = table.column(attribute)
+  const words = new Uint32Array(SEGMENT_WORDS)
+  for (let index = 0; index * SEGMENT_ROWS < table.rowIdLimit; index++) {
+    let union = 0
+    for (let word = 0; word < SEGMENT_WORDS; word++) union |= words[word] = rows.word(index * SEGMENT_WORDS + word)
+    if (union === 0) continue
+    budget.examine(SEGMENT_ROWS)
+    const segment = column.segment(index)
+    for (let word = 0; word < SEGMENT_WORDS; word++) words[word]! &= segment.present[word]!
+    if (segment.kind === 'number') addNumbers(summary, segment.values, words, index * SEGMENT_ROWS)
+    else addOthers(summary, segment, words, index * SEGMENT_ROWS)
+  }
+  return summary
+}
+
+/** The entries whose bits are set. All in local variables: this loop is what an aggregate costs. */
+function addNumbers(summary: Summary, values: Float64Array, words: Uint32Array, firstRow: number): void {
+  let count = 0
+  let high = 0
+  let low = 0
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  let minEntry = 0
+  let maxEntry = 0
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+      const entry = word * 32 + (31 - Math.clz32(bits & -bits))
+      const value = values[entry]!
+      count++
+      const sum = high + value
+      const part = sum - high
+      low += high - (sum - part) + (value - part)
+      high = sum
+      if (value < min) {
+        min = value
+        minEntry = entry
+      }
+      if (value > max) {
+        max = value
+        maxEntry = entry
+      }
+    }
+  }
+  if (count === 0) return
+  const minimum = { value: min, rowId: firstRow + minEntry }
+  summary.addNumbers(count, high, low, minimum, { value: max, rowId: firstRow + maxEntry })
+}
+
+/** 64-bit integers in a segment that has large ones. */
+function addOthers(summary: Summary, segment: Segment, words: Uint32Array, firstRow: number): void {
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+      const entry = word * 32 + (31 - Math.clz32(bits & -bits))
+      summary.add(cellOfSegment(segment, entry) as number | bigint, firstRow + entry)
+    }
+  }
+}

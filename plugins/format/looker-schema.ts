@@ -1,0 +1,58 @@
+import type { Attribute } from '../../engine/catalog/attribute.ts'
+import type { DataClass } from '../../engine/catalog/dataclass.ts'
+import type { PathListItem } from '../../engine/query/parse/parse-path-list.ts'
+
+/** A column as Looker Studio describes fields. Source: its connector reference, "Field" and "Semantics". */
+export interface LookerField {
+  name: string
+  dataType: 'NUMBER' | 'STRING' | 'BOOLEAN'
+  semantics: { conceptType: 'METRIC' | 'DIMENSION'; semanticGroup: string; semanticType: string }
+}
+
+/** A column for each scalar attribute in a list, without one for each of the dataclass. */
+export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | undefined): LookerField[] {
+  const all = dataClass.attributes.filter(({ scope }) => scope === 'public').map(({ name }) => name)
+  const listed = items?.flatMap(({ path: [name, ...behind] }) =>
+    name === '*' ? all : behind.length === 0 ? name! : [],
+  )
+  return [...new Set(listed ?? all)].flatMap(name => {
+    const attribute = dataClass.attributesByName.get(name)
+    const type = attribute && attribute.scope === 'public' ? lookerType(attribute) : undefined
+    return type ? { name, ...type } : []
+  })
+}
+
+/** Undefined for what is no scalar. */
+function lookerType(attribute: Attribute): Omit<LookerField, 'name'> | undefined {
+  if (attribute.kind === 'alias') {
+    const isSingle = attribute.relations.every(({ kind }) => kind === 'relatedEntity')
+    return isSingle ? lookerType(attribute.target) : undefined
+  }
+  if (attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities') return undefined
+  switch (attribute.type) {
+    case 'object':
+    case 'image':
+    case 'blob':
+      return undefined
+    case 'string':
+    case 'uuid':
+      return dimension('STRING', 'TEXT', 'TEXT')
+    case 'bool':
+      return dimension('BOOLEAN', 'BOOLEAN', 'BOOLEAN')
+    case 'date': {
+      const isDay = attribute.kind === 'storage' && attribute.simpleDate
+      return dimension('STRING', 'DATETIME', isDay ? 'YEAR_MONTH_DAY' : 'YEAR_MONTH_DAY_SECOND')
+    }
+    default:
+      return {
+        dataType: 'NUMBER',
+        semantics: { conceptType: 'METRIC', semanticGroup: 'NUMERIC', semanticType: 'NUMBER' },
+      }
+  }
+}
+
+const dimension = (
+  dataType: LookerField['dataType'],
+  semanticGroup: string,
+  semanticType: string,
+): Omit<LookerField, 'name'> => ({ dataType, semantics: { conceptType: 'DIMENSION', semanticGroup, semanticType } })

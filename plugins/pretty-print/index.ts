@@ -1,0 +1,20 @@
+import { definePlugin } from '../../kernel/api.ts'
+
+/**
+ * `$prettyprint=true`, or `$prettyformatting=true`: entities with line breaks and indentation, to be read by people.
+ *
+ *   GET /Employee(1)?$prettyprint=true
+ *
+ * Source: protocol notes, 11.
+ */
+export default definePlugin({
+  name: 'pretty-print',
+  kernel: '^1.0.0',
+  register({ parameter }) {
+    for (const name of ['$prettyprint', '$prettyformatting'] as const) {
+      parameter(name, (read, _value, request) => {
+        read.output.pretty ||= request.flag(name)
+      })
+    }
+  },
+})

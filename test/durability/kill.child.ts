@@ -1,0 +1,43 @@
+/**
+ * Writes without end, many saves at a time, and sends every acknowledged one to its parent as `[name, stamp]`: the
+ * parent kills it. `stamp` is null for a deletion, which is announced (`[name]`) before it is asked for.
+ */
+import type { SavedEntity } from '../../engine/write/requests.ts'
+import { WriterClient } from '../../engine/write/writer-client.ts'
+import { city, options } from './world.ts'
+
+const [path, round] = process.argv.slice(2) as [string, string]
+const client = await WriterClient.start(options(path))
+const report = (...acknowledged: unknown[]): boolean => process.send!(acknowledged)
+
+const CLIENTS = 32
+const stampOf = ({ row }: SavedEntity): number => Buffer.from(row!).readUInt32LE(4)
+
+async function write(worker: number): Promise<void> {
+  let previous: string | null = null
+  for (let i = 0; ; i++) {
+    const name = `${round} ${worker} ${i}`
+    const { entities } = await client.save(city({ name, population: i, twin: previous }))
+    report(name, 1)
+    const updated = await client.save(city({ __KEY: name, __STAMP: 1, population: -i }))
+    report(name, stampOf(updated.entities[0]!))
+    if (i % 5 === 4) {
+      report(name)
+      await client.delete({
+        kind: 'delete',
+        dataClass: 'City',
+        rowIds: Uint32Array.of(entities[0]!.rowId!),
+        atomic: false,
+      })
+      report(name, null)
+    }
+    if (i % 7 === 6) {
+      const names = Array.from({ length: 50 }, (_, n) => `${name} ${n}`)
+      await client.save({ ...city(names.map(name => ({ name }))), atomic: worker % 2 === 0 })
+      for (const name of names) report(name, 1)
+    }
+    previous = i % 5 === 4 ? null : name
+  }
+}
+
+await Promise.all(Array.from({ length: CLIENTS }, (_, worker) => write(worker)))

@@ -1,0 +1,57 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { survey } from './world.ts'
+
+const CYCLES = process.env.TESSER_TEST_LONG ? 20 : 5
+const child = (name: string): string => fileURLToPath(new URL(`${name}.child.js`, import.meta.url))
+
+t.test('every acknowledged write survives SIGKILL, and nothing is half written', async t => {
+  const path = t.testdir()
+  /** Last acknowledged stamp of each city; null once its deletion was acknowledged. */
+  const acknowledged = new Map<string, number | null>()
+  const beingDeleted = new Set<string>()
+  for (let cycle = 0; cycle < CYCLES; cycle++) {
+    const process = fork(child('kill'), [path, String(cycle)], { stdio: 'inherit' })
+    let reports = 0
+    // At another moment in every cycle, but always while it writes.
+    const enough = 200 + Math.floor(Math.random() * 2_000)
+    process.on('message', ([name, stamp]: [string, number | null | undefined]) => {
+      if (stamp === undefined) beingDeleted.add(name)
+      else acknowledged.set(name, stamp)
+      if (++reports === enough) process.kill('SIGKILL')
+    })
+    const [, signal] = await once(process, 'exit')
+    t.equal(signal, 'SIGKILL')
+
+    const { stamps, problems } = await survey(path)
+    t.same(problems, [], `cycle ${cycle}: the store is consistent`)
+    const lost = [...acknowledged].filter(([name, stamp]) => {
+      const found = stamps.get(name)
+      if (stamp === null) return found !== undefined
+      // A deletion that was on its way may have come to its end.
+      return found === undefined ? !beingDeleted.has(name) : found < stamp
+    })
+    t.same(lost, [], `cycle ${cycle}: all ${acknowledged.size} acknowledged writes are there`)
+  }
+})
+
+t.test(
+  'a writer that never comes back fails what waits, and the store is as it was before its transaction',
+  async t => {
+    const path = t.testdir()
+    const process = fork(child('stall'), [path], { silent: true })
+    let output = ''
+    process.stdout!.on('data', data => {
+      output += data
+    })
+    await once(process, 'exit')
+    const lines = output.trim().split('\n')
+    t.match(lines[0], /no progress for 100 ms/)
+    t.same(lines.slice(1), ['WRITER.OUTCOME_UNKNOWN', 'WRITER.RESTARTING', 'closed'])
+    const { stamps, problems } = await survey(path)
+    t.same([...stamps], [['Oslo', 1]])
+    t.same(problems, [])
+  },
+)

@@ -1,0 +1,23 @@
+/**
+ * Stops the writer thread in the middle of a transaction, which it never leaves then, and tells what the client makes of
+ * it. Ends itself the only way that is left.
+ */
+import { WriterClient } from '../../engine/write/writer-client.ts'
+import { city, options } from './world.ts'
+
+const client = await WriterClient.start({
+  ...options(process.argv[2]!),
+  stallTimeoutMs: 100,
+  onInternalError: text => console.log(text),
+})
+await client.save(city({ name: 'Oslo' }))
+const { heartbeat, worker } = client as unknown as { heartbeat: Int32Array; worker: { terminate(): void } }
+const many = Array.from({ length: 50_000 }, (_, i) => ({ name: `City ${i}` }))
+const pending = client.save({ ...city(many), atomic: true })
+while (Atomics.load(heartbeat, 0) % 2 === 0) await new Promise(resolve => setImmediate(resolve))
+worker.terminate()
+await pending.catch(error => console.log(error.name))
+await client.save(city({ name: 'Rome' })).catch(error => console.log(error.name))
+await client.close()
+console.log('closed')
+process.kill(process.pid, 'SIGKILL')

@@ -1,0 +1,185 @@
+/**
+ * The engine finds what the reference evaluator finds: random filters, orders and pages over random worlds, before and
+ * after changes of the rows, and in a store that has been opened again.
+ *
+ *   TESSER_TEST_SEED=42 node dist/test/property/filter.test.js      repeats one world
+ */
+import t, { type Test } from 'tap'
+import { parseParams } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/request.ts'
+import { type Condition, matches } from '../support/reference/condition.ts'
+import { decode, LiveWorld, request } from '../support/reference/live-world.ts'
+import { type OrderTerm, ordered, orderText, randomOrder } from '../support/reference/order.ts'
+import { randomCondition } from '../support/reference/random-condition.ts'
+import { type Random, randomOf } from '../support/reference/random.ts'
+import { type Rendered, render } from '../support/reference/render.ts'
+import { isLong, seeds } from '../support/reference/rounds.ts'
+import { shrink } from '../support/reference/shrink.ts'
+import {
+  type ClassSpec,
+  keyText,
+  type ManySpec,
+  modelOf,
+  type Row,
+  relatedEntities,
+  rowsOf,
+} from '../support/reference/world.ts'
+
+const WORLDS = isLong ? 260 : 36
+const FILTERS_PER_ROUND = isLong ? 40 : 30
+const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
+
+/** One read: what it asks for besides the condition. */
+interface Shape {
+  spec: ClassSpec
+  /** Starts from the entities at the end of this relation of this row. */
+  from: { owner: ClassSpec; relation: ManySpec; row: Row } | undefined
+  order: OrderTerm[]
+  orderIn: 'parameter' | 'filter'
+  page: { skip: number; top: number }
+}
+
+let failures = 0
+for (const seed of seeds(WORLDS)) {
+  t.test(`world ${seed}: every filter selects, orders and counts as the reference does`, async t => {
+    if (failures >= MAX_FAILURES) return t.comment('left out after earlier failures')
+    const random = randomOf(seed)
+    const live = await LiveWorld.open(t.testdir({}), random)
+    try {
+      compare(t, live, random, seed)
+      await live.change(random, 15)
+      compare(t, live, random, seed)
+      if (random.chance(0.4)) {
+        await live.reopen()
+        compare(t, live, random, seed)
+      }
+    } finally {
+      await live.engine.close()
+    }
+  })
+}
+
+function compare(t: Test, live: LiveWorld, random: Random, seed: number): void {
+  for (let i = 0; i < FILTERS_PER_ROUND && failures < MAX_FAILURES; i++) {
+    const shape = randomShape(live, random)
+    const condition = random.chance(0.03) ? undefined : randomCondition(random, live.world, shape.spec)
+    const spelling = random.integer(0, 1e9)
+    const difference = differs(live, shape, condition, spelling)
+    if (difference === undefined) continue
+    failures++
+    const least = condition && shrink(condition, candidate => differs(live, shape, candidate, spelling) !== undefined)
+    t.fail(`seed ${seed}`, { report: report(live, shape, least, spelling) })
+  }
+  t.pass('compared')
+}
+
+function randomShape(live: LiveWorld, random: Random): Shape {
+  const owner = random.pick(live.specs)
+  const rows = rowsOf(live.world, owner.name)
+  const relations = owner.attributes.filter((each): each is ManySpec => each.kind === 'relatedEntities')
+  const from =
+    random.chance(0.1) && relations.length > 0 && rows.length > 0
+      ? { owner, relation: random.pick(relations), row: random.pick(rows) }
+      : undefined
+  const spec = from ? live.specs.find(({ name }) => name === from.relation.target)! : owner
+  return {
+    spec,
+    from,
+    order: random.chance(0.35) ? randomOrder(random, live.world, spec) : [],
+    orderIn: random.pick(['parameter', 'filter']),
+    page: random.chance(0.5)
+      ? { skip: 0, top: Number.POSITIVE_INFINITY }
+      : { skip: random.integer(0, 20), top: random.integer(0, 20) },
+  }
+}
+
+/** What differs between the engine's answer and the reference's, or undefined. */
+function differs(
+  live: LiveWorld,
+  shape: Shape,
+  condition: Condition | undefined,
+  spelling: number,
+): string | undefined {
+  const expected = reference(live, shape, condition)
+  const got = ask(live, shape, condition, spelling)
+  return JSON.stringify(got) === JSON.stringify(expected)
+    ? undefined
+    : `expected ${JSON.stringify(expected)}\n     got ${JSON.stringify(got)}`
+}
+
+function reference({ world }: LiveWorld, { spec, from, order, page }: Shape, condition: Condition | undefined): object {
+  const source = from ? relatedEntities(world, from.owner, from.relation, from.row) : rowsOf(world, spec.name)
+  const found = condition ? source.filter(row => matches(world, spec, row, condition) === true) : source
+  const keys = ordered(world, spec, found, order)
+    .slice(page.skip, page.skip + page.top)
+    .map(row => keyText(spec, row))
+  return { count: found.length, sent: keys.length, first: page.skip, keys }
+}
+
+function ask(live: LiveWorld, shape: Shape, condition: Condition | undefined, spelling: number): object {
+  try {
+    const { __COUNT, __SENT, __FIRST, __ENTITIES } = decode(
+      live.engine.read(toRequest(live, shape, condition, spelling)),
+    )
+    return {
+      count: __COUNT,
+      sent: __SENT,
+      first: __FIRST,
+      keys: __ENTITIES.map(({ __KEY }: { __KEY: string }) => __KEY),
+    }
+  } catch (error) {
+    return { error: String((error as Error).stack) }
+  }
+}
+
+function toRequest(
+  live: LiveWorld,
+  { spec, from, order, orderIn, page }: Shape,
+  condition: Condition | undefined,
+  spelling: number,
+): ReadRequest {
+  const { filter, params } = rendered(live, spec, condition, spelling)
+  const orderBy = order.length > 0 ? orderText(randomOf(spelling), order) : undefined
+  const inFilter = orderBy !== undefined && orderIn === 'filter'
+  const text = inFilter ? `${filter} order by ${orderBy}` : filter
+  return request(spec, {
+    ...page,
+    ...(from && {
+      source: {
+        kind: 'related',
+        from: { dataClass: from.owner.name, key: keyText(from.owner, from.row) },
+        relation: from.relation.name,
+      },
+    }),
+    ...(text !== '' && { filter: text }),
+    ...(params !== undefined && { params: parseParams(params) }),
+    ...(orderBy !== undefined && !inFilter && { orderBy }),
+  })
+}
+
+const rendered = (live: LiveWorld, spec: ClassSpec, condition: Condition | undefined, spelling: number): Rendered =>
+  condition ? render(randomOf(spelling), live.world, spec, condition) : { filter: '', params: undefined }
+
+/** What a reader needs to see the fault: the least condition, the answers, and the rows that are in one of them only. */
+function report(live: LiveWorld, shape: Shape, condition: Condition | undefined, spelling: number): object {
+  const { world } = live
+  const { spec, from } = shape
+  const expected = reference(live, shape, condition) as { keys: string[] }
+  const got = ask(live, shape, condition, spelling) as { keys?: string[] }
+  const isIn = (keys: string[] | undefined, row: Row) => keys?.includes(keyText(spec, row)) ?? false
+  const concerned = rowsOf(world, spec.name).filter(row => isIn(expected.keys, row) !== isIn(got.keys, row))
+  return {
+    dataClass: spec.name,
+    ...(from && { from: `${from.owner.name}(${keyText(from.owner, from.row)}).${from.relation.name}` }),
+    ...rendered(live, spec, condition, spelling),
+    order: orderText(randomOf(spelling), shape.order),
+    page: shape.page,
+    expected: JSON.stringify(expected),
+    got: 'error' in got ? got : JSON.stringify(got),
+    rows: concerned.slice(0, 3).map(row => printable(row)),
+    model: JSON.stringify(modelOf(world)),
+  }
+}
+
+const printable = ({ id, values }: Row): string =>
+  JSON.stringify({ id, ...Object.fromEntries(values) }, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))

@@ -1,0 +1,16 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { loadConfig } from '../../config/load-config.ts'
+import { loadDemo } from '../../kernel/cli/demo.ts'
+import { createServer, type Server } from '../../kernel/main.ts'
+
+/** The demo, loaded into a store of its own and served on a free port until the test ends. */
+export async function startDemo(t: Test): Promise<Server> {
+  const flags = { port: '0', data: join(t.testdir({}), 'demo') }
+  const config = loadConfig({ env: {}, flags, cwd: flags.data })
+  await loadDemo(config, () => {})
+  const server = await createServer(config, pino({ level: 'silent' }))
+  t.teardown(() => server.close())
+  return server
+}

@@ -1,0 +1,150 @@
+/**
+ * A world and an engine that holds the same rows.
+ */
+import { type Engine, openEngine, parsePathList } from '../../../engine/index.ts'
+import type { ReadRequest } from '../../../engine/query/request.ts'
+import { addRow, deleteRow } from './changes.ts'
+import type { Random } from './random.ts'
+import { bodyOf, type Pools, randomModel, randomPools, randomRow, randomValue } from './random-world.ts'
+import {
+  type ClassSpec,
+  keyText,
+  modelOf,
+  type OneSpec,
+  type Plain,
+  type Row,
+  rowsOf,
+  storageOf,
+  type World,
+} from './world.ts'
+
+export class LiveWorld {
+  private constructor(
+    private readonly folder: string,
+    readonly world: World,
+    private readonly pools: Pools,
+    private readonly cacheBytes: number,
+    /** Replaced by {@link reopen}. */
+    public engine: Engine,
+  ) {}
+
+  /** A random model, opened in an empty folder, with random rows. */
+  static async open(folder: string, random: Random, maxRows = 60): Promise<LiveWorld> {
+    const world = randomModel(random)
+    const cacheBytes = random.pick([1, 100_000, 64 << 20])
+    const engine = await openWorld(folder, world, cacheBytes)
+    const live = new LiveWorld(folder, world, randomPools(random, world, maxRows), cacheBytes, engine)
+    for (const { spec } of world.classes.values()) await live.load(random, spec, random.integer(0, maxRows))
+    // Until now a reference could only lead to rows that were there before.
+    await live.change(random, maxRows)
+    return live
+  }
+
+  get specs(): ClassSpec[] {
+    return [...this.world.classes.values()].map(({ spec }) => spec)
+  }
+
+  /** Closes the engine and opens it again over the same files. */
+  async reopen(): Promise<void> {
+    await this.engine.close()
+    this.engine = await openWorld(this.folder, this.world, this.cacheBytes)
+  }
+
+  /** Random updates, insertions and deletions, one request each. */
+  async change(random: Random, count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const spec = random.pick(this.specs)
+      const rows = rowsOf(this.world, spec.name)
+      if (rows.length === 0 || random.chance(0.1)) await this.load(random, spec, 1)
+      else if (random.chance(0.15)) await this.delete(spec, random.pick(rows))
+      else await this.update(random, spec, random.pick(rows))
+    }
+  }
+
+  private async load(random: Random, spec: ClassSpec, count: number): Promise<void> {
+    if (count === 0) return
+    const added = Array.from({ length: count }, () =>
+      addRow(this.world, spec.name, randomRow(random, this.world, spec, this.pools)),
+    )
+    await this.save(
+      spec,
+      added.map(row => bodyOf(spec, row.values)),
+    )
+  }
+
+  private async update(random: Random, spec: ClassSpec, row: Row): Promise<void> {
+    const names = spec.attributes
+      .filter(each => each.kind === 'storage' && each.name !== spec.key)
+      .map(({ name }) => name)
+    const references = spec.attributes
+      .filter((each): each is OneSpec => each.kind === 'relatedEntity')
+      .map(each => each.foreignKey)
+    const changed = [...new Set([...random.some(names, 0.15), ...random.some(references, 0.5)])]
+    if (changed.length === 0) return
+    const values = changed.map((name): [string, Plain] => [
+      name,
+      randomValue(random, this.world, spec, storageOf(spec, name), this.pools),
+    ])
+    const [stamp] = await this.save(spec, [{ __KEY: keyText(spec, row), __STAMP: row.stamp, ...bodyOf(spec, values) }])
+    row.stamp = stamp!
+    for (const [name, value] of values) row.values.set(name, value)
+  }
+
+  private async delete(spec: ClassSpec, row: Row): Promise<void> {
+    const key = keyText(spec, row)
+    const expected = deleteRow(this.world, spec.name, row)
+    const source = { kind: 'keys', keys: [key] } as const
+    const deleted = await this.engine.delete(request(spec, { source }), true).then(
+      count => count === 1,
+      () => false,
+    )
+    if (deleted !== expected) throw new Error(`deletion of ${spec.name}(${key}): expected ${expected}, got ${deleted}`)
+  }
+
+  /** @returns the stamps */
+  private async save(spec: ClassSpec, bodies: object[]): Promise<number[]> {
+    const { body } = await this.engine.save(
+      {
+        kind: 'save',
+        dataClass: spec.name,
+        body: Buffer.from(JSON.stringify(bodies)),
+        mode: 'update',
+        atomic: false,
+        trusted: true,
+      },
+      { form: 'collection' },
+    )
+    const { __ENTITIES } = decode(body) as { __ENTITIES: { __STAMP: number; __ERROR?: unknown }[] }
+    const failed = __ENTITIES.findIndex(({ __ERROR }) => __ERROR)
+    if (failed >= 0)
+      throw new Error(`${JSON.stringify(bodies[failed])} was refused: ${JSON.stringify(__ENTITIES[failed])}`)
+    return __ENTITIES.map(({ __STAMP }) => __STAMP)
+  }
+}
+
+const openWorld = (path: string, world: World, cacheBytes: number): Promise<Engine> =>
+  openEngine({
+    path,
+    model: modelOf(world),
+    wire: { dateOnlyFormat: 'iso' },
+    allowLoss: false,
+    mapSizeBytes: 256 << 20,
+    cacheBytes,
+    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
+    writeQueueBytes: 64 << 20,
+  })
+
+/** A read of all keys of a dataclass, unless said otherwise. */
+export function request(spec: ClassSpec, part: Partial<ReadRequest> = {}): ReadRequest {
+  return {
+    dataClass: spec.name,
+    source: { kind: 'all' },
+    skip: 0,
+    top: Number.POSITIVE_INFINITY,
+    output: { form: 'collection', attributes: { from: 'path', items: parsePathList(spec.key) } },
+    ...part,
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+export const decode = (body: Uint8Array): any => JSON.parse(Buffer.from(body).toString('utf8'))

@@ -1,0 +1,247 @@
+/**
+ * Random conditions over a world: paths of every kind, values that are in the rows or next to those that are.
+ */
+import type { Comparator, Condition, Operand, OperandValue, Step } from './condition.ts'
+import type { Random } from './random.ts'
+import { midnight, scalar, TEXTS } from './values.ts'
+import {
+  follow,
+  type ClassSpec,
+  classOf,
+  type Plain,
+  rowsOf,
+  type ScalarType,
+  type StorageSpec,
+  valueOf,
+  type World,
+} from './world.ts'
+
+/** Conditions joined from left to right, some of them negated or in parentheses. */
+export function randomCondition(random: Random, world: World, dataClass: ClassSpec, depth = 2): Condition {
+  const count = random.pick([1, 1, 1, 2, 2, 3, 4])
+  // Most runs have one conjunction; the mixed ones rely on their order.
+  const usual = random.pick(['and', 'and', 'or', 'except'] as const)
+  let condition = randomTerm(random, world, dataClass, depth)
+  for (let i = 1; i < count; i++) {
+    const kind = random.chance(0.75) ? usual : random.pick(['and', 'or', 'except'] as const)
+    condition = { kind, left: condition, right: randomTerm(random, world, dataClass, depth) }
+  }
+  return condition
+}
+
+function randomTerm(random: Random, world: World, dataClass: ClassSpec, depth: number): Condition {
+  if (depth > 0 && random.chance(0.15)) return { kind: 'not', operand: randomTerm(random, world, dataClass, depth - 1) }
+  if (depth > 0 && random.chance(0.2))
+    return { kind: 'group', inner: randomCondition(random, world, dataClass, depth - 1) }
+  return randomComparison(random, world, dataClass)
+}
+
+function randomComparison(random: Random, world: World, dataClass: ClassSpec): Condition {
+  const path: Step[] = []
+  let at = dataClass
+  for (let relations = random.pick([0, 0, 0, 1, 1, 2, 3]); ; relations--) {
+    const attribute = random.pick(at.attributes.filter(each => each.kind !== 'storage' || each.scope === undefined))
+    const wanted =
+      relations > 0
+        ? at.attributes.filter(each => each.kind === 'relatedEntity' || each.kind === 'relatedEntities')
+        : []
+    const next = wanted.length > 0 ? random.pick(wanted) : attribute
+    const step: Step = { name: next.name }
+    path.push(step)
+    const end = follow(world, at, [step])
+    if (end.attribute.kind === 'storage') return storageComparison(random, world, path, end.dataClass, end.attribute)
+    // A relation, or an alias of one: it ends here, or leads on.
+    if (relations > 0) {
+      if (random.chance(0.12)) step.classIndex = random.integer(2, 3)
+      at = classOf(world, end.attribute.target)
+    } else
+      return {
+        kind: 'comparison',
+        path,
+        comparator: random.pick(['equal', 'notEqual', 'is', 'isNot']),
+        operand: { kind: 'null' },
+      }
+  }
+}
+
+const ORDERING: Comparator[] = ['less', 'lessOrEqual', 'greater', 'greaterOrEqual']
+const EQUALITY: Comparator[] = ['equal', 'equal', 'equal', 'notEqual', 'is', 'isNot']
+
+function storageComparison(
+  random: Random,
+  world: World,
+  path: Step[],
+  dataClass: ClassSpec,
+  attribute: StorageSpec,
+): Condition {
+  const { type } = attribute
+  if (type === 'object') return objectComparison(random, path)
+  if (type === 'blob' || random.chance(0.08)) return nullComparison(random, path)
+  if (type === 'bool') {
+    if (random.chance(0.4)) return { kind: 'truth', path }
+    return {
+      kind: 'comparison',
+      path,
+      comparator: random.pick(EQUALITY),
+      operand: { kind: 'value', value: random.chance(0.5) },
+    }
+  }
+  const stored = rowsOf(world, dataClass.name)
+    .map(row => valueOf(row, attribute.name))
+    .filter(value => value !== null)
+  const near = (): OperandValue =>
+    operandNear(
+      random,
+      attribute,
+      stored.length > 0 && random.chance(0.8) ? random.pick(stored) : scalar(random, type, attribute.simpleDate),
+    )
+  const comparator = random.pick([
+    ...EQUALITY,
+    ...ORDERING,
+    'in',
+    ...(type === 'string' ? (['equal', 'notEqual', 'begin', 'keyword'] as const) : []),
+  ] as const)
+  if (comparator === 'in') {
+    const values = Array.from({ length: random.integer(1, 4) }, () =>
+      type === 'string' ? withWildcards(random, near() as string) : near(),
+    )
+    return { kind: 'comparison', path, comparator, operand: { kind: 'list', values } }
+  }
+  let value = near()
+  if (type === 'string') {
+    const text = value as string
+    if (comparator === 'equal' || comparator === 'notEqual') value = withWildcards(random, text)
+    if (comparator === 'begin') value = text.replaceAll('@', '').slice(0, random.integer(0, 4))
+    if (comparator === 'keyword') value = keyword(random, text)
+  }
+  return { kind: 'comparison', path, comparator, operand: { kind: 'value', value } }
+}
+
+const nullComparison = (random: Random, path: Step[]): Condition => ({
+  kind: 'comparison',
+  path,
+  comparator: random.pick(['equal', 'notEqual', 'is', 'isNot']),
+  operand: { kind: 'null' },
+})
+
+/** A stored value as an operand, often changed a little. */
+function operandNear(random: Random, { type, simpleDate }: StorageSpec, value: Plain): OperandValue {
+  switch (type) {
+    case 'string':
+      return random.chance(0.5) ? (value as string) : disguised(random, value as string)
+    case 'uuid':
+      return value as string
+    case 'date': {
+      const ms = (value as number) + random.pick([0, 0, 0, 1, -1, 86_400_000])
+      const kept = ms > Date.UTC(9999, 11, 31) ? (value as number) : ms
+      return simpleDate ? midnight(kept) : kept
+    }
+    case 'duration':
+      return Math.max(0, (value as number) + random.pick([0, 0, 0, 1, -1]))
+    case 'number':
+    case 'float':
+      return String(random.chance(0.8) ? value : (value as number) + random.pick([1, -0.5]))
+    default:
+      return random.chance(0.7)
+        ? String(value)
+        : random.pick([`${value}.5`, `${value}.0`, String(BigInt(value as number) + 1n), `${value}e0`])
+  }
+}
+
+/** The same fold in other letters. */
+function disguised(random: Random, text: string): string {
+  return [...text]
+    .map(letter =>
+      random.pick([
+        letter,
+        letter.normalize('NFD'),
+        /^[a-z]$/.test(letter) ? letter.toUpperCase() : letter,
+        /^[aeiou]$/.test(letter) ? `${letter}\u0301` : letter,
+      ]),
+    )
+    .join('')
+}
+
+function withWildcards(random: Random, text: string): string {
+  if (random.chance(0.55)) return text
+  const letters = [...text]
+  for (let i = random.integer(1, 2); i > 0; i--) {
+    letters.splice(random.integer(0, letters.length), random.pick([0, 1, 1, 3]), '@')
+  }
+  return letters.join('')
+}
+
+function keyword(random: Random, text: string): string {
+  const word = random.pick(
+    text
+      .split(/[^\p{L}\p{M}\p{N}]+/u)
+      .filter(each => /^[\p{L}\p{N}]/u.test(each))
+      .concat('brown'),
+  )
+  return random.pick([word, word, `${word.slice(0, 2)}@`, `@${word.slice(-1)}`])
+}
+
+function objectComparison(random: Random, path: Step[]): Condition {
+  const object = path.at(-1)!
+  const at = (...steps: Step[]): Step[] => [...path.slice(0, -1), object, ...steps]
+  const compare = (steps: Step[], comparator: Comparator, operand: Operand): Condition => ({
+    kind: 'comparison',
+    path: steps,
+    comparator,
+    operand,
+  })
+  const json = (): OperandValue => random.pick(['abc', 'É', 'E', '5', 5, 5.5, 0, 1, true, 'a@', '@', '', 2])
+  const anyComparator = (value: OperandValue): Comparator =>
+    random.pick(
+      typeof value === 'boolean'
+        ? EQUALITY
+        : typeof value === 'number'
+          ? [...EQUALITY, ...ORDERING]
+          : [...EQUALITY, ...ORDERING, 'begin' as const],
+    )
+  const anyValue = (steps: Step[]): Condition => {
+    if (random.chance(0.15)) return nullComparison(random, steps)
+    const value = json()
+    const comparator = anyComparator(value)
+    const plain = comparator === 'begin' ? String(value).replaceAll('@', '') : value
+    return random.chance(0.1)
+      ? compare(steps, 'in', { kind: 'list', values: [value, json()] })
+      : compare(steps, comparator, { kind: 'value', value: plain })
+  }
+  switch (random.integer(0, 9)) {
+    case 0:
+      return nullComparison(
+        random,
+        at(...random.pick([[], [{ name: 'deep' }], [{ name: 'missing' }], [{ name: 'list' }]])),
+      )
+    case 1:
+    case 2:
+      return compare(
+        at({ name: 'code' }),
+        random.pick(['equal', 'notEqual', 'begin', 'less', 'greaterOrEqual', 'is']),
+        { kind: 'value', value: random.pick(TEXTS.slice(0, 30)).replaceAll('@', '') },
+      )
+    case 3:
+      return compare(at({ name: 'deep' }, { name: 'size' }), random.pick([...EQUALITY, ...ORDERING]), {
+        kind: 'value',
+        value: random.pick([1, 2, 2.5, 0]),
+      })
+    case 4:
+      return anyValue(at({ name: 'any' }))
+    case 5:
+      return anyValue(at({ name: 'deep' }, { name: 'tag' }))
+    case 6:
+      return anyValue(at({ name: 'list', element: '' }))
+    case 7:
+      return compare(at({ name: 'list' }, { name: 'length' }), random.pick([...EQUALITY, ...ORDERING]), {
+        kind: 'value',
+        value: random.integer(0, 4),
+      })
+    case 8:
+      return anyValue(at({ name: 'items', element: '' }, { name: random.pick(['x', 'y']) }))
+    default:
+      return anyValue(
+        at({ name: 'items', element: random.pick(['a', 'a', 'a', 'b', 'A']) }, { name: random.pick(['x', 'y']) }),
+      )
+  }
+}

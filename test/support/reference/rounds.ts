@@ -1,0 +1,14 @@
+/**
+ * Seeds of a run. `TESSER_TEST_SEED` repeats one; a long run (`TESSER_TEST_LONG`) takes new ones each time.
+ */
+export const isLong = process.env.TESSER_TEST_LONG !== undefined
+
+const base = process.env.TESSER_TEST_SEED
+  ? Number(process.env.TESSER_TEST_SEED)
+  : isLong
+    ? Date.now() % 1_000_000_000
+    : 20_200_229
+
+/** The seeds of `count` worlds, or the one that was asked for. */
+export const seeds = (count: number): number[] =>
+  process.env.TESSER_TEST_SEED ? [base] : Array.from({ length: count }, (_, i) => base + i)

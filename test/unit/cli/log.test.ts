@@ -1,0 +1,39 @@
+import t from 'tap'
+import { createLogger } from '../../../kernel/log.ts'
+
+const logged = (
+  log: { level: 'info' | 'warn'; pretty: boolean },
+  work: (logger: ReturnType<typeof createLogger>) => void,
+): string => {
+  let text = ''
+  work(createLogger({ log }, { write: line => (text += line) }))
+  return text
+}
+
+t.test('a line is a JSON object with level and time as text', async t => {
+  const line = logged({ level: 'info', pretty: false }, log => log.child({ plugin: 'health' }).info({ n: 1 }, 'hello'))
+  t.match(JSON.parse(line), { level: 'info', time: /^\d{4}-\d\d-\d\dT.*Z$/, plugin: 'health', n: 1, msg: 'hello' })
+})
+
+t.test('cookies and authorization are hidden, wherever headers are logged', async t => {
+  const headers = { cookie: 'secret', authorization: 'secret', 'set-cookie': 'secret', host: 'a' }
+  const line = logged({ level: 'info', pretty: false }, log =>
+    log.info({ headers, request: { headers }, ...headers }, 'x'),
+  )
+  t.notMatch(line, /secret/)
+  t.match(line, /"host":"a"/)
+})
+
+t.test('what is below the level is left out', async t => {
+  t.equal(
+    logged({ level: 'warn', pretty: false }, log => log.info('hello')),
+    '',
+  )
+})
+
+t.test('pretty lines hold time, level, message, values and the stack of an error', async t => {
+  const text = logged({ level: 'info', pretty: true }, log =>
+    log.error({ err: new Error('boom'), path: '/rest', n: [1] }, 'internal error'),
+  )
+  t.match(text, /^\d\d:\d\d:\d\d\.\d{3} error internal error {2}path=\/rest {2}n=\[1\]\nError: boom\n\s+at /)
+})
