@@ -50,9 +50,11 @@ function whenFalse(predicate: Predicate): Predicate {
       return { ...predicate, input: whenFalse(predicate.input) }
     case 'not':
       return whenTrue(predicate.input)
-    // These are true or false, so what is not true is false.
-    case 'some':
+    // The right side is a set of rows that are in it or not; the left side can be unknown, as in an AND.
     case 'except':
+      return { kind: 'or', inputs: [whenFalse(predicate.left), whenTrue(predicate.right)] }
+    // It is true or false, so what is not true is false.
+    case 'some':
       return { kind: 'complement', input: whenTrue(predicate) }
     case 'complement':
       return whenTrue(predicate.input)
