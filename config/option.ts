@@ -87,7 +87,7 @@ export function path(doc: string): Option<string | undefined> {
   })
 }
 
-/** A plugin to load: what is imported, and the options that it gets. */
+/** A plugin to load: an npm name, a path relative to the config file or `tesser/plugins/{name}`, and its options. */
 export interface PluginReference {
   specifier: string
   options?: Record<string, unknown>

@@ -14,13 +14,19 @@ import { type Aggregation, bindAggregates } from './query/aggregate/aggregate.ts
 import { bindFirstScalar } from './query/aggregate/measure.ts'
 import { type ValuesOptions, writeAggregates, writeDistinct } from './query/aggregate/write-values.ts'
 import type { QueryContext } from './query/execute/evaluate.ts'
+import { openSource } from './query/execute/open-source.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
-import { select, selectRowIds } from './query/select.ts'
+import { type TraceStep, trace } from './query/execute/trace.ts'
+import { describePlan, type PlanDescription } from './query/plan/describe-operator.ts'
+import { lower } from './query/plan/lower.ts'
+import type { Operator } from './query/plan/physical-plan.ts'
+import { prepareQuery } from './query/plan/query-cache.ts'
+import { select, selectRowIds, selectRowSet } from './query/select.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
 import { writeArray, writeCollection, writeEntity } from './query/serialise/write-selection.ts'
-import { RowSet } from './row-set/row-set.ts'
 import { type Environment, openEnvironment } from './storage/environment.ts'
+import type { Progress } from './storage/migration-run.ts'
 import { loadLayouts } from './storage/layouts.ts'
 import type { RowLayout } from './storage/row-layout.ts'
 import type { Snapshot } from './storage/snapshot.ts'
@@ -49,6 +55,10 @@ export interface EngineOptions {
   limits: QueryLimits
   /** Bodies that wait for the writer; beyond it a write is refused with 503. */
   writeQueueBytes: number
+  /** What goes wrong inside the writer thread, for the log. */
+  onInternalError?: (text: string) => void
+  /** How far a change of the model has come. */
+  onProgress?: Progress
 }
 
 export interface QueryLimits {
@@ -140,7 +150,7 @@ export class Engine {
       return writeAggregates(
         measures,
         aggregation,
-        this.selected(request, context),
+        selectRowSet(request, this.catalog, snapshot, context.budget),
         context,
         this.answerOptions(request),
       )
@@ -157,7 +167,24 @@ export class Engine {
       const measure = bindFirstScalar(items, this.dataClass(request.dataClass))
       const context = { snapshot, budget: this.budget() }
       const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
-      return writeDistinct(measure, page, this.selected(request, context), context, this.answerOptions(request))
+      return writeDistinct(measure, page, selectRowSet(request, this.catalog, snapshot, context.budget), context, this.answerOptions(request))
+    })
+  }
+
+  /** How the filter of `request` is going to be carried out. @throws {ProtocolError} */
+  explain(request: ReadRequest): PlanDescription {
+    return this.inSnapshot(snapshot => {
+      const dataClass = this.dataClass(request.dataClass)
+      return describePlan(this.operator(request, dataClass, snapshot), dataClass)
+    })
+  }
+
+  /** Carries the filter of `request` out and tells what each step took and found. @throws {ProtocolError} */
+  trace(request: ReadRequest): TraceStep {
+    return this.inSnapshot(snapshot => {
+      const context = { snapshot, budget: this.budget() }
+      const { dataClass, rows } = openSource(request, this.catalog, context)
+      return trace(this.operator(request, dataClass, snapshot), dataClass, rows.set, context)
     })
   }
 
@@ -239,10 +266,9 @@ export class Engine {
     }
   }
 
-  /** Without an order, and without what does not exist any more. */
-  private selected(request: ReadRequest, { snapshot, budget }: QueryContext): RowSet {
-    const { live } = snapshot.table(this.dataClass(request.dataClass))
-    return RowSet.fromIds(selectRowIds({ ...request, orderBy: undefined }, this.catalog, snapshot, budget)).and(live)
+  private operator(request: ReadRequest, dataClass: DataClass, snapshot: Snapshot): Operator {
+    const { predicate } = prepareQuery(dataClass, request)
+    return predicate ? lower(predicate, dataClass, snapshot) : { kind: 'All' }
   }
 
   private answerOptions({ output }: ReadRequest): ValuesOptions {

@@ -27,7 +27,11 @@ export interface Server {
  * @throws {ModelError} {@link PluginError} and errors of the store or the address, each with what would help
  */
 export async function createServer(config: Config, log: Logger = createLogger(config)): Promise<Server> {
-  const engine = await openEngine(engineOptions(config))
+  const engine = await openEngine({
+    ...engineOptions(config),
+    onInternalError: text => log.error(text),
+    onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
+  })
   const lifecycle: Lifecycle = { state: 'starting' }
   try {
     const plugins = await loadPlugins(config.plugins, { engine, lifecycle, log, baseFolder: config.folder })

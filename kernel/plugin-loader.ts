@@ -5,17 +5,12 @@ import { resolve as resolveModule } from 'import-meta-resolve'
 import type { Logger } from 'pino'
 import { satisfies, validRange } from 'semver'
 import type { Engine } from '../engine/index.ts'
+import type { PluginReference } from '../config/option.ts'
 import { outputUrl } from '../engine/output-root.ts'
 import { suggestion } from '../engine/suggestion.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { Registry } from './registry.ts'
-
-/** A line of `plugins` in the config: an npm name, a path relative to the config file, or `tesser/plugins/{name}`. */
-export interface PluginReference {
-  specifier: string
-  options?: Record<string, unknown>
-}
 
 export interface LoadedPlugins {
   registry: Registry

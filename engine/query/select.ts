@@ -1,4 +1,5 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { RowSet } from '../row-set/row-set.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import { execute } from './execute/execute-plan.ts'
 import { openSource, type Source } from './execute/open-source.ts'
@@ -58,6 +59,17 @@ export function selectRowIds(
 ): Uint32Array {
   const context = { snapshot, budget }
   return run(request, openSource(request, catalog, context), undefined, context).rowIds
+}
+
+/** The existing entities of a selection without an order: for an aggregate. @throws as {@link select} does */
+export function selectRowSet(
+  { filter, params, ...request }: Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params'>,
+  catalog: Catalog,
+  snapshot: Snapshot,
+  budget: QueryBudget,
+): RowSet {
+  const context = { snapshot, budget }
+  return run({ filter, params }, source, undefined, context).set.and(snapshot.table(source.dataClass).live)
 }
 
 function run(

@@ -184,10 +184,10 @@ export const WriterErrors = defineErrors('WRITER', {
     http: 503,
     message: () => 'the writer is being started again; nothing was written, try again in a moment',
   },
-  STORE_FULL: {
+  DISK_FULL: {
     errCode: 1046,
-    http: 507,
-    message: () => 'no space is left for the store; nothing of this was written, reading still works',
+    http: 503,
+    message: () => 'the disk of the store is full or failing; nothing of this was written, reading still works',
   },
   FAILED: {
     errCode: 1046,

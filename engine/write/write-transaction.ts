@@ -215,7 +215,9 @@ export class WriteTransaction {
   insert(dataClass: DataClass, entity: Entity, timestamp: string): Uint8Array {
     const { indexed, layout } = this.table(dataClass)
     for (const attribute of indexed) this.putIndex(attribute, entity.values.get(attribute) ?? null, entity.rowId)
-    layout.references.forEach((relation, i) => this.putReference(relation, entity.references[i], entity.rowId))
+    for (const [i, relation] of layout.references.entries()) {
+      this.putReference(relation, entity.references[i], entity.rowId)
+    }
     this.state(dataClass).rowCount++
     return this.putRow(dataClass, entity, timestamp, INSERTED)
   }
@@ -244,7 +246,7 @@ export class WriteTransaction {
     const row = this.row(dataClass, rowId)!
     for (const attribute of indexed)
       this.environment.index.removeSync(indexKey(attribute, row.value(attribute) as Value, rowId))
-    layout.references.forEach((relation, i) => this.removeReference(relation, row.reference(i), rowId))
+    for (const [i, relation] of layout.references.entries()) this.removeReference(relation, row.reference(i), rowId)
     for (const attribute of layout.slots) {
       if (attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')) {
         this.putBinary(attribute, rowId, null)

@@ -96,13 +96,10 @@ export class Writer {
   private errorData(error: unknown): ErrorData {
     if (error instanceof ProtocolError) return error.toData()
     this.options.onInternalError?.(error)
-    return (isFull(error) ? WriterErrors.STORE_FULL() : WriterErrors.FAILED()).toData()
+    return (isDiskError(error) ? WriterErrors.DISK_FULL() : WriterErrors.FAILED()).toData()
   }
 }
 
-/** MDB_MAP_FULL, ENOSPC, EFBIG, EDQUOT as lmdb-js reports them. */
-const FULL_CODES = new Set<unknown>([-30792, 28, 27, 122])
-const isFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && FULL_CODES.has(error.code)) ||
-    /MDB_MAP_FULL|No space left|File too large|quota/i.test(error.message))
+/** MDB_MAP_FULL, EIO (what LMDB makes of a write that the disk took only in part), EFBIG, ENOSPC, EDQUOT. */
+const DISK_CODES = new Set<unknown>([-30792, 5, 27, 28, 122])
+const isDiskError = (error: unknown): boolean => error instanceof Error && 'code' in error && DISK_CODES.has(error.code)

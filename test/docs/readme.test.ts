@@ -32,7 +32,7 @@ t.test('the tour of the README answers as it says', async t => {
 })
 
 t.test('every file that the README links to is there', async t => {
-  for (const [, target] of readme.matchAll(/\]\(([^)#:]+)\)/g)) t.ok(existsSync(target!), target)
+  for (const [, target] of readme.matchAll(/\]\(([^)#:]+)\)/g)) t.ok(existsSync(target!), target!)
 })
 
 /** `…` stands for anything. */

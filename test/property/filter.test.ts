@@ -34,6 +34,8 @@ interface Shape {
   spec: ClassSpec
   /** Starts from the entities at the end of this relation of this row. */
   from: { owner: ClassSpec; relation: ManySpec; row: Row } | undefined
+  /** Starts from these rows, by their keys. */
+  listed: Row[] | undefined
   order: OrderTerm[]
   orderIn: 'parameter' | 'filter'
   page: { skip: number; top: number }
@@ -82,15 +84,22 @@ function randomShape(live: LiveWorld, random: Random): Shape {
       ? { owner, relation: random.pick(relations), row: random.pick(rows) }
       : undefined
   const spec = from ? live.specs.find(({ name }) => name === from.relation.target)! : owner
+  const listed = !from && random.chance(0.06) ? shuffled(random, random.some(rows, 0.4)) : undefined
   return {
     spec,
     from,
+    listed: listed && listed.length > 1 ? listed : undefined,
     order: random.chance(0.35) ? randomOrder(random, live.world, spec) : [],
     orderIn: random.pick(['parameter', 'filter']),
     page: random.chance(0.5)
       ? { skip: 0, top: Number.POSITIVE_INFINITY }
       : { skip: random.integer(0, 20), top: random.integer(0, 20) },
   }
+}
+
+function shuffled<T>(random: Random, list: T[]): T[] {
+  const places = new Map(list.map(each => [each, random.integer(0, 1e9)]))
+  return list.sort((a, b) => places.get(a)! - places.get(b)!)
 }
 
 /** What differs between the engine's answer and the reference's, or undefined. */
@@ -107,8 +116,14 @@ function differs(
     : `expected ${JSON.stringify(expected)}\n     got ${JSON.stringify(got)}`
 }
 
-function reference({ world }: LiveWorld, { spec, from, order, page }: Shape, condition: Condition | undefined): object {
-  const source = from ? relatedEntities(world, from.owner, from.relation, from.row) : rowsOf(world, spec.name)
+function reference(
+  { world }: LiveWorld,
+  { spec, from, listed, order, page }: Shape,
+  condition: Condition | undefined,
+): object {
+  const source = from
+    ? relatedEntities(world, from.owner, from.relation, from.row)
+    : (listed ?? rowsOf(world, spec.name))
   const found = condition ? source.filter(row => matches(world, spec, row, condition) === true) : source
   const keys = ordered(world, spec, found, order)
     .slice(page.skip, page.skip + page.top)
@@ -134,7 +149,7 @@ function ask(live: LiveWorld, shape: Shape, condition: Condition | undefined, sp
 
 function toRequest(
   live: LiveWorld,
-  { spec, from, order, orderIn, page }: Shape,
+  { spec, from, listed, order, orderIn, page }: Shape,
   condition: Condition | undefined,
   spelling: number,
 ): ReadRequest {
@@ -151,6 +166,7 @@ function toRequest(
         relation: from.relation.name,
       },
     }),
+    ...(listed && { source: { kind: 'keys', keys: listed.map(row => keyText(spec, row)) } }),
     ...(text !== '' && { filter: text }),
     ...(params !== undefined && { params: parseParams(params) }),
     ...(orderBy !== undefined && !inFilter && { orderBy }),
@@ -171,6 +187,7 @@ function report(live: LiveWorld, shape: Shape, condition: Condition | undefined,
   return {
     dataClass: spec.name,
     ...(from && { from: `${from.owner.name}(${keyText(from.owner, from.row)}).${from.relation.name}` }),
+    ...(shape.listed && { keys: shape.listed.map(row => keyText(spec, row)).join() }),
     ...rendered(live, spec, condition, spelling),
     order: orderText(randomOf(spelling), shape.order),
     page: shape.page,

@@ -5,11 +5,22 @@
 import t, { type Test } from 'tap'
 import { parsePathList } from '../../engine/index.ts'
 import type { Output, SelectionSource } from '../../engine/query/request.ts'
+import { comparable, firstDifference } from '../support/reference/compare-answers.ts'
 import { decode, LiveWorld, request } from '../support/reference/live-world.ts'
-import { type Expanded, type Listed, projectPage, type Wanted } from '../support/reference/project.ts'
+import { type Expanded, type Listed, projectPage, storageValue, type Wanted } from '../support/reference/project.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds } from '../support/reference/rounds.ts'
-import { type ClassSpec, classOf, follow, keyText, modelOf, rowsOf, type World } from '../support/reference/world.ts'
+import {
+  type ClassSpec,
+  classOf,
+  follow,
+  keyText,
+  modelOf,
+  type Row,
+  rowsOf,
+  type StorageSpec,
+  type World,
+} from '../support/reference/world.ts'
 
 const WORLDS = isLong ? 60 : 10
 const READS_PER_ROUND = isLong ? 100 : 60
@@ -46,7 +57,7 @@ function compare(t: Test, live: LiveWorld, random: Random, seed: number): void {
     }
     const page = form === 'entity' ? { skip: 0, top: 1 } : { skip: random.integer(0, 5), top: random.integer(0, 12) }
     const one = form === 'entity' ? random.pick(rows) : undefined
-    const source: SelectionSource = one ? { kind: 'keys', keys: [keyText(spec, one)] } : { kind: 'all' }
+    const source = one ? randomAddress(random, spec, one) : ({ kind: 'all' } as const)
     const output = outputOf(random, wanted)
 
     const sent = one ? [one] : rows.slice(page.skip, page.skip + page.top)
@@ -73,6 +84,15 @@ function compare(t: Test, live: LiveWorld, random: Random, seed: number): void {
     })
   }
   t.pass('compared')
+}
+
+/** An entity by its key, or by an attribute that is unique. */
+function randomAddress(random: Random, spec: ClassSpec, row: Row): SelectionSource {
+  const unique = spec.attributes.find(each => each.kind === 'storage' && each.unique) as StorageSpec | undefined
+  const value = unique && storageValue(spec, row, unique)
+  return unique && value !== null && random.chance(0.5)
+    ? { kind: 'attribute', attribute: unique.name, value: String(value) }
+    : { kind: 'keys', keys: [keyText(spec, row)] }
 }
 
 /** Names of attributes here and beyond relations; a relation either as a whole or with names behind it. */
@@ -139,31 +159,3 @@ const expandTexts = (expanded: Expanded): string[] =>
     if (below.size > 0) return expandTexts(below).map(text => `${name}.${text}`)
     return [name + (count === 100 ? '' : skip === 0 ? `:${count}` : `:${count}-${skip}`)]
   })
-
-/** An answer with its addresses decoded and 0 for what time decides, once that has been found to be well formed. */
-function comparable(value: unknown, name = ''): unknown {
-  if (name === '__TIMESTAMP' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value))) return 0
-  if (name === '__GlobalStamp' && Number.isSafeInteger(value)) return 0
-  if (name === 'uri' || name === '__ENTITYSET') return decodeURIComponent(String(value)).replace(/\("(.*)"\)/s, '($1)')
-  if (Array.isArray(value)) return value.map(each => comparable(each))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, comparable(each, key)]))
-}
-
-function firstDifference(expected: unknown, got: unknown, path: string): string {
-  if (isContainer(expected) && isContainer(got)) {
-    const [a, b] = [Object.keys(expected), Object.keys(got)]
-    if (a.join() !== b.join())
-      return `${path}: expected ${a.join()}; got ${b.join()} ${'error' in got ? got.error : ''}`
-    for (const key of a) {
-      const difference = firstDifference(expected[key], got[key], `${path}/${key}`)
-      if (difference !== '') return difference
-    }
-    return ''
-  }
-  return JSON.stringify(expected) === JSON.stringify(got)
-    ? ''
-    : `${path}: expected ${JSON.stringify(expected)}; got ${JSON.stringify(got)}`
-}
-
-const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -235,6 +235,87 @@ protocolTable('$format', company, [
   refused('P1.10', 'a private attribute', '/Employee/secret?$format=looker', 404, [1500, 1804]),
 ])
 
+const ACME = { item: '[index : Company.name ] in ["acme"]' }
+const JOIN = 'Join on Table : Company : Employee.employerID = Company.ID'
+
+protocolTable('$queryplan and $querypath', company, [
+  {
+    spec: 'P2.14',
+    name: 'a condition is an item',
+    get: '/Company?$filter="revenues>0"&$queryplan=true',
+    has: { __queryPlan: { item: 'Company.revenues > 0' }, __entityModel: 'Company', __COUNT: 2 },
+  },
+  {
+    spec: 'P2.14',
+    name: 'a condition that an index serves tells so',
+    get: '/Company?$filter="name=Acme"&$queryplan=true',
+    has: { __queryPlan: ACME },
+  },
+  {
+    spec: 'P2.14',
+    name: 'a relation is a join with a subquery',
+    get: '/Employee?$filter="employer.name=Acme and salary>50000"&$queryplan=true',
+    has: { __queryPlan: { And: [{ item: JOIN, subquery: [ACME] }, { item: 'Employee.salary > 50000' }] } },
+  },
+  {
+    spec: 'P2.14',
+    name: 'words connect what they connect in the query',
+    get: '/Company?$filter="(name=acme or revenues>0) except not(staff.salary>1)"&$queryplan=true',
+    has: {
+      __queryPlan: {
+        Except: [
+          { Or: [ACME, { item: 'Company.revenues > 0' }] },
+          { Not: [{ item: 'Join on Table : Employee : Employee.employerID = Company.ID' }] },
+        ],
+      },
+    },
+  },
+  {
+    spec: 'P2.14',
+    name: 'the path tells what each step found',
+    get: '/Employee?$filter="employer.name=Acme and salary>50000"&$querypath=true',
+    has: {
+      __queryPath: {
+        steps: [
+          {
+            description: 'AND',
+            time: Number,
+            recordsfounds: 1,
+            steps: [
+              {
+                description: JOIN,
+                recordsfounds: 2,
+                steps: [{ steps: [{ description: ACME.item, recordsfounds: 1 }] }],
+              },
+              { description: 'Employee.salary > 50000', recordsfounds: 1 },
+            ],
+          },
+        ],
+      },
+      __COUNT: 1,
+    },
+  },
+  {
+    spec: 'P2.14',
+    name: 'both stand in front of the collection, also when it is indented',
+    get: '/City?$filter="name=x"&$top=0&$queryplan=true&$prettyprint=true',
+    text: '{\n  "__queryPlan": {\n    "item": "[index : City.name ] in [\\"x\\"]"\n  },\n  "__entityModel": "City",\n  "__GlobalStamp": 16,\n  "__COUNT": 0,\n  "__FIRST": 0,\n  "__ENTITIES": [],\n  "__SENT": 0\n}',
+  },
+  {
+    spec: 'P2.14',
+    name: 'without a filter nothing is added',
+    get: '/City?$top=0&$queryplan=true&$querypath=true',
+    json: { __entityModel: 'City', __GlobalStamp: 16, __COUNT: 4, __FIRST: 0, __ENTITIES: [], __SENT: 0 },
+  },
+  {
+    spec: 'P2.14',
+    name: 'a flag that is not on adds nothing',
+    get: '/City?$top=0&$filter="name=x"&$queryplan=false&$querypath=true',
+    has: { __queryPlan: undefined, __queryPath: {} },
+  },
+  refused('P5.9', 'a filter that is wrong', '/City?$filter="nothing=1"&$queryplan=true', 404, [1500]),
+])
+
 protocolTable(
   '$prettyprint',
   company,

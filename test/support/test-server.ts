@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
@@ -38,6 +39,8 @@ export interface TestServer {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<TestAnswer>
+  /** Stops the server while requests are under way; `close` waits for them first. */
+  stop(): Promise<void>
   close(): Promise<void>
 }
 
@@ -52,7 +55,9 @@ export async function startServer(
   fixture: Fixture,
   { transport = transports[0]!, config = {} }: { transport?: TransportName; config?: Record<string, unknown> } = {},
 ): Promise<TestServer> {
-  const folder = t.testdir({})
+  // Not `t.testdir`, which a test may use for files of its own and which is emptied when it is asked for again.
+  const folder = mkdtempSync(join(tmpdir(), 'tesser-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'tesser.config.json')
   writeFileSync(join(folder, 'model.json'), JSON.stringify(fixture.model))
   writeFileSync(
@@ -68,9 +73,10 @@ export async function startServer(
   const server = await createServer(loadConfig({ file, env: {}, flags: {} }), pino({ level: 'silent' }))
   for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(server.engine, dataClass, rows)
   const agent = new Agent({ keepAliveTimeout: 1_000 })
-  const close = async () => {
-    await agent.close()
-    await server.close()
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= agent.close().then(() => server.close())
+    return closing
   }
   t.teardown(close)
 
@@ -99,6 +105,7 @@ export async function startServer(
     send,
     get: (path, headers) => send('GET', path, undefined, headers),
     post: (path, body, headers) => send('POST', path, body, headers),
+    stop: () => server.close(),
     close,
   }
 }

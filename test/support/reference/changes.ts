@@ -11,11 +11,11 @@ export function addRow(world: World, dataClass: string, values: Map<string, Plai
 }
 
 /**
- * Deletes a row and what `onDelete` makes of those that point to it.
- * @returns false, without any change, when a row that stays forbids it
+ * Deletes rows of one dataclass together, with what `onDelete` makes of those that point to them.
+ * @returns the rows that stay and lost a reference; undefined, without any change, when a row that stays forbids it
  */
-export function deleteRow(world: World, dataClass: string, row: Row): boolean {
-  const doomed = new Map<Row, string>([[row, dataClass]])
+export function deleteRows(world: World, dataClass: string, rows: Row[]): Row[] | undefined {
+  const doomed = new Map<Row, string>(rows.map(row => [row, dataClass]))
   const cleared: { row: Row; relation: OneSpec }[] = []
   const restricting: Row[] = []
   for (const [target, targetClass] of doomed) {
@@ -25,14 +25,15 @@ export function deleteRow(world: World, dataClass: string, row: Row): boolean {
       else cleared.push({ row: pointing, relation })
     }
   }
-  if (restricting.some(each => !doomed.has(each))) return false
-  for (const each of new Set(cleared.map(({ row }) => row))) each.stamp++
+  if (restricting.some(each => !doomed.has(each))) return undefined
+  const changed = [...new Set(cleared.map(({ row }) => row))].filter(each => !doomed.has(each))
+  for (const each of changed) each.stamp++
   for (const { row, relation } of cleared) row.values.set(relation.foreignKey, null)
   for (const { spec, rows } of world.classes.values()) {
     const left = rows.filter(each => !(doomed.get(each) === spec.name))
     rows.splice(0, rows.length, ...left)
   }
-  return true
+  return changed
 }
 
 function referencesTo(world: World, dataClass: string, target: Row): { relation: OneSpec; from: string; row: Row }[] {

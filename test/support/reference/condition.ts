@@ -14,7 +14,7 @@ import {
   relatedEntities,
   relatedEntity,
   type StorageSpec,
-  valueOf,
+  valueIn,
   type World,
 } from './world.ts'
 
@@ -68,10 +68,10 @@ export function matches(world: World, dataClass: ClassSpec, row: Row, condition:
     case 'or':
       return or(matches(world, dataClass, row, condition.left), matches(world, dataClass, row, condition.right))
     case 'except':
-      // A difference of two sets: true or false, since what is unknown is in neither of them.
-      return (
-        matches(world, dataClass, row, condition.left) === true &&
-        matches(world, dataClass, row, condition.right) !== true
+      // The right side is a set that a row is in or not; the left side can be unknown, as in an AND.
+      return and(
+        matches(world, dataClass, row, condition.left),
+        matches(world, dataClass, row, condition.right) !== true,
       )
     case 'not':
       return not(matches(world, dataClass, row, condition.operand))
@@ -164,7 +164,7 @@ function matchHere(
   if (attribute.kind === 'relatedEntities') {
     return (row === undefined || relatedEntities(world, dataClass, attribute, row).length === 0) === isNull
   }
-  const stored = row ? valueOf(row, attribute.name) : null
+  const stored = row ? valueIn(row, attribute.name) : null
   if (attribute.type === 'blob') return (stored === null) === isNull
   if (attribute.type === 'object') return matchJson(stored, properties, comparator, operand)
   return compareTyped(attribute.type, stored, comparator, operand)
@@ -205,7 +205,7 @@ function linkOf({ attribute, properties }: Resolved): string {
 function matchLinked(row: Row | undefined, comparisons: Resolved[]): boolean {
   const [{ attribute, properties }] = comparisons as [Resolved]
   const at = letterAt(properties)
-  const elements = inside(row ? valueOf(row, attribute.name) : null, properties.slice(0, at + 1))
+  const elements = inside(row ? valueIn(row, attribute.name) : null, properties.slice(0, at + 1))
   if (!Array.isArray(elements)) return false
   return elements.some(element =>
     comparisons.every(
@@ -228,5 +228,5 @@ export function valueAt(world: World, dataClass: ClassSpec, row: Row, path: Step
     (at, { relation }) => at && relatedEntity(world, relation as OneSpec, at),
     row,
   )
-  return (inside(end ? valueOf(end, attribute.name) : null, properties) ?? null) as Plain
+  return (inside(end ? valueIn(end, attribute.name) : null, properties) ?? null) as Plain
 }

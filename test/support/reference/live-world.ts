@@ -3,7 +3,7 @@
  */
 import { type Engine, openEngine, parsePathList } from '../../../engine/index.ts'
 import type { ReadRequest } from '../../../engine/query/request.ts'
-import { addRow, deleteRow } from './changes.ts'
+import { addRow, deleteRows } from './changes.ts'
 import type { Random } from './random.ts'
 import { bodyOf, type Pools, randomModel, randomPools, randomRow, randomValue } from './random-world.ts'
 import {
@@ -20,9 +20,9 @@ import {
 
 export class LiveWorld {
   private constructor(
-    private readonly folder: string,
+    readonly folder: string,
     readonly world: World,
-    private readonly pools: Pools,
+    readonly pools: Pools,
     private readonly cacheBytes: number,
     /** Replaced by {@link reopen}. */
     public engine: Engine,
@@ -92,7 +92,7 @@ export class LiveWorld {
 
   private async delete(spec: ClassSpec, row: Row): Promise<void> {
     const key = keyText(spec, row)
-    const expected = deleteRow(this.world, spec.name, row)
+    const expected = deleteRows(this.world, spec.name, [row]) !== undefined
     const source = { kind: 'keys', keys: [key] } as const
     const deleted = await this.engine.delete(request(spec, { source }), true).then(
       count => count === 1,

@@ -15,7 +15,7 @@ import {
   relatedEntities,
   relatedEntity,
   type StorageSpec,
-  valueOf,
+  valueIn,
   type World,
 } from './world.ts'
 
@@ -167,7 +167,7 @@ const deferredMany = (spec: ClassSpec, row: Row, { name }: ManySpec) => ({
 
 /** Also what a stored value is in an answer to a write. */
 export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, listed?: Listed): unknown {
-  const value = valueOf(row, attribute.name)
+  const value = valueIn(row, attribute.name)
   if (value === null) return null
   switch (attribute.type) {
     case 'date':

@@ -1,18 +1,19 @@
 /**
  * Random conditions over a world: paths of every kind, values that are in the rows or next to those that are.
  */
-import type { Comparator, Condition, Operand, OperandValue, Step } from './condition.ts'
+import type { Comparator, Condition, OperandValue, Step } from './condition.ts'
 import type { Random } from './random.ts'
 import { midnight, scalar, TEXTS } from './values.ts'
 import {
-  follow,
+  type AttributeSpec,
   type ClassSpec,
   classOf,
+  follow,
+  type OneSpec,
   type Plain,
   rowsOf,
-  type ScalarType,
   type StorageSpec,
-  valueOf,
+  valueIn,
   type World,
 } from './world.ts'
 
@@ -22,46 +23,59 @@ export function randomCondition(random: Random, world: World, dataClass: ClassSp
   // Most runs have one conjunction; the mixed ones rely on their order.
   const usual = random.pick(['and', 'and', 'or', 'except'] as const)
   let condition = randomTerm(random, world, dataClass, depth)
-  for (let i = 1; i < count; i++) {
+  for (let i = 1, earlier = condition; i < count; i++) {
     const kind = random.chance(0.75) ? usual : random.pick(['and', 'or', 'except'] as const)
-    condition = { kind, left: condition, right: randomTerm(random, world, dataClass, depth) }
+    earlier = randomTerm(random, world, dataClass, depth, earlier)
+    condition = { kind, left: condition, right: earlier }
   }
   return condition
 }
 
-function randomTerm(random: Random, world: World, dataClass: ClassSpec, depth: number): Condition {
+/** @param earlier the term before it, whose path it may share */
+function randomTerm(random: Random, world: World, dataClass: ClassSpec, depth: number, earlier?: Condition): Condition {
   if (depth > 0 && random.chance(0.15)) return { kind: 'not', operand: randomTerm(random, world, dataClass, depth - 1) }
-  if (depth > 0 && random.chance(0.2))
+  if (depth > 0 && random.chance(0.2)) {
     return { kind: 'group', inner: randomCondition(random, world, dataClass, depth - 1) }
-  return randomComparison(random, world, dataClass)
+  }
+  if (earlier?.kind !== 'comparison' || random.chance(0.6)) return randomComparison(random, world, dataClass, [])
+  const linked = earlier.path.findIndex(({ element }) => element !== undefined && element !== '')
+  return linked >= 0
+    ? jsonComparison(random, [...earlier.path.slice(0, linked + 1), { name: random.pick(['x', 'y']) }])
+    : randomComparison(random, world, dataClass, relationsOf(world, dataClass, earlier.path))
 }
 
-function randomComparison(random: Random, world: World, dataClass: ClassSpec): Condition {
-  const path: Step[] = []
-  let at = dataClass
-  for (let relations = random.pick([0, 0, 0, 1, 1, 2, 3]); ; relations--) {
-    const attribute = random.pick(at.attributes.filter(each => each.kind !== 'storage' || each.scope === undefined))
-    const wanted =
-      relations > 0
-        ? at.attributes.filter(each => each.kind === 'relatedEntity' || each.kind === 'relatedEntities')
-        : []
-    const next = wanted.length > 0 ? random.pick(wanted) : attribute
+/** The steps of a path that are relations, without what stands at its end. */
+function relationsOf(world: World, dataClass: ClassSpec, path: Step[]): Step[] {
+  const end = path.findIndex((_, i) => follow(world, dataClass, path.slice(0, i + 1)).attribute.kind === 'storage')
+  return path.slice(0, end < 0 ? -1 : end).map(step => ({ ...step }))
+}
+
+/** @param path relations that it goes through before all others */
+function randomComparison(random: Random, world: World, dataClass: ClassSpec, path: Step[]): Condition {
+  let at = path.reduce(
+    (spec, step) => classOf(world, (follow(world, spec, [step]).attribute as OneSpec).target),
+    dataClass,
+  )
+  for (let relations = random.pick(path.length > 0 ? [0, 0, 1] : [0, 0, 0, 1, 1, 2, 3]); ; relations--) {
+    const wanted = at.attributes.filter(each => each.kind === 'relatedEntity' || each.kind === 'relatedEntities')
+    const next = relations > 0 && wanted.length > 0 ? random.pick(wanted) : randomAttribute(random, at)
     const step: Step = { name: next.name }
     path.push(step)
     const end = follow(world, at, [step])
     if (end.attribute.kind === 'storage') return storageComparison(random, world, path, end.dataClass, end.attribute)
     // A relation, or an alias of one: it ends here, or leads on.
-    if (relations > 0) {
-      if (random.chance(0.12)) step.classIndex = random.integer(2, 3)
-      at = classOf(world, end.attribute.target)
-    } else
-      return {
-        kind: 'comparison',
-        path,
-        comparator: random.pick(['equal', 'notEqual', 'is', 'isNot']),
-        operand: { kind: 'null' },
-      }
+    if (relations <= 0) return nullComparison(random, path)
+    if (random.chance(0.12)) step.classIndex = random.integer(2, 3)
+    at = classOf(world, end.attribute.target)
   }
+}
+
+/** Texts and objects, of which there is most to say, more often than others. */
+function randomAttribute(random: Random, { attributes }: ClassSpec): AttributeSpec {
+  const visible = attributes.filter(each => each.kind !== 'storage' || each.scope === undefined)
+  const type = random.pick([undefined, undefined, undefined, 'string', 'object'] as const)
+  const preferred = visible.filter(each => each.kind === 'storage' && each.type === type)
+  return random.pick(preferred.length > 0 ? preferred : visible)
 }
 
 const ORDERING: Comparator[] = ['less', 'lessOrEqual', 'greater', 'greaterOrEqual']
@@ -87,7 +101,7 @@ function storageComparison(
     }
   }
   const stored = rowsOf(world, dataClass.name)
-    .map(row => valueOf(row, attribute.name))
+    .map(row => valueIn(row, attribute.name))
     .filter(value => value !== null)
   const near = (): OperandValue =>
     operandNear(
@@ -181,67 +195,64 @@ function keyword(random: Random, text: string): string {
   return random.pick([word, word, `${word.slice(0, 2)}@`, `@${word.slice(-1)}`])
 }
 
+/** A property of which nothing is known. */
+function jsonComparison(random: Random, path: Step[]): Condition {
+  if (random.chance(0.15)) return nullComparison(random, path)
+  const value = random.pick(JSON_VALUES)
+  if (random.chance(0.1)) {
+    return {
+      kind: 'comparison',
+      path,
+      comparator: 'in',
+      operand: { kind: 'list', values: [value, random.pick(JSON_VALUES)] },
+    }
+  }
+  const comparator = random.pick(
+    typeof value === 'boolean'
+      ? EQUALITY
+      : typeof value === 'number'
+        ? [...EQUALITY, ...ORDERING]
+        : [...EQUALITY, ...ORDERING, 'begin' as const],
+  )
+  const plain = comparator === 'begin' ? String(value).replaceAll('@', '') : value
+  return { kind: 'comparison', path, comparator, operand: { kind: 'value', value: plain } }
+}
+
+const JSON_VALUES: OperandValue[] = ['abc', 'É', 'E', '5', 5, 5.5, 0, 1, true, 'a@', '@', '', 2]
+
 function objectComparison(random: Random, path: Step[]): Condition {
-  const object = path.at(-1)!
-  const at = (...steps: Step[]): Step[] => [...path.slice(0, -1), object, ...steps]
-  const compare = (steps: Step[], comparator: Comparator, operand: Operand): Condition => ({
+  const at = (...steps: Step[]): Step[] => [...path, ...steps]
+  const compare = (steps: Step[], comparators: Comparator[], value: OperandValue): Condition => ({
     kind: 'comparison',
     path: steps,
-    comparator,
-    operand,
+    comparator: random.pick(comparators),
+    operand: { kind: 'value', value },
   })
-  const json = (): OperandValue => random.pick(['abc', 'É', 'E', '5', 5, 5.5, 0, 1, true, 'a@', '@', '', 2])
-  const anyComparator = (value: OperandValue): Comparator =>
-    random.pick(
-      typeof value === 'boolean'
-        ? EQUALITY
-        : typeof value === 'number'
-          ? [...EQUALITY, ...ORDERING]
-          : [...EQUALITY, ...ORDERING, 'begin' as const],
-    )
-  const anyValue = (steps: Step[]): Condition => {
-    if (random.chance(0.15)) return nullComparison(random, steps)
-    const value = json()
-    const comparator = anyComparator(value)
-    const plain = comparator === 'begin' ? String(value).replaceAll('@', '') : value
-    return random.chance(0.1)
-      ? compare(steps, 'in', { kind: 'list', values: [value, json()] })
-      : compare(steps, comparator, { kind: 'value', value: plain })
-  }
   switch (random.integer(0, 9)) {
     case 0:
       return nullComparison(
         random,
         at(...random.pick([[], [{ name: 'deep' }], [{ name: 'missing' }], [{ name: 'list' }]])),
       )
-    case 1:
+    case 1: {
+      const text = random.pick(TEXTS.slice(0, 30)).replaceAll('@', '')
+      return compare(at({ name: 'code' }), ['equal', 'notEqual', 'begin', 'less', 'greaterOrEqual', 'is'], text)
+    }
     case 2:
-      return compare(
-        at({ name: 'code' }),
-        random.pick(['equal', 'notEqual', 'begin', 'less', 'greaterOrEqual', 'is']),
-        { kind: 'value', value: random.pick(TEXTS.slice(0, 30)).replaceAll('@', '') },
-      )
+      return compare(at({ name: 'deep' }, { name: 'size' }), [...EQUALITY, ...ORDERING], random.pick([1, 2, 2.5, 0]))
     case 3:
-      return compare(at({ name: 'deep' }, { name: 'size' }), random.pick([...EQUALITY, ...ORDERING]), {
-        kind: 'value',
-        value: random.pick([1, 2, 2.5, 0]),
-      })
+      return compare(at({ name: 'list' }, { name: 'length' }), [...EQUALITY, ...ORDERING], random.integer(0, 4))
     case 4:
-      return anyValue(at({ name: 'any' }))
+      return jsonComparison(random, at({ name: 'any' }))
     case 5:
-      return anyValue(at({ name: 'deep' }, { name: 'tag' }))
+      return jsonComparison(random, at({ name: 'deep' }, { name: 'tag' }))
     case 6:
-      return anyValue(at({ name: 'list', element: '' }))
+      return jsonComparison(random, at({ name: 'list', element: '' }))
     case 7:
-      return compare(at({ name: 'list' }, { name: 'length' }), random.pick([...EQUALITY, ...ORDERING]), {
-        kind: 'value',
-        value: random.integer(0, 4),
-      })
-    case 8:
-      return anyValue(at({ name: 'items', element: '' }, { name: random.pick(['x', 'y']) }))
-    default:
-      return anyValue(
-        at({ name: 'items', element: random.pick(['a', 'a', 'a', 'b', 'A']) }, { name: random.pick(['x', 'y']) }),
-      )
+      return jsonComparison(random, at({ name: 'items', element: '' }, { name: random.pick(['x', 'y']) }))
+    default: {
+      const element = random.pick(['a', 'a', 'a', 'b', 'A'])
+      return jsonComparison(random, at({ name: 'items', element }, { name: random.pick(['x', 'y']) }))
+    }
   }
 }

@@ -3,7 +3,7 @@
  */
 import { fold } from './compare.ts'
 import type { Random } from './random.ts'
-import { jsonObject, poolOf, scalar, TEXTS, uuid } from './values.ts'
+import { jsonObject, poolOf, TEXTS, uuid } from './values.ts'
 import {
   type AliasSpec,
   type AttributeSpec,
@@ -15,7 +15,6 @@ import {
   type ManySpec,
   type OneSpec,
   type Plain,
-  type Row,
   rowsOf,
   type ScalarType,
   type StorageSpec,
@@ -52,7 +51,10 @@ export function randomModel(random: Random): World {
 
 function randomClass(random: Random, name: string): ClassSpec {
   const keyType = random.pick(['long', 'long', 'string', 'uuid'] as const)
-  const attributes: AttributeSpec[] = [{ kind: 'storage', name: 'id', type: keyType }]
+  const autoFill = keyType === 'long' ? 'increment' : 'uuid'
+  const attributes: AttributeSpec[] = [
+    { kind: 'storage', name: 'id', type: keyType, ...(keyType !== 'string' && random.chance(0.5) && { autoFill }) },
+  ]
   const counts = new Map<string, number>()
   const add = (type: StorageSpec['type'], options: Partial<StorageSpec> = {}) => {
     const n = (counts.get(type) ?? 0) + 1
@@ -63,7 +65,12 @@ function randomClass(random: Random, name: string): ClassSpec {
   for (const type of TYPES) {
     for (let i = 0; i < (type === 'string' ? random.integer(1, 2) : 1); i++) {
       if (type === 'string' || random.chance(0.6)) {
-        add(type, { ...scalarOptions(), ...(type === 'date' && random.chance(0.5) && { simpleDate: true }) })
+        add(type, {
+          ...scalarOptions(),
+          ...(type === 'date' && random.chance(0.5) && { simpleDate: true }),
+          ...(type === 'byte' && random.chance(0.4) && { mandatory: true, minValue: 0 }),
+          ...(type === 'string' && random.chance(0.3) && { maxLength: 500 }),
+        })
       }
     }
   }
@@ -168,7 +175,7 @@ export function randomValue(
       : keyOf(classOf(world, relation.target), random.pick(targets))
   }
   if (isKey) return freshKey(random, world, spec, attribute)
-  if (random.chance(0.15)) return null
+  if (!attribute.mandatory && random.chance(0.15)) return null
   if (attribute.type === 'object') return jsonObject(random)
   if (attribute.type === 'blob') return random.chance(0.7) ? true : null
   const value = random.pick(pools.get(attribute)!)

@@ -45,10 +45,12 @@ export function render(random: Random, world: World, dataClass: ClassSpec, condi
       case 'except':
         write(node.left)
         tokens.push(random.pick(CONJUNCTIONS[node.kind]))
-        return write(node.right)
+        write(node.right)
+        return
       case 'not':
         tokens.push(random.pick(['not', 'NOT', '!']))
-        return write(node.operand)
+        write(node.operand)
+        return
       case 'group':
         tokens.push('(')
         write(node.inner)

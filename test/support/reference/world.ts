@@ -84,8 +84,8 @@ export const rowsOf = (world: World, name: string): Row[] => world.classes.get(n
 export const attributeOf = (spec: ClassSpec, name: string): AttributeSpec =>
   spec.attributes.find(each => each.name === name)!
 export const storageOf = (spec: ClassSpec, name: string): StorageSpec => attributeOf(spec, name) as StorageSpec
-export const valueOf = (row: Row, name: string): Plain => row.values.get(name) ?? null
-export const keyOf = (spec: ClassSpec, row: Row): Plain => valueOf(row, spec.key)
+export const valueIn = (row: Row, name: string): Plain => row.values.get(name) ?? null
+export const keyOf = (spec: ClassSpec, row: Row): Plain => valueIn(row, spec.key)
 /** `__KEY` as it is sent. */
 export const keyText = (spec: ClassSpec, row: Row): string => String(keyOf(spec, row))
 
@@ -99,7 +99,7 @@ export function sameKey(a: Plain, b: Plain): boolean {
 /** The entity at the end of a N→1 relation, or undefined. */
 export function relatedEntity(world: World, relation: OneSpec, row: Row): Row | undefined {
   const target = classOf(world, relation.target)
-  const foreignKey = valueOf(row, relation.foreignKey)
+  const foreignKey = valueIn(row, relation.foreignKey)
   return rowsOf(world, relation.target).find(candidate => sameKey(keyOf(target, candidate), foreignKey))
 }
 
@@ -107,7 +107,7 @@ export function relatedEntity(world: World, relation: OneSpec, row: Row): Row | 
 export function relatedEntities(world: World, owner: ClassSpec, relation: ManySpec, row: Row): Row[] {
   const inverse = attributeOf(classOf(world, relation.target), relation.inverse) as OneSpec
   const key = keyOf(owner, row)
-  return rowsOf(world, relation.target).filter(candidate => sameKey(valueOf(candidate, inverse.foreignKey), key))
+  return rowsOf(world, relation.target).filter(candidate => sameKey(valueIn(candidate, inverse.foreignKey), key))
 }
 
 export interface Followed<Step> {

@@ -319,3 +319,15 @@ t.test('a failure inside leaves the store as it was and spares the other request
   )
   t.same(store.problems(), [])
 })
+
+t.test('a full disk is told, and what was there stays readable', async t => {
+  const store = openTestStore(t, { writer: { onInternalError: () => {} } })
+  store.one('City', { name: 'Paris' })
+  t.intercept(WriteTransaction.prototype, 'insert', {
+    value() {
+      throw Object.assign(new Error('Input/output error'), { code: 5 })
+    },
+  })
+  t.match(store.refusal('City', { name: 'Oslo' }), { name: 'WRITER.DISK_FULL', httpStatus: 503 })
+  t.equal(store.all('City').length, 1)
+})

@@ -1,0 +1,37 @@
+import { definePlugin, encoded, type Reply, type RestRequest } from '../../kernel/api.ts'
+
+/**
+ * `$queryplan=true` and `$querypath=true` tell in front of a collection how its filter is carried out, and what each
+ * step took and found.
+ *
+ *   GET /Employee?$filter="employer.name = acme and salary > 10"&$queryplan=true&$querypath=true
+ *     →  { "__queryPlan": { "And": [ { "item": "Join on Table : …", "subquery": […] }, … ] },
+ *          "__queryPath": { "steps": [ { "description": "AND", "time": 0, "recordsfounds": 4, "steps": […] } ] },
+ *          "__entityModel": "Employee", … }
+ *
+ * Without a filter they have no effect. The texts are for people and may change. Source: protocol notes, 2.14.
+ */
+export default definePlugin({
+  name: 'query-plan',
+  kernel: '^1.0.0',
+  register({ command, engine }) {
+    const described = (request: RestRequest): Reply | undefined => {
+      const { read } = request
+      const [isPlan, isPath] = [request.flag('$queryplan'), request.flag('$querypath')]
+      if (!(isPlan || isPath) || read.filter === undefined || read.output.form !== 'collection') return undefined
+      const description = JSON.stringify(
+        {
+          ...(isPlan && { __queryPlan: engine.explain(read) }),
+          ...(isPath && { __queryPath: { steps: [engine.trace(read)] } }),
+        },
+        undefined,
+        read.output.pretty ? 2 : undefined,
+      )
+      // Both are JSON objects: without the bracket that ends the one and the bracket that begins the other they are one.
+      const open = description.slice(0, read.output.pretty ? -'\n}'.length : -'}'.length)
+      return encoded(Buffer.concat([Buffer.from(`${open},`), engine.read(read).subarray(1)]))
+    }
+    command('$queryplan', { verbs: ['GET'] }, described)
+    command('$querypath', { verbs: ['GET'] }, described)
+  },
+})

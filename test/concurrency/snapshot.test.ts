@@ -1,0 +1,189 @@
+/**
+ * A read sees all of a commit or none of it, while writers change what it reads.
+ */
+import t, { type Test } from 'tap'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/request.ts'
+import { decode } from '../support/reference/live-world.ts'
+
+const ACCOUNTS = 24
+const BALANCE = 1_000
+const model = {
+  name: 'bank',
+  dataClasses: {
+    Account: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', autoFill: 'increment' },
+        balance: { type: 'number', indexed: true },
+        round: { type: 'long', indexed: true },
+        note: { type: 'string' },
+        partnerID: { type: 'long' },
+        partner: {
+          kind: 'relatedEntity',
+          type: 'Account',
+          foreignKey: 'partnerID',
+          inverseName: 'partners',
+          onDelete: 'setNull',
+        },
+        partners: { kind: 'relatedEntities', type: 'Account', inverseName: 'partner' },
+      },
+    },
+  },
+}
+
+function test(name: string, work: (t: Test, engine: Engine) => Promise<void>): void {
+  t.test(name, async t => {
+    const engine = await openBank(t.testdir({}))
+    await work(t, engine).finally(() => engine.close())
+  })
+}
+
+interface Account {
+  __KEY: string
+  __STAMP: number
+  balance: number
+  round: number
+}
+
+test('the sum of all balances stays the same in every read while amounts move between accounts', async (t, engine) => {
+  let isMoving = true
+  let moved = 0
+  const writers = Array.from({ length: 6 }, async (_, writer) => {
+    for (let i = 0; i < 60; i++) {
+      const from = 1 + ((writer * 7 + i * 5) % ACCOUNTS)
+      const to = 1 + ((from + i) % ACCOUNTS)
+      if (from === to) continue
+      const [a, b] = read(engine, { source: { kind: 'keys', keys: [String(from), String(to)] } }) as [Account, Account]
+      // Stamps may be stale by the time this is looked at: then neither of the two is saved.
+      const body = [changed(a, { balance: a.balance - i }), changed(b, { balance: b.balance + i })]
+      if ((await save(engine, body)) === 200) moved++
+    }
+  })
+  const done = Promise.all(writers).finally(() => {
+    isMoving = false
+  })
+  let reads = 0
+  const wrong: number[] = []
+  while (isMoving) {
+    const accounts = reads++ % 2 === 0 ? read(engine, {}) : read(engine, { orderBy: 'balance desc, ID' })
+    const sum = accounts.reduce((all, { balance }) => all + balance, 0)
+    if (sum !== ACCOUNTS * BALANCE || accounts.length !== ACCOUNTS) wrong.push(sum)
+    await turn()
+  }
+  await done
+  t.same(wrong, [])
+  t.ok(moved > 0 && reads > 0, `${moved} transfers, ${reads} reads`)
+})
+
+test('a read finds every entity of an atomic save or none, by scan, by index and through relations', async (t, engine) => {
+  let round = 0
+  let isWriting = true
+  const rounds = 60
+  const writer = (async () => {
+    for (let i = 1; i <= rounds; i++) {
+      const bodies = read(engine, {}).map(account => changed(account, { round: i }))
+      // Now and then the last one is wrong, and none may be seen.
+      if (i % 5 === 0) bodies[ACCOUNTS - 1] = { ...bodies[ACCOUNTS - 1], partnerID: -1, round: 1_000_000 }
+      const status = await save(engine, bodies)
+      if ((status === 200) === (i % 5 === 0)) throw new Error(`round ${i} answered ${status}`)
+      round = status === 200 ? i : round
+    }
+  })().finally(() => {
+    isWriting = false
+  })
+  const wrong: string[] = []
+  while (isWriting) {
+    const seen = read(engine, {})[0]!.round
+    const counts = [
+      `round = ${seen}`,
+      `round >= ${seen} and round <= ${seen}`,
+      `partner.round = ${seen}`,
+      `partners.round = ${seen} and round = ${seen}`,
+    ].map(filter => read(engine, { filter }).length)
+    // Reads in one turn may be of different commits, but each is of one.
+    if (counts.some(count => count !== 0 && count !== ACCOUNTS)) wrong.push(`round ${seen}: ${counts}`)
+    const rounds = new Set(read(engine, {}).map(account => account.round))
+    if (rounds.size !== 1) wrong.push(`rounds ${[...rounds]}`)
+    await turn()
+  }
+  await writer
+  t.same(wrong, [])
+  t.equal(read(engine, { filter: `round = ${round}` }).length, ACCOUNTS)
+})
+
+test('entities that are inserted or deleted together appear and vanish together', async (t, engine) => {
+  let isWriting = true
+  const writer = (async () => {
+    for (let i = 0; i < 25; i++) {
+      const body = Array.from({ length: 50 }, () => ({ balance: 1, round: 7, note: 'batch' }))
+      if ((await save(engine, body)) !== 200) throw new Error('the batch was refused')
+      await engine.delete(request({ filter: 'note = batch' }), true)
+    }
+  })().finally(() => {
+    isWriting = false
+  })
+  const sizes = new Set<number>()
+  while (isWriting) {
+    sizes.add(read(engine, { filter: 'note = batch' }).length)
+    sizes.add(read(engine, { filter: 'round = 7' }).length)
+    sizes.add(read(engine, {}).length - ACCOUNTS)
+    await turn()
+  }
+  await writer
+  t.same(
+    [...sizes].filter(size => size !== 0 && size !== 50),
+    [],
+  )
+})
+
+/** With some accounts, each of which is the partner of the one before. */
+async function openBank(path: string): Promise<Engine> {
+  const engine = await openEngine({
+    path,
+    model,
+    wire: { dateOnlyFormat: 'iso' },
+    allowLoss: false,
+    mapSizeBytes: 64 << 20,
+    cacheBytes: 16 << 20,
+    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
+    writeQueueBytes: 64 << 20,
+  })
+  const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({
+    ID: i + 1,
+    balance: BALANCE,
+    round: 0,
+    note: 'first',
+  }))
+  await save(engine, accounts)
+  await save(
+    engine,
+    read(engine, {}).map((account, i) => changed(account, { partnerID: ((i + 1) % ACCOUNTS) + 1 })),
+  )
+  return engine
+}
+
+const changed = ({ __KEY, __STAMP }: Account, values: object): Record<string, unknown> => ({
+  __KEY,
+  __STAMP,
+  ...values,
+})
+
+async function save(engine: Engine, body: readonly object[]): Promise<number> {
+  const request = {
+    kind: 'save',
+    dataClass: 'Account',
+    body: Buffer.from(JSON.stringify(body)),
+    mode: 'update',
+    atomic: true,
+  } as const
+  return (await engine.save(request, { form: 'entity' })).status
+}
+
+function request(part: Partial<ReadRequest>): ReadRequest {
+  const output = { form: 'collection', attributes: { from: 'path', items: parsePathList('balance,round') } } as const
+  return { dataClass: 'Account', source: { kind: 'all' }, skip: 0, top: Number.POSITIVE_INFINITY, output, ...part }
+}
+
+const read = (engine: Engine, part: Partial<ReadRequest>): Account[] => decode(engine.read(request(part))).__ENTITIES
