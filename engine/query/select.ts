@@ -69,7 +69,7 @@ export function selectRowSet(
   budget: QueryBudget,
 ): RowSet {
   const context = { snapshot, budget }
-  return run({ filter, params }, source, undefined, context).set.and(snapshot.table(source.dataClass).live)
+  return run({ filter, params }, openSource(request, catalog, context), undefined, context).set
 }
 
 function run(
