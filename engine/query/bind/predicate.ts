@@ -4,8 +4,8 @@ import type { RelatedEntitiesAttribute, RelatedEntityAttribute, StorageAttribute
  * What a bound filter asks of a row. Names are resolved, values have the type of their attribute, texts are folded.
  *
  * A predicate is true, false or unknown for a row. Unknown is what a comparison with null gives: it stays unknown under
- * `not`. Only rows for which the whole is true are found. `some`, `except`, `complement` and tests inside collections are
- * never unknown.
+ * `not`. Only rows for which the whole is true are found. `some`, `complement` and tests inside collections are never
+ * unknown.
  */
 export type Predicate =
   | { readonly kind: 'always' }
