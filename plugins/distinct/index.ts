@@ -1,0 +1,22 @@
+import { definePlugin, encoded } from '../../kernel/api.ts'
+
+/**
+ * `$distinct=true`: the different values of an attribute in a selection, ascending, as a bare array.
+ *
+ *   GET /Company/name?$filter="name = a@"&$distinct=true   →  ["Acme", "Adobe"]
+ *
+ * Texts that differ in case or accents are one value, in the spelling of the first entity that has it. Null is left out.
+ * `$top` and `$skip` page the array; without them it has all values. Of a list of attributes the first that is scalar
+ * counts; properties (`info.city`) and paths (`employer.name`) work too. Source: protocol notes, 6.7.
+ */
+export default definePlugin({
+  name: 'distinct',
+  kernel: '^1.0.0',
+  register({ command, engine }) {
+    command('$distinct', { verbs: ['GET'] }, request => {
+      if (!request.flag('$distinct')) return undefined
+      const { read, transport } = request
+      return encoded(engine.distinct(read, read.output.attributes?.items ?? [], transport))
+    })
+  },
+})
