@@ -55,6 +55,26 @@ export function bindProjection(
   layouts: ReadonlyMap<DataClass, RowLayout>,
   limits: ProjectionLimits,
 ): Projection {
+  if (output.attributes || output.expand) return bind(dataClass, output, layouts, limits)
+  // Whole entities are what most requests ask for, and their projection depends on the dataclass and the form alone.
+  const cache = wholeEntities.get(layouts) ?? new Map<string, Projection>()
+  wholeEntities.set(layouts, cache)
+  const key = `${dataClass.tableNumber} ${output.form} ${output.pretty ?? false} ${limits.maxAnswerBytes}`
+  const known = cache.get(key)
+  if (known) return known
+  const projection = bind(dataClass, output, layouts, limits)
+  cache.set(key, projection)
+  return projection
+}
+
+const wholeEntities = new WeakMap<ReadonlyMap<DataClass, RowLayout>, Map<string, Projection>>()
+
+function bind(
+  dataClass: DataClass,
+  output: Output,
+  layouts: ReadonlyMap<DataClass, RowLayout>,
+  limits: ProjectionLimits,
+): Projection {
   return {
     form: output.form,
     pretty: output.pretty ?? false,

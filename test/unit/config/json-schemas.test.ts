@@ -24,7 +24,7 @@ t.test('the schema of the model accepts the demo and refuses an unknown option',
 t.test('the README of config has a row for every option, with flag and environment variable', async t => {
   const readme = readFileSync('config/README.md', 'utf8')
   for (const key of CONFIG_KEYS) {
-    t.match(readme, new RegExp(`^\\| \`${key.replaceAll('.', '\\.')}\` \\|`, 'm'), key)
+    t.match(readme, new RegExp(`^\\| \`${key.replaceAll('.', '\\.')}\` +\\|`, 'm'), key)
     for (const name of [...flagNames(key).map(flag => `--${flag}`), ...environmentNames(key)])
       t.ok(readme.includes(`\`${name}\``), name)
   }
