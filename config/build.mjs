@@ -11,6 +11,7 @@ import { cp, readdir, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { compileKernels } from '../engine/simd/compile.mjs'
 
 const { values: options, positionals } = parseArgs({
   options: {
@@ -29,7 +30,9 @@ const sources = async (folder, pattern) =>
         .filter(file => pattern.test(file))
     : []
 
-const threads = ['engine/write/writer-thread.ts'].filter(file => existsSync(new URL(file, root)))
+const threads = ['engine/write/writer-thread.ts', 'engine/pool/pool-thread.ts'].filter(file =>
+  existsSync(new URL(file, root)),
+)
 const product = async () => [
   'kernel/api.ts',
   'kernel/main.ts',
@@ -64,6 +67,7 @@ await build({
   loader: { '.ohm': 'text' },
   logLevel: 'warning',
 })
+await compileKernels(new URL(`${options.out}/engine/simd/kernels.wasm`, root))
 if (existsSync(new URL('config/default.json', root))) {
   await cp(new URL('config/default.json', root), new URL(`${options.out}/config/default.json`, root))
 }

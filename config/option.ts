@@ -42,6 +42,10 @@ export function integer({ min, max, ...rest }: Common<number> & { min: number; m
   return make({ schema, fromText: numberOrText, ...rest })
 }
 
+export function number({ min, ...rest }: Common<number> & { min: number }): Option<number> {
+  return make({ schema: Type.Number({ minimum: min }), fromText: numberOrText, ...rest })
+}
+
 export function flag(common: Common<boolean>): Option<boolean> {
   return make({
     schema: Type.Boolean(),
@@ -124,7 +128,7 @@ const make = <T>(parts: Parts<T>): Option<T> => ({
   schema: { default: parts.default, ...parts.schema, description: parts.doc },
 })
 
-const numberOrText = (text: string): number | string => (/^-?\d+$/.test(text.trim()) ? Number(text) : text)
+const numberOrText = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text)
 const listOfText = (text: string): string[] =>
   text
     .split(',')

@@ -1,5 +1,17 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { bytes, choice, flag, integer, type Option, path, pluginList, text, textList, type Values } from './option.ts'
+import {
+  bytes,
+  choice,
+  flag,
+  integer,
+  number,
+  type Option,
+  path,
+  pluginList,
+  text,
+  textList,
+  type Values,
+} from './option.ts'
 
 /** Every option: name, shape, default and documentation. Source of the types, the flags, the environment and the schema. */
 export const configTable = {
@@ -71,6 +83,11 @@ export const configTable = {
     min: 2 ** 20,
     doc: 'Memory for columns of values that filters and sorts read.',
   }),
+  'storage.memoryBytes': bytes({
+    default: '4 GiB',
+    min: 0,
+    doc: 'Memory for columns, indexes and rows that all threads share, at most half of the machine; 0 reads all from LMDB.',
+  }),
   'storage.allowLoss': flag({ default: false, doc: 'Let a changed model delete the data of what it no longer names.' }),
 
   'protocol.dateOnlyFormat': choice({
@@ -87,6 +104,53 @@ export const configTable = {
     doc: 'Relations in a row that `$expand` and `$attributes` follow.',
   }),
   'query.maxAnswerBytes': bytes({ default: '256 MiB', min: 1024, doc: 'Greatest answer.' }),
+
+  'pool.threads': integer({
+    default: 0,
+    min: 0,
+    doc: 'Threads for queries that cost more; 0 for one less than the processor has cores, at least one.',
+  }),
+  'pool.queueLimit': integer({
+    default: 256,
+    min: 0,
+    doc: 'Queries that wait for one of these threads; beyond it the server answers 503.',
+  }),
+  'pool.inlineCostMs': number({
+    default: 0.2,
+    min: 0,
+    doc: 'Expected cost in milliseconds up to which a query is answered without these threads; 0 for none.',
+  }),
+  'pool.heapBytes': bytes({
+    default: '1 GiB',
+    min: 2 ** 25,
+    doc: 'Heap of each of these threads; one that needs more is ended and replaced.',
+  }),
+
+  'entitySet.lifetimeSeconds': integer({
+    default: 7200,
+    min: 1,
+    doc: 'Time without use after which an entity set ends, unless `$timeout` says otherwise.',
+  }),
+  'entitySet.recreatedLifetimeSeconds': integer({
+    default: 600,
+    min: 1,
+    doc: 'The same for a set that was made again by its saved query.',
+  }),
+  'entitySet.maxLifetimeSeconds': integer({
+    default: 2_592_000,
+    min: 1,
+    doc: 'Greatest `$timeout`; a greater one counts as this.',
+  }),
+  'entitySet.savedLifetimeSeconds': integer({
+    default: 2_592_000,
+    min: 1,
+    doc: 'Time for which a saved query is kept after the end of its entity set.',
+  }),
+  'entitySet.memoryBytes': bytes({
+    default: '256 MiB',
+    min: 0,
+    doc: 'Memory for entity sets; those used longest ago are read from the store when they are used again.',
+  }),
 
   'write.queueBytes': bytes({
     default: '256 MiB',

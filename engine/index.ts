@@ -3,43 +3,50 @@
  */
 import { mkdirSync } from 'node:fs'
 import type { Catalog, DataClass, WireOptions } from './catalog/dataclass.ts'
-import { loadModel } from './catalog/load-model.ts'
-import type { TableNumbers } from './catalog/table-numbers.ts'
 import type { BinaryValue } from './catalog/value.ts'
 import { EngineErrors } from './engine-errors.ts'
+import { type EntitySetLifetimes, EntitySets } from './entity-set/entity-sets.ts'
+import { type EntitySetQuota, EntitySetStore } from './entity-set/entity-set-store.ts'
 import { ProtocolError } from './errors.ts'
+import { createSharedMemory } from './memory/shared-heap.ts'
 import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
-import { type Aggregation, bindAggregates } from './query/aggregate/aggregate.ts'
-import { bindFirstScalar } from './query/aggregate/measure.ts'
-import { type ValuesOptions, writeAggregates, writeDistinct } from './query/aggregate/write-values.ts'
-import type { QueryContext } from './query/execute/evaluate.ts'
-import { openSource } from './query/execute/open-source.ts'
+import { type PlannedTask, planTask } from './pool/plan-task.ts'
+import { type Caller, type PoolOptions, QueryPool } from './pool/query-pool.ts'
+import type { Task } from './pool/tasks.ts'
+import type { Aggregation } from './query/aggregate/aggregate.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
-import { type TraceStep, trace } from './query/execute/trace.ts'
+import type { TraceStep } from './query/execute/trace.ts'
 import { describePlan, type PlanDescription } from './query/plan/describe-operator.ts'
-import { lower } from './query/plan/lower.ts'
-import type { Operator } from './query/plan/physical-plan.ts'
-import { prepareQuery } from './query/plan/query-cache.ts'
-import { select, selectRowIds, selectRowSet } from './query/select.ts'
+import type { QueryLimits } from './query/query-limits.ts'
+import { planSelection } from './query/select.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
-import { writeArray, writeCollection, writeEntity } from './query/serialise/write-selection.ts'
-import { type Environment, openEnvironment } from './storage/environment.ts'
 import type { Progress } from './storage/migration-run.ts'
-import { loadLayouts } from './storage/layouts.ts'
-import type { RowLayout } from './storage/row-layout.ts'
+import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
 import type { Snapshot } from './storage/snapshot.ts'
-import { openStore, type Store } from './storage/store.ts'
 import { suggestion } from './suggestion.ts'
 import type { SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
 
 export { describeAll, describeCatalog, describeDataClass } from './catalog/describe.ts'
+export type { Caller, PoolOptions } from './pool/query-pool.ts'
 export type { Aggregation } from './query/aggregate/aggregate.ts'
 export { parseParams } from './query/parse/parse-params.ts'
 export { parsePathList } from './query/parse/parse-path-list.ts'
+export type { BinaryValue } from './catalog/value.ts'
+export { type EntitySet, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
+export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
+export { type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
+export type { QueryLimits } from './query/query-limits.ts'
 export { parseJsonBody } from './json-body.ts'
+
+/** At once when it was cheap, else as soon as a thread of the pool has done it. */
+export type Promised<T> = T | Promise<T>
+
+/** Bytes that stay valid across an `await`. */
+export const kept = (bytes: Promised<Uint8Array>): Promised<Uint8Array> =>
+  bytes instanceof Promise ? bytes : bytes.slice()
 
 export interface EngineOptions {
   /** Folder of the store; made when it does not exist. */
@@ -50,22 +57,27 @@ export interface EngineOptions {
   /** Let a changed model remove what it no longer names. */
   allowLoss: boolean
   mapSizeBytes: number
-  /** Memory for column segments. */
+  /** Memory for column segments: of this thread, and as much again of the threads of the pool together. */
   cacheBytes: number
+  /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */
+  memoryBytes?: number
   limits: QueryLimits
+  pool?: Partial<PoolOptions>
+  entitySets?: Partial<EntitySetOptions>
   /** Bodies that wait for the writer; beyond it a write is refused with 503. */
   writeQueueBytes: number
+  /** Milliseconds since 1970, for what has a lifetime. */
+  now?: () => number
   /** What goes wrong inside the writer thread, for the log. */
   onInternalError?: (text: string) => void
   /** How far a change of the model has come. */
   onProgress?: Progress
 }
 
-export interface QueryLimits {
-  timeoutMs: number
-  maxRowsExamined: number
-  maxExpandDepth: number
-  maxAnswerBytes: number
+export interface EntitySetOptions extends EntitySetLifetimes {
+  savedLifetimeSeconds: number
+  memoryBytes: number
+  quota: EntitySetQuota | undefined
 }
 
 /**
@@ -74,39 +86,83 @@ export interface QueryLimits {
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   mkdirSync(options.path, { recursive: true })
-  const writer = await WriterClient.start({ ...options, maxWaitingBytes: options.writeQueueBytes })
+  const memory = createSharedMemory(options.memoryBytes ?? 0)
+  const writer = await WriterClient.start({ ...options, memory, maxWaitingBytes: options.writeQueueBytes })
   try {
-    return new Engine(options, writer)
+    return new Engine(options, writer, memory)
   } catch (error) {
     await writer.close()
     throw error
   }
 }
 
+/** For those who open an engine without a config file. */
+const POOL: PoolOptions = { threads: 0, queueLimit: 256, inlineCostMs: 0.2, heapBytes: 2 ** 30 }
+
+const ENTITY_SETS: EntitySetOptions = {
+  lifetimeSeconds: 7_200,
+  recreatedLifetimeSeconds: 600,
+  maxLifetimeSeconds: 30 * 86_400,
+  savedLifetimeSeconds: 30 * 86_400,
+  memoryBytes: 2 ** 28,
+  quota: undefined,
+}
+
+/**
+ * Time that a query gets in this thread when it turns out to cost more than was expected. What it has done until then is
+ * lost, so it is a multiple of what a query costs here.
+ */
+const INLINE_TIMEOUT_MS = 5
+
 export class Engine {
-  readonly catalog: Catalog
-  private readonly environment: Environment
-  private readonly layouts: ReadonlyMap<DataClass, RowLayout>
-  private readonly store: Store
+  readonly entitySets: EntitySets
+  private readonly entitySetStore: EntitySetStore
+  private readonly data: ReadStore
+  private readonly pool: QueryPool
+  private readonly inlineCostMs: number
 
   constructor(
     private readonly options: EngineOptions,
     private readonly writer: WriterClient,
+    memory: WebAssembly.Memory | undefined,
   ) {
-    this.environment = openEnvironment(options)
-    this.catalog = loadModel(options.model, this.environment.meta.get('numbers') as TableNumbers)
-    this.layouts = loadLayouts(this.environment, this.catalog, options.wire)
-    this.store = openStore({
-      environment: this.environment,
-      catalog: this.catalog,
-      layouts: this.layouts,
-      cacheBytes: options.cacheBytes,
+    const { path, mapSizeBytes, model, wire, cacheBytes, limits, onInternalError } = options
+    const store = { path, mapSizeBytes, model, wire, cacheBytes, memory }
+    const pool = { ...POOL, ...options.pool }
+    this.data = openReadStore(store)
+    this.pool = new QueryPool(pool, store, limits, onInternalError)
+    this.inlineCostMs = pool.inlineCostMs
+    const sets = { ...ENTITY_SETS, ...options.entitySets }
+    this.entitySetStore = new EntitySetStore({
+      ...sets,
+      environment: this.data.environment,
+      write: changes => writer.putEntitySets({ kind: 'entitySets', changes }),
+      now: options.now ?? Date.now,
+      onInternalError,
     })
+    this.entitySets = new EntitySets(
+      this.entitySetStore,
+      {
+        catalog: this.catalog,
+        select: (request, caller) => this.run({ kind: 'members', request }, caller),
+        live: dataClass => this.data.read(snapshot => snapshot.table(dataClass).live),
+      },
+      sets,
+    )
+  }
+
+  get catalog(): Catalog {
+    return this.data.catalog
   }
 
   /** False while the writer thread is being replaced. */
   get isWritable(): boolean {
     return this.writer.isRunning
+  }
+
+  /** Resolves as soon as everything that fits is in shared memory. Until then it is read from LMDB. */
+  memoryFilled(): Promise<void> {
+    return this.writer.memoryFilled
   }
 
   /** A public dataclass. @throws {EngineErrors.UNKNOWN_DATACLASS} */
@@ -121,86 +177,69 @@ export class Engine {
     return EngineErrors.UNKNOWN_DATACLASS(name.slice(0, 200), suggestion(name, known))
   }
 
-  /** The answer to a read: UTF-8 JSON, valid until the next read in this thread. @throws {ProtocolError} */
-  read(request: ReadRequest): Uint8Array {
-    return this.inSnapshot(snapshot => {
-      const page = select(request, this.catalog, snapshot, this.budget())
-      const projection = bindProjection(page.dataClass, request.output, this.layouts, this.options.limits)
-      const { output } = request
-      switch (output.form) {
-        case 'entity':
-          return writeEntity(page, projection, snapshot)
-        case 'array':
-          return writeArray(page, projection, snapshot)
-        case 'collection':
-          return writeCollection(page, projection, snapshot, output)
-      }
-    })
+  /**
+   * The answer to a read: UTF-8 JSON.
+   * @param caller may go away: its query ends then
+   * @returns bytes that, when they are given at once, are only valid until the next read: use them before any `await`
+   * @throws {ProtocolError}
+   */
+  read(request: ReadRequest, caller?: Caller): Promised<Uint8Array> {
+    return this.run({ kind: 'read', request }, caller)
   }
 
   /**
    * Aggregates of attributes over all that `request` selects, whatever its paging. Without `items` only a count.
-   * @returns UTF-8 JSON, valid until the next aggregate in this thread
+   * @returns UTF-8 JSON, valid as the answer to a read is
    * @throws {ProtocolError}
    */
-  compute(request: ReadRequest, items: readonly PathListItem[], aggregation: Aggregation): Uint8Array {
-    return this.inSnapshot(snapshot => {
-      const measures = bindAggregates(items, aggregation, this.dataClass(request.dataClass))
-      const context = { snapshot, budget: this.budget() }
-      return writeAggregates(
-        measures,
-        aggregation,
-        selectRowSet(request, this.catalog, snapshot, context.budget),
-        context,
-        this.answerOptions(request),
-      )
-    })
+  compute(
+    request: ReadRequest,
+    items: readonly PathListItem[],
+    aggregation: Aggregation,
+    caller?: Caller,
+  ): Promised<Uint8Array> {
+    return this.run({ kind: 'compute', request, items, aggregation }, caller)
   }
 
   /**
    * The different values of the first scalar attribute in `items`, ascending, as far as `request` selects and pages them.
-   * @returns UTF-8 JSON, valid until the next aggregate in this thread
+   * @returns UTF-8 JSON, valid as the answer to a read is
    * @throws {ProtocolError}
    */
-  distinct(request: ReadRequest, items: readonly PathListItem[]): Uint8Array {
-    return this.inSnapshot(snapshot => {
-      const measure = bindFirstScalar(items, this.dataClass(request.dataClass))
-      const context = { snapshot, budget: this.budget() }
-      const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
-      return writeDistinct(measure, page, selectRowSet(request, this.catalog, snapshot, context.budget), context, this.answerOptions(request))
-    })
+  distinct(request: ReadRequest, items: readonly PathListItem[], caller?: Caller): Promised<Uint8Array> {
+    return this.run({ kind: 'distinct', request, items }, caller)
   }
 
   /** How the filter of `request` is going to be carried out. @throws {ProtocolError} */
   explain(request: ReadRequest): PlanDescription {
-    return this.inSnapshot(snapshot => {
-      const dataClass = this.dataClass(request.dataClass)
-      return describePlan(this.operator(request, dataClass, snapshot), dataClass)
+    return this.data.read(snapshot => {
+      const { filter, dataClass } = planSelection(request, this.catalog, snapshot)
+      return describePlan(filter ?? { kind: 'All' }, dataClass)
     })
   }
 
   /** Carries the filter of `request` out and tells what each step took and found. @throws {ProtocolError} */
-  trace(request: ReadRequest): TraceStep {
-    return this.inSnapshot(snapshot => {
-      const context = { snapshot, budget: this.budget() }
-      const { dataClass, rows } = openSource(request, this.catalog, context)
-      return trace(this.operator(request, dataClass, snapshot), dataClass, rows.set, context)
-    })
+  async trace(request: ReadRequest, caller?: Caller): Promise<TraceStep> {
+    const bytes = await this.run({ kind: 'trace', request }, caller)
+    return JSON.parse(Buffer.from(bytes).toString()) as TraceStep
   }
 
   /**
    * The bytes of an image or a blob of the one entity that `request` selects: null when it has none, undefined when
    * `item` is not such an attribute.
+   * @throws {ProtocolError}
    */
-  readBinary(request: ReadRequest, item: PathListItem): BinaryValue | null | undefined {
-    return this.inSnapshot(snapshot => {
-      const dataClass = this.dataClass(request.dataClass)
-      const attribute = item.path.length === 1 ? dataClass.attributesByName.get(item.path[0]!) : undefined
-      if (attribute?.kind !== 'storage' || attribute.scope !== 'public') return undefined
-      if (attribute.type !== 'image' && attribute.type !== 'blob') return undefined
-      const [rowId] = select(request, this.catalog, snapshot, this.budget()).rowIds
-      return snapshot.table(dataClass).binary(rowId!, attribute) ?? null
-    })
+  readBinary(request: ReadRequest, item: PathListItem, caller?: Caller): Promised<BinaryValue | null> | undefined {
+    const dataClass = this.dataClass(request.dataClass)
+    const attribute = item.path.length === 1 ? dataClass.attributesByName.get(item.path[0]!) : undefined
+    if (attribute?.kind !== 'storage' || attribute.scope !== 'public') return undefined
+    if (attribute.type !== 'image' && attribute.type !== 'blob') return undefined
+    const binaryOf = (bytes: Uint8Array): BinaryValue | null => {
+      const [rowId] = rowIdsOf(bytes)
+      return this.data.read(snapshot => snapshot.table(dataClass).binary(rowId!, attribute)) ?? null
+    }
+    const found = this.run({ kind: 'rowIds', request, of: 'page' }, caller)
+    return found instanceof Promise ? found.then(binaryOf) : binaryOf(found)
   }
 
   /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
@@ -212,7 +251,8 @@ export class Engine {
   async save(request: SaveRequest, output: Output): Promise<{ status: number; body: Uint8Array }> {
     const dataClass = this.dataClass(request.dataClass)
     // A wrong $expand must not be found after the save.
-    const projection = bindProjection(dataClass, output, this.layouts, this.options.limits)
+    const { layouts } = this.data
+    const projection = bindProjection(dataClass, output, layouts, this.options.limits)
     const result = await this.write(request)
     const failure = result.entities.find(entity => entity.failure)?.failure
     const answer = (snapshot: Snapshot): Uint8Array => {
@@ -221,14 +261,11 @@ export class Engine {
       } catch (error) {
         if (!output.expand && !output.attributes) throw error
         // It has been saved: what is too large or gone meanwhile must not look like a failure.
-        return writeSaved(
-          result,
-          bindProjection(dataClass, { form: 'entity' }, this.layouts, this.options.limits),
-          snapshot,
-        )
+        return writeSaved(result, bindProjection(dataClass, { form: 'entity' }, layouts, this.options.limits), snapshot)
       }
     }
-    return { status: failure?.error.httpStatus ?? 200, body: this.inSnapshot(snapshot => answer(snapshot)) }
+    // Of its own: saves of one transaction are all answered before the first of them is sent.
+    return { status: failure?.error.httpStatus ?? 200, body: this.data.read(answer).slice() }
   }
 
   /**
@@ -236,8 +273,8 @@ export class Engine {
    * @returns the number of deleted entities
    * @throws {ProtocolError} why the first entity that is left could not be deleted
    */
-  async delete(request: ReadRequest, atomic: boolean): Promise<number> {
-    const rowIds = this.inSnapshot(snapshot => selectRowIds(request, this.catalog, snapshot, this.budget()))
+  async delete(request: ReadRequest, atomic: boolean, caller?: Caller): Promise<number> {
+    const rowIds = rowIdsOf(await this.run({ kind: 'rowIds', request, of: 'selection' }, caller))
     if (rowIds.length === 0) return 0
     const { deleted, error } = await this.writer.delete({
       kind: 'delete',
@@ -250,32 +287,41 @@ export class Engine {
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
   }
 
-  /** Finishes queued writes, then closes the store. */
+  /** Finishes what runs and the queued writes, then closes the store. */
   async close(): Promise<void> {
+    // What the pool still finds may be kept as an entity set.
+    await this.pool.close()
+    await this.entitySetStore.close()
     await this.writer.close()
-    this.store.close()
-    await this.environment.close()
+    await this.data.close()
   }
 
-  private inSnapshot<T>(work: (snapshot: Snapshot) => T): T {
-    const snapshot = this.store.snapshot()
-    try {
-      return work(snapshot)
-    } finally {
-      snapshot.release()
-    }
+  /** Here and now what costs less than handing it to another thread, all else in the pool. */
+  private run(task: Task, caller?: Caller): Promised<Uint8Array> {
+    return this.runHere(task) ?? this.pool.run(task, caller)
   }
 
-  private operator(request: ReadRequest, dataClass: DataClass, snapshot: Snapshot): Operator {
-    const { predicate } = prepareQuery(dataClass, request)
-    return predicate ? lower(predicate, dataClass, snapshot) : { kind: 'All' }
-  }
-
-  private answerOptions({ output }: ReadRequest): ValuesOptions {
-    return { maxAnswerBytes: this.options.limits.maxAnswerBytes, pretty: output.pretty ?? false }
-  }
-
-  private budget(): QueryBudget {
-    return new QueryBudget(this.options.limits)
+  private runHere(task: Task): Uint8Array | undefined {
+    if (this.inlineCostMs === 0) return undefined
+    const { catalog, layouts, read } = this.data
+    const { limits } = this.options
+    return read(snapshot => {
+      const budget = new QueryBudget({ ...limits, timeoutMs: INLINE_TIMEOUT_MS })
+      const planned = planTask(task, { catalog, layouts, limits }, { snapshot, budget })
+      return planned.cost() > this.inlineCostMs * 1000 ? undefined : runWithin(planned, budget)
+    })
   }
 }
+
+/** Undefined when it took longer than the budget allows: there are more related entities than on average, for example. */
+function runWithin(planned: PlannedTask, budget: QueryBudget): Uint8Array | undefined {
+  try {
+    return planned.run()
+  } catch (error) {
+    if (budget.isOver) return undefined
+    throw error
+  }
+}
+
+const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)

@@ -83,7 +83,8 @@ export interface Scope {
   parameter(name: `$${string}`, apply: (read: ReadRequest, value: string, request: RestRequest) => void): void
 
   /**
-   * A path part behind the dataclass that begins with `$`, for example `$entityset`. Runs before the parameters.
+   * A path part behind the dataclass that begins with `$`, for example `$entityset`. Runs before the parameters; what
+   * depends on them goes into `request.steps`.
    * @param apply takes the parts that follow off with `next()`, as many as belong to it
    */
   part(name: `$${string}`, apply: (request: RestRequest, next: () => string | undefined) => void | Promise<void>): void

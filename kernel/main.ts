@@ -26,9 +26,14 @@ export interface Server {
  * Puts the parts together: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
  * @throws {ModelError} {@link PluginError} and errors of the store or the address, each with what would help
  */
-export async function createServer(config: Config, log: Logger = createLogger(config)): Promise<Server> {
+export async function createServer(
+  config: Config,
+  log: Logger = createLogger(config),
+  { now = Date.now }: { now?: () => number } = {},
+): Promise<Server> {
   const engine = await openEngine({
     ...engineOptions(config),
+    now,
     onInternalError: text => log.error(text),
     onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
   })
@@ -78,7 +83,7 @@ export async function createServer(config: Config, log: Logger = createLogger(co
 
 /** The part of the config that the engine needs; also for commands that work on the store without serving it. */
 export function engineOptions(config: Config): EngineOptions {
-  const { storage, protocol, query } = config
+  const { storage, protocol, query, pool, entitySet } = config
   return {
     path: config.data,
     model: readJsonFile(config.model, 'model'),
@@ -86,7 +91,10 @@ export function engineOptions(config: Config): EngineOptions {
     allowLoss: storage.allowLoss,
     mapSizeBytes: storage.mapSizeBytes,
     cacheBytes: storage.cacheBytes,
+    memoryBytes: storage.memoryBytes,
     limits: query,
+    pool,
+    entitySets: entitySet,
     writeQueueBytes: config.write.queueBytes,
   }
 }

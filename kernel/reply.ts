@@ -1,3 +1,4 @@
+import type { Promised } from '../engine/index.ts'
 import type { TransportResponse } from './transport/transport.ts'
 
 export type Reply = TransportResponse
@@ -12,5 +13,10 @@ export const json = (value: unknown, status = 200, headers?: Record<string, stri
   body: JSON.stringify(value),
 })
 
-/** A body that is JSON already, as the engine writes it. */
-export const encoded = (body: Uint8Array, status = 200): Reply => ({ status, headers: JSON_HEADERS, body })
+/** A body that is JSON already, as the engine writes it, at once or later. */
+export function encoded(body: Uint8Array, status?: number, headers?: Record<string, string>): Reply
+export function encoded(body: Promised<Uint8Array>, status?: number, headers?: Record<string, string>): Promised<Reply>
+export function encoded(body: Promised<Uint8Array>, status = 200, headers?: Record<string, string>): Promised<Reply> {
+  if (body instanceof Promise) return body.then(bytes => encoded(bytes, status, headers))
+  return { status, headers: headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body }
+}

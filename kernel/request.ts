@@ -1,5 +1,6 @@
 import type { DataClass } from '../engine/catalog/dataclass.ts'
 import type { ReadRequest } from '../engine/query/request.ts'
+import type { Reply } from './reply.ts'
 import type { TransportRequest } from './transport/transport.ts'
 
 /** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
@@ -10,6 +11,11 @@ export class RestRequest {
    */
   read!: ReadRequest
   dataClass: DataClass | undefined
+  /**
+   * What path parts have left for when the parameters are known, in order, before anybody answers. The first that gives a
+   * reply has answered.
+   */
+  readonly steps: (() => Reply | undefined | Promise<Reply | undefined>)[] = []
 
   constructor(
     readonly transport: TransportRequest,

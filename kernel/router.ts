@@ -34,7 +34,7 @@ export class Router {
     }
     this.address(request, path)
     const waiting = this.applyParts(request)
-    return waiting ? waiting.then(() => this.dispatch(request)) : this.dispatch(request)
+    return waiting ? later(waiting, () => this.dispatch(request)) : this.dispatch(request)
   }
 
   private route(transport: TransportRequest): Reply | Promise<Reply> {
@@ -88,7 +88,21 @@ export class Router {
     const { registry } = this
     const { parameters, verb } = request
     for (const [name, value] of parameters) registry.parameters.get(name)?.apply(request.read, value, request)
+    return request.steps.length > 0 ? this.takeSteps(request) : this.handle(request)
+  }
 
+  private takeSteps(request: RestRequest): Reply | Promise<Reply> {
+    for (let step = request.steps.shift(); step; step = request.steps.shift()) {
+      const answer = step()
+      if (answer instanceof Promise) return later(answer, reply => reply ?? this.takeSteps(request))
+      if (answer) return answer
+    }
+    return this.handle(request)
+  }
+
+  private handle(request: RestRequest): Reply | Promise<Reply> {
+    const { registry } = this
+    const { parameters, verb } = request
     const methodName = parameters.get('$method')
     if (methodName !== undefined) {
       const method = registry.methods.get(methodName)
@@ -99,7 +113,7 @@ export class Router {
       if (!parameters.has(parameter) || !accepts(command.verbs, verb)) continue
       const answer = command.handle(request)
       if (answer !== undefined) {
-        return answer instanceof Promise ? answer.then(reply => reply ?? this.byVerb(request)) : answer
+        return answer instanceof Promise ? later(answer, reply => reply ?? this.byVerb(request)) : answer
       }
     }
     return this.byVerb(request)
@@ -110,6 +124,13 @@ export class Router {
     if (!owner) return methodNotApplicable('a dataclass', request.verb, [...this.registry.verbs.keys()])
     return owner.handle(request)
   }
+}
+
+/** Bytes of the engine are valid until its next read, which can come before an answer that was waited for is sent. */
+async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise<Reply>): Promise<Reply> {
+  const answer = next(await waiting)
+  if (answer instanceof Promise || !(answer.body instanceof Uint8Array)) return answer
+  return { ...answer, body: answer.body.slice() }
 }
 
 function call<T>(handler: Handler<T>, what: string, request: RestRequest): T | Reply {

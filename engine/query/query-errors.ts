@@ -79,6 +79,12 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (milliseconds: number) =>
       `the query was stopped after ${milliseconds} ms, the time that the server allows; narrow it by an indexed attribute`,
   },
+  /** The client has gone. 499 is what proxies log for it. */
+  CANCELLED: {
+    errCode: 1200,
+    http: 499,
+    message: () => 'the query was stopped because nobody waits for its answer any more',
+  },
   TOO_MANY_ROWS: {
     errCode: 1200,
     http: 413,

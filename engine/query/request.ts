@@ -1,3 +1,4 @@
+import type { RowSet } from '../row-set/row-set.ts'
 import type { PathListItem } from './parse/parse-path-list.ts'
 import type { Params } from './parse/parse-params.ts'
 
@@ -27,7 +28,9 @@ export type SelectionSource =
   | { kind: 'attribute'; attribute: string; value: string }
   /** `Class(key)/relation`: the entities at the end of the relation; `ReadRequest.dataClass` is the one they belong to. */
   | { kind: 'related'; from: { dataClass: string; key: string }; relation: string }
-  /** Row ids in this order: an entity set, or rows found before. Those that do not exist any more are sent as `{"__STAMP":0}`. */
+  /** An entity set without order. Its members that do not exist any more are sent as `{"__STAMP":0}`. */
+  | { kind: 'set'; members: RowSet }
+  /** Row ids in this order: an ordered entity set, or rows found before. Those that do not exist any more are sent as `{"__STAMP":0}`. */
   | { kind: 'rows'; rowIds: Uint32Array; ordered: boolean }
 
 export interface Output {
@@ -38,5 +41,7 @@ export interface Output {
   expand?: readonly PathListItem[]
   /** `__ENTITYSET` of the answer. */
   entitySetUri?: string
+  /** The selection is an entity set: `__DATACLASS` is in the answer. */
+  isEntitySet?: boolean
   pretty?: boolean
 }

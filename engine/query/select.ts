@@ -1,18 +1,37 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
-import type { RowSet } from '../row-set/row-set.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
+import type { QueryContext } from './execute/evaluate.ts'
 import { execute } from './execute/execute-plan.ts'
-import { openSource, type Source } from './execute/open-source.ts'
-import type { QueryBudget } from './execute/query-budget.ts'
+import { openSource, sourceClass } from './execute/open-source.ts'
 import type { Rows } from './execute/rows.ts'
 import { buildPlan } from './plan/build-plan.ts'
-import type { Query } from './plan/logical-plan.ts'
+import type { LogicalPlan } from './plan/logical-plan.ts'
+import { lower } from './plan/lower.ts'
 import { optimizePlan } from './plan/optimize.ts'
+import type { Operator } from './plan/physical-plan.ts'
 import { prepareQuery } from './plan/query-cache.ts'
 import { QueryErrors } from './query-errors.ts'
 import type { ReadRequest } from './request.ts'
 
 const DEFAULT_TOP = 100
+
+/** What a selection depends on: all of a request but what is shown of the entities. */
+export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'orderBy'>
+
+/** How the entities of a request are going to be found, in one snapshot. */
+export interface Selection {
+  readonly request: SelectRequest
+  readonly dataClass: DataClass
+  readonly plan: LogicalPlan
+  /** Of the plan's filter, when it has one. */
+  readonly filter: Operator | undefined
+}
+
+/** A selection of which a part is sent. */
+export interface PagedSelection extends Selection {
+  readonly page: { readonly skip: number; readonly count: number }
+  readonly isEntity: boolean
+}
 
 /** What is sent of a selection. */
 export interface Page {
@@ -26,58 +45,56 @@ export interface Page {
 }
 
 /**
- * Finds the entities that a request asks for: source, filter, order, page. One function, any thread.
+ * Plans a selection: source, filter, order, page. Of the data it asks only what the indexes tell.
  *
- *   names and texts → bound predicate → plan → operators → row ids
+ *   names and texts → bound predicate → plan → operators
  *
+ * @param page undefined: the whole selection
  * @throws {EngineErrors.UNKNOWN_DATACLASS} and what the stages throw: `ParseErrors`, `QueryErrors`
- * @throws {QueryErrors.UNKNOWN_ENTITY} when one entity is asked for and there is none
  * Source: base specification, 4.2 and 4.3; protocol notes, 1.4 to 1.7 and 2.
  */
-export function select(request: ReadRequest, catalog: Catalog, snapshot: Snapshot, budget: QueryBudget): Page {
-  const context = { snapshot, budget }
-  const source = openSource(request, catalog, context)
-  const { dataClass } = source
+export function planSelection(
+  request: SelectRequest,
+  catalog: Catalog,
+  snapshot: Snapshot,
+  page?: PagedSelection['page'],
+): Selection {
+  const dataClass = sourceClass(request, catalog)
+  const query = prepareQuery(dataClass, request)
+  const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
+  return { request, dataClass, plan, filter: query.predicate && lower(query.predicate, dataClass, snapshot) }
+}
+
+/** The same for the page of a request, or the one entity that it asks for. */
+export function planPage(request: ReadRequest, catalog: Catalog, snapshot: Snapshot): PagedSelection {
   const isEntity = request.output.form === 'entity'
-  const skip = isEntity ? 0 : Math.max(0, request.skip)
-  const count = isEntity ? 1 : Math.max(0, request.top ?? dataClass.defaultTopSize ?? DEFAULT_TOP)
-  const rows = run(request, source, { skip, count }, context)
-  if (isEntity && rows.rowIds.length === 0) throw QueryErrors.UNKNOWN_ENTITY(source.name, dataClass.name)
-  return { dataClass, count: rows.total, first: skip, rowIds: rows.rowIds }
+  const { defaultTopSize } = sourceClass(request, catalog)
+  const page = {
+    skip: isEntity ? 0 : Math.max(0, request.skip),
+    count: isEntity ? 1 : Math.max(0, request.top ?? defaultTopSize ?? DEFAULT_TOP),
+  }
+  const { dataClass, plan, filter } = planSelection(request, catalog, snapshot, page)
+  return { request, dataClass, plan, filter, page, isEntity }
 }
 
 /**
- * The whole selection of a request, whatever its paging: for a deletion, an entity set, an aggregate. In the order that
- * was asked for, else ascending. May be shared with the snapshot: do not write to it.
- * @throws as {@link select} does
+ * Finds the entities of a page.
+ * @throws {QueryErrors.UNKNOWN_ENTITY} when one entity is asked for and there is none
+ * @throws {QueryErrors.TIMEOUT} {@link QueryErrors.TOO_MANY_ROWS}
  */
-export function selectRowIds(
-  request: Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'orderBy'>,
-  catalog: Catalog,
-  snapshot: Snapshot,
-  budget: QueryBudget,
-): Uint32Array {
-  const context = { snapshot, budget }
-  return run(request, openSource(request, catalog, context), undefined, context).rowIds
+export function runPage(selection: PagedSelection, catalog: Catalog, context: QueryContext): Page {
+  const { request, dataClass, plan, filter, page, isEntity } = selection
+  const source = openSource(request, catalog, context)
+  const { rowIds, total } = execute(plan, filter, source.rows, context)
+  if (isEntity && rowIds.length === 0) throw QueryErrors.UNKNOWN_ENTITY(source.name, dataClass.name)
+  return { dataClass, count: total, first: page.skip, rowIds }
 }
 
-/** The existing entities of a selection without an order: for an aggregate. @throws as {@link select} does */
-export function selectRowSet(
-  { filter, params, ...request }: Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params'>,
-  catalog: Catalog,
-  snapshot: Snapshot,
-  budget: QueryBudget,
-): RowSet {
-  const context = { snapshot, budget }
-  return run({ filter, params }, openSource(request, catalog, context), undefined, context).set
-}
-
-function run(
-  request: Pick<ReadRequest, 'filter' | 'params' | 'orderBy'>,
-  { dataClass, rows }: Source,
-  page: Query['page'],
-  context: { snapshot: Snapshot; budget: QueryBudget },
-): Rows {
-  const plan = optimizePlan(buildPlan({ dataClass, ...prepareQuery(dataClass, request), page }))
-  return execute(plan, rows, context)
+/**
+ * Finds all entities of a selection: for a deletion, an entity set, an aggregate. In the order that was asked for, else
+ * ascending.
+ * @throws as {@link runPage} does
+ */
+export function runSelection({ request, plan, filter }: Selection, catalog: Catalog, context: QueryContext): Rows {
+  return execute(plan, filter, openSource(request, catalog, context).rows, context)
 }

@@ -1,3 +1,15 @@
+/** What a {@link RowSet} is made of: plain data that can be stored or cloned to another thread. */
+export interface RowSetData {
+  /** Ascending ids, or the words of a bitmap. */
+  readonly form: 'ids' | 'words'
+  readonly values: Uint32Array
+  /** Number of rows. */
+  readonly size: number
+}
+
+/** Words of a bitmap between two entries of its rank directory. */
+const BLOCK_WORDS = 64
+
 /**
  * A set of row ids of one dataclass: sorted ids while there are few, a bitmap when they are many. Immutable.
  *
@@ -6,6 +18,8 @@
  */
 export class RowSet implements Iterable<number> {
   static readonly empty = new RowSet(new Uint32Array(0), undefined, 0)
+  /** Rank directory of a bitmap: the rows before every {@link BLOCK_WORDS} words. Made when it is first needed. */
+  private ranks: Uint32Array | undefined
 
   private constructor(
     private readonly ids: Uint32Array | undefined,
@@ -41,6 +55,15 @@ export class RowSet implements Iterable<number> {
     return isDense(size, words.length)
       ? new RowSet(undefined, words, size)
       : new RowSet(idsOf(words, size), undefined, size)
+  }
+
+  /** A set that has been cloned from another thread, where it lost its class. */
+  static revive(set: RowSet): RowSet {
+    return set instanceof RowSet ? set : new RowSet((set as RowSet).ids, (set as RowSet).bits, (set as RowSet).size)
+  }
+
+  static fromData({ form, values, size }: RowSetData): RowSet {
+    return form === 'ids' ? new RowSet(values, undefined, size) : new RowSet(undefined, values, size)
   }
 
   /** The rows 0 … limit - 1. */
@@ -114,16 +137,19 @@ export class RowSet implements Iterable<number> {
   }
 
   /**
-   * Ids at positions `skip` … `skip + count - 1` in ascending order, without listing those before. The array may be
-   * shared: do not write to it.
+   * Ids at positions `skip` … `skip + count - 1` in ascending order, wherever they are at about the same cost. The array
+   * may be shared: do not write to it.
    */
   slice(skip: number, count: number): Uint32Array {
     if (this.ids) return this.ids.subarray(skip, skip + count)
     const length = Math.max(0, Math.min(count, this.size - skip))
     const out = new Uint32Array(length)
+    if (length === 0) return out
     const words = this.bits!
-    let word = 0
-    for (let left = skip, bits = 0; word < words.length; word++, left -= bits) {
+    const ranks = skip < BLOCK_WORDS * 32 ? undefined : (this.ranks ??= ranksOf(words))
+    const block = ranks ? lowerBound(ranks, skip + 1) - 1 : 0
+    let word = block * BLOCK_WORDS
+    for (let left = skip - (ranks ? ranks[block]! : 0), bits = 0; word < words.length; word++, left -= bits) {
       bits = bitCount(words[word]!)
       if (left < bits) {
         let rest = words[word]!
@@ -141,6 +167,11 @@ export class RowSet implements Iterable<number> {
     let bits = 0
     for (let i = lowerBound(ids, word * 32); i < ids.length && ids[i]! >>> 5 === word; i++) bits |= 1 << (ids[i]! & 31)
     return bits >>> 0
+  }
+
+  /** Shares its array: do not write to it. */
+  get data(): RowSetData {
+    return { form: this.ids ? 'ids' : 'words', values: (this.ids ?? this.bits)!, size: this.size }
   }
 
   /** True when it is kept as sorted ids: few enough to look at one by one. */
@@ -172,6 +203,16 @@ function popcount(words: Uint32Array): number {
   let count = 0
   for (let i = 0; i < words.length; i++) count += bitCount(words[i]!)
   return count
+}
+
+function ranksOf(words: Uint32Array): Uint32Array {
+  const ranks = new Uint32Array(Math.ceil(words.length / BLOCK_WORDS))
+  let count = 0
+  for (let i = 0; i < words.length; i++) {
+    if (i % BLOCK_WORDS === 0) ranks[i / BLOCK_WORDS] = count
+    count += bitCount(words[i]!)
+  }
+  return ranks
 }
 
 function bitCount(word: number): number {

@@ -6,6 +6,8 @@ export interface Change {
   tableNumber: number
   rowId: number
   operation: number
+  /** Its row after the change, where it is at hand. Not part of the record. */
+  row?: Uint8Array
 }
 
 export const INSERTED = 1

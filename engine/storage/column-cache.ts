@@ -60,6 +60,16 @@ export class ColumnCache {
     return found.segment
   }
 
+  /** Rows that {@link segment} would have to read for all of the first `count` segments; ends beyond `limit`. */
+  rowsToDecode(attribute: ColumnAttribute, count: number, limit: number): number {
+    let rows = 0
+    for (let index = 0; index < count && rows <= limit; index++) {
+      const group = this.groups.get(groupKey(attribute.dataClass.tableNumber, index))
+      rows += group?.segments.has(attribute) ? group.stale.size : SEGMENT_ROWS
+    }
+    return rows
+  }
+
   /** To be called for every row that a commit inserted, changed or deleted. */
   rowChanged(tableNumber: number, rowId: number): void {
     const key = groupKey(tableNumber, Math.floor(rowId / SEGMENT_ROWS))
@@ -67,6 +77,13 @@ export class ColumnCache {
     if (!group) return
     group.stale.add(rowId % SEGMENT_ROWS)
     if (group.stale.size > MAX_STALE) this.drop(key, group)
+  }
+
+  /** Everything of a segment. */
+  forget(tableNumber: number, index: number): void {
+    const key = groupKey(tableNumber, index)
+    const group = this.groups.get(key)
+    if (group) this.drop(key, group)
   }
 
   clear(): void {

@@ -21,6 +21,7 @@ export interface Environment {
   readonly index: Database<Buffer, Buffer>
   readonly binaries: Database<Buffer, Buffer>
   readonly changes: Database<Buffer, Buffer>
+  readonly entitySets: Database<Buffer, Buffer>
   close(): Promise<void>
 }
 
@@ -45,6 +46,7 @@ export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Env
     index: binary('index'),
     binaries: binary('binaries'),
     changes: binary('changes'),
+    entitySets: binary('entitySets'),
     close: () => root.close(),
   }
 }

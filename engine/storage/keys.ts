@@ -9,6 +9,9 @@
  * | index, of a N→1 relation | table u16, attribute position u16, row id u32 of the related entity, row id u32 | empty |
  * | binaries | table u16, row id u32, attribute position u16 | media type length u8, media type, bytes |
  * | changes | global stamp f64 of the commit's last change | per changed entity: table u16, row id u32, operation u8 |
+ * | entitySets | 0, id (16 bytes) | header of an entity set, JSON |
+ * | entitySets | 1, id | its members: row ids or the words of a bitmap, u32 in the machine's byte order |
+ * | entitySets | 2, end of its life in ms since 1970 f64, id | empty |
  *
  * A value is a tag byte (0 null, 1 value), then: a bool as a byte; a number as its IEEE bits with the order bits flipped;
  * a long64 as such a 64-bit integer; text as its fold, each UTF-16 code unit encoded like a code point of UTF-8 (so that
@@ -46,6 +49,21 @@ export function changeKey(globalStamp: number): Buffer {
   key.writeDoubleBE(globalStamp, 0)
   return key
 }
+
+/** @param id 32 hex digits */
+export const entitySetHeaderKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
+export const entitySetMembersKey = (id: string): Buffer => Buffer.from(`01${id}`, 'hex')
+
+/** Without an id: the start of all keys of that time. */
+export function entitySetExpiryKey(expires: number, id = ''): Buffer {
+  const key = Buffer.allocUnsafe(9 + id.length / 2)
+  key[0] = 2
+  key.writeDoubleBE(expires, 1)
+  key.write(id, 9, 'hex')
+  return key
+}
+
+export const idOfExpiryKey = (key: Buffer): string => key.toString('hex', 9).toUpperCase()
 
 /** What all index keys of one attribute and value start with; a row id follows. */
 export function indexPrefix(attribute: StorageAttribute, value: Value): Buffer {

@@ -1,4 +1,6 @@
+import type { WireOptions } from '../catalog/dataclass.ts'
 import { fold } from '../text/fold.ts'
+import { parseWireDate } from './wire-value.ts'
 
 /**
  * Values straight from the JSON bytes of a row, for columns: several times faster than `JSON.parse`.
@@ -56,6 +58,45 @@ export function readText(bytes: Buffer, start: number, end: number): string | un
   }
   return bytes.toString(union < 0x80 ? 'latin1' : 'utf8', start + 1, end - 1)
 }
+
+/** Milliseconds since 1970. */
+export function readDate(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  simpleDate: boolean,
+  wire: WireOptions,
+): number | undefined {
+  const length = end - start
+  // `"2026-01-31"` or `"2026-01-31T10:00:00.000Z"`: five times faster than `Date.parse`. Other years have a sign.
+  if (bytes[start] === QUOTE && bytes[start + 5] === MINUS && (length === 12 || length === 26)) {
+    const days = daysSince1970(digits(bytes, start + 1, 4), digits(bytes, start + 6, 2), digits(bytes, start + 9, 2))
+    if (length === 12) return days * DAY_MS
+    const seconds = (digits(bytes, start + 12, 2) * 60 + digits(bytes, start + 15, 2)) * 60 + digits(bytes, start + 18, 2)
+    return days * DAY_MS + seconds * 1000 + digits(bytes, start + 21, 3)
+  }
+  const text = readText(bytes, start, end)
+  return text === undefined ? undefined : parseWireDate(text, simpleDate, wire)
+}
+
+function digits(bytes: Buffer, start: number, count: number): number {
+  let number = 0
+  for (let i = 0; i < count; i++) number = number * 10 + bytes[start + i]! - 0x30
+  return number
+}
+
+/**
+ * Of a date of the Gregorian calendar. Years begin in March here, so that a leap day is the last of its year, and the
+ * months before are 30.6 days long on average.
+ */
+function daysSince1970(year: number, month: number, day: number): number {
+  const monthFromMarch = (month + 9) % 12
+  const y = month < 3 ? year - 1 : year
+  const leapDays = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400)
+  return 365 * y + leapDays + Math.floor((306 * monthFromMarch + 5) / 10) + day - 719_469
+}
+
+const DAY_MS = 86_400_000
 
 export function readFoldedText(bytes: Buffer, start: number, end: number): string | undefined {
   const text = readText(bytes, start, end)

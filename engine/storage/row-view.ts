@@ -10,31 +10,47 @@ export class RowView {
   private readonly offsetTable: number
   private readonly text: number
 
+  /**
+   * @param bytes where the row is, perhaps among others; positions that are returned are positions in it
+   * @param start of the row in them
+   */
   constructor(
     readonly layout: RowLayout,
     readonly bytes: Uint8Array,
+    private readonly start = 0,
+    private readonly end = bytes.length,
   ) {
-    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.offsetTable = FIXED_HEADER_BYTES + 4 * layout.references.length
+    this.buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.offsetTable = start + FIXED_HEADER_BYTES + 4 * layout.references.length
     this.text = this.offsetTable + 4 * (layout.slots.length + 1)
   }
 
   /** Version of the layout that the row was written with: {@link layout} reads it only when they are the same. */
   get layoutVersion(): number {
-    return this.buffer.readUInt16LE(0)
+    return this.buffer.readUInt16LE(this.start)
   }
 
   get stamp(): number {
-    return this.buffer.readUInt32LE(4)
+    return this.buffer.readUInt32LE(this.start + 4)
   }
 
   get globalStamp(): number {
-    return this.buffer.readDoubleLE(8)
+    return this.buffer.readDoubleLE(this.start + 8)
+  }
+
+  /** Size of the row in bytes. */
+  get length(): number {
+    return this.end - this.start
+  }
+
+  /** The same row with bytes of its own, which stay valid. */
+  copy(): RowView {
+    return new RowView(this.layout, new Uint8Array(this.bytes.subarray(this.start, this.end)))
   }
 
   /** Row id of the entity that the nth N→1 relation of the layout points to, or undefined. */
   reference(index: number): number | undefined {
-    const rowId = this.buffer.readUInt32LE(FIXED_HEADER_BYTES + 4 * index)
+    const rowId = this.buffer.readUInt32LE(this.start + FIXED_HEADER_BYTES + 4 * index)
     return rowId === NO_ROW ? undefined : rowId
   }
 

@@ -1,8 +1,7 @@
 import type { RowLayout } from './row-layout.ts'
 import type { RowView } from './row-view.ts'
-import { readBoolean, readFoldedText, readInteger, readJson, readNumber, readPresence, readText } from './read-value.ts'
+import { readBoolean, readDate, readFoldedText, readInteger, readJson, readNumber, readPresence } from './read-value.ts'
 import { type ColumnAttribute, SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from './snapshot.ts'
-import { parseWireDate } from './wire-value.ts'
 
 /** A segment and what it takes of the memory budget, in bytes: an estimate where there are JavaScript objects. */
 export interface SizedSegment {
@@ -124,10 +123,7 @@ function reader(layout: RowLayout, attribute: ColumnAttribute): Read {
     case 'bool':
       return row => readBoolean(row.buffer, row.valueStart(slot))
     case 'date':
-      return row => {
-        const text = readText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
-        return text === undefined ? undefined : parseWireDate(text, attribute.simpleDate, wire)
-      }
+      return row => readDate(row.buffer, row.valueStart(slot), row.slotStart(slot + 1), attribute.simpleDate, wire)
     case 'long64':
       return row => readInteger(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
     default:

@@ -26,6 +26,11 @@ export interface TableSnapshot {
   row(rowId: number): RowView | undefined
   /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
   column(attribute: ColumnAttribute): Column
+  /**
+   * Rows that reading the whole column would have to decode first: 0 when it is in memory. For the planner, which needs no
+   * more than that they are more than `limit`. Cost: O(min(segments, limit)).
+   */
+  rowsToDecode(attribute: ColumnAttribute, limit: number): number
   /** Undefined when the attribute has none. */
   index(attribute: StorageAttribute): SecondaryIndex | undefined
   /** Rows of this dataclass whose N→1 relation `relation` points to row `targetRowId` of its target, ascending. */
@@ -62,7 +67,7 @@ export interface Column {
  * | date, duration | `number`, milliseconds |
  * | N→1 relation | `number`, row id of the related entity |
  * | long64 once a value was beyond ±(2^53 - 1) | `bigint` |
- * | string, uuid | `text`, folded |
+ * | string, uuid | `text`, folded; `pointers` when it comes from shared memory |
  * | object | `json`, parsed |
  * | image, blob | `presence` |
  */
@@ -70,8 +75,31 @@ export type Segment =
   | { readonly kind: 'number'; readonly present: Uint32Array; readonly values: Float64Array }
   | { readonly kind: 'bigint'; readonly present: Uint32Array; readonly values: BigInt64Array }
   | { readonly kind: 'text'; readonly present: Uint32Array; readonly values: readonly (string | undefined)[] }
+  | { readonly kind: 'pointers'; readonly present: Uint32Array; readonly values: Uint32Array; readonly texts: TextPool }
   | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
   | { readonly kind: 'presence'; readonly present: Uint32Array }
+
+/**
+ * Folded texts that are kept once each, wherever they occur: two pointers are equal when the texts are. Valid while the
+ * snapshot is open.
+ */
+export interface TextPool {
+  /** Pointer of a folded text; 0 when no row has it. */
+  find(folded: string): number
+  /** Cost: some 50 ns. Compare pointers where that does. */
+  text(pointer: number): string
+  /** A number that orders as the beginning of the text does; where two are equal, {@link compare} tells. Not negative. */
+  head(pointer: number): number
+  /** Order of the texts: less than 0, 0 or greater than 0. */
+  compare(a: number, b: number): number
+  /** Compares the text of a pointer with `folded`, like {@link compare}. */
+  comparerTo(folded: string): (pointer: number) => number
+  /**
+   * Whether the text of a pointer has these parts (folded) in this order: the first at its start, the last at its end. Not for parts
+   * with the characters U+0000 to U+0002.
+   */
+  patternTest(parts: readonly string[]): (pointer: number) => boolean
+}
 
 /**
  * Ordered index of a scalar storage attribute. Text is ordered by its fold. Null is indexed too. Numbers compare exactly,

@@ -13,7 +13,15 @@ import { LiveRows } from './live-rows.ts'
 import type { RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
 import { hasIndex, LmdbIndex, rowIdsInRange } from './secondary-index.ts'
-import type { Column, ColumnAttribute, SecondaryIndex, Segment, Snapshot, TableSnapshot } from './snapshot.ts'
+import {
+  type Column,
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  type SecondaryIndex,
+  type Segment,
+  type Snapshot,
+  type TableSnapshot,
+} from './snapshot.ts'
 import { readGlobalStamp, readTableState } from './store-state.ts'
 
 export interface StoreOptions {
@@ -31,6 +39,11 @@ export interface Store {
    * @throws {AssertionError} when the one before has not been released
    */
   snapshot(): Snapshot
+  /**
+   * Runs `work` on the state after a commit that is not older than the last one whose end this thread was told of.
+   * `work` must not have effects outside: it may be run a second time on a newer state.
+   */
+  read<T>(work: (snapshot: Snapshot) => T): T
   /** Frees the derived memory. The environment stays open: it belongs to who opened it. */
   close(): void
 }
@@ -65,6 +78,15 @@ class LmdbStore implements Store {
       this.open = undefined
     })
     return this.open
+  }
+
+  read<T>(work: (snapshot: Snapshot) => T): T {
+    const snapshot = this.snapshot()
+    try {
+      return work(snapshot)
+    } finally {
+      snapshot.release()
+    }
   }
 
   close(): void {
@@ -176,6 +198,11 @@ class LmdbTable implements TableSnapshot {
       this.openColumns.set(attribute, column)
     }
     return column
+  }
+
+  rowsToDecode(attribute: ColumnAttribute, limit: number): number {
+    const segments = Math.ceil(this.rowIdLimit / SEGMENT_ROWS)
+    return Math.min(this.columns.rowsToDecode(attribute, segments, limit), this.live.size)
   }
 
   index(attribute: StorageAttribute): SecondaryIndex | undefined {

@@ -2,7 +2,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { ErrorData } from '../errors.ts'
 import { type Deletion, deleteRows } from './delete-entities.ts'
 import type { SaveBody } from './parse-body.ts'
-import type { DeleteRequest, SavedEntity, SaveRequest, WriteResult } from './requests.ts'
+import type { DeleteRequest, EntitySetsRequest, SavedEntity, SaveRequest, WriteResult } from './requests.ts'
 import { type SaveContext, saveEntity } from './save-entity.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
@@ -139,5 +139,22 @@ export class DeleteJob implements WriteJob {
   private finish(): void {
     const { deleted, error } = this
     this.outcome = { kind: 'delete', deleted, ...(error && { error }) }
+  }
+}
+
+export class EntitySetsJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+
+  constructor(private readonly request: EntitySetsRequest) {}
+
+  step({ transaction }: StepContext): () => void {
+    for (const change of this.request.changes) transaction.putEntitySet(change)
+    return () => {
+      this.outcome = { kind: 'entitySets' }
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
   }
 }

@@ -20,6 +20,8 @@ export interface WriterThreadOptions {
   owner: LockOwner
   /** The thread counts its transactions here, once when one begins and once when it ends. */
   heartbeat: Int32Array
+  /** What readers share, kept up to date by the thread; undefined: there is none. */
+  memory?: WebAssembly.Memory | undefined
 }
 
 export type ToWriter = { kind: 'write'; requests: { id: number; request: WriteRequest }[] } | { kind: 'close' }
@@ -29,6 +31,8 @@ export type FromWriter =
   | { kind: 'ready'; created: boolean }
   /** It could not be opened. */
   | { kind: 'refused'; error: { name: string; message: string; problems?: readonly string[] } }
+  /** Everything that fits is in shared memory. */
+  | { kind: 'memoryFilled' }
   | { kind: 'progress'; dataClass: string; what: 'rewrite' | 'index'; done: number; total: number }
   | { kind: 'done'; outcomes: { id: number; outcome: WriteResult | ErrorData }[] }
   /** For the log: clients are not told. */
@@ -38,10 +42,34 @@ export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is Writ
 
 /** Moves the bodies into one buffer of their own. @returns it, to be transferred */
 export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRequest[]; buffer: ArrayBuffer } {
-  const { take, buffer } = packer(requests.flatMap(request => (request.kind === 'save' ? [request.body] : [])))
-  return {
-    packed: requests.map(request => (request.kind === 'save' ? { ...request, body: take(request.body) } : request)),
-    buffer,
+  const { take, buffer } = packer(requests.flatMap(bodiesOf))
+  const pack = (request: WriteRequest): WriteRequest => {
+    switch (request.kind) {
+      case 'save':
+        return { ...request, body: take(request.body) }
+      case 'delete':
+        return request
+      case 'entitySets':
+        return {
+          ...request,
+          changes: request.changes.map(change =>
+            change.members ? { ...change, members: take(change.members) } : change,
+          ),
+        }
+    }
+  }
+  return { packed: requests.map(pack), buffer }
+}
+
+/** What a request brings in bytes. */
+export function bodiesOf(request: WriteRequest): Uint8Array[] {
+  switch (request.kind) {
+    case 'save':
+      return [request.body]
+    case 'delete':
+      return []
+    case 'entitySets':
+      return request.changes.flatMap(({ members }) => members ?? [])
   }
 }
 

@@ -1,10 +1,11 @@
+import type { EntitySetChange } from '../entity-set/entity-set-table.ts'
 import type { ErrorData, SaveStatus } from '../errors.ts'
 
 /**
  * What goes to the writer thread and what comes back: plain data only.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
-export type WriteRequest = SaveRequest | DeleteRequest
+export type WriteRequest = SaveRequest | DeleteRequest | EntitySetsRequest
 
 export interface SaveRequest {
   kind: 'save'
@@ -32,6 +33,12 @@ export interface DeleteRequest {
   atomic: boolean
 }
 
+/** Puts, ends and records uses of entity sets. No entity changes, and neither does the global stamp. */
+export interface EntitySetsRequest {
+  kind: 'entitySets'
+  changes: EntitySetChange[]
+}
+
 export interface SaveResult {
   kind: 'save'
   /** True when the body was an array or `{"__ENTITIES"}`: the answer is `{"__ENTITIES":[…]}` then. */
@@ -57,4 +64,8 @@ export interface DeleteResult {
   error?: ErrorData
 }
 
-export type WriteResult = SaveResult | DeleteResult
+export interface EntitySetsResult {
+  kind: 'entitySets'
+}
+
+export type WriteResult = SaveResult | DeleteResult | EntitySetsResult

@@ -2,6 +2,7 @@ import { ABORT } from 'lmdb'
 import type { RelatedEntityAttribute, RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
+import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
 import { encodeBinary } from '../storage/binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../storage/change-log.ts'
 import { encodeRow } from '../storage/encode-row.ts'
@@ -82,6 +83,8 @@ export class WriteTransaction {
     private readonly environment: Environment,
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
     private readonly keptChangeRecords: number,
+    /** Gets to know every commit, before anyone else; must not throw. */
+    private readonly onCommit?: (changes: readonly Change[], globalStamp: number) => void,
   ) {}
 
   /**
@@ -95,6 +98,7 @@ export class WriteTransaction {
         work()
         this.finish()
       })
+      this.onCommit?.(this.changes, this.globalStamp)
       return this.globalStamp
     } catch (error) {
       this.forget()
@@ -269,6 +273,10 @@ export class WriteTransaction {
     this.environment.binaries.putSync(key, encodeBinary(value))
   }
 
+  putEntitySet(change: EntitySetChange): void {
+    putEntitySet(this.environment, change)
+  }
+
   /** Bytes of the row of an entity as it would be. */
   encode(dataClass: DataClass, entity: Entity, timestamp: string, globalStamp = this.globalStamp): Uint8Array {
     const { key } = dataClass
@@ -293,7 +301,7 @@ export class WriteTransaction {
   private putRow(dataClass: DataClass, entity: Entity, timestamp: string, operation: number): Uint8Array {
     const row = this.encode(dataClass, entity, timestamp, ++this.globalStamp)
     this.environment.rows.putSync(rowKey(dataClass.tableNumber, entity.rowId), row as Buffer)
-    this.changes.push({ tableNumber: dataClass.tableNumber, rowId: entity.rowId, operation })
+    this.changes.push({ tableNumber: dataClass.tableNumber, rowId: entity.rowId, operation, row })
     return row
   }
 

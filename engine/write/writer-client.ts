@@ -3,10 +3,20 @@ import { Worker } from 'node:worker_threads'
 import type { WireOptions } from '../catalog/dataclass.ts'
 import { ModelError } from '../catalog/model-error.ts'
 import { ProtocolError } from '../errors.ts'
+import { SharedHeap } from '../memory/shared-heap.ts'
 import { outputUrl } from '../output-root.ts'
 import type { Progress } from '../storage/migration-run.ts'
-import { type FromWriter, isWriteResult, packBodies, type ToWriter, type WriterThreadOptions } from './messages.ts'
-import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult, WriteRequest, WriteResult } from './requests.ts'
+import { bodiesOf, type FromWriter, isWriteResult, packBodies, type ToWriter, type WriterThreadOptions } from './messages.ts'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  EntitySetsRequest,
+  EntitySetsResult,
+  SaveRequest,
+  SaveResult,
+  WriteRequest,
+  WriteResult,
+} from './requests.ts'
 import { retryLater, WriterErrors } from './write-errors.ts'
 
 export interface WriterClientOptions {
@@ -24,6 +34,8 @@ export interface WriterClientOptions {
   /** A transaction that takes longer is given up. */
   stallTimeoutMs?: number
   onProgress?: Progress
+  /** What readers share; the thread fills it and keeps it. */
+  memory?: WebAssembly.Memory | undefined
   /** What goes wrong inside, for the log. */
   onInternalError?: (text: string) => void
 }
@@ -61,6 +73,11 @@ export class WriterClient {
     this.stall = resolve
   })
 
+  private fillMemory!: () => void
+  private readonly filled = new Promise<void>(resolve => {
+    this.fillMemory = resolve
+  })
+
   private constructor(
     private readonly options: WriterClientOptions,
     private readonly token: string,
@@ -83,6 +100,11 @@ export class WriterClient {
     return client
   }
 
+  /** Resolves as soon as the shared memory has been filled; at once when there is none. */
+  get memoryFilled(): Promise<void> {
+    return this.options.memory ? this.filled : Promise.resolve()
+  }
+
   /** False while the thread is being replaced. */
   get isRunning(): boolean {
     return this.isReady && !this.closing
@@ -96,6 +118,11 @@ export class WriterClient {
   /** Resolves when it is durable, also when something could not be deleted. */
   delete(request: DeleteRequest): Promise<DeleteResult> {
     return this.write(request) as Promise<DeleteResult>
+  }
+
+  /** Resolves when it is durable. */
+  putEntitySets(request: EntitySetsRequest): Promise<EntitySetsResult> {
+    return this.write(request) as Promise<EntitySetsResult>
   }
 
   /** Finishes what waits, then stops the thread and gives the store free. */
@@ -113,7 +140,10 @@ export class WriterClient {
 
   private write(request: WriteRequest): Promise<WriteResult> {
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
-    const bytes = request.kind === 'save' ? request.body.length : request.rowIds.byteLength
+    const bytes =
+      request.kind === 'delete'
+        ? request.rowIds.byteLength
+        : bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
     if (this.closing) return Promise.reject(WriterErrors.CLOSED())
     if (!this.isReady) return Promise.reject(retryLater(WriterErrors.RESTARTING(), 1))
     // A request that is alone is always taken: its size has limits of its own.
@@ -146,7 +176,7 @@ export class WriterClient {
 
   /** Resolves when the thread is ready. */
   private spawn(): Promise<void> {
-    const { path, mapSizeBytes, model, wire, allowLoss } = this.options
+    const { path, mapSizeBytes, model, wire, allowLoss, memory } = this.options
     const otherTokens = [...tokens].filter(token => token !== this.token)
     tokens.add(this.token)
     const workerData: WriterThreadOptions = {
@@ -157,6 +187,7 @@ export class WriterClient {
       allowLoss,
       owner: { token: this.token, otherTokens },
       heartbeat: this.heartbeat,
+      memory,
     }
     const worker = new Worker(outputUrl('engine/write/writer-thread.js'), { workerData })
     this.worker = worker
@@ -179,6 +210,8 @@ export class WriterClient {
         const wasReady = this.isReady
         this.isReady = false
         this.worker = undefined
+        // Nobody keeps it up to date any more, until the next thread has filled it again.
+        if (memory) new SharedHeap(memory).invalidate()
         this.lose()
         resolve()
         if (!wasReady || this.closing) return
@@ -193,6 +226,7 @@ export class WriterClient {
 
   private receive(message: FromWriter): void {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
+    else if (message.kind === 'memoryFilled') this.fillMemory()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
     else if (message.kind === 'done') {
       for (const { id, outcome } of message.outcomes) {

@@ -5,16 +5,23 @@
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ModelError } from '../catalog/model-error.ts'
+import { MemoryWriter } from '../memory/memory-writer.ts'
 import { openEnvironment } from '../storage/environment.ts'
 import { prepareStore } from '../storage/migrate.ts'
 import type { WriteJob } from './jobs.ts'
 import { type FromWriter, packRows, type ToWriter, type WriterThreadOptions } from './messages.ts'
 import { Writer } from './writer.ts'
 
+/** How long a write may have to wait for the memory while it is filled. */
+const FILL_SLICE_MS = 5
+
 const port = parentPort!
 const post = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 
 const options = workerData as WriterThreadOptions
+let memory: MemoryWriter | undefined
+let isFilling = false
+let isClosed = false
 const environment = openEnvironment(options)
 try {
   const { catalog, layouts, created, release } = prepareStore({
@@ -22,24 +29,45 @@ try {
     environment,
     onProgress: step => post({ kind: 'progress', ...step }),
   })
+  memory =
+    options.memory &&
+    new MemoryWriter({ memory: options.memory, environment, catalog, layouts, onError: reportInternalError })
   const writer = new Writer({
     environment,
     catalog,
     layouts,
     now: Date.now,
     randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
-    onInternalError: error =>
-      post({ kind: 'internalError', text: error instanceof Error ? `${error.stack}` : String(error) }),
+    onInternalError: reportInternalError,
+    ...(memory && { onCommit: memory.committed.bind(memory) }),
   })
   serve(writer, async () => {
+    isClosed = true
     release()
     await environment.close()
   })
   post({ kind: 'ready', created })
+  fillMemory()
 } catch (error) {
   await environment.close()
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   post({ kind: 'refused', error: { name, message, ...(error instanceof ModelError && { problems: error.problems }) } })
+}
+
+function reportInternalError(error: unknown): void {
+  post({ kind: 'internalError', text: error instanceof Error ? `${error.stack}` : String(error) })
+}
+
+/** A slice at a time, so that writes get in between. */
+function fillMemory(): void {
+  if (isFilling || isClosed || !memory?.isBuilding) return
+  isFilling = true
+  memory.build(FILL_SLICE_MS)
+  setImmediate(() => {
+    isFilling = false
+    if (memory!.isBuilding) fillMemory()
+    else post({ kind: 'memoryFilled' })
+  })
 }
 
 function serve(writer: Writer, close: () => Promise<void>): void {
@@ -57,6 +85,8 @@ function serve(writer: Writer, close: () => Promise<void>): void {
     Atomics.add(options.heartbeat, 0, 1)
     writer.commit(open.map(({ job }) => job))
     Atomics.add(options.heartbeat, 0, 1)
+    // What had no room for a change is read again.
+    fillMemory()
     const done = open.filter(({ job }) => job.outcome)
     open = open.filter(({ job }) => !job.outcome)
     if (done.length > 0) {

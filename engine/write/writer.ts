@@ -1,12 +1,13 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { EngineErrors } from '../engine-errors.ts'
 import { type ErrorData, ProtocolError } from '../errors.ts'
+import type { Change } from '../storage/change-log.ts'
 import type { Environment } from '../storage/environment.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { suggestion } from '../suggestion.ts'
-import { DeleteJob, failedJob, SaveJob, type StepContext, type WriteJob } from './jobs.ts'
+import { DeleteJob, EntitySetsJob, failedJob, SaveJob, type StepContext, type WriteJob } from './jobs.ts'
 import { parseBody } from './parse-body.ts'
-import type { WriteRequest, WriteResult } from './requests.ts'
+import type { DeleteRequest, SaveRequest, WriteRequest, WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 import { WriteTransaction } from './write-transaction.ts'
 
@@ -24,6 +25,8 @@ export interface WriterOptions {
   sliceSize?: number
   /** Change records that are kept: how far a reader may be behind and still catch up. */
   keptChangeRecords?: number
+  /** Gets to know every durable commit, before its outcomes are; must not throw. */
+  onCommit?: (changes: readonly Change[], globalStamp: number) => void
 }
 
 const SLICES_WHEN_ALONE = 5
@@ -35,7 +38,12 @@ export class Writer {
 
   constructor(options: WriterOptions) {
     this.options = options
-    this.transaction = new WriteTransaction(options.environment, options.layouts, options.keptChangeRecords ?? 100_000)
+    this.transaction = new WriteTransaction(
+      options.environment,
+      options.layouts,
+      options.keptChangeRecords ?? 100_000,
+      options.onCommit,
+    )
   }
 
   /** Runs the requests to their end, together as far as they fit. @returns their outcomes, which are durable */
@@ -48,6 +56,7 @@ export class Writer {
   /** Reads a request. Nothing is written yet. */
   begin(request: WriteRequest): WriteJob {
     try {
+      if (request.kind === 'entitySets') return new EntitySetsJob(request)
       const dataClass = this.dataClass(request)
       if (request.kind === 'delete') return new DeleteJob(request, dataClass)
       return new SaveJob(request, dataClass, parseBody(request.body, dataClass))
@@ -84,7 +93,7 @@ export class Writer {
     for (const accept of accepts) accept(globalStamp)
   }
 
-  private dataClass(request: WriteRequest): DataClass {
+  private dataClass(request: SaveRequest | DeleteRequest): DataClass {
     const { catalog } = this.options
     const dataClass = catalog.dataClassesByName.get(request.dataClass)
     const isVisible = dataClass?.scope === 'public' || request.kind === 'delete' || request.trusted === true

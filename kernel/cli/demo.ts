@@ -26,7 +26,7 @@ export async function loadDemo(config: Config, print: (line: string) => void): P
   const marker = join(config.data, 'demo-is-loaded')
   if (existsSync(marker)) return
   print('loading the demo data, once')
-  const engine = await openEngine(engineOptions(config))
+  const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
     const folder = dirname(config.model)
     for (const { dataClass, file } of (readJsonFile(join(folder, 'demo.json'), 'demo') as Demo).load) {

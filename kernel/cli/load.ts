@@ -29,7 +29,7 @@ export async function load(
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size === undefined) throw new Error(`there is no file ${file}`)
 
-  const engine = await openEngine(engineOptions(config))
+  const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`)
   const progress = showProgress(size, output)
   try {

@@ -1,3 +1,4 @@
+import type { BinaryValue, Promised } from '../../engine/index.ts'
 import { definePlugin, type Reply, type RestRequest } from '../../kernel/api.ts'
 
 /**
@@ -14,14 +15,12 @@ export default definePlugin({
   name: 'binary',
   kernel: '^1.0.0',
   register({ command, engine }) {
-    const answer = (request: RestRequest, format: string): Reply | undefined => {
+    const answer = (request: RestRequest, format: string): Promised<Reply> | undefined => {
       const items = request.read.output.attributes?.items
       if (!request.isEntity || items?.length !== 1) return undefined
-      const found = engine.readBinary(request.read, items[0]!)
+      const found = engine.readBinary(request.read, items[0]!, request.transport)
       if (found === undefined) return undefined
-      const wanted = format === 'best' || found === null || found.mediaType === `image/${format}`
-      if (!found || !wanted) return { status: 200, headers: BYTES, body: '' }
-      return { status: 200, headers: { ...BYTES, 'Content-Type': found.mediaType }, body: found.bytes }
+      return found instanceof Promise ? found.then(binary => replyWith(binary, format)) : replyWith(found, format)
     }
     command('$imageformat', { verbs: ['GET'] }, request =>
       answer(request, request.parameter('$imageformat')!.toLowerCase()),
@@ -29,6 +28,12 @@ export default definePlugin({
     command('$binary', { verbs: ['GET'] }, request => (request.flag('$binary') ? answer(request, 'best') : undefined))
   },
 })
+
+function replyWith(found: BinaryValue | null, format: string): Reply {
+  const wanted = format === 'best' || found === null || found.mediaType === `image/${format}`
+  if (!found || !wanted) return { status: 200, headers: BYTES, body: '' }
+  return { status: 200, headers: { ...BYTES, 'Content-Type': found.mediaType }, body: found.bytes }
+}
 
 /** Stored bytes come from clients: a browser must neither guess their type nor run them (an SVG can hold scripts). */
 const BYTES = {

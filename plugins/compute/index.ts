@@ -20,10 +20,10 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ command, engine }) {
     command('$compute', { verbs: ['GET'] }, request => {
-      const { read } = request
+      const { read, transport } = request
       const { function: wanted, distinct } = aggregationOf(request.parameter('$compute')!)
       const aggregation = { function: wanted, distinct: distinct || request.flag('$distinct') }
-      return encoded(engine.compute(read, read.output.attributes?.items ?? [], aggregation))
+      return encoded(engine.compute(read, read.output.attributes?.items ?? [], aggregation, transport))
     })
   },
 })

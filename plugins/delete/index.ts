@@ -21,6 +21,7 @@ export default definePlugin({
       await engine.delete(
         request.read,
         ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name)),
+        request.transport,
       )
       return json({ ok: true })
     }

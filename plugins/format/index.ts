@@ -1,3 +1,4 @@
+import type { Promised } from '../../engine/index.ts'
 import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { schemaOf } from './looker-schema.ts'
 import { FormatErrors } from './errors.ts'
@@ -18,15 +19,19 @@ export default definePlugin({
   name: 'format',
   kernel: '^1.0.0',
   register({ command, engine }) {
-    const table = ({ read }: RestRequest): Reply => {
+    const table = ({ read, transport }: RestRequest): Promised<Reply> => {
       const { attributes } = read.output
       const schema = schemaOf(engine.dataClass(read.dataClass), attributes?.items)
       // With a list all of it is read, so that a wrong name is still an error.
       const items = attributes?.items ?? schema.map(({ name }) => ({ path: [name], range: undefined }))
-      const body = engine.read({ ...read, output: { form: 'collection', attributes: { from: 'path', items } } })
-      const { __COUNT, __FIRST, __ENTITIES } = JSON.parse(Buffer.from(body).toString()) as Collection
-      const rows = __ENTITIES.map(entity => ({ values: schema.map(({ name }) => entity[name] ?? null) }))
-      return json({ __COUNT, __FIRST, schema, rows, filtersApplied: read.filter !== undefined })
+      const output = { form: 'collection', attributes: { from: 'path', items } } as const
+      const reply = (body: Uint8Array): Reply => {
+        const { __COUNT, __FIRST, __ENTITIES } = JSON.parse(Buffer.from(body).toString()) as Collection
+        const rows = __ENTITIES.map(entity => ({ values: schema.map(({ name }) => entity[name] ?? null) }))
+        return json({ __COUNT, __FIRST, schema, rows, filtersApplied: read.filter !== undefined })
+      }
+      const body = engine.read({ ...read, output }, transport)
+      return body instanceof Promise ? body.then(reply) : reply(body)
     }
     command('$format', { verbs: ['GET'] }, request => {
       const format = request.parameter('$format')!.toLowerCase()

@@ -13,6 +13,6 @@ export default definePlugin({
   name: 'read',
   kernel: '^1.0.0',
   register({ verb, engine }) {
-    verb('GET', ({ read }) => encoded(engine.read(read)))
+    verb('GET', ({ read, transport }) => encoded(engine.read(read, transport)))
   },
 })

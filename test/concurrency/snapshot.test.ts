@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
 import type { ReadRequest } from '../../engine/query/request.ts'
-import { decode } from '../support/reference/live-world.ts'
+import { readJson } from '../support/reference/live-world.ts'
 
 const ACCOUNTS = 24
 const BALANCE = 1_000
@@ -33,11 +33,17 @@ const model = {
   },
 }
 
+/** The same with reads in this thread and with reads in others. */
 function test(name: string, work: (t: Test, engine: Engine) => Promise<void>): void {
-  t.test(name, async t => {
-    const engine = await openBank(t.testdir({}))
-    await work(t, engine).finally(() => engine.close())
-  })
+  for (const [where, inlineCostMs] of [
+    ['this thread', 1_000],
+    ['the pool', 0],
+  ] as const) {
+    t.test(`${name}, read in ${where}`, async t => {
+      const engine = await openBank(t.testdir({}), inlineCostMs)
+      await work(t, engine).finally(() => engine.close())
+    })
+  }
 }
 
 interface Account {
@@ -55,7 +61,8 @@ test('the sum of all balances stays the same in every read while amounts move be
       const from = 1 + ((writer * 7 + i * 5) % ACCOUNTS)
       const to = 1 + ((from + i) % ACCOUNTS)
       if (from === to) continue
-      const [a, b] = read(engine, { source: { kind: 'keys', keys: [String(from), String(to)] } }) as [Account, Account]
+      const source = { kind: 'keys', keys: [String(from), String(to)] } as const
+      const [a, b] = (await read(engine, { source })) as [Account, Account]
       // Stamps may be stale by the time this is looked at: then neither of the two is saved.
       const body = [changed(a, { balance: a.balance - i }), changed(b, { balance: b.balance + i })]
       if ((await save(engine, body)) === 200) moved++
@@ -67,7 +74,7 @@ test('the sum of all balances stays the same in every read while amounts move be
   let reads = 0
   const wrong: number[] = []
   while (isMoving) {
-    const accounts = reads++ % 2 === 0 ? read(engine, {}) : read(engine, { orderBy: 'balance desc, ID' })
+    const accounts = await read(engine, reads++ % 2 === 0 ? {} : { orderBy: 'balance desc, ID' })
     const sum = accounts.reduce((all, { balance }) => all + balance, 0)
     if (sum !== ACCOUNTS * BALANCE || accounts.length !== ACCOUNTS) wrong.push(sum)
     await turn()
@@ -83,7 +90,7 @@ test('a read finds every entity of an atomic save or none, by scan, by index and
   const rounds = 60
   const writer = (async () => {
     for (let i = 1; i <= rounds; i++) {
-      const bodies = read(engine, {}).map(account => changed(account, { round: i }))
+      const bodies = (await read(engine, {})).map(account => changed(account, { round: i }))
       // Now and then the last one is wrong, and none may be seen.
       if (i % 5 === 0) bodies[ACCOUNTS - 1] = { ...bodies[ACCOUNTS - 1], partnerID: -1, round: 1_000_000 }
       const status = await save(engine, bodies)
@@ -95,22 +102,23 @@ test('a read finds every entity of an atomic save or none, by scan, by index and
   })
   const wrong: string[] = []
   while (isWriting) {
-    const seen = read(engine, {})[0]!.round
-    const counts = [
+    const seen = (await read(engine, {}))[0]!.round
+    const answers = [
       `round = ${seen}`,
       `round >= ${seen} and round <= ${seen}`,
       `partner.round = ${seen}`,
       `partners.round = ${seen} and round = ${seen}`,
-    ].map(filter => read(engine, { filter }).length)
+    ].map(filter => read(engine, { filter }))
+    const counts = (await Promise.all(answers)).map(found => found.length)
     // Reads in one turn may be of different commits, but each is of one.
     if (counts.some(count => count !== 0 && count !== ACCOUNTS)) wrong.push(`round ${seen}: ${counts}`)
-    const rounds = new Set(read(engine, {}).map(account => account.round))
+    const rounds = new Set((await read(engine, {})).map(account => account.round))
     if (rounds.size !== 1) wrong.push(`rounds ${[...rounds]}`)
     await turn()
   }
   await writer
   t.same(wrong, [])
-  t.equal(read(engine, { filter: `round = ${round}` }).length, ACCOUNTS)
+  t.equal((await read(engine, { filter: `round = ${round}` })).length, ACCOUNTS)
 })
 
 test('entities that are inserted or deleted together appear and vanish together', async (t, engine) => {
@@ -126,9 +134,9 @@ test('entities that are inserted or deleted together appear and vanish together'
   })
   const sizes = new Set<number>()
   while (isWriting) {
-    sizes.add(read(engine, { filter: 'note = batch' }).length)
-    sizes.add(read(engine, { filter: 'round = 7' }).length)
-    sizes.add(read(engine, {}).length - ACCOUNTS)
+    sizes.add((await read(engine, { filter: 'note = batch' })).length)
+    sizes.add((await read(engine, { filter: 'round = 7' })).length)
+    sizes.add((await read(engine, {})).length - ACCOUNTS)
     await turn()
   }
   await writer
@@ -139,7 +147,7 @@ test('entities that are inserted or deleted together appear and vanish together'
 })
 
 /** With some accounts, each of which is the partner of the one before. */
-async function openBank(path: string): Promise<Engine> {
+async function openBank(path: string, inlineCostMs: number): Promise<Engine> {
   const engine = await openEngine({
     path,
     model,
@@ -149,6 +157,7 @@ async function openBank(path: string): Promise<Engine> {
     cacheBytes: 16 << 20,
     limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
     writeQueueBytes: 64 << 20,
+    pool: { threads: 2, inlineCostMs },
   })
   const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({
     ID: i + 1,
@@ -159,7 +168,7 @@ async function openBank(path: string): Promise<Engine> {
   await save(engine, accounts)
   await save(
     engine,
-    read(engine, {}).map((account, i) => changed(account, { partnerID: ((i + 1) % ACCOUNTS) + 1 })),
+    (await read(engine, {})).map((account, i) => changed(account, { partnerID: ((i + 1) % ACCOUNTS) + 1 })),
   )
   return engine
 }
@@ -186,4 +195,5 @@ function request(part: Partial<ReadRequest>): ReadRequest {
   return { dataClass: 'Account', source: { kind: 'all' }, skip: 0, top: Number.POSITIVE_INFINITY, output, ...part }
 }
 
-const read = (engine: Engine, part: Partial<ReadRequest>): Account[] => decode(engine.read(request(part))).__ENTITIES
+const read = async (engine: Engine, part: Partial<ReadRequest>): Promise<Account[]> =>
+  (await readJson(engine, request(part))).__ENTITIES

@@ -6,10 +6,10 @@ import t, { type Test } from 'tap'
 import { parsePathList } from '../../engine/index.ts'
 import type { Output, SelectionSource } from '../../engine/query/request.ts'
 import { comparable, firstDifference } from '../support/reference/compare-answers.ts'
-import { decode, LiveWorld, request } from '../support/reference/live-world.ts'
+import { LiveWorld, readJson, request } from '../support/reference/live-world.ts'
 import { type Expanded, type Listed, projectPage, storageValue, type Wanted } from '../support/reference/project.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seeds } from '../support/reference/rounds.ts'
+import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import {
   type ClassSpec,
   classOf,
@@ -27,23 +27,24 @@ const READS_PER_ROUND = isLong ? 100 : 60
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 
 let failures = 0
+t.setTimeout(timeoutMs)
 for (const seed of seeds(WORLDS)) {
   t.test(`world ${seed}: every answer has the shape and the values of the reference`, async t => {
     if (failures >= MAX_FAILURES) return t.comment('left out after earlier failures')
     const random = randomOf(seed)
     const live = await LiveWorld.open(t.testdir({}), random, 25)
     try {
-      compare(t, live, random, seed)
+      await compare(t, live, random, seed)
       await live.change(random, 15)
       if (random.chance(0.3)) await live.reopen()
-      compare(t, live, random, seed)
+      await compare(t, live, random, seed)
     } finally {
       await live.engine.close()
     }
   })
 }
 
-function compare(t: Test, live: LiveWorld, random: Random, seed: number): void {
+async function compare(t: Test, live: LiveWorld, random: Random, seed: number): Promise<void> {
   const { world } = live
   for (let i = 0; i < READS_PER_ROUND && failures < MAX_FAILURES; i++) {
     const spec = random.pick(live.specs)
@@ -64,7 +65,7 @@ function compare(t: Test, live: LiveWorld, random: Random, seed: number): void {
     const expected = projectPage(world, spec, sent, rows.length, page.skip, wanted)
     let got: unknown
     try {
-      got = comparable(decode(live.engine.read(request(spec, { source, ...page, output }))))
+      got = comparable(await readJson(live.engine, request(spec, { source, ...page, output })))
     } catch (error) {
       got = { error: String((error as Error).stack) }
     }

@@ -69,7 +69,6 @@ protocolTable('reading', company, [
     name: 'a collection has its seven properties',
     get: '/City?$top=2',
     has: {
-      __DATACLASS: 'City',
       __entityModel: 'City',
       __GlobalStamp: Number,
       __COUNT: 4,

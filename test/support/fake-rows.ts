@@ -65,6 +65,7 @@ export function fakeRows(catalog: Catalog, entities: FakeEntities, globalStamp =
       return Uint32Array.from(rowIds)
     },
     column: unused,
+    rowsToDecode: () => 0,
     index: unused,
     findKey: unused,
     binary: unused,

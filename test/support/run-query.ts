@@ -2,7 +2,7 @@ import type { Catalog } from '../../engine/catalog/dataclass.ts'
 import { QueryBudget } from '../../engine/query/execute/query-budget.ts'
 import { type Params, toParams } from '../../engine/query/parse/parse-params.ts'
 import type { ReadRequest } from '../../engine/query/request.ts'
-import { select } from '../../engine/query/select.ts'
+import { planPage, runPage } from '../../engine/query/select.ts'
 import type { Snapshot } from '../../engine/storage/snapshot.ts'
 
 export interface QueryOptions extends Partial<Omit<ReadRequest, 'params'>> {
@@ -13,18 +13,14 @@ export interface QueryOptions extends Partial<Omit<ReadRequest, 'params'>> {
 /** A read request with everything left out set to its default; all rows are on the page. */
 export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget, ...request }: QueryOptions) {
   const parsed: Params | undefined = params === undefined ? undefined : toParams(params)
-  return select(
-    {
-      dataClass: 'Employee',
-      source: { kind: 'all' },
-      skip: 0,
-      top: Number.POSITIVE_INFINITY,
-      output: { form: 'collection' },
-      ...request,
-      ...(parsed && { params: parsed }),
-    },
-    catalog,
-    snapshot,
-    budget ?? new QueryBudget(),
-  )
+  const whole: ReadRequest = {
+    dataClass: 'Employee',
+    source: { kind: 'all' },
+    skip: 0,
+    top: Number.POSITIVE_INFINITY,
+    output: { form: 'collection' },
+    ...request,
+    ...(parsed && { params: parsed }),
+  }
+  return runPage(planPage(whole, catalog, snapshot), catalog, { snapshot, budget: budget ?? new QueryBudget() })
 }

@@ -49,15 +49,24 @@ export const transports: readonly TransportName[] = process.env.TESSER_TEST_TRAN
   ? [process.env.TESSER_TEST_TRANSPORT as TransportName]
   : ['uws-node20', 'node-http']
 
+interface ServerOptions {
+  transport?: TransportName
+  config?: Record<string, unknown>
+  /** Clock of what has a lifetime. */
+  now?: () => number
+  /** Where the store is, to be opened again after a server has closed it. */
+  folder?: string
+}
+
+/** With TESSER_TEST_POOL=always every query goes to the pool. Asked for each server: a test may set it for others. */
+const poolSettings = () => (process.env.TESSER_TEST_POOL === 'always' ? { inlineCostMs: 0, threads: 1 } : {})
+
 /** A server on a free port of 127.0.0.1 with a store of its own. Closes with the test. */
 export async function startServer(
   t: Test,
   fixture: Fixture,
-  { transport = transports[0]!, config = {} }: { transport?: TransportName; config?: Record<string, unknown> } = {},
+  { transport = transports[0]!, config = {}, now, folder = temporaryFolder(t) }: ServerOptions = {},
 ): Promise<TestServer> {
-  // Not `t.testdir`, which a test may use for files of its own and which is emptied when it is asked for again.
-  const folder = mkdtempSync(join(tmpdir(), 'tesser-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'tesser.config.json')
   writeFileSync(join(folder, 'model.json'), JSON.stringify(fixture.model))
   writeFileSync(
@@ -68,9 +77,10 @@ export async function startServer(
       ...config,
       server: { port: 0, transport, accessLog: false, graceMs: 1_000, ...(config.server as object) },
       storage: { mapSizeBytes: '256 MiB', ...(config.storage as object) },
+      pool: { ...poolSettings(), ...(config.pool as object) },
     }),
   )
-  const server = await createServer(loadConfig({ file, env: {}, flags: {} }), pino({ level: 'silent' }))
+  const server = await createServer(loadConfig({ file, env: {}, flags: {} }), pino({ level: 'silent' }), { now })
   for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(server.engine, dataClass, rows)
   const agent = new Agent({ keepAliveTimeout: 1_000 })
   let closing: Promise<void> | undefined
@@ -108,6 +118,13 @@ export async function startServer(
     stop: () => server.close(),
     close,
   }
+}
+
+// Not `t.testdir`, which a test may use for files of its own and which is emptied when it is asked for again.
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tesser-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** Saves rows as `tesser load` does; fails when one of them is refused. */

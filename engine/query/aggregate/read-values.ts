@@ -10,6 +10,7 @@ import type { Item } from './summary.ts'
 
 /**
  * Calls back for each row that has a value, in ascending order. Not for an `opaque` measure.
+ * @param last reads the attribute of the measure when that is not to be a value
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
 export function forEachValue(
@@ -17,9 +18,10 @@ export function forEachValue(
   rows: RowSet,
   context: QueryContext,
   visit: (value: Item | object, rowId: number) => void,
+  last?: (rowId: number) => number | undefined,
 ): void {
   const rowIds = rows.toIds()
-  const read = valueReader(measure, rowIds.length, context)
+  const read = valueReader(measure, rowIds.length, context, last)
   for (let i = 0; i < rowIds.length; i++) {
     if (i % SEGMENT_ROWS === 0) context.budget.examine(Math.min(SEGMENT_ROWS, rowIds.length - i))
     const value = read(rowIds[i]!)
@@ -27,10 +29,16 @@ export function forEachValue(
   }
 }
 
-function valueReader(measure: Measure, rowCount: number, { snapshot }: QueryContext) {
+function valueReader(
+  measure: Measure,
+  rowCount: number,
+  { snapshot }: QueryContext,
+  last?: (rowId: number) => number | undefined,
+) {
   const { relations, properties } = measure
   const attributes: ColumnAttribute[] = [...relations, measure.attribute as StorageAttribute]
   const readers = attributes.map(attribute => cellReader(snapshot.table(attribute.dataClass), attribute, rowCount))
+  if (last) readers[readers.length - 1] = last
   const readCell = (rowId: number): Cell => {
     let cell: Cell = rowId
     for (const read of readers) {

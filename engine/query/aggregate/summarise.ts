@@ -1,8 +1,9 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../storage/snapshot.ts'
-import { cellOfSegment } from '../execute/cell-reader.ts'
+import { cellOfSegment, pointerReader, type TextPointers } from '../execute/cell-reader.ts'
 import type { QueryContext } from '../execute/evaluate.ts'
+import { summariseNumbers, summaryOf } from '../execute/segment-summary.ts'
 import type { Measure } from './measure.ts'
 import { forEachValue } from './read-values.ts'
 import { type Item, Summary } from './summary.ts'
@@ -16,6 +17,8 @@ export function summarise(measure: Measure, rows: RowSet, context: QueryContext)
   const { relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
   if (isOwnNumber && !rows.isSparse) return summariseColumn(measure.attribute as StorageAttribute, rows, context)
+  const pointers = pointersOf(measure, context)
+  if (pointers) return summariseTexts(measure, pointers, rows, context)
   const summary = new Summary()
   forEachValue(measure, rows, context, (value, rowId) => summary.add(value, rowId))
   return summary
@@ -30,11 +33,48 @@ export function summariseDistinct(measure: Measure, rows: RowSet, context: Query
 
 /** The different values, texts by fold, each with the first row that has it. Objects and arrays inside JSON are none. */
 export function distinctValues(measure: Measure, rows: RowSet, context: QueryContext): Map<Item, number> {
+  const pointers = pointersOf(measure, context)
+  if (pointers) return distinctTexts(measure, pointers, rows, context).first
   const first = new Map<Item, number>()
   forEachValue(measure, rows, context, (value, rowId) => {
     if (typeof value !== 'object' && !first.has(value)) first.set(value, rowId)
   })
   return first
+}
+
+function summariseTexts(measure: Measure, pointers: TextPointers, rows: RowSet, context: QueryContext): Summary {
+  const summary = new Summary()
+  const { first, count } = distinctTexts(measure, pointers, rows, context)
+  for (const [text, rowId] of first) summary.add(text, rowId)
+  summary.count = count
+  return summary
+}
+
+/** Different texts have different pointers, so that only those are looked at of each row. */
+function distinctTexts(
+  measure: Measure,
+  pointers: TextPointers,
+  rows: RowSet,
+  context: QueryContext,
+): { first: Map<Item, number>; count: number } {
+  const first = new Map<number, number>()
+  let count = 0
+  forEachValue(
+    measure,
+    rows,
+    context,
+    (pointer, rowId) => {
+      count++
+      if (!first.has(pointer as number)) first.set(pointer as number, rowId)
+    },
+    pointers.read,
+  )
+  return { first: new Map([...first].map(([pointer, rowId]) => [pointers.texts.text(pointer), rowId])), count }
+}
+
+function pointersOf({ attribute, properties, values }: Measure, { snapshot }: QueryContext): TextPointers | undefined {
+  if (values !== 'text' || properties.length > 0) return undefined
+  return pointerReader(snapshot.table(attribute.dataClass), attribute as StorageAttribute)
 }
 
 function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, budget }: QueryContext): Summary {
@@ -49,43 +89,22 @@ function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, 
     budget.examine(SEGMENT_ROWS)
     const segment = column.segment(index)
     for (let word = 0; word < SEGMENT_WORDS; word++) words[word]! &= segment.present[word]!
-    if (segment.kind === 'number') addNumbers(summary, segment.values, words, index * SEGMENT_ROWS)
+    if (segment.kind === 'number') addNumbers(summary, segment, words, index * SEGMENT_ROWS)
     else addOthers(summary, segment, words, index * SEGMENT_ROWS)
   }
   return summary
 }
 
-/** The entries whose bits are set. All in local variables: this loop is what an aggregate costs. */
-function addNumbers(summary: Summary, values: Float64Array, words: Uint32Array, firstRow: number): void {
-  let count = 0
-  let high = 0
-  let low = 0
-  let min = Number.POSITIVE_INFINITY
-  let max = Number.NEGATIVE_INFINITY
-  let minEntry = 0
-  let maxEntry = 0
-  for (let word = 0; word < SEGMENT_WORDS; word++) {
-    for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
-      const entry = word * 32 + (31 - Math.clz32(bits & -bits))
-      const value = values[entry]!
-      count++
-      const sum = high + value
-      const part = sum - high
-      low += high - (sum - part) + (value - part)
-      high = sum
-      if (value < min) {
-        min = value
-        minEntry = entry
-      }
-      if (value > max) {
-        max = value
-        maxEntry = entry
-      }
-    }
-  }
+/** The entries whose bits are set. */
+function addNumbers(summary: Summary, segment: Segment & { kind: 'number' }, words: Uint32Array, firstRow: number): void {
+  const { present } = segment
+  let missing = 0
+  for (let word = 0; word < SEGMENT_WORDS; word++) missing |= words[word]! ^ present[word]!
+  const numbers = missing === 0 ? summaryOf(segment) : summariseNumbers(segment.values, words)
+  const { count, high, low, min, max } = numbers
   if (count === 0) return
-  const minimum = { value: min, rowId: firstRow + minEntry }
-  summary.addNumbers(count, high, low, minimum, { value: max, rowId: firstRow + maxEntry })
+  const minimum = { value: min, rowId: firstRow + numbers.minEntry }
+  summary.addNumbers(count, high, low, minimum, { value: max, rowId: firstRow + numbers.maxEntry })
 }
 
 /** 64-bit integers in a segment that has large ones. */

@@ -1,5 +1,5 @@
 import type { RowView } from '../../storage/row-view.ts'
-import { type ColumnAttribute, SEGMENT_ROWS, type Segment, type TableSnapshot } from '../../storage/snapshot.ts'
+import { type ColumnAttribute, SEGMENT_ROWS, type Segment, type TableSnapshot, type TextPool } from '../../storage/snapshot.ts'
 import { fold } from '../../text/fold.ts'
 import type { Scalar } from '../bind/predicate.ts'
 import type { QueryBudget } from './query-budget.ts'
@@ -22,7 +22,7 @@ export function cellReader(
   attribute: ColumnAttribute,
   expectedRows: number,
 ): (rowId: number) => Cell {
-  if (!readsSegments(table, expectedRows)) {
+  if (!readsSegments(table, expectedRows) && table.rowsToDecode(attribute, 0) > 0) {
     return rowId => {
       const row = table.row(rowId)
       return row && cellOfRow(row, attribute)
@@ -36,6 +36,33 @@ export function cellReader(
     if (index >= segmentCount) return undefined
     segments[index] ??= column.segment(index)
     return cellOfSegment(segments[index]!, rowId % SEGMENT_ROWS)
+  }
+}
+
+/** Texts in shared memory, each as a number. */
+export interface TextPointers {
+  readonly texts: TextPool
+  read(rowId: number): number | undefined
+}
+
+/** A reader of a text attribute without making strings; undefined when its column is not in shared memory. */
+export function pointerReader(table: TableSnapshot, attribute: ColumnAttribute): TextPointers | undefined {
+  if (table.rowIdLimit === 0 || table.rowsToDecode(attribute, 0) > 0) return undefined
+  const column = table.column(attribute)
+  const first = column.segment(0)
+  if (first.kind !== 'pointers') return undefined
+  const segments: Segment[] = [first]
+  const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
+  return {
+    texts: first.texts,
+    read(rowId) {
+      const index = Math.floor(rowId / SEGMENT_ROWS)
+      if (index >= segmentCount) return undefined
+      segments[index] ??= column.segment(index)
+      const segment = segments[index] as Segment & { kind: 'pointers' }
+      const entry = rowId % SEGMENT_ROWS
+      return isPresent(segment, entry) ? segment.values[entry]! : undefined
+    },
   }
 }
 
@@ -103,6 +130,8 @@ export function cellOfSegment(segment: Segment, entry: number): Cell {
       const number = Number(value)
       return Number.isSafeInteger(number) ? number : value
     }
+    case 'pointers':
+      return segment.texts.text(segment.values[entry]!)
     default:
       return segment.values[entry] as Cell
   }

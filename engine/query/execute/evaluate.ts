@@ -1,11 +1,12 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
+import type { SecondaryIndex, Snapshot, TableSnapshot, TextPool } from '../../storage/snapshot.ts'
 import { jsonMatcherOf, matcherOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
 import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { ColumnFilter, IndexLookup, NullFilter, Operator } from '../plan/physical-plan.ts'
 import { filterColumn, numberRangeOf } from './filter-column.ts'
+import { pointerTestOf } from './filter-text.ts'
 import { reverseSemiJoin, semiJoin } from './join.ts'
 import type { QueryBudget } from './query-budget.ts'
 
@@ -66,12 +67,14 @@ function filter(
 ): RowSet {
   const { attribute, negated } = operator
   if (operator.kind === 'NullFilter') {
-    return filterColumn(table, attribute, candidates, { whenNull: !negated, matches: () => negated }, budget)
+    const matches = () => negated
+    return filterColumn(table, attribute, candidates, { whenNull: !negated, matches, pointers: () => ({ passes: matches }) }, budget)
   }
   const passes = matcherOf(operator.test)
   const matches = (cell: unknown) => passes(cell as Scalar) !== negated
   const numbers = numberRangeOf(operator.test, negated)
-  return filterColumn(table, attribute, candidates, { whenNull: false, matches, numbers }, budget)
+  const pointers = (texts: TextPool) => pointerTestOf(operator.test, negated, texts)
+  return filterColumn(table, attribute, candidates, { whenNull: false, matches, numbers, pointers }, budget)
 }
 
 function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {

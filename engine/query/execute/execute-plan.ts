@@ -1,7 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import type { LogicalPlan } from '../plan/logical-plan.ts'
-import { lower } from '../plan/lower.ts'
+import type { Operator } from '../plan/physical-plan.ts'
 import { evaluate, type QueryContext } from './evaluate.ts'
 import { openColumns } from './open-columns.ts'
 import type { Rows } from './rows.ts'
@@ -9,25 +9,30 @@ import { orderOf } from './sort-keys.ts'
 import { sortPositions, topPositions } from './top-n.ts'
 
 /**
- * Runs a plan over the rows of its source.
+ * Runs a plan over the rows of its source, its filter by the given operator.
  * @throws {QueryErrors.TIMEOUT} @throws {QueryErrors.TOO_MANY_ROWS} when it costs more than the budget allows
  */
-export function execute(plan: LogicalPlan, source: Rows, context: QueryContext): Rows {
+export function execute(plan: LogicalPlan, filter: Operator | undefined, source: Rows, context: QueryContext): Rows {
   switch (plan.kind) {
     case 'Source':
       return source
     case 'Filter': {
-      const input = execute(plan.input, source, context)
-      const operator = lower(plan.predicate, plan.dataClass, context.snapshot)
-      openColumns(operator, plan.dataClass, context.snapshot)
-      return input.narrow(evaluate(operator, plan.dataClass, input.set, context))
+      const input = execute(plan.input, filter, source, context)
+      openColumns(filter!, plan.dataClass, context.snapshot)
+      return input.narrow(evaluate(filter!, plan.dataClass, input.set, context))
     }
     case 'Sort':
-      return sort(execute(plan.input, source, context), plan.keys, plan.dataClass, Number.POSITIVE_INFINITY, context)
+      return sort(
+        execute(plan.input, filter, source, context),
+        plan.keys,
+        plan.dataClass,
+        Number.POSITIVE_INFINITY,
+        context,
+      )
     case 'TopN':
-      return sort(execute(plan.input, source, context), plan.keys, plan.dataClass, plan.count, context)
+      return sort(execute(plan.input, filter, source, context), plan.keys, plan.dataClass, plan.count, context)
     case 'Limit': {
-      const input = execute(plan.input, source, context)
+      const input = execute(plan.input, filter, source, context)
       return input.reordered(input.page(plan.skip, plan.count))
     }
   }

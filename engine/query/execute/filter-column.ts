@@ -5,9 +5,12 @@ import {
   SEGMENT_WORDS,
   type Segment,
   type TableSnapshot,
+  type TextPool,
 } from '../../storage/snapshot.ts'
 import type { ValueTest } from '../bind/predicate.ts'
 import { type Cell, cellOfSegment, cellReader } from './cell-reader.ts'
+import type { PointerTest } from './filter-text.ts'
+import { summaryOf } from './segment-summary.ts'
 import type { QueryBudget } from './query-budget.ts'
 
 /** What a row has to have in one column. */
@@ -18,6 +21,8 @@ export interface CellTest {
   readonly matches: (cell: Exclude<Cell, undefined>) => boolean
   /** The same as bounds, both inclusive, when it is about a range of numbers. */
   readonly numbers?: NumberRange
+  /** The same for texts by their pointers. */
+  readonly pointers?: (texts: TextPool) => PointerTest
 }
 
 export interface NumberRange {
@@ -72,17 +77,36 @@ function filterDense(
 ): RowSet {
   const column = table.column(attribute)
   const words = new Uint32Array((table.rowIdLimit + 31) >>> 5)
+  let pointerTest: PointerTest | undefined
   for (let start = 0; start < words.length; start += SEGMENT_WORDS) {
     const end = Math.min(start + SEGMENT_WORDS, words.length)
     if (!hasCandidates(candidates, start, end)) continue
     budget.examine(SEGMENT_ROWS)
     const segment = column.segment(start / SEGMENT_WORDS)
+    if (segment.kind === 'number' && test.numbers && !test.whenNull) {
+      const all = whetherAll(segment, test.numbers)
+      if (all === false) continue
+      if (all === true) {
+        for (let word = start; word < end; word++) {
+          words[word] = candidates.word(word) & segment.present[word - start]!
+        }
+        continue
+      }
+    }
+    if (segment.kind === 'pointers') pointerTest ??= test.pointers?.(segment.texts)
     for (let word = start; word < end; word++) {
       const bits = candidates.word(word)
-      if (bits !== 0) words[word] = filterWord(segment, word - start, bits, test)
+      if (bits !== 0) words[word] = filterWord(segment, word - start, bits, test, pointerTest)
     }
   }
   return RowSet.fromWords(words)
+}
+
+/** Whether all values of a segment pass or none; undefined: some may. */
+function whetherAll(segment: Segment & { kind: 'number' }, { lower, upper, inside }: NumberRange): boolean | undefined {
+  const { min, max } = summaryOf(segment)
+  if (max < lower || min > upper) return !inside
+  return min >= lower && max <= upper ? inside : undefined
 }
 
 function hasCandidates(candidates: RowSet, start: number, end: number): boolean {
@@ -91,12 +115,29 @@ function hasCandidates(candidates: RowSet, start: number, end: number): boolean 
 }
 
 /** Of the 32 rows of a word those in `bits` that pass. */
-function filterWord(segment: Segment, word: number, bits: number, test: CellTest): number {
+function filterWord(
+  segment: Segment,
+  word: number,
+  bits: number,
+  test: CellTest,
+  pointerTest: PointerTest | undefined,
+): number {
   const present = bits & segment.present[word]!
   const passed = test.whenNull ? bits & ~present : 0
   if (segment.kind === 'number' && test.numbers)
     return passed | (present & wordInRange(segment.values, word, test.numbers))
   let found = passed
+  if (segment.kind === 'pointers' && pointerTest) {
+    if (pointerTest.equal !== undefined) {
+      const same = wordEqual(segment.values, word, pointerTest.equal)
+      return passed | (present & (pointerTest.negated ? ~same : same))
+    }
+    for (let rest = present; rest !== 0; rest &= rest - 1) {
+      const bit = rest & -rest
+      if (pointerTest.passes(segment.values[word * 32 + (31 - Math.clz32(bit))]!)) found |= bit
+    }
+    return found
+  }
   for (let rest = present; rest !== 0; rest &= rest - 1) {
     const bit = rest & -rest
     if (test.matches(cellOfSegment(segment, word * 32 + (31 - Math.clz32(bit)))!)) found |= bit
@@ -112,6 +153,12 @@ function wordInRange(values: Float64Array, word: number, { lower, upper, inside 
     bits |= (+(value >= lower) & +(value <= upper)) << i
   }
   return inside ? bits : ~bits
+}
+
+function wordEqual(values: Uint32Array, word: number, wanted: number): number {
+  let bits = 0
+  for (let i = 0, entry = word * 32; i < 32; i++, entry++) bits |= +(values[entry]! === wanted) << i
+  return bits
 }
 
 /** The bounds of a test about numbers, for {@link CellTest.numbers}. */

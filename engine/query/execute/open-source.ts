@@ -2,12 +2,13 @@ import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { isRelation, type RelationAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
 import { EngineErrors } from '../../engine-errors.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import type { TableSnapshot } from '../../storage/snapshot.ts'
+import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import { suggestion } from '../../suggestion.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
 import { resolvePath } from '../bind/resolve-path.ts'
 import { lower } from '../plan/lower.ts'
+import type { Operator } from '../plan/physical-plan.ts'
 import { combine } from '../bind/predicate.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
@@ -21,6 +22,18 @@ export interface Source {
   readonly rows: Rows
   /** How the request names them, for the message that there are none. */
   readonly name: string
+}
+
+/**
+ * The dataclass whose entities a request asks for. Reads no rows.
+ * @throws {EngineErrors.UNKNOWN_DATACLASS} {@link QueryErrors.UNKNOWN_ATTRIBUTE} {@link QueryErrors.PATH}
+ */
+export function sourceClass(
+  { dataClass, source }: Pick<ReadRequest, 'dataClass' | 'source'>,
+  catalog: Catalog,
+): DataClass {
+  if (source.kind !== 'related') return publicDataClass(catalog, dataClass)
+  return relationsOf(source.relation, publicDataClass(catalog, source.from.dataClass)).at(-1)!.target
 }
 
 /**
@@ -46,6 +59,8 @@ export function openSource(
     }
     case 'attribute':
       return attributeSource(source, dataClass, table, context)
+    case 'set':
+      return { dataClass, rows: Rows.ofMembers(RowSet.revive(source.members), table.live), name: 'in the set' }
     case 'rows':
       return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
   }
@@ -66,15 +81,22 @@ function attributeSource(
   context: QueryContext,
 ): Source {
   const name = `${attribute}(${value})`
+  const operator = attributeOperator({ attribute, value }, dataClass, context.snapshot)
+  return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
+}
+
+/** What finds the entities of `Class:attribute(value)`. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
+export function attributeOperator(
+  { attribute, value }: { attribute: string; value: string },
+  dataClass: DataClass,
+  snapshot: Snapshot,
+): Operator {
   const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass)
   const { target } = path
   // What cannot be a value of the attribute is a value that no entity has.
-  if (target.kind === 'storage' && isScalar(target) && convertKey(value, target) === undefined) {
-    return { dataClass, rows: Rows.ofSet(RowSet.empty), name }
-  }
+  if (target.kind === 'storage' && isScalar(target) && convertKey(value, target) === undefined) return { kind: 'None' }
   const condition = bindComparison(path, 'is', { kind: 'literal', text: value, quoted: true })
-  const operator = lower(combine('and', joinConditions([condition])), dataClass, context.snapshot)
-  return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
+  return lower(combine('and', joinConditions([condition])), dataClass, snapshot)
 }
 
 const isScalar = ({ type }: StorageAttribute): boolean => type !== 'object' && type !== 'image' && type !== 'blob'
@@ -85,13 +107,20 @@ function relatedSource(
   { snapshot }: QueryContext,
 ): Source {
   const owner = publicDataClass(catalog, from.dataClass)
-  const { relations, target } = resolvePath([{ name, classIndex: undefined, element: undefined }], owner)
-  if (!isRelation(target)) throw QueryErrors.PATH(excerpt(name), 'it is not a relation')
+  const relations = relationsOf(name, owner)
   let rows = RowSet.fromIds([rowOfKey(snapshot.table(owner), from.key)])
-  for (const { relation } of [...relations, { relation: target }]) {
+  for (const relation of relations) {
     rows = RowSet.fromIds([...rows].flatMap(rowId => relatedRows(relation, rowId, snapshot)))
   }
-  return { dataClass: target.target, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }
+  const dataClass = relations.at(-1)!.target
+  return { dataClass, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }
+}
+
+/** The relation of that name, or those that an alias passes through. */
+export function relationsOf(name: string, owner: DataClass): RelationAttribute[] {
+  const { relations, target } = resolvePath([{ name, classIndex: undefined, element: undefined }], owner)
+  if (!isRelation(target)) throw QueryErrors.PATH(excerpt(name), 'it is not a relation')
+  return [...relations.map(({ relation }) => relation), target]
 }
 
 function relatedRows(relation: RelationAttribute, rowId: number, snapshot: QueryContext['snapshot']): number[] {

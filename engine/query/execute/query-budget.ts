@@ -4,6 +4,10 @@ export interface BudgetLimits {
   timeoutMs?: number
   /** A row counts once for every operator that looks at it. */
   maxRowsExamined?: number
+  /** When the time is over, in milliseconds since 1970; otherwise `timeoutMs` from now. */
+  deadlineAt?: number
+  /** Whether nobody waits for the answer any more. */
+  isCancelled?: () => boolean
 }
 
 /** What one query may cost. Made when it starts and asked before every batch, so that a query stops within one batch. */
@@ -15,20 +19,27 @@ export class QueryBudget {
     private readonly limits: BudgetLimits = {},
     private readonly now: () => number = Date.now,
   ) {
-    this.deadlineAt = now() + (limits.timeoutMs ?? Number.POSITIVE_INFINITY)
+    this.deadlineAt = limits.deadlineAt ?? now() + (limits.timeoutMs ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Its time is over. */
+  get isOver(): boolean {
+    return this.now() > this.deadlineAt
   }
 
   /**
    * To be called before `rows` rows are looked at.
    * @throws {QueryErrors.TOO_MANY_ROWS} 413
    * @throws {QueryErrors.TIMEOUT} 503
+   * @throws {QueryErrors.CANCELLED} which nobody gets to see
    */
   examine(rows: number): void {
     this.rowsExamined += rows
-    const { maxRowsExamined, timeoutMs } = this.limits
+    const { maxRowsExamined, timeoutMs, isCancelled } = this.limits
+    if (isCancelled?.()) throw QueryErrors.CANCELLED()
     if (maxRowsExamined !== undefined && this.rowsExamined > maxRowsExamined) {
       throw QueryErrors.TOO_MANY_ROWS(maxRowsExamined)
     }
-    if (timeoutMs !== undefined && this.now() > this.deadlineAt) throw QueryErrors.TIMEOUT(timeoutMs)
+    if (timeoutMs !== undefined && this.isOver) throw QueryErrors.TIMEOUT(timeoutMs)
   }
 }

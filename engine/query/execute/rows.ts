@@ -3,39 +3,45 @@ import { RowSet } from '../../row-set/row-set.ts'
 /** Rows between two operators of a plan: a set, or a list where they have an order of their own. */
 export class Rows {
   private constructor(
-    private memberSet: RowSet | undefined,
-    /** In this order, with ids of rows that do not exist any more; undefined: the set in ascending order. */
-    readonly sequence: Uint32Array | undefined,
+    /** Every row of it, with those that do not exist any more: a list in its order, or a set in ascending order. */
+    readonly selection: RowSet | Uint32Array,
+    private existing: RowSet | undefined,
     private readonly live: RowSet,
     /** Size of the selection, of which the rows may be a page. */
     readonly total: number,
   ) {}
 
+  /** Of rows that all exist. */
   static ofSet(set: RowSet): Rows {
-    return new Rows(set, undefined, set, set.size)
+    return new Rows(set, set, set, set.size)
+  }
+
+  /** Of an entity set without order. @param live the rows that exist */
+  static ofMembers(members: RowSet, live: RowSet): Rows {
+    return new Rows(members, undefined, live, members.size)
   }
 
   /** @param live the rows that exist, among which those of the list are looked for when it is filtered */
   static inOrder(rowIds: Uint32Array, live: RowSet, total = rowIds.length): Rows {
-    return new Rows(undefined, rowIds, live, total)
+    return new Rows(rowIds, undefined, live, total)
   }
 
   /** Those that exist, without order. Made when it is first asked for: a page of an entity set does not need it. */
   get set(): RowSet {
-    this.memberSet ??= setOf(this.sequence!).and(this.live)
-    return this.memberSet
+    this.existing ??= (this.selection instanceof RowSet ? this.selection : setOf(this.selection)).and(this.live)
+    return this.existing
   }
 
   /** All ids in order. May be shared: do not write to it. */
   get rowIds(): Uint32Array {
-    return this.sequence ?? this.set.toIds()
+    return this.selection instanceof RowSet ? this.selection.toIds() : this.selection
   }
 
   /** The members of `set`, in the same order. */
   narrow(set: RowSet): Rows {
-    if (!this.sequence) return Rows.ofSet(set)
+    if (this.selection instanceof RowSet) return Rows.ofSet(set)
     return Rows.inOrder(
-      this.sequence.filter(rowId => set.has(rowId)),
+      this.selection.filter(rowId => set.has(rowId)),
       this.live,
     )
   }
@@ -46,7 +52,9 @@ export class Rows {
   }
 
   page(skip: number, count: number): Uint32Array {
-    return this.sequence ? this.sequence.subarray(skip, skip + count) : this.set.slice(skip, count)
+    return this.selection instanceof RowSet
+      ? this.selection.slice(skip, count)
+      : this.selection.subarray(skip, skip + count)
   }
 }
 

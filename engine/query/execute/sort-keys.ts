@@ -4,7 +4,7 @@ import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { jsonScalar, jsonTypeOf, propertyOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
-import { type Cell, cellReader, readNumbers, readsSegments } from './cell-reader.ts'
+import { type Cell, cellReader, pointerReader, readNumbers, readsSegments, type TextPointers } from './cell-reader.ts'
 import type { QueryContext } from './evaluate.ts'
 
 /** Less than 0 when position `a` comes before position `b`. Never 0 for two positions. */
@@ -43,12 +43,32 @@ function keyOrder(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, conte
   const { type } = key.attribute
   if (type === 'object') return jsonOrder(key, rowIds, keyReader(key, dataClass, rowIds.length, context), context)
   if (type === 'string' || type === 'uuid' || type === 'long64') {
+    const pointers = pointerReader(context.snapshot.table(key.attribute.dataClass), key.attribute)
+    if (pointers) return pointerOrder(key, dataClass, rowIds, pointers, context)
     const read = keyReader(key, dataClass, rowIds.length, context)
     const values = readAll(rowIds, new Array<Scalar | undefined>(rowIds.length), read, context)
     return (a, b) => compare(values[a], values[b])
   }
   const numbers = numbersOf(key, dataClass, rowIds, context)
   return (a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : 0)
+}
+
+/** Mostly the beginnings of the texts tell. */
+function pointerOrder(
+  key: SortKey,
+  dataClass: DataClass,
+  rowIds: Uint32Array,
+  { texts, read }: TextPointers,
+  context: QueryContext,
+): PositionOrder {
+  const reader = keyReader(key, dataClass, rowIds.length, context, read)
+  // 0, which is no pointer, stands for null.
+  const pointers = readAll(rowIds, new Uint32Array(rowIds.length), rowId => reader(rowId) ?? 0, context)
+  const heads = Float64Array.from(pointers, pointer => (pointer === 0 ? -1 : texts.head(pointer)))
+  return (a, b) => {
+    if (heads[a] !== heads[b]) return heads[a]! - heads[b]!
+    return heads[a] === -1 ? 0 : texts.compare(pointers[a]!, pointers[b]!)
+  }
 }
 
 /** Values are finite, so that -Infinity is free to stand for null. */
@@ -89,8 +109,14 @@ function compare(a: Scalar | undefined, b: Scalar | undefined): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Reads the attribute at the end of the key's relations. */
-function keyReader(key: SortKey, dataClass: DataClass, rowCount: number, { snapshot }: QueryContext) {
+/** Reads the attribute at the end of the key's relations. @param last reads it when that is not to be a cell */
+function keyReader(
+  key: SortKey,
+  dataClass: DataClass,
+  rowCount: number,
+  { snapshot }: QueryContext,
+  last?: (rowId: number) => number | undefined,
+) {
   const readers: ((rowId: number) => Cell)[] = []
   let owner = dataClass
   const add = (attribute: ColumnAttribute) => readers.push(cellReader(snapshot.table(owner), attribute, rowCount))
@@ -98,7 +124,8 @@ function keyReader(key: SortKey, dataClass: DataClass, rowCount: number, { snaps
     add(relation)
     owner = relation.target
   }
-  add(key.attribute)
+  if (last) readers.push(last)
+  else add(key.attribute)
   return (rowId: number): Cell => {
     let cell: Cell = rowId
     for (const read of readers) {

@@ -47,7 +47,7 @@ function estimate(predicate: Predicate, dataClass: DataClass, snapshot: Snapshot
       return estimateNull(predicate, snapshot.table(dataClass))
     case 'json': {
       const { attribute, test } = predicate
-      return { operator: { kind: 'JsonFilter', attribute, test }, selectivity: jsonSelectivity(test), costPerRow: 20 }
+      return { operator: { kind: 'JsonFilter', attribute, test }, selectivity: jsonSelectivity(test), costPerRow: JSON_COST }
     }
     case 'via': {
       const { relation, input } = predicate
@@ -199,8 +199,8 @@ const isPrefix = (parts: readonly string[]): boolean => parts.slice(1).every(par
 /** An index takes the value as it is stored, and a bool is compared as 0 or 1. */
 const indexed = (attribute: StorageAttribute, value: Scalar): Value => (attribute.type === 'bool' ? value === 1 : value)
 
-// Guesses where no index counts: they only decide about the order of work.
-const SELECTIVITY: Record<ValueTest['kind'], number> = {
+// Guesses where no index counts: they decide about the order of work and where it is done.
+export const SELECTIVITY: Record<ValueTest['kind'], number> = {
   any: 0.9,
   equal: 0.02,
   in: 0.05,
@@ -209,7 +209,8 @@ const SELECTIVITY: Record<ValueTest['kind'], number> = {
   keyword: 0.05,
   anyOf: 0.1,
 }
-const COST: Record<ValueTest['kind'], number> = {
+/** Of testing one value, in units of comparing a number. */
+export const COST: Record<ValueTest['kind'], number> = {
   any: 0.1,
   equal: 1,
   in: 3,
@@ -219,7 +220,9 @@ const COST: Record<ValueTest['kind'], number> = {
   anyOf: 10,
 }
 
-function jsonSelectivity(test: JsonTest): number {
+export const JSON_COST = 20
+
+export function jsonSelectivity(test: JsonTest): number {
   if (test.kind === 'not') return 1 - jsonSelectivity(test.input)
   return test.kind === 'value' && !test.negated ? SELECTIVITY[test.test.kind] : 0.1
 }

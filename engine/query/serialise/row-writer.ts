@@ -1,4 +1,4 @@
-import { RowView } from '../../storage/row-view.ts'
+import type { RowView } from '../../storage/row-view.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import type {
@@ -218,9 +218,9 @@ export class RowWriter {
 
   /** The row for longer than until the next read. */
   private keep(row: RowView): RowView {
-    this.keptBytes += row.bytes.length
+    this.keptBytes += row.length
     if (this.keptBytes > this.projection.maxBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(this.projection.maxBytes)
-    return new RowView(row.layout, new Uint8Array(row.bytes))
+    return row.copy()
   }
 }
 

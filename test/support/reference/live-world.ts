@@ -1,7 +1,7 @@
 /**
  * A world and an engine that holds the same rows.
  */
-import { type Engine, openEngine, parsePathList } from '../../../engine/index.ts'
+import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../../engine/index.ts'
 import type { ReadRequest } from '../../../engine/query/request.ts'
 import { addRow, deleteRows } from './changes.ts'
 import type { Random } from './random.ts'
@@ -23,7 +23,7 @@ export class LiveWorld {
     readonly folder: string,
     readonly world: World,
     readonly pools: Pools,
-    private readonly cacheBytes: number,
+    private readonly options: WorldOptions,
     /** Replaced by {@link reopen}. */
     public engine: Engine,
   ) {}
@@ -31,9 +31,15 @@ export class LiveWorld {
   /** A random model, opened in an empty folder, with random rows. */
   static async open(folder: string, random: Random, maxRows = 60): Promise<LiveWorld> {
     const world = randomModel(random)
-    const cacheBytes = random.pick([1, 100_000, 64 << 20])
-    const engine = await openWorld(folder, world, cacheBytes)
-    const live = new LiveWorld(folder, world, randomPools(random, world, maxRows), cacheBytes, engine)
+    const options: WorldOptions = {
+      cacheBytes: random.pick([1, 100_000, 64 << 20]),
+      // Nothing in shared memory, not all of it, or all.
+      memoryBytes: random.pick([0, 300_000, 64 << 20, 64 << 20]),
+      // All in the pool, some of it, or nothing.
+      pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000, 1_000, 1_000]) },
+    }
+    const engine = await openWorld(folder, world, options)
+    const live = new LiveWorld(folder, world, randomPools(random, world, maxRows), options, engine)
     for (const { spec } of world.classes.values()) await live.load(random, spec, random.integer(0, maxRows))
     // Until now a reference could only lead to rows that were there before.
     await live.change(random, maxRows)
@@ -47,7 +53,7 @@ export class LiveWorld {
   /** Closes the engine and opens it again over the same files. */
   async reopen(): Promise<void> {
     await this.engine.close()
-    this.engine = await openWorld(this.folder, this.world, this.cacheBytes)
+    this.engine = await openWorld(this.folder, this.world, this.options)
   }
 
   /** Random updates, insertions and deletions, one request each. */
@@ -92,13 +98,24 @@ export class LiveWorld {
 
   private async delete(spec: ClassSpec, row: Row): Promise<void> {
     const key = keyText(spec, row)
-    const expected = deleteRows(this.world, spec.name, [row]) !== undefined
+    const changed = deleteRows(this.world, spec.name, [row])
     const source = { kind: 'keys', keys: [key] } as const
     const deleted = await this.engine.delete(request(spec, { source }), true).then(
       count => count === 1,
       () => false,
     )
-    if (deleted !== expected) throw new Error(`deletion of ${spec.name}(${key}): expected ${expected}, got ${deleted}`)
+    if (deleted !== (changed !== undefined)) throw new Error(`deletion of ${spec.name}(${key}): ${deleted}`)
+    if (changed) await this.adoptStamps(changed)
+  }
+
+  /** Whoever loses several references in one deletion may have been saved for each of them. */
+  async adoptStamps(rows: readonly Row[]): Promise<void> {
+    for (const row of rows) {
+      const spec = this.specs.find(({ name }) => rowsOf(this.world, name).includes(row))!
+      const source = { kind: 'keys', keys: [keyText(spec, row)] } as const
+      const { __STAMP } = await readJson(this.engine, request(spec, { source, output: { form: 'entity' } }))
+      row.stamp = Math.max(row.stamp, __STAMP)
+    }
   }
 
   /** @returns the stamps */
@@ -122,14 +139,16 @@ export class LiveWorld {
   }
 }
 
-const openWorld = (path: string, world: World, cacheBytes: number): Promise<Engine> =>
+type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'pool'>
+
+const openWorld = (path: string, world: World, options: WorldOptions): Promise<Engine> =>
   openEngine({
     path,
     model: modelOf(world),
     wire: { dateOnlyFormat: 'iso' },
     allowLoss: false,
     mapSizeBytes: 256 << 20,
-    cacheBytes,
+    ...options,
     limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
     writeQueueBytes: 64 << 20,
   })
@@ -144,6 +163,14 @@ export function request(spec: ClassSpec, part: Partial<ReadRequest> = {}): ReadR
     output: { form: 'collection', attributes: { from: 'path', items: parsePathList(spec.key) } },
     ...part,
   }
+}
+
+/** The answer to a read. */
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+export async function readJson(engine: Engine, request: ReadRequest): Promise<any> {
+  const bytes = engine.read(request)
+  // What is there at once is valid until the next read only.
+  return decode(bytes instanceof Promise ? await bytes : bytes)
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape

@@ -192,7 +192,7 @@ function keyword(random: Random, text: string): string {
       .filter(each => /^[\p{L}\p{N}]/u.test(each))
       .concat('brown'),
   )
-  return random.pick([word, word, `${word.slice(0, 2)}@`, `@${word.slice(-1)}`])
+  return random.pick([word, word, `${[...word].slice(0, 2).join('')}@`, `@${[...word].at(-1)}`])
 }
 
 /** A property of which nothing is known. */

@@ -3,11 +3,15 @@
  * changes the world. Source: base specification, 4.4 and 7; protocol notes, 5.1, 5.2, 5.9 and 5.10.
  */
 import { addRow } from './changes.ts'
+import { projectPage } from './project.ts'
+import { fold } from './compare.ts'
 import type { Random } from './random.ts'
 import { bodyOf, type Pools, randomRow, randomValue } from './random-world.ts'
 import {
+  type AttributeSpec,
   type ClassSpec,
   classOf,
+  follow,
   keyOf,
   keyText,
   type OneSpec,
@@ -34,12 +38,12 @@ const STALE = [1263]
 
 /** @param used rows that the same request has touched: what is answered for those would depend on when */
 export function randomSave(random: Random, world: World, spec: ClassSpec, pools: Pools, used: Set<Row>): SaveElement {
-  const rows = rowsOf(world, spec.name).filter(row => !used.has(row))
-  const fault = random.chance(0.35) ? randomFault(random, world, spec) : undefined
-  const element =
-    rows.length === 0 || random.chance(0.25)
-      ? randomInsertion(random, world, spec, pools, fault)
-      : randomUpdate(random, world, spec, pools, random.pick(rows), fault)
+  const rows = rowsOf(world, spec.name).filter(each => !used.has(each))
+  const row = rows.length === 0 || random.chance(0.25) ? undefined : random.pick(rows)
+  const fault = random.chance(0.35) ? randomFault(random, world, spec, row) : undefined
+  const element = row
+    ? randomUpdate(random, world, spec, pools, row, fault)
+    : randomInsertion(random, world, spec, pools, fault)
   if (element.row) used.add(element.row)
   return element
 }
@@ -55,7 +59,7 @@ function randomUpdate(
   const base = { row, hasNewKey: false }
   const identity = { __KEY: random.chance(0.3) ? jsonKey(keyOf(spec, row)) : keyText(spec, row), __STAMP: row.stamp }
   const values = changedValues(random, world, spec, pools, row)
-  const changes = { ...bodyOf(spec, values), ...relationsInOtherWords(random, spec, values) }
+  const changes = { ...bodyOf(spec, values), ...inOtherWords(random, world, spec, values) }
   if (random.chance(0.08))
     return {
       ...base,
@@ -76,7 +80,12 @@ function randomUpdate(
   if (random.chance(0.04))
     return { ...base, kind: 'other key', body: { ...identity, [spec.key]: unknownKey(spec) }, errors: [1516] }
   if (fault)
-    return { ...base, kind: fault.kind, body: { ...identity, ...changes, ...fault.body }, errors: fault.errors }
+    return {
+      ...base,
+      kind: fault.kind,
+      body: { ...identity, ...bodyOf(spec, values), ...fault.body },
+      errors: fault.errors,
+    }
   if (random.chance(0.1)) {
     const same = spec.attributes.filter(
       (each): each is StorageSpec => each.kind === 'storage' && each.scope === undefined && each.type !== 'blob',
@@ -84,10 +93,37 @@ function randomUpdate(
     const stored = same.map(({ name }): [string, Plain] => [name, valueIn(row, name)])
     return { ...base, kind: 'same values', body: { ...identity, ...bodyOf(spec, stored) }, errors: undefined }
   }
+  if (random.chance(0.1)) return wholeEntity(random, world, spec, pools, row)
   if (values.some(([name, value]) => JSON.stringify(plain(valueIn(row, name))) !== JSON.stringify(plain(value))))
     row.stamp++
   for (const [name, value] of values) row.values.set(name, value)
   return { ...base, kind: 'update', body: { ...identity, ...changes }, errors: undefined }
+}
+
+/** All of the entity as it was read, with one change: the links and aliases in it are no changes. */
+function wholeEntity(random: Random, world: World, spec: ClassSpec, pools: Pools, row: Row): SaveElement {
+  const wanted = { form: 'entity', from: 'path', listed: undefined, expanded: new Map() } as const
+  const body = projectPage(world, spec, [row], 1, 0, wanted) as Record<string, unknown>
+  const meant = new Map(spec.attributes.map(each => [each.name, follow(world, spec, [each])]))
+  // A number beyond 2^53 does not survive a client that reads it as a double.
+  for (const [name, { attribute }] of meant)
+    if (attribute.kind === 'storage' && attribute.type === 'long64') delete body[name]
+  const isFree = ({ kind, name }: AttributeSpec): boolean =>
+    kind === 'storage' &&
+    name in body &&
+    name !== spec.key &&
+    !spec.attributes.some(each => each.kind === 'relatedEntity' && each.foreignKey === name) &&
+    !spec.attributes.some(each => each.kind === 'alias' && meant.get(each.name)!.attribute.name === name)
+  const free = spec.attributes.filter(isFree) as StorageSpec[]
+  const plainOnes = free.filter(({ type }) => type !== 'blob')
+  if (plainOnes.length > 0) {
+    const attribute = random.pick(plainOnes)
+    const value = randomValue(random, world, spec, attribute, pools)
+    Object.assign(body, bodyOf(spec, [[attribute.name, value]]))
+    if (JSON.stringify(valueIn(row, attribute.name)) !== JSON.stringify(value)) row.stamp++
+    row.values.set(attribute.name, value)
+  }
+  return { row, hasNewKey: false, kind: 'whole entity', body, errors: undefined }
 }
 
 function randomInsertion(
@@ -103,8 +139,9 @@ function randomInsertion(
   }
   const failed = { row: undefined, hasNewKey: false }
   const { autoFill } = spec.attributes[0] as StorageSpec
-  const body = () => ({ ...bodyOf(spec, values), ...relationsInOtherWords(random, spec, [...values]) })
-  const existing = rowsOf(world, spec.name)
+  const body = () => ({ ...bodyOf(spec, values), ...inOtherWords(random, world, spec, [...values]) })
+  // Keys that the server makes are not known before it has answered.
+  const existing = rowsOf(world, spec.name).filter(each => keyOf(spec, each) !== null)
   if (existing.length > 0 && random.chance(0.1)) {
     values.set(spec.key, keyOf(spec, random.pick(existing)))
     return { ...failed, kind: 'existing key', body: body(), errors: [1545, 1115] }
@@ -112,7 +149,8 @@ function randomInsertion(
   const withoutKey = random.chance(0.3)
   if (withoutKey) values.delete(spec.key)
   if (withoutKey && !autoFill) return { ...failed, kind: 'no key', body: body(), errors: [1546] }
-  if (fault) return { ...failed, kind: fault.kind, body: { ...body(), ...fault.body }, errors: fault.errors }
+  if (fault)
+    return { ...failed, kind: fault.kind, body: { ...bodyOf(spec, values), ...fault.body }, errors: fault.errors }
   const sent = body()
   return { kind: 'insert', body: sent, row: addRow(world, spec.name, values), hasNewKey: withoutKey, errors: undefined }
 }
@@ -136,10 +174,28 @@ function changedValues(random: Random, world: World, spec: ClassSpec, pools: Poo
 const isMandatory = (spec: ClassSpec, name: string): boolean =>
   spec.attributes.some(each => each.kind === 'storage' && each.name === name && each.mandatory)
 
-/** A reference may be given by its relation instead of, or beside, its foreign key. */
-function relationsInOtherWords(random: Random, spec: ClassSpec, values: [string, Plain][]): Record<string, unknown> {
+/** A reference may be given by its relation instead of, or beside, its foreign key; any value by an alias. */
+function inOtherWords(
+  random: Random,
+  world: World,
+  spec: ClassSpec,
+  values: [string, Plain][],
+): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const relation of spec.attributes) {
+    if (relation.kind === 'alias') {
+      const { relations, attribute } = follow(world, spec, [relation])
+      const value = values.find(([name]) => name === attribute.name)
+      // A foreign key has its relation for another word already; one attribute has one other word.
+      const isForeignKey = spec.attributes.some(
+        each => each.kind === 'relatedEntity' && each.foreignKey === attribute.name,
+      )
+      if (!value || attribute.kind !== 'storage' || relations.length > 0 || isForeignKey || attribute.name === spec.key)
+        continue
+      if (attribute.name in body || random.chance(0.5)) continue
+      body[relation.name] = bodyOf(spec, [value])[attribute.name]
+      body[attribute.name] = undefined
+    }
     if (relation.kind !== 'relatedEntity') continue
     const value = values.find(([name]) => name === relation.foreignKey)
     if (!value || random.chance(0.5)) continue
@@ -167,7 +223,7 @@ interface Fault {
 }
 
 /** One thing that is wrong with an entity, if the dataclass has an attribute for it. */
-function randomFault(random: Random, world: World, spec: ClassSpec): Fault | undefined {
+function randomFault(random: Random, world: World, spec: ClassSpec, row: Row | undefined): Fault | undefined {
   const storage = spec.attributes.filter(
     (each): each is StorageSpec => each.kind === 'storage' && each.name !== spec.key && !each.scope,
   )
@@ -186,6 +242,15 @@ function randomFault(random: Random, world: World, spec: ClassSpec): Fault | und
     faults.push({ kind: 'too small', body: { [name]: -1 }, errors: [1568] })
   for (const { name } of own.filter(({ maxLength }) => maxLength))
     faults.push({ kind: 'too long', body: { [name]: 'x'.repeat(501) }, errors: [1592, 1593] })
+  for (const { name } of own.filter(({ unique }) => unique)) {
+    const taken = rowsOf(world, spec.name).filter(each => each !== row && valueIn(each, name) !== null)
+    if (taken.length === 0) continue
+    const body = bodyOf(spec, [[name, valueIn(random.pick(taken), name)]])
+    const value = body[name]
+    // ß becomes SS: two folds.
+    const same = typeof value === 'string' && fold(value.toUpperCase()) === fold(value) ? value.toUpperCase() : value
+    faults.push({ kind: 'taken', body: { [name]: same }, errors: [1115] })
+  }
   if (spec.attributes.some(each => each.kind === 'storage' && each.scope))
     faults.push({ kind: 'private', body: { secret: 'x' }, errors: [1500] })
   for (const relation of references) {

@@ -12,3 +12,6 @@ const base = process.env.TESSER_TEST_SEED
 /** The seeds of `count` worlds, or the one that was asked for. */
 export const seeds = (count: number): number[] =>
   process.env.TESSER_TEST_SEED ? [base] : Array.from({ length: count }, (_, i) => base + i)
+
+/** For `t.setTimeout`: a long run takes minutes on a slow machine. */
+export const timeoutMs = isLong ? 1_800_000 : 300_000

@@ -1,9 +1,12 @@
 import type { Condition } from './condition.ts'
 
 /** The smallest part of a condition that still fails, found by leaving parts out one at a time. */
-export function shrink(condition: Condition, fails: (candidate: Condition) => boolean): Condition {
-  const smaller = simpler(condition).find(fails)
-  return smaller ? shrink(smaller, fails) : condition
+export async function shrink(
+  condition: Condition,
+  fails: (candidate: Condition) => Promise<boolean>,
+): Promise<Condition> {
+  for (const candidate of simpler(condition)) if (await fails(candidate)) return shrink(candidate, fails)
+  return condition
 }
 
 function simpler(condition: Condition): Condition[] {

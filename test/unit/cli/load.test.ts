@@ -59,7 +59,7 @@ const world = (t: Test, files: Record<string, string | Buffer>) => {
     async people(): Promise<Record<string, unknown>[]> {
       const engine = await openEngine(engineOptions(config))
       try {
-        const bytes = engine.read({
+        const bytes = await engine.read({
           dataClass: 'Person',
           source: { kind: 'all' },
           orderBy: 'ID',

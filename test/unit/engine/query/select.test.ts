@@ -1,6 +1,6 @@
 import t from 'tap'
 import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
-import { selectRowIds } from '../../../../engine/query/select.ts'
+import { planSelection, runSelection } from '../../../../engine/query/select.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
 import { copiesOfStaff, STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
 import { type QueryOptions, runQuery } from '../../../support/run-query.ts'
@@ -244,7 +244,8 @@ t.test('a count does not read what only a sort would need', async t => {
 t.test('the whole selection is in order, whatever the page', async t => {
   const store = fakeStore(catalog, STAFF)
   const request = { dataClass: 'Employee', source: { kind: 'all' }, filter: 'salary >= 5', orderBy: 'salary' } as const
-  t.same([...selectRowIds(request, catalog, store, new QueryBudget())], [1, 5, 0])
+  const context = { snapshot: store, budget: new QueryBudget() }
+  t.same([...runSelection(planSelection(request, catalog, store), catalog, context).rowIds], [1, 5, 0])
 })
 
 t.test('a query that examines too many rows ends with 413', async t => {

@@ -80,6 +80,28 @@ t.test('a slice is the part of the ascending ids', async t => {
   t.pass()
 })
 
+t.test('a slice far behind is found by the rank directory, whatever lies before it', async t => {
+  for (const share of [3, 7, 20]) {
+    const list = Array.from({ length: 200_000 }, (_, id) => id).filter(id => id > 9000 && (id * 7919) % 32 < share)
+    const set = RowSet.fromIds(list)
+    for (let skip = 0; skip <= list.length + 5000; skip += 997) {
+      assert.deepEqual([...set.slice(skip, 50)], list.slice(skip, skip + 50))
+    }
+  }
+  t.pass()
+})
+
+t.test('a set is the same after its data, and after a clone has taken its class', async t => {
+  for (const set of [RowSet.empty, RowSet.fromIds([5, 100_000]), RowSet.range(5000)]) {
+    t.same([...RowSet.fromData(set.data)], [...set])
+    set.slice(4000, 1)
+    const revived = RowSet.revive(structuredClone(set))
+    t.ok(revived instanceof RowSet)
+    t.same([...revived.slice(4000, 10)], [...set.slice(4000, 10)])
+    t.equal(RowSet.revive(set), set)
+  }
+})
+
 t.test('a word has the bits of its 32 rows', async t => {
   fc.assert(
     fc.property(ids, fc.nat(130), (list, word) => {

@@ -1,0 +1,22 @@
+import { aggregate } from './aggregate.bench.ts'
+import { commitCases } from './commit.bench.ts'
+import type { EngineCase } from './engine-case.ts'
+import { joinToMany, joinToOne } from './join.bench.ts'
+import { parseCached, parseCold } from './parse.bench.ts'
+import { rowSetCases } from './row-set.bench.ts'
+import { scanNumbers, scanText } from './scan.bench.ts'
+import { sortAll, sortTop } from './sort.bench.ts'
+
+export const ENGINE_CASES: readonly EngineCase[] = [
+  scanNumbers,
+  scanText,
+  sortTop,
+  sortAll,
+  joinToOne,
+  joinToMany,
+  aggregate,
+  ...rowSetCases,
+  parseCold,
+  parseCached,
+  ...commitCases,
+]

@@ -1,0 +1,60 @@
+import type { Engine } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/request.ts'
+import type { World } from '../world/world.ts'
+
+export interface EngineContext {
+  /** On the store of the world, which no case may change. */
+  engine: Engine
+  world: World
+}
+
+export interface PreparedCase {
+  /** Things that one run deals with, for a rate that tells more than runs. */
+  units: number
+  /** What they are: `rows`. */
+  unit: string
+  /** The nth run. */
+  run(n: number): unknown
+  /** What is wrong with the answer of the nth run, or undefined. */
+  problemOf(answer: unknown, n: number): string | undefined
+  close?(): Promise<void>
+}
+
+export interface EngineCase {
+  name: string
+  title: string
+  prepare(context: EngineContext): PreparedCase | Promise<PreparedCase>
+}
+
+export interface EngineResult {
+  name: string
+  title: string
+  problem: string | undefined
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  units: number
+  unit: string
+}
+
+export const engineCase = (bench: EngineCase): EngineCase => bench
+
+/** Reads a collection: its JSON, at once or when a worker has it. */
+export function readPage(
+  engine: Engine,
+  request: Partial<ReadRequest> & { dataClass: string },
+): ReturnType<Engine['read']> {
+  return engine.read({ source: { kind: 'all' }, skip: 0, top: 1, output: { form: 'collection' }, ...request })
+}
+
+/** The `__COUNT` and the keys of a page. The answer is only valid until the next read. */
+export function pageOf(answer: Uint8Array): { count: number; keys: number[] } {
+  const { __COUNT, __ENTITIES } = JSON.parse(Buffer.from(answer).toString()) as {
+    __COUNT: number
+    __ENTITIES: { ID: number }[]
+  }
+  return { count: __COUNT, keys: __ENTITIES.map(({ ID }) => ID) }
+}
+
+export const differs = (what: string, actual: unknown, expected: unknown): string | undefined =>
+  String(actual) === String(expected) ? undefined : `${what} is ${actual} and not ${expected}`

@@ -1,0 +1,76 @@
+import type { Employee, World } from '../world/world.ts'
+
+export type Target = 'ours' | 'baseline' | 'bound'
+export const TARGETS: readonly Target[] = ['ours', 'baseline', 'bound']
+
+/** What is sent: a GET, or with a body a POST. */
+export interface Address {
+  /** Path and query as they stand in the request line; ASCII. */
+  path: string
+  /** JSON; ASCII. */
+  body?: string
+}
+
+/** What has to come back, worked out from the world and not from a database. Attributes not named are those of the row. */
+export type Expectation =
+  | { kind: 'employee'; row: number }
+  /** Rows of the page in their order. */
+  | { kind: 'page'; count: number; first: number; rows: readonly number[]; expanded?: boolean }
+  | { kind: 'value'; value: unknown }
+  /** The entity after a save. Without `row` a new one with these values. */
+  | { kind: 'saved'; row?: number; stamp: number; values: Partial<Employee> }
+  | { kind: 'savedMany'; count: number }
+
+export interface BenchRequest {
+  ours: Address
+  /** The same question in the words of the hand-written routes. */
+  baseline: Address
+  expected: () => Expectation
+}
+
+/** The requests of a case, by number: the same number is always the same request. */
+export interface Requests {
+  /** How many different ones there are; after the last comes the first again. Infinity when none may come twice. */
+  size: number
+  at(n: number): BenchRequest
+}
+
+/** What is owed; see design.md, 10. Ratios are of requests per second. */
+export interface Owes {
+  baseline?: number
+  bound?: number
+  p99Ms?: number
+  /** Of the requests beside. */
+  besideP99Ms?: number
+  /** At most this many times what a request of another case takes. */
+  cost?: { of: string; factor: number }
+}
+
+export interface HttpCase {
+  /** For `--case`. */
+  name: string
+  /** For the report. */
+  title: string
+  /** Reads come first: writes change the world that they expect. */
+  kind: 'read' | 'write'
+  /** At once, for 32 connections at the others; a number of its own when it has to be another. */
+  connections?: number
+  /** Rows that each request adds to Employee. */
+  inserts?: number
+  requests(world: World): Requests
+  /** Sent at the same time over 8 more connections, and timed apart. */
+  beside?(world: World): Requests
+  owes: Owes
+}
+
+/** Gives a case its types. */
+export const httpCase = (bench: HttpCase): HttpCase => bench
+
+/** A query string as clients send it: `?$top=10&$filter=%22…%22`. */
+export function oursPath(path: string, parameters: Readonly<Record<string, string | number>> = {}): string {
+  const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return `/rest/${path}${query.length > 0 ? `?${query.join('&')}` : ''}`
+}
+
+export const baselinePath = (path: string, parameters: Readonly<Record<string, string | number>> = {}): string =>
+  oursPath(path, parameters).slice('/rest'.length)

@@ -1,0 +1,195 @@
+import { Client } from 'undici'
+import type { DriveResult } from '../load/drive.ts'
+import type { Child } from '../processes/child.ts'
+import type { BoundQuestions, FixedAnswers, LoadQuestions, ServerQuestions } from '../processes/questions.ts'
+import { type HttpResult, median, type TargetFigures } from '../report/report.ts'
+import type { World } from '../world/world.ts'
+import { problemOf } from './check.ts'
+import {
+  type Address,
+  baselinePath,
+  type HttpCase,
+  oursPath,
+  type Requests,
+  TARGETS,
+  type Target,
+} from './http-case.ts'
+
+export interface Setup {
+  world: World
+  servers: Record<Target, { child: Child<ServerQuestions>; port: number }>
+  bound: Child<BoundQuestions>
+  load: Child<LoadQuestions>
+  seconds: number
+  rounds: number
+  warmUpSeconds: number
+  connections: number
+}
+
+/** Answers of each server that are compared with what is expected; of a case that writes also the first ones sent. */
+const CHECKED = { read: 12, write: 2 }
+const COLLECT_SECONDS = 5
+
+/** Checks the answers of a case, then measures the servers in alternation. */
+export async function measureHttpCase(bench: HttpCase, setup: Setup): Promise<HttpResult> {
+  const { name, title, owes, inserts = 0 } = bench
+  const run = new CaseRun(bench, setup)
+  const result = { name, title, owes, rowsPerRequest: Math.max(1, inserts), targets: {} }
+  try {
+    const before = await run.counts()
+    const problem = await run.check()
+    if (problem) return { ...result, problem }
+    const targets = await run.measure()
+    const wrong = inserts > 0 ? await run.missingRows(before) : undefined
+    return { ...result, targets, problem: run.errors[0] ?? wrong }
+  } catch (error) {
+    return { ...result, problem: (error as Error).message }
+  } finally {
+    await run.close()
+  }
+}
+
+class CaseRun {
+  readonly errors: string[] = []
+  private readonly clients: Record<'ours' | 'baseline', Client>
+  /** Number of the next request for each server. */
+  private readonly next: Record<Target, number> = { ours: 0, baseline: 0, bound: 0 }
+  /** Requests that were answered. */
+  private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, bound: 0 }
+  private lengths: number[] = []
+
+  constructor(
+    private readonly bench: HttpCase,
+    private readonly setup: Setup,
+  ) {
+    const client = (target: Target) =>
+      new Client(`http://127.0.0.1:${setup.servers[target].port}`, { bodyTimeout: 0, headersTimeout: 0 })
+    this.clients = { ours: client('ours'), baseline: client('baseline') }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.clients).map(client => client.close()))
+  }
+
+  /** Compares answers with what is expected, and gives the bound its answers. @returns what is wrong */
+  async check(): Promise<string | undefined> {
+    const { bench, setup } = this
+    const requests = bench.requests(setup.world)
+    const checked = Math.min(CHECKED[bench.kind], requests.size)
+    const answers: FixedAnswers = new Map()
+    for (let n = 0; n < checked; n++) {
+      const request = requests.at(n)
+      const expectation = request.expected()
+      for (const target of ['ours', 'baseline'] as const) {
+        const answer = await this.ask(target, request[target])
+        const problem = problemOf(setup.world, expectation, JSON.parse(answer.toString()))
+        if (problem) return `wrong answer of ${target} to ${request[target].path.slice(0, 200)}: ${problem}`
+        this.next[target]++
+        this.answered[target]++
+        if (target === 'ours') answers.set(undefined, answer)
+      }
+    }
+    if (bench.kind === 'read') await this.collect(requests, answers)
+    await setup.bound.ask('answers', answers)
+    return undefined
+  }
+
+  /** The answers of ours to all requests of the case, or to as many as there is time for. */
+  private async collect(requests: Requests, answers: FixedAnswers): Promise<void> {
+    const startedAt = performance.now()
+    for (let n = 0; n < requests.size && performance.now() - startedAt < COLLECT_SECONDS * 1000; n++) {
+      const { ours } = requests.at(n)
+      const answer = await this.ask('ours', ours)
+      this.lengths.push(answer.length)
+      answers.set(ours.path, answer)
+    }
+  }
+
+  /** Rounds of each server in turn, after each had time to warm up. */
+  async measure(): Promise<Record<Target, TargetFigures>> {
+    const { seconds, rounds, warmUpSeconds, servers } = this.setup
+    const results: Record<Target, DriveResult[]> = { ours: [], baseline: [], bound: [] }
+    for (const target of TARGETS) await this.drive(target, warmUpSeconds)
+    for (let round = 0; round < rounds; round++) {
+      for (const target of TARGETS) results[target].push(await this.drive(target, seconds))
+    }
+    const figures = async (target: Target): Promise<TargetFigures> => ({
+      ...mediansOf(results[target], this.bench.inserts),
+      memory: await servers[target].child.ask('memory', null),
+    })
+    return { ours: await figures('ours'), baseline: await figures('baseline'), bound: await figures('bound') }
+  }
+
+  private async drive(target: Target, seconds: number): Promise<DriveResult> {
+    const { world, servers, load, connections } = this.setup
+    const result = await load.ask('drive', {
+      case: this.bench.name,
+      seed: world.seed,
+      employees: world.employees,
+      target,
+      port: servers[target].port,
+      connections: this.bench.connections ?? connections,
+      seconds,
+      from: this.next[target],
+      lengths: target === 'baseline' ? [] : this.lengths,
+    })
+    this.next[target] = result.next
+    this.answered[target] += result.requests
+    this.errors.push(...result.errors.map(error => `${target}: ${error}`))
+    return result
+  }
+
+  /** Number of employees in each database. */
+  async counts(): Promise<Record<'ours' | 'baseline', number>> {
+    const count = async (target: 'ours' | 'baseline', path: string) =>
+      (JSON.parse((await this.ask(target, { path })).toString()) as { __COUNT: number }).__COUNT
+    return {
+      ours: await count('ours', oursPath('Employee', { $top: 1 })),
+      baseline: await count('baseline', baselinePath('employees/count')),
+    }
+  }
+
+  /** Whether every insert that was answered is there. */
+  async missingRows(before: Record<'ours' | 'baseline', number>): Promise<string | undefined> {
+    const after = await this.counts()
+    for (const target of ['ours', 'baseline'] as const) {
+      const expected = before[target] + this.answered[target] * this.bench.inserts!
+      if (after[target] !== expected) return `${target} has ${after[target]} rows after the inserts and not ${expected}`
+    }
+    return undefined
+  }
+
+  private async ask(target: 'ours' | 'baseline', { path, body }: Address): Promise<Buffer> {
+    const answer = await this.clients[target].request({
+      path,
+      method: body === undefined ? 'GET' : 'POST',
+      ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
+    })
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    if (answer.statusCode === 200) return bytes
+    throw new Error(
+      `${target} answers ${answer.statusCode} to ${path.slice(0, 200)}: ${bytes.toString().slice(0, 200)}`,
+    )
+  }
+}
+
+/** Rates are of rows when a request writes many. */
+function mediansOf(results: readonly DriveResult[], rowsPerRequest = 1): Omit<TargetFigures, 'memory'> {
+  const of = (value: (result: DriveResult) => number) => median(results.map(value))
+  const hasBeside = results.every(({ beside }) => beside)
+  return {
+    requests: results.reduce((sum, { requests }) => sum + requests, 0),
+    perSecond: of(({ perSecond }) => perSecond * rowsPerRequest),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    rounds: results.map(({ perSecond }) => perSecond * rowsPerRequest),
+    ...(hasBeside && {
+      beside: {
+        requests: results.reduce((sum, { beside }) => sum + beside!.requests, 0),
+        perSecond: of(({ beside }) => beside!.perSecond),
+        p50Ms: of(({ beside }) => beside!.p50Ms),
+        p99Ms: of(({ beside }) => beside!.p99Ms),
+      },
+    }),
+  }
+}

@@ -1,0 +1,28 @@
+import { baselinePath, httpCase, oursPath } from './http-case.ts'
+import { readOne } from './read-one.bench.ts'
+
+export default httpCase({
+  name: 'update-one',
+  title: 'durable update of one, 64 connections, while 8 read',
+  kind: 'write',
+  connections: 64,
+  requests: world => ({
+    size: Number.POSITIVE_INFINITY,
+    at: n => {
+      // A prime step comes to every row once before it comes to one again, with the next stamp.
+      const row = (n * 7919) % world.employees
+      const stamp = 1 + Math.floor(n / world.employees)
+      const salary = 20_000 + world.pick(n, 400_000) / 4
+      return {
+        ours: {
+          path: oursPath('Employee', { $method: 'update' }),
+          body: JSON.stringify({ __KEY: String(row + 1), __STAMP: stamp, salary }),
+        },
+        baseline: { path: baselinePath(`employees/${row + 1}`), body: JSON.stringify({ stamp, salary }) },
+        expected: () => ({ kind: 'saved', row, stamp: stamp + 1, values: { salary } }),
+      }
+    },
+  }),
+  beside: readOne,
+  owes: { baseline: 3, besideP99Ms: 10 },
+})

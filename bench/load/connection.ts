@@ -1,0 +1,82 @@
+import { connect, type Socket } from 'node:net'
+
+const CHUNK_BYTES = 65_536
+/** A head is some 150 bytes; beyond this it is none. What else is in the chunk need not become text. */
+const MAX_HEAD_BYTES = 2_048
+
+export interface ConnectionEvents {
+  /** The answer is complete. */
+  onAnswer(status: number, bodyBytes: number): void
+  /** The connection cannot be used any more. */
+  onFailure(reason: string): void
+}
+
+/** One keep-alive connection, one request at a time. Reads no more of an answer than its status and its length. */
+export class Connection {
+  private readonly socket: Socket
+  /** Head of the answer as far as it has come. */
+  private head = ''
+  private status = 0
+  private bodyBytes = 0
+  /** Of the body; below 0 while the head is not complete. */
+  private missing = -1
+  private isClosed = false
+
+  constructor(
+    port: number,
+    private readonly events: ConnectionEvents,
+    onConnect: () => void,
+  ) {
+    // A buffer of our own spares an allocation for each read.
+    const onread = { buffer: Buffer.allocUnsafe(CHUNK_BYTES), callback: this.receive }
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, onConnect)
+    this.socket.on('error', error => this.fail(error.message))
+    this.socket.on('close', () => this.fail('the server closed the connection'))
+  }
+
+  send(request: string): void {
+    // Measured: a string costs less than a Buffer, which is kept alive and looked after until it is written.
+    this.socket.write(request, 'latin1')
+  }
+
+  close(): void {
+    this.isClosed = true
+    this.socket.destroy()
+  }
+
+  private readonly receive = (size: number, chunk: Uint8Array): boolean => {
+    if (this.missing < 0) this.missing = this.readHead(chunk as Buffer, size)
+    else this.missing -= size
+    if (this.missing === 0) {
+      this.missing = -1
+      this.events.onAnswer(this.status, this.bodyBytes)
+    }
+    return true
+  }
+
+  /** @returns how much of the body is missing, below 0 when the head is not complete */
+  private readHead(chunk: Buffer, size: number): number {
+    const before = this.head.length
+    const head = this.head + chunk.toString('latin1', 0, Math.min(size, MAX_HEAD_BYTES))
+    const end = head.indexOf('\r\n\r\n')
+    if (end < 0) {
+      this.head = head
+      if (head.length >= MAX_HEAD_BYTES) this.fail('an answer without an end of its head')
+      return -1
+    }
+    this.head = ''
+    const [, bytes] = CONTENT_LENGTH.exec(head.slice(0, end)) ?? []
+    if (bytes === undefined) this.fail('an answer without Content-Length')
+    this.status = Number(head.slice(9, 12))
+    this.bodyBytes = Number(bytes)
+    return end + 4 + this.bodyBytes - (before + size)
+  }
+
+  private fail(reason: string): void {
+    if (this.isClosed) return
+    this.close()
+    this.events.onFailure(reason)
+  }
+}
+
+const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i

@@ -1,0 +1,20 @@
+import { createServer, type Server } from '../../kernel/main.ts'
+import { worldConfig } from '../world/tesser-store.ts'
+import { answerParent } from './answer-parent.ts'
+import { memory } from './memory.ts'
+import type { ServerQuestions } from './questions.ts'
+
+/** Tesser as `tesser start` runs it. */
+let server: Server | undefined
+
+answerParent<ServerQuestions>({
+  start: async ({ folder }) => {
+    server = await createServer(worldConfig(folder))
+    return { port: server.port, transport: server.transport }
+  },
+  memory,
+  close: async () => {
+    await server?.close()
+    return null
+  },
+})

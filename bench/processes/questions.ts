@@ -1,0 +1,45 @@
+import type { EngineResult } from '../engine/engine-case.ts'
+import type { DriveRequest, DriveResult } from '../load/drive.ts'
+
+/** What can be asked of a child process: plain data, an entry for each question. */
+export type Questions = Record<string, { question: unknown; answer: unknown }>
+
+type Ask<Question, Answer> = { question: Question; answer: Answer }
+
+export interface WorldPlace {
+  folder: string
+  seed: number
+  employees: number
+}
+
+/** In bytes. */
+export interface Memory {
+  resident: number
+  /** Of it, pages of files that are mapped into memory; undefined where the system does not say. */
+  mapped: number | undefined
+}
+
+export interface Listening {
+  port: number
+  /** Of ours: the HTTP implementation. */
+  transport?: string
+}
+
+export type ServerQuestions = {
+  start: Ask<WorldPlace, Listening>
+  memory: Ask<null, Memory>
+  close: Ask<null, null>
+}
+
+/** Answers by their target in the request line; that of `undefined` is for all others. */
+export type FixedAnswers = Map<string | undefined, Uint8Array>
+
+export type BoundQuestions = ServerQuestions & { answers: Ask<FixedAnswers, null> }
+
+export type LoadQuestions = { drive: Ask<DriveRequest, DriveResult> }
+
+export type EngineQuestions = {
+  open: Ask<WorldPlace, null>
+  measure: Ask<{ name: string; seconds: number }, EngineResult>
+  close: Ask<null, null>
+}

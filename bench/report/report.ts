@@ -1,0 +1,51 @@
+import type { EngineResult } from '../engine/engine-case.ts'
+import type { Owes, Target } from '../http/http-case.ts'
+import type { Figures } from '../load/drive.ts'
+import type { Memory } from '../processes/questions.ts'
+
+/** What a run writes with `--json`; the version is raised when older reports can no longer be read. */
+export interface Report {
+  version: 1
+  date: string
+  machine: Machine
+  world: { seed: number; employees: number; companies: number; attributes: number; rawBytes: number }
+  settings: { seconds: number; rounds: number; connections: number }
+  http: HttpResult[]
+  engine: EngineResult[]
+  /** Our server after the last case that only reads. */
+  memoryAfterReads: Memory | undefined
+}
+
+export interface Machine {
+  cpu: string
+  cores: number
+  memoryBytes: number
+  node: string
+  transport: string
+  commit: string
+}
+
+export interface HttpResult {
+  name: string
+  title: string
+  owes: Owes
+  /** Rows that a request writes: its rates are of rows then. */
+  rowsPerRequest: number
+  /** Why there are no figures, or why they do not count: a wrong answer, an error. */
+  problem: string | undefined
+  targets: Partial<Record<Target, TargetFigures>>
+}
+
+/** Medians of the rounds. */
+export interface TargetFigures extends Figures {
+  /** Rates of the rounds in their order. */
+  rounds: number[]
+  memory: Memory
+  beside?: Figures
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >>> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

@@ -1,0 +1,113 @@
+import { TARGETS } from '../http/http-case.ts'
+import { megabytes, milliseconds, rate, ratio } from './numbers.ts'
+import type { HttpResult, Report, TargetFigures } from './report.ts'
+import { type Verdict, verdictsOf, verdictsOfCase } from './verdict.ts'
+
+/** The report as text. */
+export function tableOf(report: Report): string {
+  return [
+    ...heading(report),
+    '',
+    ...(report.http.length > 0 ? [...httpTable(report.http), ''] : []),
+    ...(report.engine.length > 0 ? [...engineTable(report), ''] : []),
+    ...memoryLines(report),
+    ...summary(verdictsOf(report)),
+  ].join('\n')
+}
+
+export function heading({ machine, world, settings, date }: Report): string[] {
+  const { cpu, cores, memoryBytes, node, transport, commit } = machine
+  return [
+    `${cpu}, ${cores} cores, ${megabytes(memoryBytes)} · Node ${node} · ${transport} · commit ${commit} · ${date}`,
+    `${count(world.employees)} employees in ${count(world.companies)} companies, seed ${world.seed} · ` +
+      `${settings.connections} connections · median of ${settings.rounds} rounds of ${settings.seconds} s`,
+  ]
+}
+
+function httpTable(results: readonly HttpResult[]): string[] {
+  const rows = results.flatMap(result => {
+    const verdicts = verdictsOfCase(result, results)
+    const lines = TARGETS.flatMap(target => {
+      const figures = result.targets[target]
+      return figures ? [targetRow(target, figures, result)] : []
+    })
+    return [[`${result.name}: ${result.title}`], ...lines, ...verdicts.map(verdict => ['', verdictText(verdict)])]
+  })
+  return align([['', 'per second', 'p50 ms', 'p99 ms', 'memory', '× baseline', '× bound'], ...rows])
+}
+
+function targetRow(target: string, figures: TargetFigures, { targets }: HttpResult): string[] {
+  const against = (other: TargetFigures | undefined) =>
+    target === 'ours' && other ? ratio(figures.perSecond / other.perSecond) : ''
+  const { beside } = figures
+  return [
+    `  ${target}`,
+    rate(figures.perSecond),
+    milliseconds(figures.p50Ms),
+    milliseconds(figures.p99Ms),
+    megabytes(figures.memory.resident),
+    against(targets.baseline),
+    against(targets.bound),
+    ...(beside ? [`reads beside: ${rate(beside.perSecond)}/s, p99 ${milliseconds(beside.p99Ms)} ms`] : []),
+  ]
+}
+
+function engineTable({ engine }: Report): string[] {
+  return align([
+    ['engine, in process', 'per second', 'p50 ms', 'p99 ms', 'units/s'],
+    ...engine.map(({ name, title, problem, perSecond, p50Ms, p99Ms, units, unit }) =>
+      problem
+        ? [`${name}: ${title}`, `FAILED ${problem}`]
+        : [
+            `${name}: ${title}`,
+            rate(perSecond),
+            milliseconds(p50Ms),
+            milliseconds(p99Ms),
+            units === 1 ? '' : `${rate(perSecond * units)} ${unit}`,
+          ],
+    ),
+  ])
+}
+
+function memoryLines({ memoryAfterReads: memory, world }: Report): string[] {
+  if (!memory) return []
+  const { rawBytes, employees, attributes } = world
+  const values = employees * attributes
+  const own = memory.resident - (memory.mapped ?? 0)
+  return [
+    `memory of our server after the reads: ${megabytes(memory.resident)}, of it mapped files ${megabytes(memory.mapped ?? 0)}; ` +
+      `without them ${(own / values).toFixed(1)} bytes per row and attribute, ${ratio(own / rawBytes)} the raw data (${megabytes(rawBytes)})`,
+    '',
+  ]
+}
+
+function summary(verdicts: readonly Verdict[]): string[] {
+  const missed = verdicts.filter(({ met }) => !met)
+  if (verdicts.length === 0) return []
+  if (missed.length === 0) return [`all ${verdicts.length} figures that are owed are met`]
+  return [
+    `${missed.length} of ${verdicts.length} figures that are owed are not met:`,
+    ...missed.map(verdict => `  ${verdict.case}: ${verdictText(verdict)}`),
+  ]
+}
+
+const verdictText = ({ owed, found, met }: Verdict): string =>
+  `${met ? 'met' : 'NOT MET'}: owed ${owed}, found ${found}`
+
+const count = (value: number): string => value.toLocaleString('en')
+
+/** Columns side by side, numbers to the right. Rows of one or two cells are headings and remarks, which may be wide. */
+export function align(rows: readonly string[][]): string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    if (row.length < 3) continue
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  }
+  return rows.map(row => {
+    if (row.length < 3) return row.map(cell => cell || '   ').join(' ')
+    return row
+      .map((cell, i) => (i === 0 || i === 7 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join('  ')
+      .trimEnd()
+  })
+}

@@ -1,0 +1,58 @@
+import { rate, ratio } from './numbers.ts'
+import type { HttpResult, Report } from './report.ts'
+
+/** One thing that is owed, and what was found. */
+export interface Verdict {
+  case: string
+  owed: string
+  found: string
+  met: boolean
+}
+
+/** Of the raw data of all attributes. */
+const MAX_MEMORY_FACTOR = 3
+/** With fewer rows the process itself weighs more than the data. */
+const MEMORY_ROWS = 1_000_000
+
+/** Everything that is owed by the cases of a report. Source: design, 10. */
+export function verdictsOf(report: Report): Verdict[] {
+  const { memoryAfterReads: memory, world } = report
+  const verdicts = report.http.flatMap(result => verdictsOfCase(result, report.http))
+  if (memory?.mapped !== undefined && world.employees >= MEMORY_ROWS) {
+    const factor = (memory.resident - memory.mapped) / world.rawBytes
+    verdicts.push({
+      case: 'memory',
+      owed: `≤ ${MAX_MEMORY_FACTOR}× the raw data`,
+      found: ratio(factor),
+      met: factor <= MAX_MEMORY_FACTOR,
+    })
+  }
+  return verdicts
+}
+
+export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): Verdict[] {
+  const { name, problem, owes, targets } = result
+  if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
+  const { ours, baseline, bound } = targets
+  if (!ours) return []
+  const verdicts: Verdict[] = []
+  const atLeast = (what: string, owed: number | undefined, found: number) => {
+    if (owed !== undefined)
+      verdicts.push({ case: name, owed: `≥ ${ratio(owed)} ${what}`, found: ratio(found), met: found >= owed })
+  }
+  const within = (what: string, owed: number | undefined, found: number) => {
+    if (owed !== undefined)
+      verdicts.push({ case: name, owed: `${what} < ${owed} ms`, found: `${found.toFixed(2)} ms`, met: found < owed })
+  }
+  if (baseline) atLeast('baseline', owes.baseline, ours.perSecond / baseline.perSecond)
+  if (bound) atLeast('bound', owes.bound, ours.perSecond / bound.perSecond)
+  within('p99', owes.p99Ms, ours.p99Ms)
+  if (ours.beside) within('p99 of the reads beside', owes.besideP99Ms, ours.beside.p99Ms)
+  const other = owes.cost && all.find(({ name }) => name === owes.cost!.of)?.targets.ours
+  if (owes.cost && other) {
+    const cost = other.perSecond / ours.perSecond
+    const owed = `≤ ${ratio(owes.cost.factor)} the time of ${owes.cost.of} (${rate(other.perSecond)})`
+    verdicts.push({ case: name, owed, found: ratio(cost), met: cost <= owes.cost.factor })
+  }
+  return verdicts
+}

@@ -1,0 +1,146 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ENGINE_CASES } from './engine/cases.ts'
+import type { EngineResult } from './engine/engine-case.ts'
+import { HTTP_CASES } from './http/cases.ts'
+import type { HttpCase } from './http/http-case.ts'
+import { measureHttpCase } from './http/measure.ts'
+import { type Options, readOptions, USAGE, UsageError } from './options.ts'
+import { Child } from './processes/child.ts'
+import type { BoundQuestions, EngineQuestions, LoadQuestions, Memory, ServerQuestions } from './processes/questions.ts'
+import { comparisonOf } from './report/compare.ts'
+import { htmlOf } from './report/html.ts'
+import { machine } from './report/machine.ts'
+import { rate } from './report/numbers.ts'
+import type { HttpResult, Report } from './report/report.ts'
+import { tableOf } from './report/table.ts'
+import { verdictsOf } from './report/verdict.ts'
+import { copyWorld, prepareWorld } from './world/prepare.ts'
+import { attributeCount, rawBytesOf } from './world/raw-bytes.ts'
+import { World } from './world/world.ts'
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** A line that the next one replaces, where there is somebody to see it. */
+const progress = (line: string): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`)
+}
+
+async function run(options: Options): Promise<Report> {
+  const wanted = ({ name }: { name: string }) => options.cases.length === 0 || options.cases.includes(name)
+  const world = new World(options.seed, options.employees)
+  say(`world: ${world.employees} employees, seed ${world.seed}`)
+  const folder = await prepareWorld(world, progress)
+  const place = { folder, seed: world.seed, employees: world.employees }
+
+  const engine = await measureEngine(ENGINE_CASES.filter(wanted), place, options.seconds)
+  const { http, memoryAfterReads, transport } = await measureHttp(HTTP_CASES.filter(wanted), world, folder, options)
+  const { seconds, rounds, connections } = options
+  return {
+    version: 1,
+    date: new Date().toISOString(),
+    machine: machine(transport),
+    world: {
+      seed: world.seed,
+      employees: world.employees,
+      companies: world.companies,
+      attributes: attributeCount(),
+      rawBytes: rawBytesOf(world),
+    },
+    settings: { seconds, rounds, connections },
+    http,
+    engine,
+    memoryAfterReads,
+  }
+}
+
+async function measureEngine(
+  cases: readonly { name: string }[],
+  place: EngineQuestions['open']['question'],
+  seconds: number,
+): Promise<EngineResult[]> {
+  if (cases.length === 0) return []
+  const child = new Child<EngineQuestions>('engine')
+  await child.ask('open', place)
+  const results: EngineResult[] = []
+  for (const { name } of cases) {
+    const result = await child.ask('measure', { name, seconds })
+    say(`engine ${name}: ${result.problem ?? `${rate(result.perSecond)}/s`}`)
+    results.push(result)
+  }
+  await child.stop()
+  return results
+}
+
+async function measureHttp(
+  cases: readonly HttpCase[],
+  world: World,
+  folder: string,
+  options: Options,
+): Promise<{ http: HttpResult[]; memoryAfterReads: Memory | undefined; transport: string }> {
+  if (cases.length === 0) return { http: [], memoryAfterReads: undefined, transport: 'no server' }
+  const writes = cases.some(({ kind }) => kind === 'write')
+  const place = { folder: writes ? copyWorld(folder) : folder, seed: world.seed, employees: world.employees }
+  const { profile } = options
+  const ours = new Child<ServerQuestions>('ours', profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : [])
+  const baseline = new Child<ServerQuestions>('baseline')
+  const bound = new Child<BoundQuestions>('bound')
+  const load = new Child<LoadQuestions>('load')
+  const [{ port, transport = '' }, atBaseline, atBound] = await Promise.all([
+    ours.ask('start', place),
+    baseline.ask('start', place),
+    bound.ask('start', place),
+  ])
+  const servers = {
+    ours: { child: ours, port },
+    baseline: { child: baseline, port: atBaseline.port },
+    bound: { child: bound as Child<ServerQuestions>, port: atBound.port },
+  }
+  const http: HttpResult[] = []
+  let memoryAfterReads: Memory | undefined
+  for (const bench of cases) {
+    const result = await measureHttpCase(bench, { ...options, world, servers, bound, load })
+    http.push(result)
+    if (bench.kind === 'read') memoryAfterReads = await ours.ask('memory', null)
+    const rates = Object.entries(result.targets).map(([target, { perSecond }]) => `${target} ${rate(perSecond)}/s`)
+    say(`${bench.name}: ${[...rates, result.problem ?? ''].join('  ')}`)
+  }
+  await Promise.all([ours, baseline, bound, load].map(child => (child as Child<ServerQuestions>).stop()))
+  return { http, memoryAfterReads, transport }
+}
+
+function write(file: string | undefined, content: string): void {
+  if (file === undefined) return
+  mkdirSync(dirname(resolve(file)), { recursive: true })
+  writeFileSync(file, content)
+}
+
+const readReport = (file: string): Report => {
+  const report = JSON.parse(readFileSync(file, 'utf8')) as Report
+  if (report.version !== 1) throw new UsageError(`${file} is no report of this version of the benchmarks`)
+  return report
+}
+
+// An end that the `exit` handlers see, which end the children and remove the copy of the world.
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
+
+try {
+  const options = readOptions(
+    process.argv.slice(2),
+    [...HTTP_CASES, ...ENGINE_CASES].map(({ name }) => name),
+  )
+  if (options === 'help') console.log(USAGE)
+  else if (options.compare) console.log(comparisonOf(readReport(options.compare[0]), readReport(options.compare[1])))
+  else {
+    const report = await run(options)
+    console.log(tableOf(report))
+    write(options.json, `${JSON.stringify(report, undefined, 2)}\n`)
+    write(options.html, htmlOf(report))
+    if (options.assert && verdictsOf(report).some(({ met }) => !met)) process.exitCode = 1
+  }
+} catch (error) {
+  console.error(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : error)
+  process.exitCode = 1
+}
+process.exit()

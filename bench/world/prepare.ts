@@ -1,0 +1,35 @@
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { FORMAT_VERSION } from '../../engine/storage/environment.ts'
+import { makeSqliteDatabase } from './sqlite-database.ts'
+import { makeTesserStore } from './tesser-store.ts'
+import { WORLD_VERSION, type World } from './world.ts'
+
+const CACHE = '.tesser/bench'
+
+/**
+ * The folder of a world with both databases, made when there is none yet. Nobody may change it: see {@link copyWorld}.
+ * @param say gets a line about what is being done, without its end
+ */
+export async function prepareWorld(world: World, say: (line: string) => void): Promise<string> {
+  const folder = resolve(CACHE, `${world.seed}-${world.employees}-${FORMAT_VERSION}.${WORLD_VERSION}`)
+  if (existsSync(folder)) return folder
+  // Under another name until it is complete.
+  const unfinished = `${folder}.unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { recursive: true })
+  const progress = (what: string) => (rows: number) =>
+    say(`making ${what}: ${Math.round((rows / world.employees) * 100)} %`)
+  makeSqliteDatabase(unfinished, world, progress('the SQLite database'))
+  await makeTesserStore(unfinished, world, progress("Tesser's store"))
+  renameSync(unfinished, folder)
+  return folder
+}
+
+/** A copy that may be changed, removed when this process ends. */
+export function copyWorld(folder: string): string {
+  const copy = resolve(CACHE, `copy-${process.pid}`)
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+  cpSync(folder, copy, { recursive: true, filter: source => !source.endsWith(join('store', 'lock.mdb')) })
+  return copy
+}

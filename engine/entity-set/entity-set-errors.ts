@@ -1,0 +1,38 @@
+import { defineErrors } from '../errors.ts'
+import { excerpt } from '../query/query-errors.ts'
+
+/** What can be wrong with entity sets. Source: protocol notes, 5.9 and 6; statuses by the design decisions. */
+export const EntitySetErrors = defineErrors('ENTITY_SET', {
+  /** Never made, released, or not used for longer than its timeout. */
+  UNKNOWN_SET: {
+    errCode: 1802,
+    http: 404,
+    message: (id: string) =>
+      `entity set "${excerpt(id)}" cannot be found: it has expired or never was; make it again with $method=entityset`,
+  },
+  OTHER_CLASS: {
+    errCode: 1803,
+    http: 404,
+    message: (id: string, dataClass: string) => `set "${id}" belongs to another class than "${dataClass}"`,
+  },
+  /** Of `$otherCollection`. */
+  INVALID_REFERENCE: {
+    errCode: 1820,
+    http: 400,
+    message: (reference: string, problem: string) =>
+      `"${excerpt(reference)}" is not a valid collection reference: ${problem}`,
+  },
+  INCOMPATIBLE_CLASSES: {
+    errCode: 1587,
+    http: 400,
+    message: (id: string, dataClass: string) =>
+      `sets of different classes cannot be combined: "${id}" is not one of "${dataClass}"`,
+  },
+  /** Sets are made faster than the writer stores them. */
+  TOO_MUCH_UNSAVED: {
+    errCode: 1802,
+    http: 503,
+    message: (bytes: number) =>
+      `${bytes} bytes of entity sets wait to be stored, which is the limit; try again in a moment`,
+  },
+})

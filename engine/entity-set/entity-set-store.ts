@@ -1,0 +1,284 @@
+import { ProtocolError } from '../errors.ts'
+import type { Environment } from '../storage/environment.ts'
+import { type EntitySet, entitySet } from './entity-set.ts'
+import { EntitySetErrors } from './entity-set-errors.ts'
+import { type EntitySetChange, type EntitySetHeader, expiredIds, readHeader, readMembers } from './entity-set-table.ts'
+
+export interface EntitySetStoreOptions {
+  environment: Environment
+  /** Hands changes to the writer thread, which does them in the order of the calls. Resolves when they are durable. */
+  write: (changes: EntitySetChange[]) => Promise<unknown>
+  /** Members beyond it are only in LMDB, those used longest ago first. */
+  memoryBytes: number
+  /** Bytes on their way to LMDB beyond which no more sets are taken. */
+  unsavedBytes?: number
+  /** How long a saved query is kept after the end of its set. */
+  savedLifetimeSeconds: number
+  /** Milliseconds since 1970. */
+  now: () => number
+  quota?: EntitySetQuota | undefined
+  /** What goes wrong when nobody waits for it, for the log. */
+  onInternalError?: ((text: string) => void) | undefined
+}
+
+/** Counts the sets of each creator. */
+export interface EntitySetQuota {
+  /** A set is about to be made. @throws {ProtocolError} when it would be one too many */
+  taken(creator: string): void
+  /** A set has ended. */
+  freed(creator: string): void
+}
+
+/** A set in memory. */
+interface Cached extends EntitySet {
+  timeoutSeconds: number
+  expires: number
+  /** As LMDB has it, or is about to. */
+  storedExpires: number
+}
+
+/** What a set costs beside its members. */
+const OVERHEAD_BYTES = 512
+/** A set of fewer bytes is durable when it is answered; a larger one some milliseconds later. */
+const DURABLE_BYTES = 64 * 1024
+const UNSAVED_BYTES = 256 * 1024 * 1024
+/** A use is recorded when it adds more than this to the life of a set, or more than a quarter of its timeout. */
+const RECORDED_MS = 60_000
+const SWEEP_INTERVAL_MS = 1_000
+/** Sets that end or are recorded in one request to the writer, so that others get in between. */
+const SLICE = 500
+
+/**
+ * The entity sets of a store. LMDB has them all, with an index by the end of their lives; memory has those used last. So
+ * nothing has to be loaded at the start, and sets that nobody uses cost no memory.
+ *
+ * What is on its way to LMDB is kept in `unsaved` until it is durable and is looked for there first.
+ */
+export class EntitySetStore {
+  /** In the order of use, the oldest first. */
+  private readonly cached = new Map<string, Cached>()
+  private readonly unsaved = new Map<string, EntitySetChange>()
+  private readonly inFlight = new Set<EntitySetChange>()
+  private bytes = 0
+  private readonly timer: NodeJS.Timeout
+  private sweeping: Promise<void> | undefined
+
+  constructor(private readonly options: EntitySetStoreOptions) {
+    this.timer = setInterval(() => this.inBackground(this.sweep()), SWEEP_INTERVAL_MS)
+    this.timer.unref()
+  }
+
+  /** A set that lives. Does not count as a use. Not while a snapshot is open: it may move on to the newest commit. */
+  find(id: string): EntitySet | undefined {
+    return this.findLiving(id)
+  }
+
+  /** The saved query of a set that has ended. */
+  findSaved(id: string): Pick<EntitySetHeader, 'tableNumber' | 'saved' | 'creator'> | undefined {
+    const header = this.header(id)
+    return header?.saved ? header : undefined
+  }
+
+  /** A set that lives, whose lifetime starts again. @param timeoutSeconds its timeout from now on */
+  use(id: string, timeoutSeconds?: number): EntitySet | undefined {
+    const set = this.findLiving(id)
+    if (!set) return undefined
+    if (timeoutSeconds !== undefined) set.timeoutSeconds = timeoutSeconds
+    set.expires = this.options.now() + set.timeoutSeconds * 1000
+    const isCached = this.cached.delete(id)
+    if (isCached) this.cached.set(id, set)
+    const recorded = Math.min(RECORDED_MS, set.timeoutSeconds * 250)
+    const isShorter = set.expires < set.storedExpires
+    if (!isCached || isShorter || set.expires - set.storedExpires >= recorded) this.record(set)
+    return set
+  }
+
+  /**
+   * Keeps a set, in the place of one with the same id. Its members must not be shared with anybody who writes to them.
+   * @returns settles when it is durable; undefined when it is so large that waiting would not be worth it
+   * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} and what the quota throws
+   */
+  put(set: EntitySet): Promise<void> | undefined {
+    const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now, quota } = this.options
+    if (this.bytes > memoryBytes + unsavedBytes) throw EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes)
+    if (set.creator !== undefined && !this.find(set.id)) quota?.taken(set.creator)
+    this.forget(set.id)
+    const expires = now() + set.timeoutSeconds * 1000
+    const cached: Cached = { ...set, expires, storedExpires: expires }
+    this.remember(cached)
+    const change = { id: set.id, header: headerOf(cached), members: set.encoded }
+    this.unsaved.set(set.id, change)
+    const durable = this.send([change])
+    this.evict()
+    if (set.encoded.length >= DURABLE_BYTES) {
+      this.inBackground(durable)
+      return undefined
+    }
+    return durable.catch(error => {
+      // The client is told that there is no such set.
+      if (this.unsaved.get(set.id) === change) this.unsaved.delete(set.id)
+      if (this.cached.get(set.id) === cached) this.forget(set.id)
+      throw error
+    })
+  }
+
+  /** Ends sets; ids that are unknown or of which `accepts` says no are passed over. Resolves when it is durable. */
+  async release(ids: Iterable<string>, accepts: (set: EntitySet) => boolean): Promise<void> {
+    const changes: EntitySetChange[] = []
+    for (const id of new Set(ids)) {
+      const set = this.findLiving(id)
+      if (set && accepts(set)) changes.push(this.end(set))
+    }
+    for (let i = 0; i < changes.length; i += SLICE) await this.send(changes.slice(i, i + SLICE))
+  }
+
+  /** Writes what has to be written and removes what has expired, a slice at a time. */
+  sweep(): Promise<void> {
+    this.sweeping ??= this.sweepSlices().finally(() => {
+      this.sweeping = undefined
+    })
+    return this.sweeping
+  }
+
+  /** Records every use. Before the writer is closed. */
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.sweeping?.catch(() => {})
+    await this.flush()
+    for (const set of this.cached.values()) if (set.expires > set.storedExpires) this.record(set)
+    await this.flush()
+  }
+
+  /** Sets in memory and their bytes. */
+  get usage(): { sets: number; bytes: number } {
+    return { sets: this.cached.size, bytes: this.bytes }
+  }
+
+  private async sweepSlices(): Promise<void> {
+    await this.flush()
+    for (;;) {
+      const { environment, now } = this.options
+      environment.root.resetReadTxn()
+      const changes: EntitySetChange[] = []
+      for (const id of expiredIds(environment, now(), SLICE)) {
+        if (this.unsaved.has(id)) continue
+        const set = this.cached.get(id)
+        if (set && set.expires > now()) changes.push(this.record(set))
+        else changes.push(this.endStored(id))
+      }
+      if (changes.length === 0) return
+      await this.send(changes)
+    }
+  }
+
+  private async flush(): Promise<void> {
+    const changes = [...this.unsaved.values()].filter(change => !this.inFlight.has(change))
+    for (let i = 0; i < changes.length; i += SLICE) await this.send(changes.slice(i, i + SLICE))
+  }
+
+  private async send(changes: readonly EntitySetChange[]): Promise<void> {
+    for (const change of changes) this.inFlight.add(change)
+    try {
+      await this.options.write([...changes])
+    } finally {
+      for (const change of changes) this.inFlight.delete(change)
+    }
+    for (const change of changes) if (this.unsaved.get(change.id) === change) this.unsaved.delete(change.id)
+    this.evict()
+  }
+
+  private findLiving(id: string): Cached | undefined {
+    const set = this.cached.get(id) ?? this.load(id)
+    if (!set || set.expires > this.options.now()) return set
+    this.inBackground(this.send([this.end(set)]))
+    return undefined
+  }
+
+  private load(id: string): Cached | undefined {
+    const header = this.header(id)
+    if (!header || header.hasEnded) return undefined
+    const { expires } = header
+    const encoded = readMembers(this.options.environment, id)
+    const set: Cached = { ...entitySet({ id, ...header, encoded }), expires, storedExpires: expires }
+    this.remember(set)
+    this.evict()
+    return set
+  }
+
+  private header(id: string): EntitySetHeader | undefined {
+    const { environment } = this.options
+    environment.root.resetReadTxn()
+    const change = this.unsaved.get(id)
+    return change ? change.header : readHeader(environment, id)
+  }
+
+  /** Notes that a use has to be written. */
+  private record(set: Cached): EntitySetChange {
+    const waiting = this.unsaved.get(set.id)
+    // A set on its way with its members must arrive with them.
+    if (waiting?.members) return waiting
+    set.storedExpires = set.expires
+    const change = { id: set.id, header: headerOf(set) }
+    this.unsaved.set(set.id, change)
+    return change
+  }
+
+  /** Ends a set in memory. @returns what has to be written for it */
+  private end(set: Cached): EntitySetChange {
+    this.forget(set.id)
+    return this.endEntry(set.id, headerOf(set))
+  }
+
+  private endStored(id: string): EntitySetChange {
+    this.forget(id)
+    return this.endEntry(id, readHeader(this.options.environment, id))
+  }
+
+  private endEntry(id: string, header: EntitySetHeader | undefined): EntitySetChange {
+    const { now, savedLifetimeSeconds, quota } = this.options
+    const hadMembers = header !== undefined && !header.hasEnded
+    if (hadMembers && header.creator !== undefined) quota?.freed(header.creator)
+    const saved: EntitySetHeader | undefined =
+      hadMembers && header.saved
+        ? { ...header, hasEnded: true, expires: now() + savedLifetimeSeconds * 1000 }
+        : undefined
+    const change = { id, header: saved }
+    this.unsaved.set(id, change)
+    return change
+  }
+
+  private remember(set: Cached): void {
+    this.cached.set(set.id, set)
+    this.bytes += set.encoded.length + OVERHEAD_BYTES
+  }
+
+  private forget(id: string): void {
+    const set = this.cached.get(id)
+    if (!set) return
+    this.cached.delete(id)
+    this.bytes -= set.encoded.length + OVERHEAD_BYTES
+  }
+
+  /** Takes sets out of memory that LMDB has, until they fit. */
+  private evict(): void {
+    for (const set of this.cached.values()) {
+      if (this.bytes <= this.options.memoryBytes) return
+      if (this.unsaved.get(set.id)?.members) continue
+      if (set.expires > set.storedExpires) this.record(set)
+      this.forget(set.id)
+    }
+  }
+
+  /** What fails stays in `unsaved` and is tried again by the next sweep. */
+  private inBackground(work: Promise<unknown>): void {
+    work.catch(error => {
+      // A writer that is busy or starting is no news for the log.
+      if (error instanceof ProtocolError) return
+      this.options.onInternalError?.(`entity sets could not be stored: ${(error as Error).stack}`)
+    })
+  }
+}
+
+function headerOf({ tableNumber, timeoutSeconds, saved, creator, expires }: Cached): EntitySetHeader {
+  return { tableNumber, timeoutSeconds, saved, creator, hasEnded: false, expires }
+}

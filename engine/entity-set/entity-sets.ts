@@ -1,0 +1,206 @@
+import type { Caller } from '../pool/query-pool.ts'
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { sourceClass } from '../query/execute/open-source.ts'
+import type { Params } from '../query/parse/parse-params.ts'
+import type { ReadRequest } from '../query/request.ts'
+import type { RowSet } from '../row-set/row-set.ts'
+import { type EntitySet, entitySet, newEntitySetId, readEntitySetId, type SavedQuery } from './entity-set.ts'
+import { EntitySetErrors } from './entity-set-errors.ts'
+import type { EntitySetStore } from './entity-set-store.ts'
+import { existing, type Members, setOf } from './members.ts'
+
+export interface EntitySetLifetimes {
+  lifetimeSeconds: number
+  recreatedLifetimeSeconds: number
+  maxLifetimeSeconds: number
+}
+
+/** What entity sets need of the data. */
+export interface EntitySetData {
+  readonly catalog: Catalog
+  /** All that a request selects, whatever its paging, as `encodeMembers` makes it. */
+  select(request: ReadRequest, caller?: Caller): Uint8Array | Promise<Uint8Array>
+  /** The entities of a dataclass that exist. */
+  live(dataClass: DataClass): RowSet
+}
+
+export interface CreateOptions {
+  /** Undefined: the default. */
+  timeoutSeconds?: number | undefined
+  /** What is kept to make the set again after its end. */
+  saved?: SavedQuery | undefined
+  creator?: string | undefined
+}
+
+/** How a set that has ended is made again. */
+export interface RecreateOptions {
+  /** Undefined: by its own saved query. */
+  saved?: SavedQuery | undefined
+  timeoutSeconds?: number | undefined
+}
+
+export type SetOperator = 'and' | 'or' | 'except'
+
+/** The entity sets of a store. Source: base specification, 2.7, 3 and 4.5; protocol notes, 6. */
+export class EntitySets {
+  constructor(
+    private readonly store: EntitySetStore,
+    private readonly data: EntitySetData,
+    private readonly lifetimes: EntitySetLifetimes,
+  ) {}
+
+  /**
+   * The set of that id, whose lifetime starts again. One that has ended is made again under its id.
+   * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS} and, where it is made again, what reading throws
+   */
+  open(dataClass: DataClass, text: string, options: RecreateOptions = {}): EntitySet | Promise<EntitySet> {
+    const id = readEntitySetId(text)
+    if (id === undefined) throw EntitySetErrors.UNKNOWN_SET(text)
+    const tableNumber = this.tableNumberOf(id)
+    if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber) {
+      throw EntitySetErrors.OTHER_CLASS(id, dataClass.name)
+    }
+    return this.store.use(id) ?? this.recreate(dataClass, id, options)
+  }
+
+  /**
+   * The set that another one is to be combined with, by its id or its URI.
+   * @throws {EntitySetErrors.INVALID_REFERENCE} {@link EntitySetErrors.INCOMPATIBLE_CLASSES}
+   */
+  openOther(dataClass: DataClass, reference: string): EntitySet | Promise<EntitySet> {
+    const id = readEntitySetId(lastPart(reference))
+    if (id === undefined)
+      throw EntitySetErrors.INVALID_REFERENCE(reference, 'the id or the URI of an entity set is expected')
+    const tableNumber = this.tableNumberOf(id)
+    if (tableNumber === undefined) {
+      throw EntitySetErrors.INVALID_REFERENCE(reference, 'there is no such entity set; it has expired or never was')
+    }
+    if (tableNumber !== dataClass.tableNumber) throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
+    return this.store.use(id) ?? this.recreate(dataClass, id, {})
+  }
+
+  /** Runs the saved query of a set again and puts the result in its place. @returns the set as it is when it has none */
+  refresh(dataClass: DataClass, set: EntitySet): EntitySet | Promise<EntitySet> {
+    const { id, timeoutSeconds, creator, saved } = set
+    return saved ? this.make(dataClass, id, saved, { timeoutSeconds, saved, creator }) : set
+  }
+
+  /**
+   * Keeps what `request` selects, whatever its paging. Small sets are durable when this resolves.
+   * @throws what reading throws
+   */
+  async create(request: ReadRequest, options: CreateOptions, caller?: Caller): Promise<EntitySet> {
+    const { tableNumber } = sourceClass(request, this.data.catalog)
+    return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
+  }
+
+  /** Starts the lifetime of a set again with another timeout. */
+  setTimeout({ id }: EntitySet, timeoutSeconds: number): void {
+    this.store.use(id, this.capped(timeoutSeconds))
+  }
+
+  /** Row ids of entities in both, in either, or in the first only. Ascending, with those that do not exist any more. */
+  combine(operator: SetOperator, left: Members, right: Members): RowSet {
+    const [a, b] = [setOf(left), setOf(right)]
+    return operator === 'and' ? a.and(b) : operator === 'or' ? a.or(b) : a.minus(b)
+  }
+
+  intersects(left: Members, right: Members): boolean {
+    return setOf(left).intersects(setOf(right))
+  }
+
+  /** The members that still exist. */
+  clean(dataClass: DataClass, members: Members): Members {
+    return existing(members, this.data.live(dataClass))
+  }
+
+  /**
+   * Ends one set.
+   * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS}
+   */
+  async release(dataClass: DataClass, text: string): Promise<void> {
+    const id = readEntitySetId(text)
+    const set = id === undefined ? undefined : this.store.find(id)
+    if (!set) throw EntitySetErrors.UNKNOWN_SET(text)
+    if (set.tableNumber !== dataClass.tableNumber) throw EntitySetErrors.OTHER_CLASS(set.id, dataClass.name)
+    await this.store.release([set.id], () => true)
+  }
+
+  /** Ends those that there are, of one dataclass or of any. */
+  async releaseAll(texts: readonly string[], dataClass?: DataClass): Promise<void> {
+    const ids = texts.flatMap(text => readEntitySetId(text) ?? [])
+    await this.store.release(ids, set => !dataClass || set.tableNumber === dataClass.tableNumber)
+  }
+
+  /** Removes sets whose time is over, as happens every second anyway. */
+  sweep(): Promise<void> {
+    return this.store.sweep()
+  }
+
+  /** Of a set that lives or can be made again. */
+  private tableNumberOf(id: string): number | undefined {
+    return (this.store.find(id) ?? this.store.findSaved(id))?.tableNumber
+  }
+
+  private recreate(dataClass: DataClass, id: string, options: RecreateOptions): Promise<EntitySet> {
+    const { saved: given, timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds } = options
+    const kept = this.store.findSaved(id)
+    const saved = given ?? kept?.saved
+    if (!saved) throw EntitySetErrors.UNKNOWN_SET(id)
+    // What a request brings is for this time: only what came with the creation is kept on.
+    return this.make(dataClass, id, saved, { timeoutSeconds, saved: kept?.saved, creator: kept?.creator })
+  }
+
+  private async make(dataClass: DataClass, id: string, saved: SavedQuery, options: CreateOptions): Promise<EntitySet> {
+    const { source, filter, params, orderBy } = saved
+    const output = { form: 'collection' } as const
+    const request = { dataClass: dataClass.name, source, filter, params: toParams(params), orderBy, output }
+    const encoded = await this.data.select({ ...request, skip: 0, top: undefined })
+    return this.keep(dataClass.tableNumber, id, encoded, options)
+  }
+
+  private async keep(
+    tableNumber: number,
+    id: string,
+    encoded: Uint8Array,
+    { timeoutSeconds = this.lifetimes.lifetimeSeconds, saved, creator }: CreateOptions,
+  ): Promise<EntitySet> {
+    const set = entitySet({ id, tableNumber, encoded, timeoutSeconds: this.capped(timeoutSeconds), saved, creator })
+    await this.store.put(set)
+    return set
+  }
+
+  private capped(timeoutSeconds: number): number {
+    return Math.min(timeoutSeconds, this.lifetimes.maxLifetimeSeconds)
+  }
+}
+
+/** What of a request can make its selection again. Undefined: it starts from a set, which may be gone by then. */
+export function savedQuery({
+  source,
+  filter,
+  params,
+  orderBy,
+}: Pick<ReadRequest, 'source' | 'filter' | 'params' | 'orderBy'>): SavedQuery | undefined {
+  const isOfSet = source.kind === 'set' || source.kind === 'rows'
+  // The filter of a set runs on the dataclass then, as on the protocol's own servers. Without one it would be everything.
+  if (isOfSet && filter === undefined) return undefined
+  return {
+    source: isOfSet ? { kind: 'all' } : source,
+    filter,
+    params: params && {
+      positional: params.positional,
+      named: [...params.named],
+      attributes: [...params.attributes],
+    },
+    orderBy,
+  }
+}
+
+function lastPart(uri: string): string {
+  const [path] = uri.split('?') as [string]
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+const toParams = (saved: SavedQuery['params']): Params | undefined =>
+  saved && { positional: saved.positional, named: new Map(saved.named), attributes: new Map(saved.attributes) }

@@ -1,0 +1,168 @@
+import { SEGMENT_ROWS, SEGMENT_WORDS } from '../storage/snapshot.ts'
+import type { Allocator } from './allocator.ts'
+import type { Reclaimer } from './reclaimer.ts'
+import type { SharedHeap } from './shared-heap.ts'
+
+/**
+ * A page holds what a segment of rows has of one thing:
+ *
+ * ```
+ * u32 kind
+ * u32 sequence of the version that it was made for: tells pages apart that lay at one address
+ * u32 × SEGMENT_WORDS bitmap: rows with a value; of the page of live rows, those that exist
+ * values: f64 or i64 of numbers, u32 of texts and rows
+ * ```
+ */
+export const PAGE_KIND = 0
+export const PAGE_BORN = 1
+export const PAGE_BITS = 8
+export const PAGE_VALUES = PAGE_BITS + SEGMENT_WORDS * 4
+
+export const BITS = 0
+export const NUMBERS = 1
+export const BIGINTS = 2
+export const POINTERS = 3
+export type PageKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS
+
+const VALUE_BYTES: Record<PageKind, number> = { [BITS]: 0, [NUMBERS]: 8, [BIGINTS]: 8, [POINTERS]: 4 }
+export const pageBytes = (kind: PageKind): number => PAGE_VALUES + SEGMENT_ROWS * VALUE_BYTES[kind]
+
+/** What the writer's parts share. */
+export interface Workspace {
+  readonly heap: SharedHeap
+  readonly allocator: Allocator
+  readonly reclaimer: Reclaimer
+  /** Sequence of the version that is being made. */
+  sequence: number
+}
+
+/**
+ * The pages of one thing, for the writer. A page that readers may have is not changed: {@link writable} copies it, once
+ * for each version. The exception are rows that no version has yet: they are added in place.
+ */
+export class Pages {
+  private readonly addresses: number[] = []
+  private readonly born: number[] = []
+  /** The list of addresses as readers have it. */
+  private list = 0
+  private listCapacity = 0
+  private listBorn = 0
+  private isChanged = false
+
+  constructor(
+    private readonly space: Workspace,
+    private readonly kind: PageKind,
+  ) {}
+
+  get count(): number {
+    return this.addresses.length
+  }
+
+  /** Address of a page for reading. */
+  page(index: number): number {
+    return this.addresses[index]!
+  }
+
+  /** Address of a page that may be changed. @throws {MemoryFull} */
+  writable(index: number): number {
+    const address = this.addresses[index]
+    if (address === undefined) return this.add(index)
+    if (this.born[index] === this.space.sequence) return address
+    const bytes = pageBytes(this.space.heap.words[(address >>> 2) + PAGE_KIND] as PageKind)
+    const copy = this.space.allocator.allocate(bytes)
+    this.space.heap.copy(address, copy, bytes)
+    this.replace(index, copy)
+    return copy
+  }
+
+  /** Address of the page where a row is added that no version has yet. */
+  appendable(index: number): number {
+    return this.addresses[index] ?? this.add(index)
+  }
+
+  /** Makes a page of numbers one of 64-bit integers. */
+  widen(index: number): number {
+    const { heap, allocator } = this.space
+    const address = this.page(index)
+    // A new one in any case: readers may have this page when a row is added to it.
+    const widened = allocator.allocate(pageBytes(BIGINTS))
+    heap.copy(address, widened, PAGE_VALUES)
+    const integers = new BigInt64Array(heap.words.buffer, widened + PAGE_VALUES, SEGMENT_ROWS)
+    for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
+      if (hasBit(heap, address, entry)) integers[entry] = BigInt(heap.floats[(address + PAGE_VALUES) / 8 + entry]!)
+    }
+    heap.words[(widened >>> 2) + PAGE_KIND] = BIGINTS
+    this.replace(index, widened)
+    return widened
+  }
+
+  /** The list of page addresses for the version that is being made. @throws {MemoryFull} */
+  publish(): number {
+    if (!this.isChanged) return this.list
+    const { heap, allocator, sequence } = this.space
+    this.freeList()
+    // Some room, so that lists of all lengths do not need blocks of all sizes.
+    this.listCapacity = Math.max(16, 2 ** Math.ceil(Math.log2(this.addresses.length)))
+    this.list = allocator.allocate(this.listCapacity * 4, true)
+    heap.words.set(this.addresses, this.list >>> 2)
+    this.listBorn = sequence
+    this.isChanged = false
+    return this.list
+  }
+
+  /** Gives everything back, as of the version that is being made. */
+  clear(): void {
+    const { heap } = this.space
+    for (const [index, address] of this.addresses.entries()) {
+      this.retire(address, pageBytes(heap.words[(address >>> 2) + PAGE_KIND] as PageKind), this.born[index]!)
+    }
+    this.addresses.length = 0
+    this.born.length = 0
+    this.freeList()
+    this.list = 0
+  }
+
+  private add(index: number): number {
+    const { heap, allocator, sequence } = this.space
+    while (this.addresses.length <= index) {
+      const bytes = pageBytes(this.kind)
+      const address = allocator.allocate(bytes)
+      heap.zero(address, bytes)
+      heap.words[(address >>> 2) + PAGE_KIND] = this.kind
+      heap.words[(address >>> 2) + PAGE_BORN] = sequence
+      this.addresses.push(address)
+      this.born.push(sequence)
+    }
+    this.isChanged = true
+    return this.addresses[index]!
+  }
+
+  private replace(index: number, address: number): void {
+    const { heap, sequence } = this.space
+    const old = this.addresses[index]!
+    this.retire(old, pageBytes(heap.words[(old >>> 2) + PAGE_KIND] as PageKind), this.born[index]!)
+    heap.words[(address >>> 2) + PAGE_BORN] = sequence
+    this.addresses[index] = address
+    this.born[index] = sequence
+    this.isChanged = true
+  }
+
+  private freeList(): void {
+    if (this.list === 0) return
+    this.retire(this.list, this.listCapacity * 4, this.listBorn)
+  }
+
+  private retire(address: number, bytes: number, born: number): void {
+    const { reclaimer, allocator, sequence } = this.space
+    reclaimer.retire(born, sequence, () => allocator.free(address, bytes))
+  }
+}
+
+export const hasBit = ({ words }: SharedHeap, page: number, entry: number): boolean =>
+  (words[((page + PAGE_BITS) >>> 2) + (entry >>> 5)]! & (1 << (entry & 31))) !== 0
+
+export function setBit({ words }: SharedHeap, page: number, entry: number, isSet: boolean): void {
+  const word = ((page + PAGE_BITS) >>> 2) + (entry >>> 5)
+  const bit = 1 << (entry & 31)
+  words[word] = isSet ? words[word]! | bit : words[word]! & ~bit
+}

@@ -1,0 +1,186 @@
+import { totalmem } from 'node:os'
+
+/**
+ * The memory that all threads of a store share. Addresses are byte offsets in it, multiples of 8; 0 is no address.
+ *
+ * It starts with a header of words: {@link SEQUENCE} and {@link ROOT} of the published version, {@link IS_BUILT}, then a
+ * slot for each reading thread: the sequence that it has pinned or 0, and its number plus 1 or 0.
+ */
+
+/** Number of the published version. Grows by one with every version, past the signed 32 bits too, and is never 0. */
+const SEQUENCE = 1
+/** Address of its directory, whose first word is the sequence again. */
+const ROOT = 2
+/** 1 as soon as every table that fits is in memory. */
+const IS_BUILT = 3
+/** Bytes in use, in units of 64 KiB: for reports. */
+const USED_PAGES = 4
+/** The last sequence that was published; stays when the memory is given up. */
+const LAST_SEQUENCE = 5
+const FIRST_SLOT = 16
+/** A cache line each, so that threads do not slow each other down. */
+const SLOT_WORDS = 16
+
+/** Threads that can read at a time. */
+export const READER_SLOTS = 64
+/** The header ends here. */
+export const HEAP_START = 8192
+
+const PAGE_BYTES = 65_536
+/** 4 GiB less one page: addresses have 32 bits, and a Buffer ends there too. */
+export const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
+
+/**
+ * Reserves address space, for at most half of the machine's memory; the operating system gives memory as it is used.
+ * @returns undefined when there is not that much address space
+ */
+export function createSharedMemory(bytes: number): WebAssembly.Memory | undefined {
+  // A container may have less memory than the machine; 0 or undefined says that it has no limit.
+  const available = Math.min(totalmem(), process.constrainedMemory() || totalmem())
+  const pages = Math.floor(Math.min(bytes, available / 2, MAX_MEMORY_BYTES) / PAGE_BYTES)
+  if (pages === 0) return undefined
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+  } catch {
+    return undefined
+  }
+}
+
+/** One thread's views of the shared memory. */
+export class SharedHeap {
+  readonly words: Uint32Array
+  readonly floats: Float64Array
+  readonly integers: BigInt64Array
+  readonly bytes: Buffer
+  private readonly ints: Int32Array
+
+  constructor(memory: WebAssembly.Memory) {
+    const buffer = memory.buffer
+    this.words = new Uint32Array(buffer)
+    this.ints = new Int32Array(buffer)
+    this.floats = new Float64Array(buffer)
+    this.integers = new BigInt64Array(buffer)
+    this.bytes = Buffer.from(buffer)
+  }
+
+  get size(): number {
+    return this.bytes.length
+  }
+
+  /** Copies `bytes` bytes, a multiple of 8: 1.3 µs for 32 KB, half of what copying by words takes. */
+  copy(from: number, to: number, bytes: number): void {
+    this.floats.copyWithin(to / 8, from / 8, (from + bytes) / 8)
+  }
+
+  zero(address: number, bytes: number): void {
+    this.floats.fill(0, address / 8, (address + bytes) / 8)
+  }
+
+  // --- reading threads
+
+  /**
+   * Takes a slot that no thread has.
+   * @returns undefined when there is none: the thread has to do without the memory
+   */
+  claimSlot(threadId: number): number | undefined {
+    for (let slot = 0; slot < READER_SLOTS; slot++) {
+      if (Atomics.compareExchange(this.ints, slotWord(slot) + 1, 0, threadId + 1) === 0) return slot
+    }
+    return undefined
+  }
+
+  freeSlot(slot: number): void {
+    this.unpin(slot)
+    Atomics.store(this.ints, slotWord(slot) + 1, 0)
+  }
+
+  /** Frees the slots of threads that have ended without doing so. */
+  freeSlotsOfOthers(isAlive: (threadId: number) => boolean): void {
+    for (let slot = 0; slot < READER_SLOTS; slot++) {
+      const owner = Atomics.load(this.ints, slotWord(slot) + 1)
+      if (owner !== 0 && !isAlive(owner - 1)) this.freeSlot(slot)
+    }
+  }
+
+  /**
+   * Pins the published version: nothing that it needs is freed until {@link unpin}. Never waits for the writer.
+   * @returns the address of its directory, 0 when nothing has been published yet
+   */
+  pin(slot: number): number {
+    for (;;) {
+      const sequence = Atomics.load(this.ints, SEQUENCE)
+      if (sequence === 0) {
+        this.unpin(slot)
+        return 0
+      }
+      Atomics.store(this.ints, slotWord(slot), sequence)
+      const root = Atomics.load(this.words, ROOT)
+      // The slot counts only if the writer could see it before it replaced the version; the root is set before the sequence.
+      if (Atomics.load(this.ints, SEQUENCE) === sequence && this.words[root >>> 2] === sequence >>> 0) return root
+    }
+  }
+
+  unpin(slot: number): void {
+    Atomics.store(this.ints, slotWord(slot), 0)
+  }
+
+  /** Blocks the thread until another version than `sequence` has been published. */
+  waitForVersion(sequence: number, timeoutMs: number): void {
+    Atomics.wait(this.ints, SEQUENCE, sequence | 0, timeoutMs)
+  }
+
+  get isBuilt(): boolean {
+    return Atomics.load(this.ints, IS_BUILT) === 1
+  }
+
+  /** Blocks the thread: for tests and measurements. @returns false when it took longer */
+  waitUntilBuilt(timeoutMs: number): boolean {
+    return Atomics.wait(this.ints, IS_BUILT, 0, timeoutMs) !== 'timed-out'
+  }
+
+  get usedBytes(): number {
+    return Atomics.load(this.words, USED_PAGES) * PAGE_BYTES
+  }
+
+  // --- the writer
+
+  publish(root: number, sequence: number): void {
+    Atomics.store(this.words, ROOT, root)
+    Atomics.store(this.words, SEQUENCE, sequence >>> 0)
+    Atomics.store(this.words, LAST_SEQUENCE, sequence >>> 0)
+    Atomics.notify(this.ints, SEQUENCE)
+  }
+
+  /** From now on there is no version: readers do without this memory. Those that have one pinned may finish. */
+  invalidate(): void {
+    Atomics.store(this.ints, IS_BUILT, 0)
+    Atomics.store(this.ints, SEQUENCE, 0)
+    Atomics.notify(this.ints, SEQUENCE)
+  }
+
+  /** Of all versions since the memory was made. */
+  get lastSequence(): number {
+    return Atomics.load(this.words, LAST_SEQUENCE)
+  }
+
+  setBuilt(): void {
+    Atomics.store(this.ints, IS_BUILT, 1)
+    Atomics.notify(this.ints, IS_BUILT)
+  }
+
+  setUsed(bytes: number): void {
+    Atomics.store(this.words, USED_PAGES, Math.ceil(bytes / PAGE_BYTES))
+  }
+
+  /** The sequences that threads have pinned, as unsigned numbers. */
+  pinned(): number[] {
+    const pinned: number[] = []
+    for (let slot = 0; slot < READER_SLOTS; slot++) {
+      const sequence = Atomics.load(this.words, slotWord(slot))
+      if (sequence !== 0) pinned.push(sequence)
+    }
+    return pinned
+  }
+}
+
+const slotWord = (slot: number): number => FIRST_SLOT + slot * SLOT_WORDS

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { threadId } from 'node:worker_threads'
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { ColumnCache } from '../storage/column-cache.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import type { Snapshot, TableSnapshot } from '../storage/snapshot.ts'
+import type { Store } from '../storage/store.ts'
+import { ROOT_GLOBAL_STAMP, ROOT_TABLES, ROOT_TEXTS, tableShape } from './directory.ts'
+import { SharedHeap } from './shared-heap.ts'
+import { SharedTable, TableCache } from './shared-table.ts'
+import { SharedTexts } from './text-pool.ts'
+
+export interface SharedStoreOptions {
+  /** The store in LMDB, which the writer fills the memory from. */
+  store: Store
+  memory: WebAssembly.Memory
+  catalog: Catalog
+  layouts: ReadonlyMap<DataClass, RowLayout>
+  /** Memory of this thread for parsed objects. */
+  cacheBytes: number
+}
+
+/** The store with the shared memory in front of it, when there is one and a slot in it for this thread. */
+export function shareMemory({ memory, ...options }: Omit<SharedStoreOptions, 'memory'> & { memory: WebAssembly.Memory | undefined }): Store {
+  const slot = memory && new SharedHeap(memory).claimSlot(threadId)
+  return slot === undefined ? options.store : new SharedStore({ ...options, memory: memory! }, slot)
+}
+
+/** How long a reader waits for the version of a commit that it sees in LMDB. */
+const VERSION_TIMEOUT_MS = 100
+
+/** Reads what is in shared memory from there, and everything else from LMDB, in the state after one and the same commit. */
+export class SharedStore implements Store {
+  readonly heap: SharedHeap
+  readonly texts: SharedTexts
+  private readonly caches: ReadonlyMap<DataClass, TableCache>
+  private readonly positions: ReadonlyMap<DataClass, number>
+  private readonly objects: ColumnCache
+  private open: SharedSnapshot | undefined
+
+  /** @param slot no two readers have the same at a time */
+  constructor(
+    private readonly options: SharedStoreOptions,
+    private readonly slot: number,
+  ) {
+    const { memory, catalog, layouts, cacheBytes } = options
+    this.heap = new SharedHeap(memory)
+    this.texts = new SharedTexts(this.heap, 0)
+    this.objects = new ColumnCache(cacheBytes)
+    this.positions = new Map(catalog.dataClasses.map((dataClass, i) => [dataClass, i]))
+    this.caches = new Map(
+      catalog.dataClasses.map(dataClass => {
+        const shape = tableShape(layouts.get(dataClass)!)
+        return [dataClass, new TableCache(this.heap, this.texts, shape, this.objects)]
+      }),
+    )
+  }
+
+  read<T>(work: (snapshot: Snapshot) => T): T {
+    const snapshot = this.pin()
+    if (snapshot) {
+      try {
+        return work(snapshot)
+      } catch (error) {
+        if (!(error instanceof OtherCommit)) throw error
+        // It needs LMDB, which has gone on meanwhile: once more, with LMDB first.
+      } finally {
+        snapshot.release()
+      }
+    }
+    const both = this.snapshot()
+    try {
+      return work(both)
+    } finally {
+      both.release()
+    }
+  }
+
+  snapshot(): Snapshot {
+    const below = this.options.store.snapshot()
+    for (const start = performance.now(); ; ) {
+      const snapshot = this.pin(below)
+      if (snapshot?.globalStamp === below.globalStamp) return snapshot
+      snapshot?.close()
+      const elapsed = performance.now() - start
+      // Between a commit and its version there is little time, unless the commit is large.
+      const isComing = snapshot !== undefined && snapshot.globalStamp < below.globalStamp
+      if (!isComing || elapsed > VERSION_TIMEOUT_MS) return below
+      this.heap.waitForVersion(snapshot.sequence, VERSION_TIMEOUT_MS - elapsed)
+    }
+  }
+
+  close(): void {
+    this.objects.clear()
+    this.heap.freeSlot(this.slot)
+    this.options.store.close()
+  }
+
+  /** @param below the state in LMDB, when that is open already */
+  private pin(below?: Snapshot): SharedSnapshot | undefined {
+    assert(!this.open, 'a snapshot is still open in this thread')
+    const { store } = this.options
+    const { slot } = this
+    const root = this.heap.pin(slot)
+    if (root === 0) return undefined
+    const at = root >>> 2
+    this.texts.table = this.heap.words[at + ROOT_TEXTS]!
+    this.open = new SharedSnapshot(
+      this.heap.words[at]!,
+      this.heap.floats[(at + ROOT_GLOBAL_STAMP) >>> 1]!,
+      (dataClass, snapshot) => this.table(at, dataClass, snapshot),
+      () => store.snapshot(),
+      below,
+      () => {
+        this.heap.unpin(slot)
+        this.open = undefined
+      },
+    )
+    return this.open
+  }
+
+  private table(root: number, dataClass: DataClass, snapshot: SharedSnapshot): TableSnapshot {
+    const directory = this.heap.words[root + ROOT_TABLES + this.positions.get(dataClass)!]!
+    const below = () => snapshot.below().table(dataClass)
+    if (directory === 0) return below()
+    const belowIfSame = () => snapshot.belowIfSame()?.table(dataClass)
+    return new SharedTable(this.caches.get(dataClass)!, directory, below, belowIfSame)
+  }
+}
+
+/** LMDB has gone on to another commit than the version of the memory that is being read. */
+class OtherCommit extends Error {}
+
+class SharedSnapshot implements Snapshot {
+  private readonly tables = new Map<DataClass, TableSnapshot>()
+  private isOther = false
+  private isClosed = false
+
+  constructor(
+    readonly sequence: number,
+    readonly globalStamp: number,
+    private readonly openTable: (dataClass: DataClass, snapshot: SharedSnapshot) => TableSnapshot,
+    private readonly openBelow: () => Snapshot,
+    /** The same state in LMDB, when it is open already. */
+    private lmdb: Snapshot | undefined,
+    private readonly unpin: () => void,
+  ) {}
+
+  table(dataClass: DataClass): TableSnapshot {
+    let table = this.tables.get(dataClass)
+    if (!table) {
+      table = this.openTable(dataClass, this)
+      this.tables.set(dataClass, table)
+    }
+    return table
+  }
+
+  /** The same state in LMDB. @throws {OtherCommit} */
+  below(): Snapshot {
+    const below = this.belowIfSame()
+    if (!below) throw new OtherCommit()
+    return below
+  }
+
+  belowIfSame(): Snapshot | undefined {
+    if (this.lmdb || this.isOther) return this.lmdb
+    const lmdb = this.openBelow()
+    if (lmdb.globalStamp === this.globalStamp) this.lmdb = lmdb
+    else {
+      lmdb.release()
+      this.isOther = true
+    }
+    return this.lmdb
+  }
+
+  release(): void {
+    this.lmdb?.release()
+    this.close()
+  }
+
+  /** Leaves LMDB open. */
+  close(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.unpin()
+  }
+}

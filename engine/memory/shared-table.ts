@@ -1,0 +1,222 @@
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import { RowSet } from '../row-set/row-set.ts'
+import type { ColumnCache } from '../storage/column-cache.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import { RowView } from '../storage/row-view.ts'
+import {
+  type Column,
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  SEGMENT_WORDS,
+  type SecondaryIndex,
+  type Segment,
+  type TableSnapshot,
+} from '../storage/snapshot.ts'
+import {
+  ROW_HEADER_BYTES,
+  TABLE_CHANGES,
+  TABLE_COLUMNS,
+  TABLE_COUNT,
+  TABLE_LIMIT,
+  TABLE_LIVE,
+  TABLE_LIVE_SINCE,
+  TABLE_ROWS,
+  type TableShape,
+} from './directory.ts'
+import { BIGINTS, hasBit, PAGE_BITS, PAGE_KIND, PAGE_VALUES, POINTERS } from './pages.ts'
+import { SegmentViews, SharedColumn, type TablePages } from './shared-column.ts'
+import type { SharedHeap } from './shared-heap.ts'
+import { type IndexedColumn, SharedIndex } from './shared-index.ts'
+import type { SharedTexts } from './text-pool.ts'
+
+/** What a thread keeps of a dataclass from version to version. */
+export class TableCache {
+  readonly views: readonly SegmentViews[]
+  /** Version in which the rows of a segment last changed, when its objects were parsed. */
+  readonly parsed: number[] = []
+  private live: { since: number; rows: RowSet } | undefined
+
+  constructor(
+    readonly heap: SharedHeap,
+    readonly texts: SharedTexts,
+    readonly shape: TableShape,
+    /** Parsed objects. */
+    readonly objects: ColumnCache,
+  ) {
+    this.views = shape.kinds.map((kind, column) => new SegmentViews(heap, texts, column, kind))
+  }
+
+  liveRows(since: number, derive: () => RowSet): RowSet {
+    if (this.live?.since !== since) this.live = { since, rows: derive() }
+    return this.live.rows
+  }
+}
+
+/** One dataclass in a version of the shared memory. */
+export class SharedTable implements TableSnapshot, TablePages {
+  readonly dataClass: DataClass
+  readonly layout: RowLayout
+  readonly rowIdLimit: number
+  private readonly words: Uint32Array
+  /** In words. */
+  private readonly directory: number
+  private readonly segmentCount: number
+  private readonly openColumns = new Map<ColumnAttribute, Column>()
+
+  constructor(
+    private readonly cache: TableCache,
+    directory: number,
+    /** The same in LMDB. @throws when that has gone on to another commit */
+    private readonly below: () => TableSnapshot,
+    private readonly belowIfSame: () => TableSnapshot | undefined,
+  ) {
+    this.layout = cache.shape.layout
+    this.dataClass = this.layout.dataClass
+    this.words = cache.heap.words
+    this.directory = directory >>> 2
+    this.rowIdLimit = this.words[this.directory + TABLE_LIMIT]!
+    this.segmentCount = Math.ceil(this.rowIdLimit / SEGMENT_ROWS)
+  }
+
+  get live(): RowSet {
+    return this.cache.liveRows(this.words[this.directory + TABLE_LIVE_SINCE]!, () => {
+      const words = new Uint32Array((this.rowIdLimit + 31) >>> 5)
+      for (let segment = 0; segment < this.segmentCount; segment++) {
+        const page = this.livePage(segment)
+        if (page === 0) continue
+        const start = segment * SEGMENT_WORDS
+        const bits = (page + PAGE_BITS) >>> 2
+        words.set(this.words.subarray(bits, bits + Math.min(SEGMENT_WORDS, words.length - start)), start)
+      }
+      // Rows of later versions are added in place.
+      if (this.rowIdLimit & 31) words[words.length - 1]! &= 2 ** (this.rowIdLimit & 31) - 1
+      return RowSet.fromWords(words, this.words[this.directory + TABLE_COUNT])
+    })
+  }
+
+  /** Valid until the snapshot is released. */
+  row(rowId: number): RowView | undefined {
+    const list = this.words[this.directory + TABLE_ROWS]!
+    if (list === 0) return this.below().row(rowId)
+    if (!this.isLive(rowId)) return undefined
+    const page = this.words[(list >>> 2) + Math.floor(rowId / SEGMENT_ROWS)]!
+    const address = this.words[((page + PAGE_VALUES) >>> 2) + (rowId % SEGMENT_ROWS)]!
+    const start = address + ROW_HEADER_BYTES
+    return new RowView(this.layout, this.cache.heap.bytes, start, start + this.words[address >>> 2]!)
+  }
+
+  column(attribute: ColumnAttribute): Column {
+    let column = this.openColumns.get(attribute)
+    if (!column) {
+      const number = this.cache.shape.columnOf.get(attribute)
+      column =
+        number === undefined
+          ? { attribute, segment: index => this.objects(attribute, index) }
+          : new SharedColumn(attribute, this.cache.views[number]!, this)
+      this.openColumns.set(attribute, column)
+    }
+    return column
+  }
+
+  rowsToDecode(attribute: ColumnAttribute, limit: number): number {
+    if (this.cache.shape.columnOf.has(attribute)) return 0
+    return Math.min(this.cache.objects.rowsToDecode(attribute, this.segmentCount, limit), this.live.size)
+  }
+
+  index(attribute: StorageAttribute): SecondaryIndex | undefined {
+    return this.sharedIndex(attribute)
+  }
+
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
+    return this.sharedIndex(relation)!.equal(targetRowId).toIds()
+  }
+
+  findKey(key: Value): number | undefined {
+    return key === null ? undefined : this.sharedIndex(this.dataClass.key)!.first(key)
+  }
+
+  binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
+    return this.below().binary(rowId, attribute)
+  }
+
+  livePage(segment: number): number {
+    return this.page(this.words[this.directory + TABLE_LIVE]!, segment)
+  }
+
+  columnPage(column: number, segment: number): number {
+    return this.page(this.words[this.directory + TABLE_COLUMNS + column]!, segment)
+  }
+
+  /** A list is as long as there are segments of which rows have ever existed. */
+  private page(list: number, segment: number): number {
+    return list === 0 || segment >= this.segmentCount ? 0 : this.words[(list >>> 2) + segment]!
+  }
+
+  private isLive(rowId: number): boolean {
+    if (rowId >= this.rowIdLimit) return false
+    const page = this.livePage(Math.floor(rowId / SEGMENT_ROWS))
+    return page !== 0 && hasBit(this.cache.heap, page, rowId % SEGMENT_ROWS)
+  }
+
+  private objects(attribute: ColumnAttribute, index: number): Segment {
+    const { objects, parsed } = this.cache
+    const list = this.words[this.directory + TABLE_CHANGES]!
+    const changed = list === 0 ? 0 : this.words[(list >>> 2) + index]!
+    if (parsed[index] !== changed) {
+      objects.forget(this.dataClass.tableNumber, index)
+      parsed[index] = changed
+    }
+    const together = [...this.openColumns.keys()].filter(other => !this.cache.shape.columnOf.has(other))
+    return objects.segment(this, attribute, index, together)
+  }
+
+  private sharedIndex(attribute: StorageAttribute | RelatedEntityAttribute): SharedIndex | undefined {
+    const { heap, texts, shape } = this.cache
+    const number = shape.indexOf.get(attribute)
+    if (number === undefined) return undefined
+    const table = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + number]!
+    const below = (from: TableSnapshot | undefined) => from?.index(attribute as StorageAttribute)
+    return new SharedIndex(
+      heap,
+      texts,
+      table,
+      this.indexedColumn(shape.columnOf.get(attribute)!),
+      () => below(this.belowIfSame()),
+      () => below(this.below())!,
+    )
+  }
+
+  private indexedColumn(column: number): IndexedColumn {
+    const has = (rowId: number, cell: number | bigint): boolean => this.isLive(rowId) && this.has(column, rowId, cell)
+    return {
+      isText: this.cache.shape.kinds[column] === POINTERS,
+      has,
+      scan: cell => RowSet.fromSorted(this.live.toIds().filter(rowId => this.has(column, rowId, cell))),
+      scanNull: () => RowSet.fromSorted(this.live.toIds().filter(rowId => this.isNull(column, rowId))),
+    }
+  }
+
+  private isNull(column: number, rowId: number): boolean {
+    return !hasBit(this.cache.heap, this.columnPage(column, Math.floor(rowId / SEGMENT_ROWS)), rowId % SEGMENT_ROWS)
+  }
+
+  private has(column: number, rowId: number, cell: number | bigint): boolean {
+    if (this.isNull(column, rowId)) return false
+    const { heap } = this.cache
+    const page = this.columnPage(column, Math.floor(rowId / SEGMENT_ROWS))
+    const entry = rowId % SEGMENT_ROWS
+    switch (heap.words[(page >>> 2) + PAGE_KIND]) {
+      case POINTERS:
+        return heap.words[((page + PAGE_VALUES) >>> 2) + entry] === cell
+      case BIGINTS:
+        return isEqual(heap.integers[(page + PAGE_VALUES) / 8 + entry]!, cell)
+      default:
+        return isEqual(heap.floats[(page + PAGE_VALUES) / 8 + entry]!, cell)
+    }
+  }
+}
+
+/** Exactly, also a number and a bigint. */
+const isEqual = (a: number | bigint, b: number | bigint): boolean => !(a < b) && !(a > b)

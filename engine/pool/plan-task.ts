@@ -1,0 +1,196 @@
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { encodeMembers } from '../entity-set/members.ts'
+import { bindAggregates } from '../query/aggregate/aggregate.ts'
+import { bindFirstScalar } from '../query/aggregate/measure.ts'
+import { type ValuesOptions, writeAggregates, writeDistinct } from '../query/aggregate/write-values.ts'
+import { costOfAggregate, costOfEntities } from '../query/cost/answer-cost.ts'
+import { expectSelection } from '../query/cost/selection-cost.ts'
+import { MICROSECONDS } from '../query/cost/work.ts'
+import type { QueryContext } from '../query/execute/evaluate.ts'
+import { openSource } from '../query/execute/open-source.ts'
+import { trace } from '../query/execute/trace.ts'
+import type { QueryLimits } from '../query/query-limits.ts'
+import type { ReadRequest } from '../query/request.ts'
+import { type Page, planPage, planSelection, runPage, runSelection, type Selection } from '../query/select.ts'
+import { bindProjection } from '../query/serialise/bind-projection.ts'
+import { writeArray, writeCollection, writeEntity } from '../query/serialise/write-selection.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import type { Task } from './tasks.ts'
+
+/** What a thread needs to know to work on tasks. */
+export interface TaskScope {
+  readonly catalog: Catalog
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  readonly limits: QueryLimits
+}
+
+/** A task, planned for one snapshot. */
+export interface PlannedTask {
+  /** What {@link run} is expected to take, in microseconds. */
+  cost(): number
+  /** @returns bytes that are valid until the next task of this thread @throws {ProtocolError} */
+  run(): Uint8Array
+}
+
+/**
+ * Plans what is asked, without looking at rows: the one function behind every answer, whichever thread gives it.
+ * @throws {ProtocolError} what is wrong with the request itself
+ */
+export function planTask(task: Task, scope: TaskScope, context: QueryContext): PlannedTask {
+  switch (task.kind) {
+    case 'read':
+      return planRead(task, scope, context)
+    case 'compute':
+      return planCompute(task, scope, context)
+    case 'distinct':
+      return planDistinct(task, scope, context)
+    case 'trace':
+      return planTrace(task, scope, context)
+    case 'rowIds':
+      return planRowIds(task, scope, context)
+    case 'members':
+      return planMembers(task, scope, context)
+  }
+}
+
+type Of<Kind extends Task['kind']> = Task & { kind: Kind }
+
+function planRead(
+  { request }: Of<'read'>,
+  { catalog, layouts, limits }: TaskScope,
+  context: QueryContext,
+): PlannedTask {
+  const { snapshot } = context
+  const selection = planPage(request, catalog, snapshot)
+  return {
+    cost() {
+      const { rows, microseconds } = expectSelection(selection, catalog, snapshot)
+      return MICROSECONDS.request + microseconds + costOfEntities(request.output, selection.dataClass, rows, snapshot)
+    },
+    run() {
+      const page = runPage(selection, catalog, context)
+      return writePage(page, request, bindProjection(page.dataClass, request.output, layouts, limits), context)
+    },
+  }
+}
+
+function writePage(
+  page: Page,
+  { output }: ReadRequest,
+  projection: ReturnType<typeof bindProjection>,
+  { snapshot }: QueryContext,
+): Uint8Array {
+  switch (output.form) {
+    case 'entity':
+      return writeEntity(page, projection, snapshot)
+    case 'array':
+      return writeArray(page, projection, snapshot)
+    case 'collection':
+      return writeCollection(page, projection, snapshot, output)
+  }
+}
+
+function planCompute(
+  { request, items, aggregation }: Of<'compute'>,
+  { catalog, limits }: TaskScope,
+  context: QueryContext,
+): PlannedTask {
+  const { snapshot } = context
+  const selection = planSelection(unordered(request), catalog, snapshot)
+  const measures = bindAggregates(items, aggregation, selection.dataClass)
+  return {
+    cost() {
+      const { rows, microseconds } = expectSelection(selection, catalog, snapshot)
+      return measures.reduce(
+        (sum, measure) => sum + costOfAggregate(measure, aggregation.distinct, rows, snapshot),
+        MICROSECONDS.request + microseconds,
+      )
+    },
+    run: () =>
+      writeAggregates(
+        measures,
+        aggregation,
+        runSelection(selection, catalog, context).set,
+        context,
+        valuesOptions(request, limits),
+      ),
+  }
+}
+
+function planDistinct(
+  { request, items }: Of<'distinct'>,
+  { catalog, limits }: TaskScope,
+  context: QueryContext,
+): PlannedTask {
+  const { snapshot } = context
+  const selection = planSelection(unordered(request), catalog, snapshot)
+  const measure = bindFirstScalar(items, selection.dataClass)
+  const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
+  return {
+    cost() {
+      const { rows, microseconds } = expectSelection(selection, catalog, snapshot)
+      return MICROSECONDS.request + microseconds + costOfAggregate(measure, true, rows, snapshot)
+    },
+    run: () =>
+      writeDistinct(
+        measure,
+        page,
+        runSelection(selection, catalog, context).set,
+        context,
+        valuesOptions(request, limits),
+      ),
+  }
+}
+
+function planTrace({ request }: Of<'trace'>, { catalog }: TaskScope, context: QueryContext): PlannedTask {
+  const selection = planSelection(unordered(request), catalog, context.snapshot)
+  return {
+    cost: () => costOfFinding(selection, catalog, context),
+    run() {
+      const { dataClass, rows } = openSource(request, catalog, context)
+      return Buffer.from(JSON.stringify(trace(selection.filter ?? { kind: 'All' }, dataClass, rows.set, context)))
+    },
+  }
+}
+
+function planRowIds({ request, of }: Of<'rowIds'>, { catalog }: TaskScope, context: QueryContext): PlannedTask {
+  if (of === 'page') {
+    const selection = planPage(request, catalog, context.snapshot)
+    return {
+      cost: () => costOfFinding(selection, catalog, context),
+      run: () => bytesOf(runPage(selection, catalog, context).rowIds),
+    }
+  }
+  const selection = planSelection(request, catalog, context.snapshot)
+  return {
+    cost: () => costOfFinding(selection, catalog, context),
+    run: () => bytesOf(runSelection(selection, catalog, context).rowIds),
+  }
+}
+
+function planMembers(
+  { request }: Of<'members'>,
+  { catalog, layouts, limits }: TaskScope,
+  context: QueryContext,
+): PlannedTask {
+  const selection = planSelection(request, catalog, context.snapshot)
+  bindProjection(selection.dataClass, request.output, layouts, limits)
+  return {
+    cost: () => costOfFinding(selection, catalog, context),
+    run: () => encodeMembers(runSelection(selection, catalog, context).selection),
+  }
+}
+
+const costOfFinding = (selection: Selection, catalog: Catalog, { snapshot }: QueryContext): number =>
+  MICROSECONDS.request + expectSelection(selection, catalog, snapshot).microseconds
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+
+/** An order makes no difference to what is summed up. */
+const unordered = ({ orderBy: _, ...request }: ReadRequest): ReadRequest => request
+
+const valuesOptions = ({ output }: ReadRequest, { maxAnswerBytes }: QueryLimits): ValuesOptions => ({
+  maxAnswerBytes,
+  pretty: output.pretty ?? false,
+})

@@ -1,0 +1,40 @@
+/**
+ * Entry of the threads of the pool: each reads the store by itself, a fresh snapshot for every task, so that it sees
+ * whatever had been committed when the task came.
+ */
+import { workerData } from 'node:worker_threads'
+import { move } from 'piscina'
+import { ProtocolError } from '../errors.ts'
+import { QueryBudget } from '../query/execute/query-budget.ts'
+import { openReadStore, type ReadStore } from '../storage/open-read-store.ts'
+import { planTask } from './plan-task.ts'
+import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
+
+const { store: storeOptions, limits, cancelled } = workerData as PoolThreadOptions
+
+// With the first task and not before: a thread that fails while it starts would be started again without end.
+let opened: ReadStore | undefined
+
+export default function run(message: PoolMessage): PoolOutcome {
+  try {
+    // The bytes belong to a buffer that the next task uses again.
+    const bytes = answer(message).slice()
+    return move(bytes) as unknown as Uint8Array
+  } catch (error) {
+    return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
+  }
+}
+
+function answer({ task, deadlineAt, slot }: PoolMessage): Uint8Array {
+  const isCancelled = () => Atomics.load(cancelled, slot) === 1
+  const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled })
+  // It may have waited behind another one.
+  budget.examine(0)
+  opened ??= openReadStore(storeOptions)
+  const { catalog, layouts, read, rest } = opened
+  try {
+    return read(snapshot => planTask(task, { catalog, layouts, limits }, { snapshot, budget }).run())
+  } finally {
+    rest()
+  }
+}

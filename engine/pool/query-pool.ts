@@ -1,0 +1,217 @@
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { threadId } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import { ProtocolError } from '../errors.ts'
+import { SharedHeap } from '../memory/shared-heap.ts'
+import { outputUrl } from '../output-root.ts'
+import { QueryErrors } from '../query/query-errors.ts'
+import type { QueryLimits } from '../query/query-limits.ts'
+import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import { PoolErrors } from './pool-errors.ts'
+import type { PoolMessage, PoolOutcome, PoolThreadOptions, Task } from './tasks.ts'
+
+export interface PoolOptions {
+  /** 0: one less than the processor has cores, at least one. */
+  threads: number
+  /** Queries that may wait for a thread; beyond it they are refused with 503. */
+  queueLimit: number
+  /** Expected cost up to which a query is not worth a thread of the pool, in milliseconds. 0: everything goes there. */
+  inlineCostMs: number
+  /** Heap of one thread. One that needs more ends, and is replaced. */
+  heapBytes: number
+}
+
+/** Who waits for an answer. */
+export interface Caller {
+  readonly aborted: boolean
+  /** Calls back once when nobody waits any more. */
+  onAborted(callback: () => void): void
+}
+
+/** A task from its arrival to its answer. */
+interface Pending {
+  readonly task: Task
+  readonly deadlineAt: number
+  /** Set while a thread has it. */
+  slot: number | undefined
+  resolve(bytes: Uint8Array): void
+  reject(error: unknown): void
+}
+
+/**
+ * Tasks that a thread has at a time: the one that it works on and the next, so that it does not stand still between
+ * them. More would only wait behind a long one while another thread is idle.
+ */
+const TASKS_PER_THREAD = 2
+const RETRY_AFTER_SECONDS = 1
+
+/**
+ * Threads that work on queries. The queue is here, in front of Piscina's: a task that waits can be taken away, and one
+ * that a thread has is told by a flag in shared memory, for the other tasks of the thread must go on.
+ */
+export class QueryPool {
+  /** Not answered yet, the oldest first. They all have the same time, so that is the order of their deadlines. */
+  private readonly open = new Set<Pending>()
+  /** Those of them that no thread has. */
+  private readonly waiting = new Set<Pending>()
+  private readonly cancelled: Int32Array
+  private readonly freeSlots: number[]
+  /** Started with the first task: most tests, and many small servers, never need it. */
+  private piscina: Piscina | undefined
+  private readonly threads: number
+  private deadlineTimer: NodeJS.Timeout | undefined
+  private closing: Promise<void> | undefined
+  private onIdle: (() => void) | undefined
+
+  constructor(
+    private readonly options: PoolOptions,
+    private readonly store: ReadStoreOptions,
+    private readonly limits: QueryLimits,
+    private readonly onInternalError: (text: string) => void = () => {},
+  ) {
+    this.threads = options.threads || Math.max(1, availableParallelism() - 1)
+    const slots = this.threads * TASKS_PER_THREAD
+    this.cancelled = new Int32Array(new SharedArrayBuffer(4 * slots))
+    this.freeSlots = Array.from({ length: slots }, (_, slot) => slot)
+  }
+
+  /**
+   * @returns the bytes of the answer, owned by the caller
+   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}
+   */
+  run(task: Task, caller?: Caller): Promise<Uint8Array> {
+    if (this.closing) return Promise.reject(PoolErrors.CLOSED())
+    if (this.freeSlots.length === 0 && this.waiting.size >= this.options.queueLimit) {
+      const busy = PoolErrors.BUSY(this.waiting.size).toData()
+      return Promise.reject(new ProtocolError({ ...busy, retryAfterSeconds: RETRY_AFTER_SECONDS }))
+    }
+    return new Promise((resolve, reject) => {
+      const pending: Pending = {
+        task,
+        deadlineAt: Date.now() + this.limits.timeoutMs,
+        slot: undefined,
+        resolve,
+        reject,
+      }
+      this.open.add(pending)
+      this.waiting.add(pending)
+      this.watchDeadlines()
+      caller?.onAborted(() => this.giveUp(pending, QueryErrors.CANCELLED()))
+      this.sendNext()
+    })
+  }
+
+  /** Refuses what waits, finishes what the threads have, then stops them. */
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      for (const pending of this.waiting) this.giveUp(pending, PoolErrors.CLOSED())
+      await this.idle()
+      clearTimeout(this.deadlineTimer)
+      await this.piscina?.destroy()
+    })()
+    return this.closing
+  }
+
+  private sendNext(): void {
+    for (const pending of this.waiting) {
+      const slot = this.freeSlots.pop()
+      if (slot === undefined) return
+      this.waiting.delete(pending)
+      this.send(pending, slot)
+    }
+  }
+
+  private async send(pending: Pending, slot: number): Promise<void> {
+    const { task, deadlineAt } = pending
+    pending.slot = slot
+    Atomics.store(this.cancelled, slot, 0)
+    this.piscina ??= this.start()
+    try {
+      const message: PoolMessage = { task, deadlineAt, slot }
+      this.settle(pending, (await this.piscina.run(message)) as PoolOutcome)
+    } catch (error) {
+      this.onInternalError(`a thread of the query pool ended: ${error instanceof Error ? error.stack : error}`)
+      if (this.finish(pending)) pending.reject(PoolErrors.THREAD_LOST())
+      this.releaseMemory()
+    }
+    this.freeSlots.push(slot)
+    this.sendNext()
+    if (this.isIdle) this.onIdle?.()
+  }
+
+  /** A thread that ended in the middle of a query keeps its version of the shared memory from being freed. */
+  private releaseMemory(): void {
+    if (!this.store.memory) return
+    const alive = new Set([threadId, ...this.piscina!.threads.map(thread => thread.threadId)])
+    new SharedHeap(this.store.memory).freeSlotsOfOthers(id => alive.has(id))
+  }
+
+  private settle(pending: Pending, outcome: PoolOutcome): void {
+    if (!this.finish(pending)) return
+    if (outcome instanceof Uint8Array) pending.resolve(outcome)
+    else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
+  }
+
+  /** Nobody is going to get an answer; what a thread has of it ends at the next batch of rows. */
+  private giveUp(pending: Pending, error: ProtocolError): void {
+    if (!this.finish(pending)) return
+    this.waiting.delete(pending)
+    if (pending.slot !== undefined) Atomics.store(this.cancelled, pending.slot, 1)
+    pending.reject(error)
+  }
+
+  /** @returns false when it was answered before */
+  private finish(pending: Pending): boolean {
+    return this.open.delete(pending)
+  }
+
+  /** No thread has a task, not even one that was given up: a thread is not stopped in the middle of a read. */
+  private get isIdle(): boolean {
+    return this.freeSlots.length === this.cancelled.length
+  }
+
+  private idle(): Promise<void> {
+    return new Promise(resolve => {
+      if (this.isIdle) resolve()
+      else this.onIdle = resolve
+    })
+  }
+
+  /** The thread looks at the deadline too, but not while a task waits, nor in the middle of a large sort. */
+  private watchDeadlines(): void {
+    const [oldest] = this.open
+    if (this.deadlineTimer || !oldest) return
+    this.deadlineTimer = setTimeout(() => {
+      this.deadlineTimer = undefined
+      const now = Date.now()
+      for (const pending of this.open) {
+        if (pending.deadlineAt > now) break
+        this.giveUp(pending, QueryErrors.TIMEOUT(this.limits.timeoutMs))
+      }
+      this.watchDeadlines()
+    }, oldest.deadlineAt - Date.now())
+    this.deadlineTimer.unref()
+  }
+
+  private start(): Piscina {
+    const workerData: PoolThreadOptions = {
+      store: { ...this.store, cacheBytes: Math.floor(this.store.cacheBytes / this.threads) },
+      limits: this.limits,
+      cancelled: this.cancelled,
+    }
+    const piscina = new Piscina({
+      filename: fileURLToPath(outputUrl('engine/pool/pool-thread.js')),
+      workerData,
+      minThreads: this.threads,
+      maxThreads: this.threads,
+      concurrentTasksPerWorker: TASKS_PER_THREAD,
+      atomics: 'async',
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(this.options.heapBytes / 2 ** 20) },
+      recordTiming: false,
+    })
+    // A thread that ends without a task at hand; the others are told by their tasks.
+    piscina.on('error', error => this.onInternalError(`a thread of the query pool ended: ${error.stack}`))
+    return piscina
+  }
+}

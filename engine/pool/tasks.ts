@@ -1,0 +1,52 @@
+import type { ErrorData } from '../errors.ts'
+import type { Aggregation } from '../query/aggregate/aggregate.ts'
+import type { PathListItem } from '../query/parse/parse-path-list.ts'
+import type { QueryLimits } from '../query/query-limits.ts'
+import type { ReadRequest } from '../query/request.ts'
+import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+
+/** What can be asked of a store, in any thread: plain data. The answers are bytes. */
+export type Task =
+  /** The answer to a read: UTF-8 JSON. */
+  | { readonly kind: 'read'; readonly request: ReadRequest }
+  /** Aggregates over all that is selected: UTF-8 JSON. */
+  | {
+      readonly kind: 'compute'
+      readonly request: ReadRequest
+      readonly items: readonly PathListItem[]
+      readonly aggregation: Aggregation
+    }
+  /** The different values of an attribute: UTF-8 JSON. */
+  | { readonly kind: 'distinct'; readonly request: ReadRequest; readonly items: readonly PathListItem[] }
+  /** What each step of the filter took and found: a `TraceStep` as UTF-8 JSON. */
+  | { readonly kind: 'trace'; readonly request: ReadRequest }
+  /** The row ids of the page, or of the whole selection: the bytes of a `Uint32Array`. */
+  | { readonly kind: 'rowIds'; readonly request: ReadRequest; readonly of: 'page' | 'selection' }
+  /** The whole selection as the members of an entity set, as `encodeMembers` makes them. What is to be shown is checked. */
+  | { readonly kind: 'members'; readonly request: ReadRequest }
+
+/** `workerData` of a thread of the pool. */
+export interface PoolThreadOptions {
+  readonly store: ReadStoreOptions
+  readonly limits: QueryLimits
+  /** An entry per task that the threads hold: 1 as soon as nobody waits for it any more. */
+  readonly cancelled: Int32Array
+}
+
+/** To a thread of the pool. */
+export interface PoolMessage {
+  readonly task: Task
+  /** Milliseconds since 1970. The time that it waited counts. */
+  readonly deadlineAt: number
+  /** Its entry in {@link PoolThreadOptions.cancelled}. */
+  readonly slot: number
+}
+
+/** Back from it. Whatever a task throws comes as an outcome, so that a rejection means that the thread is gone. */
+export type PoolOutcome =
+  /** Transferred, not copied. */
+  | Uint8Array
+  /** A `ProtocolError`. */
+  | { readonly error: ErrorData }
+  /** Anything else that was thrown: a fault of ours, for the log. */
+  | { readonly fault: unknown }

@@ -1,0 +1,64 @@
+import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { Snapshot } from '../../storage/snapshot.ts'
+import type { Measure } from '../aggregate/measure.ts'
+import type { PathListItem } from '../parse/parse-path-list.ts'
+import type { Output } from '../request.ts'
+import { fanOut } from './selection-cost.ts'
+import { costOfReading, MICROSECONDS } from './work.ts'
+
+const DEFAULT_TOP = 100
+
+/** What writing this many entities is expected to take, in microseconds. Names that do not exist cost nothing. */
+export function costOfEntities(output: Output, dataClass: DataClass, rows: number, snapshot: Snapshot): number {
+  const { attributes, expand, pretty } = output
+  let related = 0
+  for (const item of expand ?? []) related += relatedRows(item, dataClass, snapshot)
+  if (attributes?.from === 'parameter') {
+    for (const item of attributes.items) if (item.path.length > 1) related += relatedRows(item, dataClass, snapshot)
+  }
+  const row = pretty ? MICROSECONDS.prettyRow : MICROSECONDS.row
+  return rows * (row + related * (row + MICROSECONDS.relatedRow))
+}
+
+/** Of one entity, over all relations in the path. */
+function relatedRows({ path, range }: PathListItem, dataClass: DataClass, snapshot: Snapshot): number {
+  let owner = dataClass
+  let atOnce = 1
+  let all = 0
+  for (const name of path) {
+    const relations = relationsNamed(name, owner)
+    if (relations.length === 0) break
+    const shown = (relation: RelationAttribute) =>
+      Math.min(range?.count ?? relation.target.defaultTopSize ?? DEFAULT_TOP, fanOut(relation, snapshot))
+    atOnce *= relations.reduce((sum, relation) => sum + shown(relation), 0)
+    all += atOnce
+    owner = relations.at(-1)!.target
+  }
+  return all
+}
+
+function relationsNamed(name: string, owner: DataClass): readonly RelationAttribute[] {
+  if (name === '$all') return owner.attributes.filter(isRelation)
+  const attribute = owner.attributesByName.get(name)
+  if (attribute?.kind === 'alias') return attribute.relations
+  return attribute && isRelation(attribute) ? [attribute] : []
+}
+
+/** What summing values up is expected to take, in microseconds. */
+export function costOfAggregate(measure: Measure, isDistinct: boolean, rows: number, snapshot: Snapshot): number {
+  const { relations, attribute, properties, values } = measure
+  let microseconds = 0
+  for (const each of [...relations, attribute]) {
+    // The entities behind a 1→N relation are only counted, at the end of the path, by the relation that points back.
+    const column = each.kind === 'relatedEntities' ? each.inverse : each
+    microseconds += costOfReading(snapshot.table(column.dataClass), column, rows)
+  }
+  const isNumber = (values === 'number' || values === 'date') && properties.length === 0
+  const perValue = isDistinct
+    ? MICROSECONDS.distinct
+    : isNumber
+      ? MICROSECONDS.aggregate.number
+      : MICROSECONDS.aggregate.other
+  return microseconds + rows * perValue
+}

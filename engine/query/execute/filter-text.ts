@@ -1,0 +1,73 @@
+import type { TextPool } from '../../storage/snapshot.ts'
+import { matcherOf } from '../bind/match-value.ts'
+import type { Bound, ValueTest } from '../bind/predicate.ts'
+
+/** What is asked of a text, for the pointers that stand for texts. */
+export interface PointerTest {
+  readonly passes: PointerMatcher
+  /** The test asks for equality with this one, or for difference. */
+  readonly equal?: number
+  readonly negated?: boolean
+}
+
+type PointerMatcher = (pointer: number) => boolean
+
+export function pointerTestOf(test: ValueTest, negated: boolean, texts: TextPool): PointerTest {
+  const matches = pointerMatcher(test, texts)
+  const passes: PointerMatcher = negated ? pointer => !matches(pointer) : matches
+  return test.kind === 'equal' ? { passes, equal: texts.find(test.value as string), negated } : { passes }
+}
+
+/** Without making strings where pointers or bytes tell. */
+function pointerMatcher(test: ValueTest, texts: TextPool): PointerMatcher {
+  switch (test.kind) {
+    case 'any':
+      return () => true
+    case 'equal': {
+      const wanted = texts.find(test.value as string)
+      return pointer => pointer === wanted
+    }
+    case 'in': {
+      const wanted = new Set([...test.values].map(value => texts.find(value as string)))
+      return pointer => wanted.has(pointer)
+    }
+    case 'range': {
+      const isAbove = boundTest(test.lower, texts, 1)
+      const isBelow = boundTest(test.upper, texts, -1)
+      return pointer => isAbove(pointer) && isBelow(pointer)
+    }
+    case 'pattern':
+      return test.parts.some(part => ESCAPED.test(part)) ? readText(test, texts) : texts.patternTest(test.parts)
+    case 'anyOf': {
+      const tests = test.tests.map(each => pointerMatcher(each, texts))
+      return pointer => tests.some(passes => passes(pointer))
+    }
+    case 'keyword':
+      return readText(test, texts)
+  }
+}
+
+function boundTest(bound: Bound | undefined, texts: TextPool, sign: 1 | -1): PointerMatcher {
+  if (!bound) return () => true
+  const compare = texts.comparerTo(bound.value as string)
+  const least = bound.inclusive ? 0 : 1
+  return pointer => Math.sign(compare(pointer)) * sign >= least
+}
+
+/** In the bytes of a pool these can stand inside of another one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const ESCAPED = /[\u0000-\u0002]/
+
+/** Outcomes that are remembered: many rows have one of a few texts, or each has its own. A power of 2. */
+const REMEMBERED = 4096
+
+function readText(test: ValueTest, texts: TextPool): PointerMatcher {
+  const matches = matcherOf(test)
+  // A pointer is a multiple of 8, so that there is room for its outcome in the lowest bit.
+  const known = new Uint32Array(REMEMBERED)
+  return pointer => {
+    const at = (pointer >>> 3) & (REMEMBERED - 1)
+    if ((known[at]! & ~1) >>> 0 !== pointer) known[at] = pointer + Number(matches(texts.text(pointer)))
+    return (known[at]! & 1) !== 0
+  }
+}

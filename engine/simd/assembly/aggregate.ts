@@ -1,0 +1,109 @@
+// @ts-nocheck AssemblyScript: its compiler checks the types
+import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
+
+/**
+ * Rows with an even number go to one lane and those with an odd number to the other, each with a sum in two doubles; the
+ * lanes are joined at the end. The twin does the same in the same order, so that both round alike.
+ */
+export function aggregateF64(segments: usize, count: u32, candidates: usize, result: usize): u32 {
+  let hits: u32 = 0
+  let high = f64x2.splat(0)
+  let low = f64x2.splat(0)
+  let min = f64x2.splat(Infinity)
+  let max = f64x2.splat(-Infinity)
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    let values = valuesOf(segments, segment)
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
+      let bits = selected(present, candidates, at)
+      hits += <u32>popcnt(bits)
+      if (~bits === 0) {
+        for (let pair: usize = 0; pair < 512; pair += 16) {
+          const value = v128.load(values + pair)
+          const sum = f64x2.add(high, value)
+          low = f64x2.add(low, rounding(high, value, sum))
+          high = sum
+          min = f64x2.pmin(min, value)
+          max = f64x2.pmax(max, value)
+        }
+      } else {
+        while (bits !== 0) {
+          const even: u64 = ctz(bits) & ~1
+          const absent = i64x2.eq(v128.and(i64x2.splat(bits >>> even), i64x2(1, 2)), i64x2.splat(0))
+          const value = v128.load(values + ((<usize>even) << 3))
+          // Adding 0 changes nothing, and neither does comparing with NaN, which an absent lane becomes.
+          const addend = v128.andnot(value, absent)
+          const compared = v128.or(value, absent)
+          const sum = f64x2.add(high, addend)
+          low = f64x2.add(low, rounding(high, addend, sum))
+          high = sum
+          min = f64x2.pmin(min, compared)
+          max = f64x2.pmax(max, compared)
+          bits &= ~((<u64>3) << even)
+        }
+      }
+      values += 512
+    }
+    candidates = next(candidates)
+  }
+  const even = f64x2.extract_lane(high, 0)
+  const odd = f64x2.extract_lane(high, 1)
+  const joined = even + odd
+  const part = joined - even
+  const lost = even - (joined - part) + (odd - part)
+  const rest = f64x2.extract_lane(low, 0) + f64x2.extract_lane(low, 1) + lost
+  const total = joined + rest
+  store<f64>(result, total)
+  store<f64>(result, rest - (total - joined), 8)
+  // Adding 0 makes one zero of two.
+  store<f64>(result, f64.min(f64x2.extract_lane(min, 0), f64x2.extract_lane(min, 1)) + 0, 16)
+  store<f64>(result, f64.max(f64x2.extract_lane(max, 0), f64x2.extract_lane(max, 1)) + 0, 24)
+  return hits
+}
+
+/** What rounding took from `a + b`: TwoSum, which has no branch. */
+function rounding(a: v128, b: v128, sum: v128): v128 {
+  const part = f64x2.sub(sum, a)
+  return f64x2.add(f64x2.sub(a, f64x2.sub(sum, part)), f64x2.sub(b, part))
+}
+
+export function aggregateI32(segments: usize, count: u32, candidates: usize, result: usize): u32 {
+  let hits: u32 = 0
+  let total = i64x2.splat(0)
+  let min = i32x4.splat(i32.MAX_VALUE)
+  let max = i32x4.splat(i32.MIN_VALUE)
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    let values = valuesOf(segments, segment)
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
+      let bits = selected(present, candidates, at)
+      hits += <u32>popcnt(bits)
+      while (bits !== 0) {
+        const first: u64 = ctz(bits) & ~3
+        const chosen = i32x4.ne(v128.and(i32x4.splat(<i32>(bits >>> first)), i32x4(1, 2, 4, 8)), i32x4.splat(0))
+        const value = v128.load(values + ((<usize>first) << 2))
+        const addend = v128.and(value, chosen)
+        total = i64x2.add(total, i64x2.extend_low_i32x4_s(addend))
+        total = i64x2.add(total, i64x2.extend_high_i32x4_s(addend))
+        min = i32x4.min_s(min, v128.bitselect(value, min, chosen))
+        max = i32x4.max_s(max, v128.bitselect(value, max, chosen))
+        bits &= ~((<u64>15) << first)
+      }
+      values += 256
+    }
+    candidates = next(candidates)
+  }
+  const sum = i64x2.extract_lane(total, 0) + i64x2.extract_lane(total, 1)
+  const high = <f64>sum
+  store<f64>(result, high)
+  store<f64>(result, <f64>(sum - <i64>high), 8)
+  store<f64>(result, hits === 0 ? Infinity : <f64>least(min), 16)
+  // ~ turns the order of integers round.
+  store<f64>(result, hits === 0 ? -Infinity : <f64>~least(v128.not(max)), 24)
+  return hits
+}
+
+function least(values: v128): i32 {
+  const pairs = i32x4.min_s(values, v128.shuffle<i32>(values, values, 2, 3, 0, 1))
+  return min<i32>(i32x4.extract_lane(pairs, 0), i32x4.extract_lane(pairs, 1))
+}

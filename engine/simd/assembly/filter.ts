@@ -1,0 +1,153 @@
+// @ts-nocheck AssemblyScript: its compiler checks the types
+import { bitCount } from './bitmap'
+import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
+
+export function filterF64(
+  segments: usize,
+  count: u32,
+  candidates: usize,
+  lower: f64,
+  upper: f64,
+  inside: bool,
+  out: usize,
+): u32 {
+  return filterRange<f64>(segments, count, candidates, v128.splat<f64>(lower), v128.splat<f64>(upper), inside, out)
+}
+
+export function filterI32(
+  segments: usize,
+  count: u32,
+  candidates: usize,
+  lower: i32,
+  upper: i32,
+  inside: bool,
+  out: usize,
+): u32 {
+  return filterRange<i32>(segments, count, candidates, v128.splat<i32>(lower), v128.splat<i32>(upper), inside, out)
+}
+
+function filterRange<T>(
+  segments: usize,
+  count: u32,
+  candidates: usize,
+  lower: v128,
+  upper: v128,
+  inside: bool,
+  out: usize,
+): u32 {
+  const flip: u64 = inside ? 0 : -1
+  let hits: u32 = 0
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    let values = valuesOf(segments, segment)
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
+      let bits = selected(present, candidates, at)
+      if (bits !== 0) {
+        let passed: u64 = 0
+        for (let i: usize = 0; i < 64; i += 16) {
+          passed |= (<u64>sixteenInRange<T>(values + i * sizeof<T>(), lower, upper)) << i
+        }
+        bits &= passed ^ flip
+        hits += <u32>popcnt(bits)
+      }
+      if (out !== 0) store<u64>(out + at, bits)
+      values += 64 * sizeof<T>()
+    }
+    candidates = next(candidates)
+    out = next(out)
+  }
+  return hits
+}
+
+/** A bit for each of 16 values. Four comparisons become one vector of 32-bit masks, or are one already. */
+function sixteenInRange<T>(values: usize, lower: v128, upper: v128): u32 {
+  const size: usize = 4 * sizeof<T>()
+  return packed(
+    fourInRange<T>(values, lower, upper),
+    fourInRange<T>(values + size, lower, upper),
+    fourInRange<T>(values + 2 * size, lower, upper),
+    fourInRange<T>(values + 3 * size, lower, upper),
+  )
+}
+
+function fourInRange<T>(values: usize, lower: v128, upper: v128): v128 {
+  const first = inRange<T>(v128.load(values), lower, upper)
+  if (sizeof<T>() === 4) return first
+  return v128.shuffle<i32>(first, inRange<T>(v128.load(values, 16), lower, upper), 0, 2, 4, 6)
+}
+
+function inRange<T>(values: v128, lower: v128, upper: v128): v128 {
+  return v128.and(v128.ge<T>(values, lower), v128.le<T>(values, upper))
+}
+
+/** 16 masks of 32 bits as 16 bits. */
+function packed(a: v128, b: v128, c: v128, d: v128): u32 {
+  return i8x16.bitmask(i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d)))
+}
+
+export function filterU32(
+  segments: usize,
+  count: u32,
+  candidates: usize,
+  list: usize,
+  length: u32,
+  inside: bool,
+  out: usize,
+): u32 {
+  const flip: u64 = inside ? 0 : -1
+  let hits: u32 = 0
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    let values = valuesOf(segments, segment)
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
+      let bits = selected(present, candidates, at)
+      if (bits !== 0) {
+        let passed: u64 = 0
+        for (let i: usize = 0; i < 64; i += 16) passed |= (<u64>sixteenInList(values + i * 4, list, length)) << i
+        bits &= passed ^ flip
+        hits += <u32>popcnt(bits)
+      }
+      if (out !== 0) store<u64>(out + at, bits)
+      values += 256
+    }
+    candidates = next(candidates)
+    out = next(out)
+  }
+  return hits
+}
+
+function sixteenInList(values: usize, list: usize, length: u32): u32 {
+  const v0 = v128.load(values)
+  const v1 = v128.load(values, 16)
+  const v2 = v128.load(values, 32)
+  const v3 = v128.load(values, 48)
+  let m0 = i32x4.splat(0)
+  let m1 = m0
+  let m2 = m0
+  let m3 = m0
+  for (const end = list + (length << 2); list < end; list += 4) {
+    const wanted = v128.load32_splat(list)
+    m0 = v128.or(m0, i32x4.eq(v0, wanted))
+    m1 = v128.or(m1, i32x4.eq(v1, wanted))
+    m2 = v128.or(m2, i32x4.eq(v2, wanted))
+    m3 = v128.or(m3, i32x4.eq(v3, wanted))
+  }
+  return packed(m0, m1, m2, m3)
+}
+
+export function filterPresent(segments: usize, count: u32, candidates: usize, inside: bool, out: usize): u32 {
+  const flip = i32x4.splat(inside ? 0 : -1)
+  let hits: u32 = 0
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 16) {
+      let bits = v128.xor(v128.load(present + at), flip)
+      bits = v128.and(bits, v128.load(candidates + at))
+      hits += bitCount(bits)
+      if (out !== 0) v128.store(out + at, bits)
+    }
+    candidates = next(candidates)
+    out = next(out)
+  }
+  return hits
+}

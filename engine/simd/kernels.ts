@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import { outputUrl } from '../output-root.ts'
+import { plainKernels } from './plain-kernels.ts'
+
+/** Where in a segment, counted in bytes from its address, its bitmap of rows with a value and its values are. */
+export interface SegmentLayout {
+  readonly present: number
+  readonly values: number
+}
+
+/**
+ * Loops over columns in shared memory. All run on `count` consecutive segments of a column, 4096 rows each; `segments` is
+ * the address of a list of their addresses, u32 each. Addresses are byte offsets in the memory, multiples of 4, and of 8
+ * for f64 values and what is written as such; nothing checks them. Where a row has no value, what stands there is read
+ * and may be anything; a value is never NaN.
+ *
+ * Bitmaps have 128 words for each segment. `candidates` are the rows to look at; 0, where it says so, all that have a
+ * value: not for segments to which a writer adds rows that a reader must not see yet. `out` gets the rows that pass, and
+ * may be the same as `candidates`; 0 only counts them.
+ *
+ * There are two implementations with the same answers, to the last bit: {@link simdKernels} and {@link plainKernels}.
+ */
+export interface Kernels {
+  /**
+   * Rows with a value v where lower <= v <= upper, or with `inside` false those with any other value. With infinite
+   * bounds, lower = upper, and neighbours of a bound that is itself left out, this is every comparison of numbers.
+   * @param candidates may be 0
+   * @returns number of rows
+   */
+  filterF64(
+    segments: number,
+    count: number,
+    candidates: number,
+    lower: number,
+    upper: number,
+    inside: boolean,
+    out: number,
+  ): number
+
+  /** The same for i32 values and bounds. */
+  filterI32(
+    segments: number,
+    count: number,
+    candidates: number,
+    lower: number,
+    upper: number,
+    inside: boolean,
+    out: number,
+  ): number
+
+  /**
+   * Rows with a value that is in a list of `length` u32, or with `inside` false those with any other value. For short
+   * lists: each value is compared with each of them.
+   * @param candidates may be 0
+   * @returns number of rows
+   */
+  filterU32(
+    segments: number,
+    count: number,
+    candidates: number,
+    list: number,
+    length: number,
+    inside: boolean,
+    out: number,
+  ): number
+
+  /** Candidates with a value, or with `inside` false those without. @returns number of rows */
+  filterPresent(segments: number, count: number, candidates: number, inside: boolean, out: number): number
+
+  /**
+   * Sum, minimum and maximum of f64 values: writes four f64 to `result`: the sum, what rounding took from it, minimum and
+   * maximum. Of nothing they are 0, 0, Infinity and -Infinity; none is -0.
+   *
+   * Sum and rest together are exact for integers, while the sum of magnitudes of what was rounded away stays below 2^53.
+   * For any n values the sum is as good as one with twice the digits that is rounded at the end: it is off by at most
+   * 2^-53 of itself and n² 2^-106 of the sum of magnitudes. Beyond the largest double both are NaN.
+   * @param candidates may be 0
+   * @returns number of values
+   * Source: Ogita, Rump, Oishi, Accurate Sum and Dot Product (2005), algorithm 4.4 and proposition 4.5.
+   */
+  aggregateF64(segments: number, count: number, candidates: number, result: number): number
+
+  /** The same for i32 values. Sum and rest together are exact. */
+  aggregateI32(segments: number, count: number, candidates: number, result: number): number
+
+  /**
+   * The f64 values of the candidates, dense and in their order; `missing` for those without. Writes as many to `out` as
+   * there are candidates.
+   * @returns number of candidates
+   */
+  gatherF64(segments: number, count: number, candidates: number, missing: number, out: number): number
+
+  /**
+   * Rows whose f64 value is a row id that is in the bitmap `targets` of `targetWords` words.
+   * @param candidates may be 0
+   * @returns number of rows
+   */
+  semiJoin(
+    segments: number,
+    count: number,
+    candidates: number,
+    targets: number,
+    targetWords: number,
+    out: number,
+  ): number
+
+  /** Sets the bits of the row ids that are values of the candidates. @param candidates may be 0 */
+  markReferenced(segments: number, count: number, candidates: number, targets: number, targetWords: number): void
+
+  /** Bitmaps of `words` words; `out` may be one of them, and 0 only counts. @returns number of bits set */
+  and(a: number, b: number, out: number, words: number): number
+  or(a: number, b: number, out: number, words: number): number
+  andNot(a: number, b: number, out: number, words: number): number
+  popcount(bitmap: number, words: number): number
+}
+
+/** The kernels of one thread for one memory: make them once. */
+export const kernels = (memory: WebAssembly.Memory, layout: SegmentLayout): Kernels =>
+  simdKernels(memory, layout) ?? plainKernels(memory, layout)
+
+/** Undefined where WebAssembly has no SIMD. */
+export function simdKernels(memory: WebAssembly.Memory, layout: SegmentLayout): Kernels | undefined {
+  const module = compiled()
+  if (!module) return undefined
+  const instance = new WebAssembly.Instance(module, {
+    env: { memory },
+    segment: { presentOffset: layout.present, valuesOffset: layout.values },
+  })
+  return instance.exports as Kernels
+}
+
+let cached: WebAssembly.Module | null | undefined
+
+function compiled(): WebAssembly.Module | undefined {
+  if (cached === undefined) cached = compile()
+  return cached ?? undefined
+}
+
+function compile(): WebAssembly.Module | null {
+  try {
+    return new WebAssembly.Module(readFileSync(outputUrl('engine/simd/kernels.wasm')))
+  } catch (error) {
+    // What an engine or a processor without SIMD says of the instructions; anything else is a broken build.
+    if (error instanceof WebAssembly.CompileError) return null
+    throw error
+  }
+}

@@ -1,0 +1,203 @@
+import { SEGMENT_WORDS } from '../storage/snapshot.ts'
+import type { Kernels, SegmentLayout } from './kernels.ts'
+
+/** The kernels in plain JavaScript. Addresses go up to 2^32: unsigned shifts make indexes of them. */
+export function plainKernels(memory: WebAssembly.Memory, layout: SegmentLayout): Kernels {
+  const words = new Uint32Array(memory.buffer)
+  const integers = new Int32Array(memory.buffer)
+  const floats = new Float64Array(memory.buffer)
+
+  const segmentAt = (segments: number, index: number): number => words[(segments >>> 2) + index]!
+
+  /**
+   * Calls back for each word that has rows to look at, with the address of its 32 values, and keeps the rows among them
+   * that it answers.
+   */
+  function filter(
+    segments: number,
+    count: number,
+    candidates: number,
+    out: number,
+    valueBytes: number,
+    passing: (address: number, bits: number) => number,
+  ): number {
+    let hits = 0
+    for (let segment = 0, word = 0; segment < count; segment++) {
+      const address = segmentAt(segments, segment)
+      const present = (address + layout.present) >>> 2
+      for (let i = 0; i < SEGMENT_WORDS; i++, word++) {
+        let bits = words[present + i]!
+        if (candidates !== 0) bits &= words[(candidates >>> 2) + word]!
+        if (bits !== 0) bits &= passing(address + layout.values + i * 32 * valueBytes, bits)
+        if (out !== 0) words[(out >>> 2) + word] = bits
+        hits += bitCount(bits)
+      }
+    }
+    return hits
+  }
+
+  /** Sum in two doubles, minimum and maximum of the rows in `lane`, a mask for each word. */
+  function aggregateLane(
+    values: Float64Array | Int32Array,
+    segments: number,
+    count: number,
+    candidates: number,
+    lane: number,
+  ) {
+    const shift = values === floats ? 3 : 2
+    let hits = 0
+    let high = 0
+    let low = 0
+    let min = Number.POSITIVE_INFINITY
+    let max = Number.NEGATIVE_INFINITY
+    for (let segment = 0, word = 0; segment < count; segment++) {
+      const address = segmentAt(segments, segment)
+      const present = (address + layout.present) >>> 2
+      const first = (address + layout.values) >>> shift
+      for (let i = 0; i < SEGMENT_WORDS; i++, word++) {
+        let bits = words[present + i]! & lane
+        if (candidates !== 0) bits &= words[(candidates >>> 2) + word]!
+        for (; bits !== 0; bits &= bits - 1) {
+          const value = values[first + i * 32 + lowestBit(bits)]!
+          const sum = high + value
+          const part = sum - high
+          low += high - (sum - part) + (value - part)
+          high = sum
+          if (value < min) min = value
+          if (value > max) max = value
+          hits++
+        }
+      }
+    }
+    return { hits, high, low, min, max }
+  }
+
+  function aggregate(
+    values: Float64Array | Int32Array,
+    segments: number,
+    count: number,
+    candidates: number,
+    result: number,
+  ): number {
+    const even = aggregateLane(values, segments, count, candidates, 0x55555555)
+    const odd = aggregateLane(values, segments, count, candidates, 0xaaaaaaaa)
+    const joined = even.high + odd.high
+    const part = joined - even.high
+    const lost = even.high - (joined - part) + (odd.high - part)
+    const rest = even.low + odd.low + lost
+    const total = joined + rest
+    floats[result >>> 3] = total
+    floats[(result >>> 3) + 1] = rest - (total - joined)
+    // Adding 0 makes one zero of two.
+    floats[(result >>> 3) + 2] = Math.min(even.min, odd.min) + 0
+    floats[(result >>> 3) + 3] = Math.max(even.max, odd.max) + 0
+    return even.hits + odd.hits
+  }
+
+  function combine(length: number, out: number, wordAt: (index: number) => number): number {
+    let hits = 0
+    for (let i = 0; i < length; i++) {
+      const bits = wordAt(i)
+      if (out !== 0) words[(out >>> 2) + i] = bits
+      hits += bitCount(bits)
+    }
+    return hits
+  }
+
+  return {
+    filterF64: (segments, count, candidates, lower, upper, inside, out) =>
+      filter(segments, count, candidates, out, 8, address => {
+        let bits = 0
+        for (let i = 0, first = address >>> 3; i < 32; i++) {
+          const value = floats[first + i]!
+          bits |= (+(value >= lower) & +(value <= upper)) << i
+        }
+        return inside ? bits : ~bits
+      }),
+
+    filterI32: (segments, count, candidates, lower, upper, inside, out) =>
+      filter(segments, count, candidates, out, 4, address => {
+        let bits = 0
+        for (let i = 0, first = address >>> 2; i < 32; i++) {
+          const value = integers[first + i]!
+          bits |= (+(value >= lower) & +(value <= upper)) << i
+        }
+        return inside ? bits : ~bits
+      }),
+
+    filterU32(segments, count, candidates, list, length, inside, out) {
+      const start = list >>> 2
+      return filter(segments, count, candidates, out, 4, address => {
+        let bits = 0
+        for (let i = 0, first = address >>> 2; i < 32; i++) {
+          const value = words[first + i]!
+          for (let j = start; j < start + length; j++) bits |= +(words[j] === value) << i
+        }
+        return inside ? bits : ~bits
+      })
+    },
+
+    filterPresent(segments, count, candidates, inside, out) {
+      return combine(count * SEGMENT_WORDS, out, i => {
+        const present = segmentAt(segments, Math.floor(i / SEGMENT_WORDS)) + layout.present
+        const bits = words[(present >>> 2) + (i % SEGMENT_WORDS)]!
+        return words[(candidates >>> 2) + i]! & (inside ? bits : ~bits)
+      })
+    },
+
+    aggregateF64: (segments, count, candidates, result) => aggregate(floats, segments, count, candidates, result),
+    aggregateI32: (segments, count, candidates, result) => aggregate(integers, segments, count, candidates, result),
+
+    gatherF64(segments, count, candidates, missing, out) {
+      const start = out >>> 3
+      let length = 0
+      for (let segment = 0, word = candidates >>> 2; segment < count; segment++) {
+        const address = segmentAt(segments, segment)
+        const present = (address + layout.present) >>> 2
+        const first = (address + layout.values) >>> 3
+        for (let i = 0; i < SEGMENT_WORDS; i++, word++) {
+          for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+            const row = lowestBit(bits)
+            floats[start + length++] = (words[present + i]! >>> row) & 1 ? floats[first + i * 32 + row]! : missing
+          }
+        }
+      }
+      return length
+    },
+
+    semiJoin: (segments, count, candidates, targets, targetWords, out) =>
+      filter(segments, count, candidates, out, 8, (address, bits) => {
+        let found = 0
+        for (let rest = bits; rest !== 0; rest &= rest - 1) {
+          const row = lowestBit(rest)
+          const target = floats[(address >>> 3) + row]! >>> 0
+          const word = target >>> 5 < targetWords ? words[(targets >>> 2) + (target >>> 5)]! : 0
+          found |= ((word >>> (target & 31)) & 1) << row
+        }
+        return found
+      }),
+
+    markReferenced(segments, count, candidates, targets, targetWords) {
+      filter(segments, count, candidates, 0, 8, (address, bits) => {
+        for (let rest = bits; rest !== 0; rest &= rest - 1) {
+          const target = floats[(address >>> 3) + lowestBit(rest)]! >>> 0
+          if (target >>> 5 < targetWords) words[(targets >>> 2) + (target >>> 5)]! |= 1 << (target & 31)
+        }
+        return 0
+      })
+    },
+
+    and: (a, b, out, length) => combine(length, out, i => words[(a >>> 2) + i]! & words[(b >>> 2) + i]!),
+    or: (a, b, out, length) => combine(length, out, i => words[(a >>> 2) + i]! | words[(b >>> 2) + i]!),
+    andNot: (a, b, out, length) => combine(length, out, i => words[(a >>> 2) + i]! & ~words[(b >>> 2) + i]!),
+    popcount: (bitmap, length) => combine(length, 0, i => words[(bitmap >>> 2) + i]!),
+  }
+}
+
+const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)
+
+function bitCount(word: number): number {
+  let v = word - ((word >>> 1) & 0x55555555)
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333)
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}

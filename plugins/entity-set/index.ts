@@ -1,0 +1,166 @@
+import { type EntitySet, kept, parseJsonBody, type SetOperator, sourceOf } from '../../engine/index.ts'
+import { definePlugin, encoded, json, type ReadRequest, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { EntitySetRequestErrors } from './errors.ts'
+import { relatedRead } from './related-read.ts'
+import { savedAtAccess, savedAtCreation } from './saved-query.ts'
+
+/**
+ * Entity sets: selections that the server keeps.
+ *
+ *   GET  /Employee?$filter="woman"&$method=entityset     makes one of any collection
+ *        →  { "__ENTITYSET": "/rest/Employee/$entityset/{id}", …the collection }   and the header Content-Location
+ *   GET  /Company(1)/staff?$expand=staff&$method=subentityset&$subOrderby="salary desc"&$subExpand=manager
+ *   GET  /Employee/$entityset/{id}                       a page of it, with all that a collection offers;
+ *                                                        /Employee/{attributes}/$entityset/{id} too
+ *   GET  /Employee/$entityset/{id}?$clean=true           without entities that have been deleted
+ *   GET  /Employee/$entityset/{id}?$logicOperator=AND&$otherCollection={id}    AND, OR, EXCEPT; INTERSECT → true or false
+ *   GET  /Employee/$entityset/{id}?$method=release       ends it  →  { "ok": true }
+ *   POST /Employee/$entityset/$release  ["{id}", …]      ends those that there are; /$entityset/$release of any class
+ *
+ * With `$method=entityset` what a set becomes by a filter, an order, `$clean` or `$logicOperator` is kept as a new set; one
+ * that nothing changes answers under its own id. `$top` and `$skip` are about the answer only. `$method=delete` deletes the
+ * members. A member that has been deleted stays as `{"__STAMP":0}`, one that no longer matches the filter stays as it is.
+ * `$none` in the place of an id is the empty set.
+ *
+ * A set ends when it has not been used for `$timeout` seconds (two hours). `$savedfilter=true` and `$savedorderby=true` at
+ * its creation, or their texts then or in a later request, make it again under its id when it is asked for after its end,
+ * for ten minutes without use; `$refresh=true` does so before. Sets outlive a restart of the server.
+ *
+ * Source: base specification, 2.7, 3, 4.4 and 4.5; protocol notes, 6.
+ */
+export default definePlugin({
+  name: 'entity-set',
+  kernel: '^1.0.0',
+  register({ engine, method, parameter, part, service }) {
+    const { entitySets } = engine
+    /** The set in the address; without `set` when it is only named, or when something has changed its members. */
+    const addressed = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
+
+    part('$entityset', (request, next) => {
+      const text = next()
+      if (text === undefined) return undefined
+      if (text === '$release') {
+        if (request.verb !== 'POST') throw EntitySetRequestErrors.RELEASE_VERB(request.verb)
+        return request.body().then(body => {
+          request.steps.push(() => release(body, request))
+        })
+      }
+      addressed.set(request, { text })
+      request.steps.push(() => open(request, text))
+      return undefined
+    })
+
+    const open = (request: RestRequest, text: string): Reply | undefined | Promise<Reply | undefined> => {
+      const { read } = request
+      if (request.isEntity || read.source.kind !== 'all') throw EntitySetRequestErrors.NOT_ON_ENTITIES(read.dataClass)
+      // What is to be released must not be made again for it.
+      if (request.parameter('$method') === 'release') return undefined
+      read.output.isEntitySet = true
+      if (text === '$none') return start(request, undefined)
+      const options = { saved: savedAtAccess(request), timeoutSeconds: timeoutOf(request) }
+      const set = entitySets.open(request.dataClass!, text, options)
+      return set instanceof Promise ? set.then(made => start(request, made)) : start(request, set)
+    }
+
+    const start = (request: RestRequest, set: EntitySet | undefined): undefined | Promise<Reply | undefined> => {
+      const changes = ['$logicOperator', '$otherCollection', '$clean', '$refresh']
+      request.read.source = sourceOf(set?.members ?? NOBODY)
+      addressed.get(request)!.set = set
+      return changes.some(name => request.parameters.has(name)) ? change(request, set) : undefined
+    }
+
+    const change = async (request: RestRequest, found: EntitySet | undefined): Promise<Reply | undefined> => {
+      const dataClass = request.dataClass!
+      const set = found && request.flag('$refresh') ? await entitySets.refresh(dataClass, found) : found
+      let members = set?.members ?? NOBODY
+      const keyword = request.parameter('$logicOperator')
+      const reference = request.parameter('$otherCollection')
+      const isCombined = keyword !== undefined || reference !== undefined
+      if (isCombined) {
+        const operator = OPERATORS.get(keyword?.toUpperCase() ?? '')
+        if (!operator) throw EntitySetRequestErrors.UNKNOWN_OPERATOR((keyword ?? '').slice(0, 100))
+        if (!reference) throw EntitySetRequestErrors.NO_OTHER_COLLECTION()
+        const other = await entitySets.openOther(dataClass, reference)
+        if (operator === 'intersects') return json(entitySets.intersects(members, other.members))
+        members = entitySets.combine(operator, members, other.members)
+      }
+      if (request.flag('$clean')) members = entitySets.clean(dataClass, members)
+      request.read.source = sourceOf(members)
+      addressed.get(request)!.set = isCombined || request.flag('$clean') ? undefined : set
+      return undefined
+    }
+
+    // Without a set everything would be selected, which nobody means.
+    parameter('$logicOperator', (_read, _value, request) => {
+      if (!addressed.has(request)) throw EntitySetRequestErrors.NOT_A_SET('$logicOperator')
+    })
+
+    method('entityset', { verbs: ['GET', 'POST'] }, async request => {
+      const { read } = request
+      if (request.isEntity) throw EntitySetRequestErrors.NOT_A_COLLECTION()
+      const timeoutSeconds = timeoutOf(request)
+      const same = read.filter === undefined && read.orderBy === undefined ? addressed.get(request)?.set : undefined
+      if (same && timeoutSeconds !== undefined) entitySets.setTimeout(same, timeoutSeconds)
+      const options = { timeoutSeconds, saved: savedAtCreation(request) }
+      const set = same ?? (await entitySets.create(read, options, request.transport))
+      return page(set, read, request)
+    })
+
+    method('subentityset', { verbs: ['GET', 'POST'] }, request =>
+      // Clients page a set with the parameters that made it.
+      addressed.has(request) ? encoded(engine.read(request.read, request.transport)) : createRelated(request),
+    )
+
+    const createRelated = async (request: RestRequest): Promise<Reply> => {
+      const timeoutSeconds = timeoutOf(request)
+      const { target, read } = await relatedRead(request, engine)
+      const set = await entitySets.create(read, { timeoutSeconds }, request.transport)
+      return page(set, { ...read, dataClass: target }, request)
+    }
+
+    /** The page of a new set that its creator asked for. */
+    const page = async (set: EntitySet, read: ReadRequest, { transport }: RestRequest): Promise<Reply> => {
+      const uri = `/rest/${encodeURIComponent(read.dataClass)}/$entityset/${set.id}`
+      const { dataClass, skip, top } = read
+      const output = { ...read.output, entitySetUri: uri }
+      const body = engine.read({ dataClass, source: sourceOf(set.members), skip, top, output }, transport)
+      return encoded(await kept(body), 200, { 'Content-Location': uri })
+    }
+
+    method('release', { verbs: ['GET', 'POST'] }, async request => {
+      const address = addressed.get(request)
+      if (!address) throw EntitySetRequestErrors.NOT_A_SET('$method=release')
+      await entitySets.release(request.dataClass!, address.text)
+      return json({ ok: true })
+    })
+
+    const release = async (body: Uint8Array, { dataClass }: RestRequest): Promise<Reply> => {
+      const ids = parseJsonBody(body)
+      const texts = Array.isArray(ids) ? ids.filter(id => typeof id === 'string') : []
+      await entitySets.releaseAll(texts, dataClass)
+      return json({ ok: true })
+    }
+
+    service('$entityset', { verbs: ['POST'] }, async request => {
+      if (request.parts[0] !== '$release') throw EntitySetRequestErrors.UNKNOWN_COMMAND()
+      return release(await request.body(), request)
+    })
+  },
+})
+
+const NOBODY = new Uint32Array(0)
+
+const OPERATORS = new Map<string, SetOperator | 'intersects'>([
+  ['AND', 'and'],
+  ['OR', 'or'],
+  ['EXCEPT', 'except'],
+  ['INTERSECT', 'intersects'],
+])
+
+/** `$timeout`, in seconds. */
+function timeoutOf(request: RestRequest): number | undefined {
+  const text = request.parameter('$timeout')
+  if (text === undefined) return undefined
+  if (!/^0*[1-9][0-9]{0,14}$/.test(text)) throw EntitySetRequestErrors.TIMEOUT(text.slice(0, 100))
+  return Number(text)
+}

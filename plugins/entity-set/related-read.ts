@@ -1,0 +1,55 @@
+import { kept, parsePathList } from '../../engine/index.ts'
+import type { Engine, ReadRequest, RestRequest } from '../../kernel/api.ts'
+import { EntitySetRequestErrors } from './errors.ts'
+
+/**
+ * The related entities that `/{dataClass}({key})/{relation}?$expand={relation}` names.
+ * @returns the class they are of, and the request that selects them
+ * @throws {EntitySetRequestErrors.NOT_RELATED} 1815
+ */
+export async function relatedRead(
+  request: RestRequest,
+  engine: Engine,
+): Promise<{ target: string; read: ReadRequest }> {
+  const { dataClass, read } = request
+  const { attributes, expand } = read.output
+  const [item, ...others] = attributes?.from === 'path' ? attributes.items : []
+  const name = item?.path.join('.')
+  if (!request.isEntity || name === undefined || others.length > 0) {
+    throw EntitySetRequestErrors.NOT_RELATED('it needs one entity and one relation')
+  }
+  if (!expand?.some(({ path }) => path[0] === name)) {
+    throw EntitySetRequestErrors.NOT_RELATED(`$expand=${name} is missing`)
+  }
+  const attribute = dataClass!.attributesByName.get(name)
+  const end = attribute?.kind === 'alias' ? attribute.target : attribute
+  if (attribute?.scope !== 'public' || end?.kind !== 'relatedEntities' || end.target.scope !== 'public') {
+    throw EntitySetRequestErrors.NOT_RELATED(`"${name.slice(0, 100)}" is no relation from 1 to N of ${dataClass!.name}`)
+  }
+  const subExpand = request.parameter('$subExpand')
+  return {
+    target: end.target.name,
+    read: {
+      ...read,
+      source: {
+        kind: 'related',
+        from: { dataClass: dataClass!.name, key: await keyOf(request, engine) },
+        relation: name,
+      },
+      orderBy: request.parameter('$subOrderby') ?? read.orderBy,
+      output: {
+        form: request.flag('$asArray') ? 'array' : 'collection',
+        ...(subExpand !== undefined && { expand: parsePathList(subExpand) }),
+        ...(read.output.pretty && { pretty: true }),
+      },
+    },
+  }
+}
+
+/** Also of an entity that is addressed by another attribute. */
+async function keyOf({ read, transport }: RestRequest, engine: Engine): Promise<string> {
+  if (read.source.kind === 'keys') return read.source.keys[0]!
+  const { filter: _, ...address } = read
+  const body = await kept(engine.read({ ...address, output: { form: 'entity' } }, transport))
+  return (JSON.parse(Buffer.from(body).toString()) as { __KEY: string }).__KEY
+}

@@ -1,0 +1,48 @@
+import { type SavedQuery, savedQuery } from '../../engine/index.ts'
+import type { RestRequest } from '../../kernel/api.ts'
+
+/**
+ * What a new set is to be made again by after its end.
+ *
+ * | parameter | saves |
+ * |---|---|
+ * | `$savedfilter=true` | filter and address of the request |
+ * | `$savedfilter="text"` | that filter; `$all` or nothing stands for all entities |
+ * | `$savedorderby=true` | filter, address and order of the request |
+ * | `$savedorderby="text"` | filter and address of the request, and that order |
+ *
+ * Source: base specification, 3; protocol notes, 6.2.
+ */
+export function savedAtCreation(request: RestRequest): SavedQuery | undefined {
+  const { filter, params, source, orderBy } = request.read
+  const [savedFilter, savedOrder] = [given(request, '$savedfilter'), given(request, '$savedorderby')]
+  if (!savedFilter && !savedOrder) return undefined
+  const order = savedOrder?.kind === 'flag' ? orderBy : savedOrder?.text
+  return savedFilter?.kind === 'text'
+    ? savedQuery({ source: { kind: 'all' }, filter: savedFilter.text, params, orderBy: order })
+    : savedQuery({ source, filter, params, orderBy: order })
+}
+
+/** What a request for a set says about making it again: texts only. Older clients send them with every request. */
+export function savedAtAccess(request: RestRequest): SavedQuery | undefined {
+  const [filter, order] = [given(request, '$savedfilter'), given(request, '$savedorderby')]
+  if (filter?.kind !== 'text' && order?.kind !== 'text') return undefined
+  return savedQuery({
+    source: { kind: 'all' },
+    filter: filter?.text,
+    params: request.read.params,
+    orderBy: order?.text,
+  })
+}
+
+interface Given {
+  kind: 'flag' | 'text'
+  text: string | undefined
+}
+
+function given(request: RestRequest, name: string): Given | undefined {
+  const value = request.parameter(name)
+  if (value === undefined || value === 'false' || value === '0') return undefined
+  if (request.flag(name)) return { kind: 'flag', text: undefined }
+  return { kind: 'text', text: value === '' || value === '$all' ? undefined : value }
+}

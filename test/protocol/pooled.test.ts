@@ -1,0 +1,9 @@
+/**
+ * The tables about reading once more, with every query in the pool.
+ */
+process.env.TESSER_TEST_POOL = 'always'
+process.env.TESSER_TEST_TRANSPORT ??= 'node-http'
+await import('./addresses.test.ts')
+await import('./reading.test.ts')
+await import('./filter.test.ts')
+await import('./compute.test.ts')

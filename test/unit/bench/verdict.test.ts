@@ -1,0 +1,91 @@
+import t from 'tap'
+import type { Owes } from '../../../bench/http/http-case.ts'
+import { comparisonOf } from '../../../bench/report/compare.ts'
+import { htmlOf } from '../../../bench/report/html.ts'
+import { type HttpResult, median, type Report } from '../../../bench/report/report.ts'
+import { tableOf } from '../../../bench/report/table.ts'
+import { verdictsOf } from '../../../bench/report/verdict.ts'
+
+const figures = (perSecond: number, p99Ms = 1) => ({
+  requests: 1_000,
+  perSecond,
+  p50Ms: p99Ms / 2,
+  p99Ms,
+  rounds: [perSecond],
+  memory: { resident: 2e8, mapped: 1e8 },
+})
+
+const result = (name: string, owes: Owes, ours: number, problem?: string): HttpResult => ({
+  name,
+  title: `the <${name}>`,
+  owes,
+  rowsPerRequest: 1,
+  problem,
+  targets: problem ? {} : { ours: figures(ours, 3), baseline: figures(100), bound: figures(1_000) },
+})
+
+const report = (...http: HttpResult[]): Report => ({
+  version: 1,
+  date: '2026-01-31T10:00:00.000Z',
+  machine: { cpu: 'a processor', cores: 2, memoryBytes: 8e9, node: '20.0.0', transport: 'uws', commit: 'abc1234' },
+  world: { seed: 1, employees: 1_000_000, companies: 10_000, attributes: 11, rawBytes: 5e7 },
+  settings: { seconds: 1, rounds: 3, connections: 32 },
+  http,
+  engine: [],
+  memoryAfterReads: undefined,
+})
+
+const shown = (of: Report) =>
+  verdictsOf(of).map(({ owed, found, met }) => `${met ? 'met' : 'missed'}: ${owed}, ${found}`)
+
+t.test('a ratio is met from what is owed on', async t => {
+  t.same(shown(report(result('a', { baseline: 4, bound: 0.5 }, 400))), [
+    'met: ≥ 4× baseline, 4×',
+    'missed: ≥ 0.5× bound, 0.4×',
+  ])
+})
+
+t.test('a latency has to be below what is owed', async t => {
+  t.same(shown(report(result('a', { p99Ms: 3 }, 1))), ['missed: p99 < 3 ms, 3.00 ms'])
+})
+
+t.test('a cost is compared with the other case, and with nothing when that was not run', async t => {
+  const deep = result('deep', { cost: { of: 'first', factor: 3 } }, 30)
+  t.same(shown(report(result('first', {}, 120), deep)), ['missed: ≤ 3× the time of first (120), 4×'])
+  t.same(shown(report(deep)), [])
+})
+
+t.test('a case with a problem owes the right answers', async t => {
+  t.same(shown(report(result('a', { baseline: 4 }, 0, 'wrong answer'))), ['missed: the right answers, wrong answer'])
+})
+
+t.test('memory without mapped files is owed at three times the raw data', async t => {
+  const withMemory = (resident: number) => ({ ...report(), memoryAfterReads: { resident, mapped: 1e8 } })
+  t.same(shown(withMemory(2.5e8)), ['met: ≤ 3× the raw data, 3×'])
+  t.same(shown(withMemory(3e8)), ['missed: ≤ 3× the raw data, 4×'])
+})
+
+t.test('the table names the machine, the figures and what is missed', async t => {
+  const table = tableOf(report(result('a', { baseline: 5 }, 400)))
+  for (const part of ['a processor, 2 cores', 'commit abc1234', 'NOT MET: owed ≥ 5× baseline, found 4×', '200 MB']) {
+    t.match(table, part)
+  }
+})
+
+t.test('the page needs nothing from elsewhere and shows names as text', async t => {
+  const page = htmlOf(report(result('a', {}, 400)))
+  t.notMatch(page, /(src|href)=/)
+  t.match(page, '<svg')
+  t.match(page, 'the &lt;a&gt;')
+})
+
+t.test('a comparison gives the ratio of the cases that both reports have', async t => {
+  const text = comparisonOf(report(result('a', {}, 100), result('b', {}, 5)), report(result('a', {}, 150)))
+  t.match(text, /^a +100 +150 +1\.5×$/m)
+  t.notMatch(text, /^b /m)
+})
+
+t.test('the median of an even number of values is between the middle ones', async t => {
+  t.equal(median([4, 1, 3, 2]), 2.5)
+  t.equal(median([3, 1, 2]), 2)
+})

@@ -1,0 +1,316 @@
+import t, { type Test } from 'tap'
+import { type EntitySet, entitySet, newEntitySetId } from '../../../../engine/entity-set/entity-set.ts'
+import { EntitySetStore, type EntitySetStoreOptions } from '../../../../engine/entity-set/entity-set-store.ts'
+import { type EntitySetChange, putEntitySet, readHeader } from '../../../../engine/entity-set/entity-set-table.ts'
+import { encodeMembers, type Members, setOf } from '../../../../engine/entity-set/members.ts'
+import { RowSet } from '../../../../engine/row-set/row-set.ts'
+import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
+
+/** A store whose writer is this thread: durable when `write` resolves, which `hold` delays and `fail` refuses. */
+class Fixture {
+  readonly environment: Environment
+  readonly changes: EntitySetChange[] = []
+  ms = 1_000_000
+  fails = false
+  private held: Promise<void> = Promise.resolve()
+
+  constructor(private readonly t: Test) {
+    this.environment = openEnvironment({ path: t.testdir({}), mapSizeBytes: 2 ** 28 })
+    t.teardown(() => this.environment.close())
+  }
+
+  open(options: Partial<EntitySetStoreOptions> = {}): EntitySetStore {
+    const store = new EntitySetStore({
+      environment: this.environment,
+      write: async changes => {
+        await this.held
+        if (this.fails) throw new Error('no room')
+        this.changes.push(...changes)
+        this.environment.root.transactionSync(() => {
+          for (const change of changes) putEntitySet(this.environment, change)
+        })
+      },
+      memoryBytes: 2 ** 20,
+      savedLifetimeSeconds: 1000,
+      now: () => this.ms,
+      ...options,
+    })
+    this.t.teardown(() => store.close().catch(() => {}))
+    return store
+  }
+
+  /** @returns lets the writes go on */
+  hold(): () => void {
+    let release!: () => void
+    this.held = new Promise(resolve => {
+      release = resolve
+    })
+    return release
+  }
+
+  pass(seconds: number): void {
+    this.ms += seconds * 1000
+  }
+
+  get entries(): number {
+    return (this.environment.entitySets.getStats() as { entryCount: number }).entryCount
+  }
+}
+
+const make = (members: Members, more: Partial<EntitySet> = {}): EntitySet =>
+  entitySet({
+    id: newEntitySetId(),
+    tableNumber: 1,
+    encoded: encodeMembers(members),
+    timeoutSeconds: 100,
+    saved: undefined,
+    creator: undefined,
+    ...more,
+  })
+
+const ids = (set: EntitySet | undefined): number[] | undefined => set && [...set.members]
+const numbers = (count: number): RowSet => RowSet.fromSorted(Uint32Array.from({ length: count }, (_, i) => 100 * i))
+
+t.test('members are the same after encoding: lists, few ids, bitmaps', async t => {
+  for (const members of [
+    Uint32Array.of(5, 3, 9),
+    RowSet.fromIds([7, 100_000]),
+    RowSet.range(1000),
+    RowSet.empty,
+    new Uint32Array(0),
+    Uint32Array.of(0xfffffffe, 0),
+  ]) {
+    const set = make(members)
+    t.same(ids(set), [...members])
+  }
+  t.ok(make(Uint32Array.of(1, 2, 3)).members instanceof RowSet, 'a list that ascends is a set')
+  t.notOk(make(Uint32Array.of(1, 1)).members instanceof RowSet, 'unless something is in it twice')
+  t.same([...setOf(Uint32Array.of(3, 1))], [1, 3])
+})
+
+t.test('a small set is durable when it has been put, and is there in the next store', async t => {
+  const fixture = new Fixture(t)
+  const set = make(Uint32Array.of(3, 1, 2))
+  await fixture.open().put(set)
+  t.same(ids(fixture.open().find(set.id)), [3, 1, 2])
+})
+
+t.test('a large set is found before it is durable', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const release = fixture.hold()
+  const set = make(numbers(20_000))
+  t.equal(store.put(set), undefined, 'nobody waits')
+  t.equal(ids(store.find(set.id))?.length, 20_000)
+  t.equal(fixture.open().find(set.id), undefined)
+  release()
+  await store.close()
+  t.equal(ids(fixture.open().find(set.id))?.length, 20_000)
+})
+
+t.test('a small set that could not be written is not there', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  fixture.fails = true
+  const set = make(RowSet.fromIds([1]))
+  await t.rejects(store.put(set)!, { message: 'no room' })
+  t.equal(store.find(set.id), undefined)
+  t.same(store.usage, { sets: 0, bytes: 0 })
+})
+
+t.test('a large set that could not be written is written by the next sweep', async t => {
+  const fixture = new Fixture(t)
+  const problems: string[] = []
+  const store = fixture.open({ memoryBytes: 0, onInternalError: text => problems.push(text) })
+  fixture.fails = true
+  const set = make(numbers(20_000))
+  store.put(set)
+  await new Promise(resolve => setImmediate(resolve))
+  await t.rejects(store.sweep(), { message: 'no room' })
+  t.match(problems[0], 'no room')
+  t.equal(ids(store.find(set.id))?.length, 20_000, 'it stays in memory, whatever the budget')
+  fixture.fails = false
+  await store.sweep()
+  t.equal(store.usage.sets, 0)
+  t.equal(ids(store.find(set.id))?.length, 20_000)
+})
+
+t.test('sets beyond the budget are read from LMDB, and their lifetime goes on', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open({ memoryBytes: 3 * (4008 + 512) })
+  const sets = Array.from({ length: 10 }, () => make(numbers(1000)))
+  for (const set of sets) await store.put(set)
+  t.equal(store.usage.sets, 3)
+  for (let round = 0; round < 5; round++) {
+    fixture.pass(99)
+    for (const set of sets) t.equal(ids(store.use(set.id))?.length, 1000)
+    t.ok(store.usage.sets <= 3)
+  }
+  fixture.pass(100)
+  for (const set of sets) t.equal(store.use(set.id), undefined)
+})
+
+t.test('with no memory at all every use is recorded', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open({ memoryBytes: 0 })
+  const set = make(numbers(10))
+  await store.put(set)
+  for (let i = 0; i < 10; i++) {
+    fixture.pass(60)
+    t.ok(store.use(set.id))
+  }
+})
+
+t.test('the set used longest ago leaves memory first', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open({ memoryBytes: 2 * (4008 + 512) })
+  const [a, b, c] = [make(numbers(1000)), make(numbers(1000)), make(numbers(1000))]
+  await store.put(a)
+  await store.put(b)
+  store.use(a.id)
+  await store.put(c)
+  const before = store.find(a.id)
+  t.equal(store.find(a.id), before, 'still the same object')
+  t.equal(store.usage.sets, 2)
+})
+
+t.test('uses are recorded once a minute, and all of them when the store is closed', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const set = make(numbers(10), { timeoutSeconds: 7200 })
+  await store.put(set)
+  for (let i = 0; i < 120; i++) {
+    fixture.pass(1)
+    store.use(set.id)
+    await store.sweep()
+  }
+  t.equal(fixture.changes.length, 1 + 2)
+  fixture.pass(7)
+  store.use(set.id)
+  await store.close()
+  t.equal(fixture.changes.length, 4)
+  t.equal(readHeader(fixture.environment, set.id)?.expires, fixture.ms + 7_200_000)
+})
+
+t.test('the sweep removes what has expired and leaves nothing behind', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const used = make(numbers(3), { timeoutSeconds: 10 })
+  await store.put(used)
+  fixture.environment.root.transactionSync(() => {
+    for (let i = 0; i < 1200; i++) {
+      const { id, encoded: members } = make(numbers(3))
+      const expires = fixture.ms + (i < 1100 ? 10_000 : 1_000_000)
+      const header = {
+        tableNumber: 1,
+        timeoutSeconds: 10,
+        saved: undefined,
+        creator: undefined,
+        hasEnded: false,
+        expires,
+      }
+      putEntitySet(fixture.environment, { id, header, members })
+    }
+  })
+  t.equal(fixture.entries, 3 * 1201)
+  fixture.pass(9)
+  store.use(used.id)
+  fixture.pass(2)
+  await store.sweep()
+  t.equal(fixture.entries, 3 * 101)
+  t.ok(store.find(used.id))
+  fixture.pass(9)
+  await store.sweep()
+  t.equal(fixture.entries, 3 * 100)
+  t.equal(store.usage.sets, 0)
+})
+
+t.test('a saved query is kept when its set has ended, for its own time', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const saved = { source: { kind: 'all' }, filter: 'x=1' } as const
+  const [expired, released] = [make(numbers(3), { saved }), make(numbers(3), { saved })]
+  await store.put(expired)
+  await store.put(released)
+  await store.release([released.id], () => true)
+  fixture.pass(100)
+  t.equal(store.find(expired.id), undefined)
+  for (const { id } of [expired, released]) t.same(store.findSaved(id)?.saved, saved)
+  await store.sweep()
+  for (const { id } of [expired, released]) t.same(fixture.open().findSaved(id)?.saved, saved)
+  t.equal(fixture.entries, 2 * 2)
+  fixture.pass(1000)
+  await store.sweep()
+  t.equal(fixture.entries, 0)
+})
+
+t.test('a released set does not come back while its removal is on the way', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const set = make(numbers(3))
+  await store.put(set)
+  const release = fixture.hold()
+  const released = store.release([set.id, set.id, newEntitySetId()], () => true)
+  t.equal(store.find(set.id), undefined)
+  release()
+  await released
+  t.equal(store.find(set.id), undefined)
+  t.equal(fixture.entries, 0)
+})
+
+t.test('the writer is told of a use that comes after the end of a set, and does nothing', async t => {
+  const fixture = new Fixture(t)
+  const set = make(numbers(3))
+  const header = {
+    tableNumber: 1,
+    timeoutSeconds: 1,
+    saved: undefined,
+    creator: undefined,
+    hasEnded: false,
+    expires: 5,
+  }
+  fixture.environment.root.transactionSync(() => putEntitySet(fixture.environment, { id: set.id, header }))
+  t.equal(fixture.entries, 0)
+})
+
+t.test('a quota hears of every set that its creator makes and loses', async t => {
+  const fixture = new Fixture(t)
+  let live = 0
+  const quota = {
+    taken: () => {
+      if (live === 2) throw new Error('one too many')
+      live++
+    },
+    freed: () => {
+      live--
+    },
+  }
+  const store = fixture.open({ quota })
+  const [a, b, c] = ['ada', 'ada', 'ada'].map(creator => make(numbers(3), { creator })) as [
+    EntitySet,
+    EntitySet,
+    EntitySet,
+  ]
+  await store.put(a)
+  await store.put(b)
+  t.throws(() => store.put(c), { message: 'one too many' })
+  await store.put(b)
+  t.equal(live, 2, 'a set in the place of itself counts once')
+  await store.release([a.id], () => true)
+  t.equal(live, 1)
+  fixture.pass(100)
+  await store.sweep()
+  t.equal(live, 0)
+})
+
+t.test('more than can be written is refused until it has been', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open({ memoryBytes: 0, unsavedBytes: 100_000 })
+  const release = fixture.hold()
+  store.put(make(numbers(20_000)))
+  store.put(make(numbers(20_000)))
+  t.throws(() => store.put(make(numbers(1))), { name: 'ENTITY_SET.TOO_MUCH_UNSAVED', httpStatus: 503 })
+  release()
+  await new Promise(resolve => setImmediate(resolve))
+  await store.put(make(numbers(1)))
+})

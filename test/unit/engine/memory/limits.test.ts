@@ -1,0 +1,92 @@
+import t from 'tap'
+import { MemoryWriter } from '../../../../engine/memory/memory-writer.ts'
+import type { RowWriter } from '../../../support/write-rows.ts'
+import { BinaryValue } from '../../../../engine/catalog/value.ts'
+import { testModel } from '../storage/test-model.ts'
+import { openMemoryWorld, picture } from './world.ts'
+
+const insertPeople = (from: number, count: number) => (write: RowWriter) => {
+  for (let id = from; id < from + count; id++) {
+    write.insert('Person', { ID: id, name: `name ${id % 50}`, nick: `nick ${id}`, secret: 'x'.repeat(200), age: id % 90 })
+  }
+}
+
+for (const kib of [256, 512, 1024, 2048, 4096, 16384]) {
+  t.test(`with ${kib} KiB what does not fit is read from LMDB, exactly`, async t => {
+    const world = openMemoryWorld(t, testModel, kib * 1024)
+    const { dataClasses } = world.rows.catalog
+    const lmdb = world.rows.open()
+    const reader = world.reader(0)
+    const verify = (message: string) =>
+      t.strictSame(
+        reader.read(snapshot => picture(snapshot, dataClasses)),
+        lmdb.read(snapshot => picture(snapshot, dataClasses)),
+        message,
+      )
+    world.commit(write => write.insert('Company', { code: 'acme', name: 'Acme' }))
+    world.commit(insertPeople(0, 500))
+    world.fill()
+    verify('filled')
+    for (let round = 1; round < 8; round++) {
+      world.commit(insertPeople(round * 500, 300))
+      world.fill()
+      world.commit(write => {
+        for (let rowId = 0; rowId < 100; rowId++) {
+          write.update('Person', rowId + round, { ID: rowId + round, name: `changed ${round}`, nick: `nick ${rowId + round}` })
+        }
+      })
+      world.fill()
+    }
+    verify('after it has grown')
+  })
+}
+
+t.test('what needs LMDB sees the commit that the rest of the query sees', async t => {
+  const world = openMemoryWorld(t, testModel)
+  const photo = world.rows.attribute('Person', 'photo')
+  const person = world.rows.dataClass('Person')
+  world.commit(write => write.insert('Person', { ID: 1, age: 1, photo: new BinaryValue('image/png', Uint8Array.of(1)) }))
+  world.fill()
+  const reader = world.reader(0)
+  let runs = 0
+  const ages: unknown[] = []
+  let publish = () => {}
+  const bytes = reader.read(snapshot => {
+    runs++
+    const table = snapshot.table(person)
+    ages.push(table.row(0)!.value(world.rows.attribute('Person', 'age')))
+    // Between the two looks somebody commits, and the version of it comes with the next attempt.
+    if (runs === 1) {
+      publish = world.commitOnly(write =>
+        write.update('Person', 0, { ID: 1, age: 2, photo: new BinaryValue('image/png', Uint8Array.of(2)) }),
+      )
+    } else publish()
+    return [...table.binary(0, photo)!.bytes]
+  })
+  t.equal(runs, 2)
+  t.strictSame([ages.at(-1), bytes], [2, [2]])
+})
+
+t.test('a memory that nobody keeps up to date any more is left alone until it has been filled again', async t => {
+  const world = openMemoryWorld(t, testModel)
+  const { environment, catalog, layouts } = world.rows
+  const { dataClasses } = catalog
+  const lmdb = world.rows.open()
+  const reader = world.reader(0)
+  const same = (message: string) =>
+    t.strictSame(
+      reader.read(snapshot => picture(snapshot, dataClasses)),
+      lmdb.read(snapshot => picture(snapshot, dataClasses)),
+      message,
+    )
+  world.commit(insertPeople(0, 100))
+  world.fill()
+  same('filled')
+  world.heap.invalidate()
+  world.commitOnly(insertPeople(100, 100))
+  same('given up')
+  const next = new MemoryWriter({ memory: world.memory, environment, catalog, layouts })
+  while (next.isBuilding) next.build(1)
+  t.ok(world.heap.isBuilt)
+  same('filled again')
+})

@@ -1,0 +1,175 @@
+import t from 'tap'
+import { Allocator, sizeClass } from '../../../../engine/memory/allocator.ts'
+import type { Workspace } from '../../../../engine/memory/pages.ts'
+import { candidateCount, candidateRows, PostingIndex } from '../../../../engine/memory/posting-index.ts'
+import { Reclaimer } from '../../../../engine/memory/reclaimer.ts'
+import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
+import { hashNumber, TextKey } from '../../../../engine/memory/text-key.ts'
+import { SharedTexts, TextTable } from '../../../../engine/memory/text-pool.ts'
+import { matchesPattern } from '../../../../engine/query/bind/match-value.ts'
+import { compareFolded, fold } from '../../../../engine/text/fold.ts'
+import { randomOf } from '../../../support/reference/random.ts'
+
+function workspace(bytes = 8 * 2 ** 20): Workspace {
+  const heap = new SharedHeap(createSharedMemory(bytes)!)
+  return { heap, allocator: new Allocator(heap), reclaimer: new Reclaimer(heap), sequence: 1 }
+}
+
+/** Publishes a version, as the writer does. */
+function publish(space: Workspace): void {
+  const root = space.allocator.allocate(8)
+  space.heap.words[root >>> 2] = space.sequence
+  space.heap.publish(root, space.sequence)
+  space.sequence++
+  space.reclaimer.reclaim()
+}
+
+t.test('a size class wastes an eighth at most', async t => {
+  for (let bytes = 1; bytes < 300_000; bytes += 1 + (bytes >> 4)) {
+    const size = sizeClass(bytes)
+    t.ok(size >= bytes && size % 8 === 0 && size <= Math.max(bytes + 7, bytes * 1.125 + 8), `${bytes} → ${size}`)
+  }
+})
+
+t.test('a freed block serves the same size again, and a full memory says so', async t => {
+  const { allocator } = workspace(2 ** 20)
+  const first = allocator.allocate(1000)
+  allocator.free(first, 1000)
+  t.equal(allocator.allocate(1000), first)
+  t.throws(() => {
+    for (;;) allocator.allocate(10_000)
+  }, /no room/)
+  t.doesNotThrow(() => allocator.allocate(10_000, true), 'a version can still be made')
+})
+
+t.test('what a pinned version needs is not freed, and what came and went meanwhile is', async t => {
+  const space = workspace()
+  const freed: string[] = []
+  const retire = (born: number, name: string) => space.reclaimer.retire(born, space.sequence, () => freed.push(name))
+  publish(space)
+  space.heap.pin(0)
+  const pinned = space.sequence - 1
+  retire(pinned, 'old')
+  publish(space)
+  retire(space.sequence - 1, 'between')
+  publish(space)
+  t.strictSame(freed, ['between'])
+  retire(0, 'everywhere')
+  publish(space)
+  t.strictSame(freed, ['between'])
+  space.heap.unpin(0)
+  publish(space)
+  t.strictSame(freed.sort(), ['between', 'everywhere', 'old'])
+})
+
+t.test('slots of threads that ended are freed', async t => {
+  const { heap } = workspace()
+  t.equal(heap.claimSlot(7), 0)
+  t.equal(heap.claimSlot(8), 1)
+  heap.publish(8192, 1)
+  heap.words[8192 >>> 2] = 1
+  heap.pin(1)
+  heap.freeSlotsOfOthers(thread => thread === 7)
+  t.strictSame(heap.pinned(), [])
+  t.equal(heap.claimSlot(9), 1)
+})
+
+t.test('sequences wrap around', async t => {
+  const space = workspace()
+  space.sequence = 0xffffffff
+  publish(space)
+  space.heap.pin(0)
+  let isFreed = false
+  space.sequence = 1
+  space.reclaimer.retire(0xfffffffe, space.sequence, () => {
+    isFreed = true
+  })
+  publish(space)
+  t.notOk(isFreed)
+  space.heap.unpin(0)
+  publish(space)
+  t.ok(isFreed)
+})
+
+t.test('a posting index lists what was added and keeps what was removed for those who may see it', async t => {
+  const space = workspace()
+  const index = new PostingIndex(space)
+  const random = randomOf(5)
+  const model = new Map<number, Set<number>>()
+  publish(space)
+  for (let i = 0; i < 5000; i++) {
+    const hash = hashNumber(random.integer(0, 300))
+    const rows = model.get(hash) ?? new Set<number>()
+    model.set(hash, rows)
+    const rowId = random.integer(0, 40)
+    if (rows.delete(rowId)) index.remove(hash, rowId)
+    else {
+      rows.add(rowId)
+      index.add(hash, rowId)
+    }
+    if (i % 7 === 0) publish(space)
+  }
+  publish(space)
+  for (const [hash, rows] of model) {
+    const found = candidateRows(space.heap, index.table, hash)!
+    t.strictSame([...found].sort(), [...rows].sort())
+    t.equal(candidateCount(space.heap, index.table, hash), rows.size)
+  }
+  space.heap.pin(0)
+  const { table } = index
+  const [hash, rows] = [...model].find(([, each]) => each.size > 0)!
+  for (const rowId of rows) index.remove(hash, rowId)
+  publish(space)
+  t.strictSame(new Set(candidateRows(space.heap, table, hash)), rows)
+  space.heap.unpin(0)
+  publish(space)
+  t.equal(candidateRows(space.heap, index.table, hash)!.length, 0)
+})
+
+t.test('a value of too many rows is left to the column', async t => {
+  const space = workspace()
+  const index = new PostingIndex(space)
+  for (let rowId = 0; rowId < 9000; rowId++) index.add(1, rowId)
+  t.equal(candidateRows(space.heap, index.table, 1), undefined)
+  t.equal(candidateCount(space.heap, index.table, 1), Number.POSITIVE_INFINITY)
+})
+
+t.test('a text pool finds, orders and matches texts as their strings do', async t => {
+  const space = workspace()
+  const table = new TextTable(space.heap, space.allocator, space.reclaimer)
+  const random = randomOf(6)
+  const letters = ['a', 'b', 'z', 'é', 'ß', 'Σ', '\u0000', '\u0001', '\uffff', '😀', ' ', '"', '\\']
+  const text = (max = 9) => Array.from({ length: random.integer(0, max) }, () => random.pick(letters)).join('')
+  const folded = [...new Set(Array.from({ length: 400 }, () => fold(text())))]
+  const key = new TextKey()
+  const pointers = folded.map(each => {
+    const json = Buffer.from(JSON.stringify(each))
+    const at = space.allocator.allocate(json.length)
+    space.heap.bytes.set(json, at)
+    return table.intern(key.setJson(space.heap, at + 1, at + json.length - 1), 1)
+  })
+  t.equal(new Set(pointers).size, folded.length)
+  const texts = new SharedTexts(space.heap, table.table)
+  for (const [i, each] of folded.entries()) {
+    t.equal(texts.find(each), pointers[i])
+    t.equal(texts.text(pointers[i]!), each)
+    const other = random.integer(0, folded.length - 1)
+    const expected = compareFolded(each, folded[other]!)
+    t.equal(Math.sign(texts.compare(pointers[i]!, pointers[other]!)), expected)
+    t.equal(Math.sign(texts.comparerTo(folded[other]!)(pointers[i]!)), expected)
+    const heads = texts.head(pointers[i]!) - texts.head(pointers[other]!)
+    t.ok(heads === 0 || Math.sign(heads) === expected)
+    const plain = (max: number) => fold(text(max).replace(/[\u0000-\u0002]/g, ''))
+    const parts = [each.slice(0, random.integer(0, 2)), plain(1), each.slice(-random.integer(1, 2))]
+    if (!parts.some(part => /[\u0000-\u0002]/.test(part))) {
+      t.equal(texts.patternTest(parts)(pointers[other]!), matchesPattern(folded[other]!, parts), JSON.stringify(parts))
+      t.equal(texts.patternTest([parts[0]!, ''])(pointers[i]!), true)
+    }
+  }
+  t.equal(texts.find('not there'), 0)
+  const used = space.allocator.usedBytes
+  for (const pointer of pointers) table.release(pointer, space.sequence)
+  publish(space)
+  t.ok(space.allocator.usedBytes < used)
+  t.equal(new SharedTexts(space.heap, table.table).find(folded[0]!), 0)
+})

@@ -1,0 +1,129 @@
+import type { Test } from 'tap'
+import type { RelatedEntityAttribute, StorageAttribute } from '../../../../engine/catalog/attribute.ts'
+import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
+import type { Value } from '../../../../engine/catalog/value.ts'
+import { MemoryWriter } from '../../../../engine/memory/memory-writer.ts'
+import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
+import { SharedStore } from '../../../../engine/memory/shared-store.ts'
+import { changesBetween } from '../../../../engine/storage/change-log.ts'
+import { hasIndex } from '../../../../engine/storage/secondary-index.ts'
+import { SEGMENT_ROWS, type Segment, type Snapshot, type TableSnapshot } from '../../../../engine/storage/snapshot.ts'
+import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
+import { createRowStore, type RowStore, type RowWriter } from '../../../support/write-rows.ts'
+
+/** A store whose commits go to a shared memory, as the writer thread does it. */
+export interface MemoryWorld {
+  path: string
+  rows: RowStore
+  memory: WebAssembly.Memory
+  heap: SharedHeap
+  writer: MemoryWriter
+  /** Commits without telling the memory: what happens while another thread is between commit and version. */
+  commitOnly(work: (rows: RowWriter) => void): () => void
+  commit(work: (rows: RowWriter) => void): void
+  fill(): void
+  /** A reader with a slot of its own. */
+  reader(slot: number): SharedStore
+}
+
+export function openMemoryWorld(t: Test, model: unknown, memoryBytes = 64 * 2 ** 20): MemoryWorld {
+  const path = t.testdir()
+  const rows = createRowStore(path, model)
+  t.teardown(() => rows.environment.close())
+  const { environment, catalog, layouts } = rows
+  const memory = createSharedMemory(memoryBytes)!
+  const onError = (error: unknown) => t.fail(String((error as Error).stack))
+  const writer = new MemoryWriter({ memory, environment, catalog, layouts, onError })
+  const world: MemoryWorld = {
+    path,
+    rows,
+    memory,
+    heap: new SharedHeap(memory),
+    writer,
+    commitOnly(work) {
+      environment.root.resetReadTxn()
+      const before = readGlobalStamp(environment)
+      rows.commit(work)
+      environment.root.resetReadTxn()
+      const after = readGlobalStamp(environment)
+      const changes = changesBetween(environment, before, after) ?? []
+      return () => writer.committed(changes, after)
+    },
+    commit: work => world.commitOnly(work)(),
+    fill() {
+      while (writer.isBuilding) writer.build(1)
+    },
+    reader: slot => new SharedStore({ store: rows.open(), memory, catalog, layouts, cacheBytes: 2 ** 22 }, slot),
+  }
+  return world
+}
+
+/** Everything that a snapshot tells, as plain values: equal for equal states, wherever they are read from. */
+export function picture(snapshot: Snapshot, dataClasses: readonly DataClass[]): unknown {
+  return {
+    globalStamp: snapshot.globalStamp,
+    tables: dataClasses.map(dataClass => tablePicture(snapshot.table(dataClass), snapshot)),
+  }
+}
+
+function tablePicture(table: TableSnapshot, snapshot: Snapshot): unknown {
+  const { dataClass } = table
+  const attributes = dataClass.attributes.filter(each => each.kind === 'storage' || each.kind === 'relatedEntity')
+  const live = [...table.live]
+  const values = new Map(attributes.map(attribute => [attribute.name, columnValues(table, attribute)]))
+  const indexed = attributes.filter(each => each.kind === 'storage').filter(hasIndex)
+  return {
+    live,
+    limit: table.rowIdLimit,
+    rows: live.map(rowId => rowText(table, rowId)),
+    gone: table.row(table.rowIdLimit) === undefined,
+    values: Object.fromEntries([...values].map(([name, column]) => [name, [...column]])),
+    equal: indexed.map(attribute => equalPicture(table, attribute, values.get(attribute.name)!)),
+    keys: live.map(rowId => table.findKey(table.row(rowId)!.value(dataClass.key) as Value)),
+    referencing: attributes
+      .filter((each): each is RelatedEntityAttribute => each.kind === 'relatedEntity')
+      .map(relation => [...snapshot.table(relation.target).live].map(target => [...table.referencing(relation, target)])),
+  }
+}
+
+function rowText(table: TableSnapshot, rowId: number): string {
+  const row = table.row(rowId)!
+  return `${row.stamp} ${row.globalStamp} ${row.buffer.toString('utf8', row.headStart, row.slotStart(row.layout.slots.length))}`
+}
+
+function columnValues(table: TableSnapshot, attribute: StorageAttribute | RelatedEntityAttribute): Map<number, unknown> {
+  const column = table.column(attribute)
+  const values = new Map<number, unknown>()
+  for (let index = 0; index * SEGMENT_ROWS < table.rowIdLimit; index++) {
+    const segment = column.segment(index)
+    for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
+      if (!(segment.present[entry >>> 5]! & (1 << (entry & 31)))) continue
+      values.set(index * SEGMENT_ROWS + entry, valueAt(segment, entry))
+    }
+  }
+  return values
+}
+
+function valueAt(segment: Segment, entry: number): unknown {
+  switch (segment.kind) {
+    case 'presence':
+      return true
+    case 'pointers':
+      return segment.texts.text(segment.values[entry]!)
+    case 'bigint':
+      return segment.values[entry]!
+    case 'number':
+      return Object.is(segment.values[entry], -0) ? 0 : segment.values[entry]
+    default:
+      return segment.values[entry]
+  }
+}
+
+function equalPicture(table: TableSnapshot, attribute: StorageAttribute, values: Map<number, unknown>): unknown {
+  const index = table.index(attribute)!
+  const asked = new Set<unknown>([...values.values()].slice(0, 50))
+  return [...asked, null].map(value => [
+    value,
+    [...index.equal((attribute.type === 'bool' && value !== null ? value === 1 : value) as Value)],
+  ])
+}

@@ -1,0 +1,9 @@
+/** Tasks that end the thread of the pool that they are given to. */
+export function exit(): never {
+  process.exit(3)
+}
+
+export function outOfMemory(): number {
+  const all: string[][] = []
+  for (let i = 0; ; i++) all.push(Array.from({ length: 1_000 }, (_, n) => `${i} ${n}`))
+}

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Piscina } from 'piscina'
+import t, { type Test } from 'tap'
+import { openEngine } from '../../../../engine/index.ts'
+import { outputUrl } from '../../../../engine/output-root.ts'
+import { type PoolOptions, QueryPool } from '../../../../engine/pool/query-pool.ts'
+import type { PoolMessage, Task } from '../../../../engine/pool/tasks.ts'
+import { caller, decode, LIMITS, optionsOf, read, SLOW, save } from './store.ts'
+
+const ROWS = 5_000
+const folder = mkdtempSync(join(tmpdir(), 'tesser-pool-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+
+t.before(async () => {
+  const engine = await openEngine(optionsOf(folder))
+  const rows = Array.from({ length: ROWS }, (_, i) => ({
+    ID: i,
+    number: i,
+    code: `c${i}`,
+    note: `item ${i} with words`,
+  }))
+  await save(engine, 'Item', rows)
+  await engine.close()
+})
+
+function start(
+  t: Test,
+  options: Partial<PoolOptions> = {},
+  timeoutMs = LIMITS.timeoutMs,
+  texts: string[] = [],
+): QueryPool {
+  const pool = new QueryPool(
+    { threads: 1, queueLimit: 100, inlineCostMs: 0, heapBytes: 2 ** 28, ...options },
+    optionsOf(folder),
+    { ...LIMITS, timeoutMs },
+    text => texts.push(text),
+  )
+  t.teardown(() => pool.close())
+  return pool
+}
+
+const piscinaOf = (pool: QueryPool): Piscina => (pool as unknown as { piscina: Piscina }).piscina
+const one: Task = { kind: 'read', request: read({ filter: 'number = 3' }) }
+const slow: Task = { kind: 'read', request: read({ filter: SLOW }) }
+
+/** Has the one thread of a pool run a function of `die.child.ts`. */
+const die = (pool: QueryPool, name: 'exit' | 'outOfMemory'): Promise<unknown> =>
+  piscinaOf(pool).run(null, { filename: fileURLToPath(outputUrl('test/unit/engine/pool/die.child.js')), name })
+
+t.test('an answer is a buffer of its own', async t => {
+  const pool = start(t)
+  const [first, second] = await Promise.all([pool.run(one), pool.run({ kind: 'read', request: read() })])
+  t.equal(first.buffer.byteLength, first.length)
+  t.equal(decode(first).__ENTITIES[0].ID, 3)
+  t.equal(decode(second).__COUNT, ROWS)
+})
+
+t.test('row ids, aggregates, distinct values and traces come from the pool too', async t => {
+  const pool = start(t)
+  const request = read({ filter: 'number < 3' })
+  const items = [{ path: ['number'], range: undefined }]
+  const aggregation = { function: 'sum', distinct: false } as const
+  t.equal(decode(await pool.run({ kind: 'compute', request, items, aggregation })), 3)
+  t.same(decode(await pool.run({ kind: 'distinct', request: { ...request, top: undefined }, items })), [0, 1, 2])
+  t.match(decode(await pool.run({ kind: 'trace', request })), { recordsfounds: 3 })
+  const rowIds = await pool.run({ kind: 'rowIds', request, of: 'selection' })
+  t.same([...new Uint32Array(rowIds.buffer)], [0, 1, 2])
+})
+
+t.test('an error of a query keeps its code and status', async t => {
+  const pool = start(t)
+  await t.rejects(pool.run({ kind: 'read', request: read({ filter: 'nmber = 3' }) }), {
+    name: 'QUERY.UNKNOWN_ATTRIBUTE',
+    httpStatus: 404,
+    entries: [{ errCode: 1500, message: /did you mean "number"/ }],
+  })
+})
+
+t.test('more queries than may wait are refused with 503 and Retry-After', async t => {
+  const pool = start(t, { queueLimit: 1 })
+  // Two are with the thread, one waits.
+  const taken = [pool.run(slow), pool.run(one), pool.run(one)]
+  await t.rejects(pool.run(one), { name: 'POOL.BUSY', httpStatus: 503, retryAfterSeconds: 1 })
+  await Promise.all(taken)
+  t.ok(await pool.run(one), 'and later they are taken again')
+})
+
+t.test('a query that waits is dropped when its caller goes, and leaves its place to another', async t => {
+  const pool = start(t, { queueLimit: 1 })
+  const taken = [pool.run(slow), pool.run(one)]
+  const gone = caller()
+  const waiting = pool.run(one, gone)
+  gone.leave()
+  await t.rejects(waiting, { name: 'QUERY.CANCELLED' })
+  t.ok(await pool.run(one))
+  await Promise.all(taken)
+})
+
+t.test('a query that a thread has is dropped when its caller goes, and the others of the thread go on', async t => {
+  const pool = start(t)
+  const gone = caller()
+  const running = pool.run(slow, gone)
+  const next = pool.run(one)
+  gone.leave()
+  await t.rejects(running, { name: 'QUERY.CANCELLED' })
+  t.equal(decode(await next).__COUNT, 1)
+})
+
+t.test('a thread ends a query at the next batch of rows once nobody waits for it', async t => {
+  const cancelled = new Int32Array(new SharedArrayBuffer(8))
+  const { Piscina } = await import('piscina')
+  const piscina = new Piscina({
+    filename: fileURLToPath(outputUrl('engine/pool/pool-thread.js')),
+    workerData: { store: optionsOf(folder), limits: LIMITS, cancelled },
+    maxThreads: 1,
+    minThreads: 1,
+  })
+  t.teardown(() => piscina.destroy())
+  Atomics.store(cancelled, 1, 1)
+  const message = (slot: number): PoolMessage => ({ task: one, deadlineAt: Date.now() + 60_000, slot })
+  t.match(await piscina.run(message(1)), { error: { name: 'QUERY.CANCELLED' } })
+  t.equal(decode(await piscina.run(message(0))).__COUNT, 1)
+})
+
+t.test('the deadline counts from the arrival, for those that wait as for those that run', async t => {
+  const pool = start(t, {}, 1)
+  const all = [slow, slow, slow, slow].map(task => pool.run(task))
+  for (const each of all) await t.rejects(each, { name: 'QUERY.TIMEOUT', httpStatus: 503 })
+})
+
+t.test('a thread that ends fails its own queries and is replaced', async t => {
+  const texts: string[] = []
+  const pool = start(t, {}, LIMITS.timeoutMs, texts)
+  await pool.run(one)
+  const ended = die(pool, 'exit')
+  const lost = pool.run(slow)
+  const waits = pool.run(one)
+  await t.rejects(ended)
+  await t.rejects(lost, { name: 'POOL.THREAD_LOST', httpStatus: 500 })
+  await waits.catch(error => t.match(error, { name: 'POOL.THREAD_LOST' }))
+  t.equal(decode(await pool.run(one)).__COUNT, 1, 'the next one is answered')
+  t.match(texts, [/a thread of the query pool ended/])
+})
+
+t.test('a thread that needs too much memory ends, and the others go on', async t => {
+  const pool = start(t, { threads: 2, heapBytes: 2 ** 25 })
+  await pool.run(one)
+  await t.rejects(die(pool, 'outOfMemory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
+  for (let i = 0; i < 4; i++) t.equal(decode(await pool.run(one)).__COUNT, 1)
+})
+
+t.test('close finishes what a thread has, refuses what waits and what comes later', async t => {
+  const pool = start(t)
+  const running = [pool.run(one), pool.run(one)]
+  const waiting = pool.run(one)
+  const closed = pool.close()
+  await t.rejects(waiting, { name: 'POOL.CLOSED', httpStatus: 503 })
+  await t.rejects(pool.run(one), { name: 'POOL.CLOSED' })
+  for (const each of running) t.equal(decode(await each).__COUNT, 1)
+  await closed
+})
