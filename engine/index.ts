@@ -165,6 +165,11 @@ export class Engine {
     return this.writer.memoryFilled
   }
 
+  /** Starts the threads of the pool, which otherwise start with the first query that needs them. */
+  warmUp(): void {
+    this.pool.warmUp()
+  }
+
   /** A public dataclass. @throws {EngineErrors.UNKNOWN_DATACLASS} */
   dataClass(name: string): DataClass {
     const dataClass = this.catalog.dataClassesByName.get(name)

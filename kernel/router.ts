@@ -86,7 +86,7 @@ export class Router {
 
   private dispatch(request: RestRequest): Reply | Promise<Reply> {
     const { registry } = this
-    const { parameters, verb } = request
+    const { parameters } = request
     for (const [name, value] of parameters) registry.parameters.get(name)?.apply(request.read, value, request)
     return request.steps.length > 0 ? this.takeSteps(request) : this.handle(request)
   }

@@ -30,7 +30,7 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
   },
   /** Sets are made faster than the writer stores them. */
   TOO_MUCH_UNSAVED: {
-    errCode: 1802,
+    errCode: 1046,
     http: 503,
     message: (bytes: number) =>
       `${bytes} bytes of entity sets wait to be stored, which is the limit; try again in a moment`,

@@ -1,5 +1,6 @@
 import { ProtocolError } from '../errors.ts'
 import type { Environment } from '../storage/environment.ts'
+import { retryLater } from '../write/write-errors.ts'
 import { type EntitySet, entitySet } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
 import { type EntitySetChange, type EntitySetHeader, expiredIds, readHeader, readMembers } from './entity-set-table.ts'
@@ -100,7 +101,7 @@ export class EntitySetStore {
    */
   put(set: EntitySet): Promise<void> | undefined {
     const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now, quota } = this.options
-    if (this.bytes > memoryBytes + unsavedBytes) throw EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes)
+    if (this.bytes > memoryBytes + unsavedBytes) throw retryLater(EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes), 1)
     if (set.creator !== undefined && !this.find(set.id)) quota?.taken(set.creator)
     this.forget(set.id)
     const expires = now() + set.timeoutSeconds * 1000
@@ -129,7 +130,7 @@ export class EntitySetStore {
       const set = this.findLiving(id)
       if (set && accepts(set)) changes.push(this.end(set))
     }
-    for (let i = 0; i < changes.length; i += SLICE) await this.send(changes.slice(i, i + SLICE))
+    await this.sendInSlices(changes)
   }
 
   /** Writes what has to be written and removes what has expired, a slice at a time. */
@@ -140,13 +141,17 @@ export class EntitySetStore {
     return this.sweeping
   }
 
-  /** Records every use. Before the writer is closed. */
+  /** Records every use. Before the writer is closed; without one, what it does not have is lost. */
   async close(): Promise<void> {
     clearInterval(this.timer)
-    await this.sweeping?.catch(() => {})
-    await this.flush()
-    for (const set of this.cached.values()) if (set.expires > set.storedExpires) this.record(set)
-    await this.flush()
+    try {
+      await this.sweeping?.catch(() => {})
+      await this.flush()
+      for (const set of this.cached.values()) if (set.expires > set.storedExpires) this.record(set)
+      await this.flush()
+    } catch (error) {
+      this.options.onInternalError?.(`entity sets could not be stored before the end: ${(error as Error).stack}`)
+    }
   }
 
   /** Sets in memory and their bytes. */
@@ -171,12 +176,20 @@ export class EntitySetStore {
     }
   }
 
-  private async flush(): Promise<void> {
-    const changes = [...this.unsaved.values()].filter(change => !this.inFlight.has(change))
-    for (let i = 0; i < changes.length; i += SLICE) await this.send(changes.slice(i, i + SLICE))
+  private flush(): Promise<void> {
+    return this.sendInSlices([...this.unsaved.values()])
+  }
+
+  private async sendInSlices(changes: readonly EntitySetChange[]): Promise<void> {
+    for (let i = 0; i < changes.length; i += SLICE) {
+      // Meanwhile a newer change may have been sent, which an older one must not follow.
+      const isNewest = (change: EntitySetChange): boolean => this.unsaved.get(change.id) === change
+      await this.send(changes.slice(i, i + SLICE).filter(change => isNewest(change) && !this.inFlight.has(change)))
+    }
   }
 
   private async send(changes: readonly EntitySetChange[]): Promise<void> {
+    if (changes.length === 0) return
     for (const change of changes) this.inFlight.add(change)
     try {
       await this.options.write([...changes])

@@ -62,11 +62,16 @@ export class MemoryWriter {
   private isMine = false
 
   constructor(options: MemoryWriterOptions) {
-    const { memory, environment, catalog, layouts } = options
+    const { memory, catalog, layouts } = options
     this.options = options
     this.heap = new SharedHeap(memory)
     const allocator = new Allocator(this.heap)
-    this.space = { heap: this.heap, allocator, reclaimer: new Reclaimer(this.heap), sequence: next(this.heap.lastSequence) }
+    this.space = {
+      heap: this.heap,
+      allocator,
+      reclaimer: new Reclaimer(this.heap),
+      sequence: next(this.heap.lastSequence),
+    }
     this.tables = catalog.dataClasses.map(dataClass => ({
       dataClass,
       shape: tableShape(layouts.get(dataClass)!),

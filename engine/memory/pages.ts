@@ -22,10 +22,20 @@ export const BITS = 0
 export const NUMBERS = 1
 export const BIGINTS = 2
 export const POINTERS = 3
-export type PageKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS
+/** Where the bytes of rows are. Every update changes one, so these pages are small: see {@link ROW_PAGE_ROWS}. */
+export const ROWS = 4
+export type PageKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS | typeof ROWS
 
-const VALUE_BYTES: Record<PageKind, number> = { [BITS]: 0, [NUMBERS]: 8, [BIGINTS]: 8, [POINTERS]: 4 }
-export const pageBytes = (kind: PageKind): number => PAGE_VALUES + SEGMENT_ROWS * VALUE_BYTES[kind]
+export const ROW_PAGE_ROWS = 1024
+
+const VALUES_BYTES: Record<PageKind, number> = {
+  [BITS]: 0,
+  [NUMBERS]: SEGMENT_ROWS * 8,
+  [BIGINTS]: SEGMENT_ROWS * 8,
+  [POINTERS]: SEGMENT_ROWS * 4,
+  [ROWS]: ROW_PAGE_ROWS * 4,
+}
+export const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 
 /** What the writer's parts share. */
 export interface Workspace {

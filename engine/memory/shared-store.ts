@@ -21,7 +21,10 @@ export interface SharedStoreOptions {
 }
 
 /** The store with the shared memory in front of it, when there is one and a slot in it for this thread. */
-export function shareMemory({ memory, ...options }: Omit<SharedStoreOptions, 'memory'> & { memory: WebAssembly.Memory | undefined }): Store {
+export function shareMemory({
+  memory,
+  ...options
+}: Omit<SharedStoreOptions, 'memory'> & { memory: WebAssembly.Memory | undefined }): Store {
   const slot = memory && new SharedHeap(memory).claimSlot(threadId)
   return slot === undefined ? options.store : new SharedStore({ ...options, memory: memory! }, slot)
 }

@@ -25,7 +25,7 @@ import {
   TABLE_ROWS,
   type TableShape,
 } from './directory.ts'
-import { BIGINTS, hasBit, PAGE_BITS, PAGE_KIND, PAGE_VALUES, POINTERS } from './pages.ts'
+import { BIGINTS, hasBit, PAGE_BITS, PAGE_KIND, PAGE_VALUES, POINTERS, ROW_PAGE_ROWS } from './pages.ts'
 import { SegmentViews, SharedColumn, type TablePages } from './shared-column.ts'
 import type { SharedHeap } from './shared-heap.ts'
 import { type IndexedColumn, SharedIndex } from './shared-index.ts'
@@ -101,8 +101,8 @@ export class SharedTable implements TableSnapshot, TablePages {
     const list = this.words[this.directory + TABLE_ROWS]!
     if (list === 0) return this.below().row(rowId)
     if (!this.isLive(rowId)) return undefined
-    const page = this.words[(list >>> 2) + Math.floor(rowId / SEGMENT_ROWS)]!
-    const address = this.words[((page + PAGE_VALUES) >>> 2) + (rowId % SEGMENT_ROWS)]!
+    const page = this.words[(list >>> 2) + Math.floor(rowId / ROW_PAGE_ROWS)]!
+    const address = this.words[((page + PAGE_VALUES) >>> 2) + (rowId % ROW_PAGE_ROWS)]!
     const start = address + ROW_HEADER_BYTES
     return new RowView(this.layout, this.cache.heap.bytes, start, start + this.words[address >>> 2]!)
   }

@@ -102,13 +102,14 @@ export class SharedTexts implements TextPool {
     const { bytes } = this.heap
     const [first, ...others] = parts.map(part => new TextKey().setText(part).copyBytes())
     const last = others.pop()!
+    const between = others.filter(part => part.length > 0)
     return pointer => {
       let at = pointer + HEADER_WORDS * 4
       const end = at + (this.words[(pointer >>> 2) + LENGTH]! & ~NOT_PLAIN) - last.length
       if (at + first!.length > end || !isAt(bytes, at, first!)) return false
       at += first!.length
       // Taking the first place for each part is enough.
-      for (const part of others) {
+      for (const part of between) {
         const start = part[0]
         while (at <= end && (bytes[at] !== start || !isAt(bytes, at, part))) at++
         at += part.length
@@ -256,4 +257,3 @@ export class TextTable {
     return table
   }
 }
-

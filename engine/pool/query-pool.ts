@@ -57,7 +57,7 @@ export class QueryPool {
   private readonly waiting = new Set<Pending>()
   private readonly cancelled: Int32Array
   private readonly freeSlots: number[]
-  /** Started with the first task: most tests, and many small servers, never need it. */
+  /** Started with the first task, unless by {@link warmUp}. */
   private piscina: Piscina | undefined
   private readonly threads: number
   private deadlineTimer: NodeJS.Timeout | undefined
@@ -100,6 +100,11 @@ export class QueryPool {
       caller?.onAborted(() => this.giveUp(pending, QueryErrors.CANCELLED()))
       this.sendNext()
     })
+  }
+
+  /** Starts the threads, so that the first task does not wait for them to load their code. */
+  warmUp(): void {
+    if (!this.closing) this.piscina ??= this.start()
   }
 
   /** Refuses what waits, finishes what the threads have, then stops them. */

@@ -146,10 +146,10 @@ export class RowSet implements Iterable<number> {
     const out = new Uint32Array(length)
     if (length === 0) return out
     const words = this.bits!
-    const ranks = skip < BLOCK_WORDS * 32 ? undefined : (this.ranks ??= ranksOf(words))
-    const block = ranks ? lowerBound(ranks, skip + 1) - 1 : 0
+    this.ranks ??= skip < BLOCK_WORDS * 32 ? undefined : ranksOf(words)
+    const block = this.ranks ? lowerBound(this.ranks, skip + 1) - 1 : 0
     let word = block * BLOCK_WORDS
-    for (let left = skip - (ranks ? ranks[block]! : 0), bits = 0; word < words.length; word++, left -= bits) {
+    for (let left = skip - (this.ranks?.[block] ?? 0), bits = 0; word < words.length; word++, left -= bits) {
       bits = bitCount(words[word]!)
       if (left < bits) {
         let rest = words[word]!

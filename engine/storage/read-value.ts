@@ -72,7 +72,8 @@ export function readDate(
   if (bytes[start] === QUOTE && bytes[start + 5] === MINUS && (length === 12 || length === 26)) {
     const days = daysSince1970(digits(bytes, start + 1, 4), digits(bytes, start + 6, 2), digits(bytes, start + 9, 2))
     if (length === 12) return days * DAY_MS
-    const seconds = (digits(bytes, start + 12, 2) * 60 + digits(bytes, start + 15, 2)) * 60 + digits(bytes, start + 18, 2)
+    const seconds =
+      (digits(bytes, start + 12, 2) * 60 + digits(bytes, start + 15, 2)) * 60 + digits(bytes, start + 18, 2)
     return days * DAY_MS + seconds * 1000 + digits(bytes, start + 21, 3)
   }
   const text = readText(bytes, start, end)

@@ -6,7 +6,14 @@ import { ProtocolError } from '../errors.ts'
 import { SharedHeap } from '../memory/shared-heap.ts'
 import { outputUrl } from '../output-root.ts'
 import type { Progress } from '../storage/migration-run.ts'
-import { bodiesOf, type FromWriter, isWriteResult, packBodies, type ToWriter, type WriterThreadOptions } from './messages.ts'
+import {
+  bodiesOf,
+  type FromWriter,
+  isWriteResult,
+  packBodies,
+  type ToWriter,
+  type WriterThreadOptions,
+} from './messages.ts'
 import type {
   DeleteRequest,
   DeleteResult,

@@ -7,6 +7,7 @@ export async function start(config: Config, print: (line: string) => void): Prom
   const stop = stopSignal()
   if (config.demo) await loadDemo(config, print)
   const server = await createServer(config)
+  server.engine.warmUp()
   print(greeting(config, server))
   await stop
   await server.close()

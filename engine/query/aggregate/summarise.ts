@@ -96,7 +96,12 @@ function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, 
 }
 
 /** The entries whose bits are set. */
-function addNumbers(summary: Summary, segment: Segment & { kind: 'number' }, words: Uint32Array, firstRow: number): void {
+function addNumbers(
+  summary: Summary,
+  segment: Segment & { kind: 'number' },
+  words: Uint32Array,
+  firstRow: number,
+): void {
   const { present } = segment
   let missing = 0
   for (let word = 0; word < SEGMENT_WORDS; word++) missing |= words[word]! ^ present[word]!

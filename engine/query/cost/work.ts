@@ -46,6 +46,7 @@ const DECODE_LIMIT = 10_000
 /** Of reading an attribute of this many rows, as `cellReader` does it: from its column, or from the rows themselves. */
 export function costOfReading(table: TableSnapshot, attribute: ColumnAttribute, rows: number): number {
   if (rows === 0) return 0
-  if (!readsSegments(table, rows)) return rows * MICROSECONDS.rowValue
-  return table.rowsToDecode(attribute, DECODE_LIMIT) * MICROSECONDS.decode + rows * MICROSECONDS.cell
+  const decoded = table.rowsToDecode(attribute, DECODE_LIMIT)
+  if (decoded > 0 && !readsSegments(table, rows)) return rows * MICROSECONDS.rowValue
+  return decoded * MICROSECONDS.decode + rows * MICROSECONDS.cell
 }

@@ -1,5 +1,11 @@
 import type { RowView } from '../../storage/row-view.ts'
-import { type ColumnAttribute, SEGMENT_ROWS, type Segment, type TableSnapshot, type TextPool } from '../../storage/snapshot.ts'
+import {
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  type Segment,
+  type TableSnapshot,
+  type TextPool,
+} from '../../storage/snapshot.ts'
 import { fold } from '../../text/fold.ts'
 import type { Scalar } from '../bind/predicate.ts'
 import type { QueryBudget } from './query-budget.ts'

@@ -68,7 +68,13 @@ function filter(
   const { attribute, negated } = operator
   if (operator.kind === 'NullFilter') {
     const matches = () => negated
-    return filterColumn(table, attribute, candidates, { whenNull: !negated, matches, pointers: () => ({ passes: matches }) }, budget)
+    return filterColumn(
+      table,
+      attribute,
+      candidates,
+      { whenNull: !negated, matches, pointers: () => ({ passes: matches }) },
+      budget,
+    )
   }
   const passes = matcherOf(operator.test)
   const matches = (cell: unknown) => passes(cell as Scalar) !== negated

@@ -37,7 +37,7 @@ function pointerMatcher(test: ValueTest, texts: TextPool): PointerMatcher {
       return pointer => isAbove(pointer) && isBelow(pointer)
     }
     case 'pattern':
-      return test.parts.some(part => ESCAPED.test(part)) ? readText(test, texts) : texts.patternTest(test.parts)
+      return test.parts.some(hasEscapes) ? readText(test, texts) : texts.patternTest(test.parts)
     case 'anyOf': {
       const tests = test.tests.map(each => pointerMatcher(each, texts))
       return pointer => tests.some(passes => passes(pointer))
@@ -54,9 +54,11 @@ function boundTest(bound: Bound | undefined, texts: TextPool, sign: 1 | -1): Poi
   return pointer => Math.sign(compare(pointer)) * sign >= least
 }
 
-/** In the bytes of a pool these can stand inside of another one. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
-const ESCAPED = /[\u0000-\u0002]/
+/** Characters whose bytes in a pool can stand inside of another one's. */
+function hasEscapes(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) <= 2) return true
+  return false
+}
 
 /** Outcomes that are remembered: many rows have one of a few texts, or each has its own. A power of 2. */
 const REMEMBERED = 4096

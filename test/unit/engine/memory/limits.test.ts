@@ -7,7 +7,13 @@ import { openMemoryWorld, picture } from './world.ts'
 
 const insertPeople = (from: number, count: number) => (write: RowWriter) => {
   for (let id = from; id < from + count; id++) {
-    write.insert('Person', { ID: id, name: `name ${id % 50}`, nick: `nick ${id}`, secret: 'x'.repeat(200), age: id % 90 })
+    write.insert('Person', {
+      ID: id,
+      name: `name ${id % 50}`,
+      nick: `nick ${id}`,
+      secret: 'x'.repeat(200),
+      age: id % 90,
+    })
   }
 }
 
@@ -32,7 +38,11 @@ for (const kib of [256, 512, 1024, 2048, 4096, 16384]) {
       world.fill()
       world.commit(write => {
         for (let rowId = 0; rowId < 100; rowId++) {
-          write.update('Person', rowId + round, { ID: rowId + round, name: `changed ${round}`, nick: `nick ${rowId + round}` })
+          write.update('Person', rowId + round, {
+            ID: rowId + round,
+            name: `changed ${round}`,
+            nick: `nick ${rowId + round}`,
+          })
         }
       })
       world.fill()
@@ -45,7 +55,9 @@ t.test('what needs LMDB sees the commit that the rest of the query sees', async 
   const world = openMemoryWorld(t, testModel)
   const photo = world.rows.attribute('Person', 'photo')
   const person = world.rows.dataClass('Person')
-  world.commit(write => write.insert('Person', { ID: 1, age: 1, photo: new BinaryValue('image/png', Uint8Array.of(1)) }))
+  world.commit(write =>
+    write.insert('Person', { ID: 1, age: 1, photo: new BinaryValue('image/png', Uint8Array.of(1)) }),
+  )
   world.fill()
   const reader = world.reader(0)
   let runs = 0

@@ -41,11 +41,14 @@ function problems(snapshot: Snapshot): string[] {
     sum += value
     count++
     if (text !== `balance ${value}`) found.push(`row ${rowId}: ${text} and ${value}`)
-    if (row.value(balance) !== value) found.push(`row ${rowId}: ${row.value(balance)} in the row, ${value} in the column`)
+    if (row.value(balance) !== value)
+      found.push(`row ${rowId}: ${row.value(balance)} in the row, ${value} in the column`)
     if (row.globalStamp > snapshot.globalStamp) found.push(`row ${rowId} is newer than the snapshot`)
     const key = row.value(account.key)
-    if (typeof key !== 'number' || table.findKey(key) !== rowId) found.push(`row ${rowId} is not found by its key ${key}`)
-    if (count % 16 === 0 && !table.index(name)!.equal(text).has(rowId)) found.push(`row ${rowId} is not found by ${text}`)
+    if (typeof key !== 'number' || table.findKey(key) !== rowId)
+      found.push(`row ${rowId} is not found by its key ${key}`)
+    if (count % 16 === 0 && !table.index(name)!.equal(text).has(rowId))
+      found.push(`row ${rowId} is not found by ${text}`)
   }
   if (sum !== total) found.push(`${count} accounts have ${sum}`)
   return found

@@ -82,7 +82,9 @@ function tablePicture(table: TableSnapshot, snapshot: Snapshot): unknown {
     keys: live.map(rowId => table.findKey(table.row(rowId)!.value(dataClass.key) as Value)),
     referencing: attributes
       .filter((each): each is RelatedEntityAttribute => each.kind === 'relatedEntity')
-      .map(relation => [...snapshot.table(relation.target).live].map(target => [...table.referencing(relation, target)])),
+      .map(relation =>
+        [...snapshot.table(relation.target).live].map(target => [...table.referencing(relation, target)]),
+      ),
   }
 }
 
@@ -91,7 +93,10 @@ function rowText(table: TableSnapshot, rowId: number): string {
   return `${row.stamp} ${row.globalStamp} ${row.buffer.toString('utf8', row.headStart, row.slotStart(row.layout.slots.length))}`
 }
 
-function columnValues(table: TableSnapshot, attribute: StorageAttribute | RelatedEntityAttribute): Map<number, unknown> {
+function columnValues(
+  table: TableSnapshot,
+  attribute: StorageAttribute | RelatedEntityAttribute,
+): Map<number, unknown> {
   const column = table.column(attribute)
   const values = new Map<number, unknown>()
   for (let index = 0; index * SEGMENT_ROWS < table.rowIdLimit; index++) {

@@ -1,0 +1,78 @@
+import { readBoolean, readDate, readInteger, readNumber } from '../storage/read-value.ts'
+import { FIXED_HEADER_BYTES, headerBytes, NO_ROW, type RowLayout } from '../storage/row-layout.ts'
+import type { ColumnAttribute } from '../storage/snapshot.ts'
+import type { SharedHeap } from './shared-heap.ts'
+import { TextKey } from './text-key.ts'
+
+/** A value of a column: a number, or the address of a text; undefined for null. */
+export type ColumnValue = number | bigint | undefined
+
+/** Reads a column's value from the bytes of a row, which are found by their address. */
+export interface ColumnReader {
+  read(row: number): ColumnValue
+  /** Whether two rows have the same value, without reading it; false when that is not sure. */
+  isSame(a: number, b: number): boolean
+}
+
+/** @param intern gives the address of a text, and counts a row more that has it */
+export function columnReader(
+  attribute: ColumnAttribute,
+  layout: RowLayout,
+  heap: SharedHeap,
+  intern: (key: TextKey) => number,
+): ColumnReader {
+  const { bytes, words } = heap
+  if (attribute.kind === 'relatedEntity') {
+    const offset = FIXED_HEADER_BYTES + 4 * layout.referenceOf.get(attribute)!
+    const reference = (row: number): number => words[(row + offset) >>> 2]!
+    return {
+      read: row => (reference(row) === NO_ROW ? undefined : reference(row)),
+      isSame: (a, b) => reference(a) === reference(b),
+    }
+  }
+  const slot = layout.slotOf.get(attribute)!
+  const text = headerBytes(layout)
+  const offset = FIXED_HEADER_BYTES + 4 * layout.references.length + 4 * slot
+  const prefix = text + layout.prefixes[slot]!.length
+  const start = (row: number): number => row + prefix + words[(row + offset) >>> 2]!
+  const end = (row: number): number => row + text + words[((row + offset) >>> 2) + 1]!
+  return { read: valueReader(), isSame }
+
+  /** An image has a link that changes with the stamp of its row; that is read again. */
+  function isSame(a: number, b: number): boolean {
+    const startA = start(a)
+    const startB = start(b)
+    const length = end(a) - startA
+    if (length !== end(b) - startB) return false
+    for (let i = 0; i < length; i++) if (bytes[startA + i] !== bytes[startB + i]) return false
+    return true
+  }
+
+  function valueReader(): (row: number) => ColumnValue {
+    const { type, simpleDate } = attribute as Exclude<ColumnAttribute, { kind: 'relatedEntity' }>
+    switch (type) {
+      case 'string':
+      case 'uuid': {
+        const key = new TextKey()
+        return row => {
+          const at = start(row)
+          return bytes[at] === QUOTE ? intern(key.setJson(heap, at + 1, end(row) - 1)) : undefined
+        }
+      }
+      case 'image':
+      case 'blob':
+        return row => (bytes[start(row)] === LETTER_N ? undefined : 1)
+      case 'bool':
+        return row => readBoolean(bytes, start(row))
+      case 'date':
+        return row => readDate(bytes, start(row), end(row), simpleDate, layout.wire)
+      case 'long64':
+        return row => readInteger(bytes, start(row), end(row))
+      default:
+        return row => readNumber(bytes, start(row), end(row))
+    }
+  }
+}
+
+const QUOTE = 0x22
+const LETTER_N = 0x6e
