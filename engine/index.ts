@@ -225,7 +225,7 @@ export class Engine {
 
   /** Carries the filter of `request` out and tells what each step took and found. @throws {ProtocolError} */
   async trace(request: ReadRequest, caller?: Caller): Promise<TraceStep> {
-    const bytes = await this.run({ kind: 'trace', request }, caller)
+    const bytes = await kept(this.run({ kind: 'trace', request }, caller))
     return JSON.parse(Buffer.from(bytes).toString()) as TraceStep
   }
 
@@ -279,7 +279,7 @@ export class Engine {
    * @throws {ProtocolError} why the first entity that is left could not be deleted
    */
   async delete(request: ReadRequest, atomic: boolean, caller?: Caller): Promise<number> {
-    const rowIds = rowIdsOf(await this.run({ kind: 'rowIds', request, of: 'selection' }, caller))
+    const rowIds = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'selection' }, caller)))
     if (rowIds.length === 0) return 0
     const { deleted, error } = await this.writer.delete({
       kind: 'delete',
