@@ -146,7 +146,7 @@ t.test('a thread that ends fails its own queries and is replaced', async t => {
 })
 
 t.test('a thread that needs too much memory ends, and the others go on', async t => {
-  const pool = start(t, { threads: 2, heapBytes: 2 ** 25 })
+  const pool = start(t, { threads: 2, heapBytes: 2 ** 27 })
   await pool.run(one)
   await t.rejects(die(pool, 'outOfMemory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
   for (let i = 0; i < 4; i++) t.equal(decode(await pool.run(one)).__COUNT, 1)

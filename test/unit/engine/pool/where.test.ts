@@ -112,6 +112,6 @@ t.test('a wrong request is refused wherever it would have run', async t => {
   for (const inlineCostMs of [0, 1e6]) {
     const engine = await openItems(t, 1, { pool: { threads: 1, inlineCostMs } })
     const answer = (async () => engine.read(read({ filter: 'number >' })))()
-    await t.rejects(answer, { name: 'PARSE.QUERY' })
+    await t.rejects(answer, { name: 'PARSE.SYNTAX' })
   }
 })
