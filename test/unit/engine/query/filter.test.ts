@@ -63,7 +63,12 @@ const cases: Case[] = [
     filter: 'age = 20 except name = bob',
     found: [6],
   },
-  { spec: '2.4', name: 'not except keeps what is unknown on its left out', filter: 'not(age > 0 except name = bob)', found: [2] },
+  {
+    spec: '2.4',
+    name: 'not except keeps what is unknown on its left out',
+    filter: 'not(age > 0 except name = bob)',
+    found: [2],
+  },
   { spec: '2.4', name: 'not leaves null out', filter: 'not(salary < 5.5)', found: [1, 6] },
   { spec: '2.4', name: 'not of and is or of not', filter: 'not(salary > 4 and age > 30)', found: [2, 5, 6] },
   { spec: '2.4', name: 'not not is nothing', filter: 'not(not(salary < 5.5))', found: [2, 5] },
