@@ -11,7 +11,7 @@ import { ProtocolError } from './errors.ts'
 import { createSharedMemory } from './memory/shared-heap.ts'
 import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
-import { type PlannedTask, planTask } from './pool/plan-task.ts'
+import { planTask } from './pool/plan-task.ts'
 import { type Caller, type PoolOptions, QueryPool } from './pool/query-pool.ts'
 import type { Task } from './pool/tasks.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
@@ -109,10 +109,10 @@ const ENTITY_SETS: EntitySetOptions = {
 }
 
 /**
- * Time that a query gets in this thread when it turns out to cost more than was expected. What it has done until then is
- * lost, so it is a multiple of what a query costs here.
+ * A query that turns out to cost more than was expected is given up in this thread after a multiple of what one may cost
+ * here, for what it has done until then is lost; and not before a few milliseconds, which any may lose on a busy machine.
  */
-const INLINE_TIMEOUT_MS = 5
+const OVERRUN = { factor: 10, minMs: 5 }
 
 export class Engine {
   readonly entitySets: EntitySets
@@ -306,25 +306,23 @@ export class Engine {
     return this.runHere(task) ?? this.pool.run(task, caller)
   }
 
+  /** @returns undefined when it costs too much for this thread */
   private runHere(task: Task): Uint8Array | undefined {
     if (this.inlineCostMs === 0) return undefined
     const { catalog, layouts, read } = this.data
     const { limits } = this.options
+    const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * this.inlineCostMs)
     return read(snapshot => {
-      const budget = new QueryBudget({ ...limits, timeoutMs: INLINE_TIMEOUT_MS })
+      const budget = new QueryBudget({ ...limits, timeoutMs: Math.min(limits.timeoutMs, overrunMs) })
       const planned = planTask(task, { catalog, layouts, limits }, { snapshot, budget })
-      return planned.cost() > this.inlineCostMs * 1000 ? undefined : runWithin(planned, budget)
+      if (planned.cost() > this.inlineCostMs * 1000) return undefined
+      try {
+        return planned.run()
+      } catch (error) {
+        if (budget.isOver && overrunMs < limits.timeoutMs) return undefined
+        throw error
+      }
     })
-  }
-}
-
-/** Undefined when it took longer than the budget allows: there are more related entities than on average, for example. */
-function runWithin(planned: PlannedTask, budget: QueryBudget): Uint8Array | undefined {
-  try {
-    return planned.run()
-  } catch (error) {
-    if (budget.isOver) return undefined
-    throw error
   }
 }
 

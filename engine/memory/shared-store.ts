@@ -63,14 +63,15 @@ export class SharedStore implements Store {
     const snapshot = this.pin()
     if (snapshot) {
       try {
-        return work(snapshot)
+        const result = work(snapshot)
+        if (!snapshot.isInterrupted) return result
       } catch (error) {
-        if (!(error instanceof OtherCommit)) throw error
-        // It needs LMDB, which has gone on meanwhile: once more, with LMDB first.
+        if (!snapshot.isInterrupted) throw error
       } finally {
         snapshot.release()
       }
     }
+    // It needs LMDB, which has gone on meanwhile: once more, with LMDB first.
     const both = this.snapshot()
     try {
       return work(both)
@@ -131,12 +132,11 @@ export class SharedStore implements Store {
   }
 }
 
-/** LMDB has gone on to another commit than the version of the memory that is being read. */
-class OtherCommit extends Error {}
-
 class SharedSnapshot implements Snapshot {
   private readonly tables = new Map<DataClass, TableSnapshot>()
   private isOther = false
+  /** What LMDB would have told was missing: the work has to be done once more, even if it went on without. */
+  isInterrupted = false
   private isClosed = false
 
   constructor(
@@ -158,11 +158,12 @@ class SharedSnapshot implements Snapshot {
     return table
   }
 
-  /** The same state in LMDB. @throws {OtherCommit} */
+  /** The same state in LMDB. @throws {Error} when it has gone on: the work is interrupted then */
   below(): Snapshot {
     const below = this.belowIfSame()
-    if (!below) throw new OtherCommit()
-    return below
+    if (below) return below
+    this.isInterrupted = true
+    throw new Error('LMDB has gone on to another commit than the version of the memory that is being read')
   }
 
   belowIfSame(): Snapshot | undefined {

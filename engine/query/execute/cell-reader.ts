@@ -51,21 +51,28 @@ export interface TextPointers {
   read(rowId: number): number | undefined
 }
 
+type PointerSegment = Segment & { kind: 'pointers' }
+
 /** A reader of a text attribute without making strings; undefined when its column is not in shared memory. */
 export function pointerReader(table: TableSnapshot, attribute: ColumnAttribute): TextPointers | undefined {
   if (table.rowIdLimit === 0 || table.rowsToDecode(attribute, 0) > 0) return undefined
   const column = table.column(attribute)
   const first = column.segment(0)
   if (first.kind !== 'pointers') return undefined
-  const segments: Segment[] = [first]
+  const segments: (PointerSegment | undefined)[] = [first]
+  let segment: PointerSegment = first
+  let current = 0
   const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   return {
     texts: first.texts,
     read(rowId) {
       const index = Math.floor(rowId / SEGMENT_ROWS)
       if (index >= segmentCount) return undefined
-      segments[index] ??= column.segment(index)
-      const segment = segments[index] as Segment & { kind: 'pointers' }
+      if (index !== current) {
+        segments[index] ??= column.segment(index) as PointerSegment
+        segment = segments[index]!
+        current = index
+      }
       const entry = rowId % SEGMENT_ROWS
       return isPresent(segment, entry) ? segment.values[entry]! : undefined
     },

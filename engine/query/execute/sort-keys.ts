@@ -61,10 +61,11 @@ function pointerOrder(
   { texts, read }: TextPointers,
   context: QueryContext,
 ): PositionOrder {
-  const reader = keyReader(key, dataClass, rowIds.length, context, read)
+  const reader = key.relations.length === 0 ? read : keyReader(key, dataClass, rowIds.length, context, read)
   // 0, which is no pointer, stands for null.
   const pointers = readAll(rowIds, new Uint32Array(rowIds.length), rowId => reader(rowId) ?? 0, context)
-  const heads = Float64Array.from(pointers, pointer => (pointer === 0 ? -1 : texts.head(pointer)))
+  const heads = new Float64Array(pointers.length)
+  for (let i = 0; i < pointers.length; i++) heads[i] = pointers[i] === 0 ? -1 : texts.head(pointers[i]!)
   return (a, b) => {
     if (heads[a] !== heads[b]) return heads[a]! - heads[b]!
     return heads[a] === -1 ? 0 : texts.compare(pointers[a]!, pointers[b]!)

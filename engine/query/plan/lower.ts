@@ -47,7 +47,11 @@ function estimate(predicate: Predicate, dataClass: DataClass, snapshot: Snapshot
       return estimateNull(predicate, snapshot.table(dataClass))
     case 'json': {
       const { attribute, test } = predicate
-      return { operator: { kind: 'JsonFilter', attribute, test }, selectivity: jsonSelectivity(test), costPerRow: JSON_COST }
+      return {
+        operator: { kind: 'JsonFilter', attribute, test },
+        selectivity: jsonSelectivity(test),
+        costPerRow: JSON_COST,
+      }
     }
     case 'via': {
       const { relation, input } = predicate

@@ -79,6 +79,26 @@ t.test('what needs LMDB sees the commit that the rest of the query sees', async 
   t.strictSame([ages.at(-1), bytes], [2, [2]])
 })
 
+t.test('work that goes on without what LMDB would have told is done once more', async t => {
+  const world = openMemoryWorld(t, testModel)
+  const photo = world.rows.attribute('Person', 'photo')
+  const person = world.rows.dataClass('Person')
+  world.commit(write => write.insert('Person', { ID: 1 }))
+  world.fill()
+  const reader = world.reader(0)
+  let publish = world.commitOnly(write => write.insert('Person', { ID: 2 }))
+  const answer = reader.read(snapshot => {
+    try {
+      return snapshot.table(person).binary(0, photo) ?? 'no photo'
+    } catch {
+      publish()
+      publish = () => {}
+      return 'swallowed'
+    }
+  })
+  t.equal(answer, 'no photo')
+})
+
 t.test('a memory that nobody keeps up to date any more is left alone until it has been filled again', async t => {
   const world = openMemoryWorld(t, testModel)
   const { environment, catalog, layouts } = world.rows

@@ -1,0 +1,124 @@
+/**
+ * Queries in the pool, over HTTP: what is cheap is answered whatever the pool has to do, what was written is read, and who
+ * goes away takes the work along.
+ */
+import t, { type Test } from 'tap'
+import { Agent, request } from 'undici'
+import type { Engine } from '../../engine/index.ts'
+import { insertRows, startServer, type TestServer } from '../support/test-server.ts'
+
+const MODEL = {
+  name: 'pool',
+  dataClasses: {
+    Item: {
+      key: 'ID',
+      attributes: { ID: { type: 'long' }, value: { type: 'long' }, note: { type: 'string' } },
+    },
+  },
+}
+const ROWS = 10_000
+
+/** @param pool settings of the pool; it has one thread, which holds two queries */
+async function start(t: Test, pool: object = {}, rows = ROWS): Promise<TestServer> {
+  const server = await startServer(t, { model: MODEL, rows: {} }, { config: { pool: { threads: 1, ...pool } } })
+  const items = Array.from({ length: rows }, (_, i) => ({ ID: i, value: 0, note: `item ${i} with some words` }))
+  await insertRows(server.engine, 'Item', items)
+  return server
+}
+
+/** A query of some seconds: the body of `$query`. */
+const SLOW = { $filter: Array.from({ length: 400 }, (_, i) => `note % "w${i}@z"`).join(' or ') }
+
+/** What the engine promised for the reads that went to the pool, in their order. */
+function promisesOf(engine: Engine): Promise<Uint8Array>[] {
+  const promises: Promise<Uint8Array>[] = []
+  const { read } = engine
+  engine.read = (...args) => {
+    const answer = read.apply(engine, args)
+    if (answer instanceof Promise) promises.push(answer)
+    return answer
+  }
+  return promises
+}
+
+/** Sends a query and goes away as soon as `leave` is called. */
+function visitor(t: Test, { url }: TestServer) {
+  const agent = new Agent()
+  const controller = new AbortController()
+  const { signal } = controller
+  const body = JSON.stringify(SLOW)
+  const left = request(`${url}/rest/Item/$query`, { method: 'POST', body, dispatcher: agent, signal }).then(
+    () => false,
+    () => true,
+  )
+  t.teardown(() => agent.destroy())
+  return { left, leave: () => controller.abort() }
+}
+
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise(resolve => setImmediate(resolve))
+}
+
+t.test('while the pool is full, cheap reads are answered and others are told to come later', async t => {
+  const server = await start(t, { queueLimit: 1 })
+  const promises = promisesOf(server.engine)
+  const visitors = [visitor(t, server), visitor(t, server), visitor(t, server)]
+  await until(() => promises.length === 3)
+  const refused = await server.post('/Item/$query', SLOW)
+  t.equal(refused.status, 503)
+  t.equal(refused.headers['retry-after'], '1')
+  t.match(refused.json, { __ERROR: [{ errCode: 1200, message: /1 queries are waiting already/ }] })
+  for (let key = 0; key < 20; key++) t.equal((await server.get(`/Item(${key})`)).json.ID, key)
+  for (const { leave } of visitors) leave()
+  await Promise.allSettled(promises)
+  await Promise.all(visitors.map(({ left }) => left))
+})
+
+t.test('a query whose client goes away ends, whether it runs or waits', async t => {
+  const server = await start(t)
+  const promises = promisesOf(server.engine)
+  const visitors = [visitor(t, server), visitor(t, server), visitor(t, server)]
+  await until(() => promises.length === 3)
+  for (const { leave } of visitors) leave()
+  for (const each of promises) await t.rejects(each, { name: 'QUERY.CANCELLED' })
+  for (const { left } of visitors) t.ok(await left)
+  const next = await server.get('/Item?$filter="note = item@"&$top=1')
+  t.equal(next.json.__COUNT, ROWS, 'the thread goes on with others')
+})
+
+t.test('who was told that a write is done reads it, in the pool too, under load', async t => {
+  const server = await start(t, { inlineCostMs: 0, threads: 2 }, 1_000)
+  const done = { value: false }
+  const scans = Array.from({ length: 4 }, async () => {
+    while (!done.value) t.equal((await server.get('/Item?$filter="note = item@"&$top=1')).json.__COUNT, 1_000)
+  })
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    for (let value = 1; value <= 15; value++) {
+      const saved = await server.post('/Item?$method=update', {
+        ID: client,
+        __KEY: String(client),
+        __STAMP: value,
+        value,
+      })
+      if (saved.status !== 200) throw new Error(saved.text)
+      const read = await server.get(`/Item?$filter="ID = ${client} and value = ${value}"`)
+      if (read.json.__COUNT !== 1) return `client ${client} does not read its ${value}`
+      const total = await server.get(`/Item/value?$filter="ID = ${client}"&$compute=sum`)
+      if (total.text !== String(value)) return `client ${client} sums ${total.text} and not ${value}`
+    }
+    return ''
+  })
+  t.same(await Promise.all(clients), Array(8).fill(''))
+  done.value = true
+  await Promise.all(scans)
+})
+
+t.test('a server that stops answers what the pool has', async t => {
+  const server = await start(t, { inlineCostMs: 0 })
+  const promises = promisesOf(server.engine)
+  const answer = server.get('/Item?$filter="value = 0"&$top=1')
+  await until(() => promises.length === 1)
+  const closed = server.close()
+  t.equal((await answer).json.__COUNT, ROWS)
+  await closed
+})
