@@ -88,6 +88,16 @@ export const configTable = {
     min: 0,
     doc: 'Memory for columns, indexes and rows that all threads share, at most half of the machine; 0 reads all from LMDB.',
   }),
+  'storage.imageMinutes': number({
+    default: 10,
+    min: 0,
+    doc: 'Least time between two images of that memory in the folder of the store, which make the next start fast; 0 for none.',
+  }),
+  'storage.imageChanges': integer({
+    default: 1000,
+    min: 0,
+    doc: 'Changes of entities since the last image without which no other is written, not even when the server stops.',
+  }),
   'storage.allowLoss': flag({ default: false, doc: 'Let a changed model delete the data of what it no longer names.' }),
 
   'protocol.dateOnlyFormat': choice({

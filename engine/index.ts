@@ -61,6 +61,10 @@ export interface EngineOptions {
   cacheBytes: number
   /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */
   memoryBytes?: number
+  /** Least time between two images of that memory in the folder of the store, which make the next start fast; 0: none. */
+  imageMinutes?: number
+  /** Least changes of entities between two images. */
+  imageChanges?: number
   limits: QueryLimits
   pool?: Partial<PoolOptions>
   entitySets?: Partial<EntitySetOptions>
@@ -68,6 +72,8 @@ export interface EngineOptions {
   writeQueueBytes: number
   /** Milliseconds since 1970, for what has a lifetime. */
   now?: () => number
+  /** What is worth knowing of the writer thread, for the log. */
+  onNote?: (text: string) => void
   /** What goes wrong inside the writer thread, for the log. */
   onInternalError?: (text: string) => void
   /** How far a change of the model has come. */

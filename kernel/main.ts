@@ -34,6 +34,7 @@ export async function createServer(
   const engine = await openEngine({
     ...engineOptions(config),
     now,
+    onNote: text => log.info(text),
     onInternalError: text => log.error(text),
     onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
   })
@@ -92,6 +93,8 @@ export function engineOptions(config: Config): EngineOptions {
     mapSizeBytes: storage.mapSizeBytes,
     cacheBytes: storage.cacheBytes,
     memoryBytes: storage.memoryBytes,
+    imageMinutes: storage.imageMinutes,
+    imageChanges: storage.imageChanges,
     limits: query,
     pool,
     entitySets: entitySet,

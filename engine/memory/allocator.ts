@@ -1,43 +1,75 @@
-import { HEAP_START, type SharedHeap } from './shared-heap.ts'
+import { HEAP_START, type Part, PARTS, type SharedHeap } from './shared-heap.ts'
 
 /** There is no room for what was asked for. */
 export class MemoryFull extends Error {}
 
+/** What an image keeps of it. */
+export interface AllocatorState {
+  next: number
+  /** A size and the addresses of the freed blocks that have it. */
+  freed: [size: number, addresses: number[]][]
+  used: number[]
+}
+
 /**
  * Blocks of the shared heap. Only the writer thread allocates, so that everything about it is in this thread's own memory.
- * Sizes are rounded up to classes, eight for each power of two; a freed block serves its class again.
+ * Sizes are rounded up to classes, 32 for each power of two; a freed block serves its class again.
  */
 export class Allocator {
   private next = HEAP_START
-  private readonly freed = new Map<number, number[]>()
-  /** Bytes of blocks that are allocated, as rounded. */
-  usedBytes = 0
+  private readonly freed: Map<number, number[]>
+  /** Bytes of blocks that are allocated, as rounded, by {@link PARTS}. */
+  readonly used: number[]
 
-  constructor(private readonly heap: SharedHeap) {}
+  constructor(
+    private readonly heap: SharedHeap,
+    state?: AllocatorState,
+  ) {
+    this.next = state?.next ?? HEAP_START
+    this.freed = new Map(state?.freed)
+    this.used = state?.used ?? PARTS.map(() => 0)
+  }
+
+  get usedBytes(): number {
+    return this.used.reduce((sum, bytes) => sum + bytes, 0)
+  }
+
+  /** No block ends behind it. */
+  get end(): number {
+    return this.next
+  }
+
+  get state(): AllocatorState {
+    return { next: this.next, freed: [...this.freed], used: this.used }
+  }
 
   /**
    * A block whose content is left over from what was there.
-   * @param isDirectory of what makes a version, for which some room is kept: without it nothing could be taken out either
+   * @param part what it is for. For what makes a version some room is kept: without it nothing could be taken out either
    * @throws {MemoryFull}
    */
-  allocate(bytes: number, isDirectory = false): number {
+  allocate(bytes: number, part: Part): number {
     const size = sizeClass(bytes)
     const reused = this.freed.get(size)?.pop()
-    const end = isDirectory ? this.heap.size : this.heap.size - Math.min(MAX_RESERVE_BYTES, this.heap.size / 8)
+    const end =
+      part === 'directories' ? this.heap.size : this.heap.size - Math.min(MAX_RESERVE_BYTES, this.heap.size / 8)
     if (reused === undefined && this.next + size > end) {
       throw new MemoryFull(`no room for ${bytes} bytes in ${this.heap.size}`)
     }
-    this.usedBytes += size
-    if (reused !== undefined) return reused
+    this.used[PARTS.indexOf(part)]! += size
+    if (reused !== undefined) {
+      this.heap.preserve(reused, size)
+      return reused
+    }
     const address = this.next
     this.next += size
     return address
   }
 
   /** @param bytes as asked for */
-  free(address: number, bytes: number): void {
+  free(address: number, bytes: number, part: Part): void {
     const size = sizeClass(bytes)
-    this.usedBytes -= size
+    this.used[PARTS.indexOf(part)]! -= size
     const list = this.freed.get(size)
     if (list) list.push(address)
     else this.freed.set(size, [address])
@@ -45,10 +77,10 @@ export class Allocator {
 }
 
 const MAX_RESERVE_BYTES = 4 * 1024 * 1024
-const SMALL_BYTES = 128
+const SMALL_BYTES = 512
 
-/** Multiples of 8 up to 128, then of an eighth of the power of two below. */
+/** Multiples of 8 up to 512, then of a 32nd of the power of two below. */
 export function sizeClass(bytes: number): number {
-  const step = bytes <= SMALL_BYTES ? 8 : 2 ** (28 - Math.clz32(bytes - 1))
+  const step = bytes <= SMALL_BYTES ? 8 : 2 ** (26 - Math.clz32(bytes - 1))
   return Math.ceil(bytes / step) * step
 }

@@ -1,24 +1,40 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
-import { type Change, DELETED } from '../storage/change-log.ts'
+import { type Change, changesBetween, DELETED } from '../storage/change-log.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
 import { rowKey } from '../storage/keys.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { readGlobalStamp, readTableState } from '../storage/store-state.ts'
-import { Allocator, MemoryFull } from './allocator.ts'
+import { Allocator, type AllocatorState, MemoryFull } from './allocator.ts'
+import { Checkpoint, fingerprintOf } from './checkpoint.ts'
 import { ROOT_GLOBAL_STAMP, ROOT_TABLES, ROOT_TEXTS, type TableShape, tableShape } from './directory.ts'
 import type { Workspace } from './pages.ts'
 import { Reclaimer } from './reclaimer.ts'
 import { SharedHeap } from './shared-heap.ts'
-import { TableWriter } from './table-writer.ts'
-import { TextTable } from './text-pool.ts'
+import { type TableState, TableWriter } from './table-writer.ts'
+import { TextTable, type TextTableState } from './text-pool.ts'
 
 export interface MemoryWriterOptions {
   memory: WebAssembly.Memory
   environment: Environment
   catalog: Catalog
   layouts: ReadonlyMap<DataClass, RowLayout>
+  /** Where images of the memory are kept: the folder of the store. */
+  folder: string
   /** What must not happen; the memory is not used any more then. */
   onError?: (error: unknown) => void
+  /** For the log: how the memory came to what it holds. */
+  onNote?: (text: string) => void
+}
+
+/** What an image keeps of the writer, beside the memory itself. */
+interface MemoryState {
+  sequence: number
+  root: number
+  allocator: AllocatorState
+  texts: TextTableState
+  /** In the order of the catalog; null for one that does not fit. */
+  tables: (TableState | null)[]
 }
 
 /** A row that a commit changed. */
@@ -42,6 +58,8 @@ interface Table {
 
 /** Rows between two looks at the clock. */
 const ROWS_PER_STEP = 256
+/** Changes between two looks at what else the thread has to do. */
+const CHANGES_PER_STEP = 1_000
 
 /**
  * Fills the shared memory and keeps it: the only mutator. Lives in the writer thread, beside the transactions, and makes
@@ -50,28 +68,25 @@ const ROWS_PER_STEP = 256
 export class MemoryWriter {
   private readonly options: MemoryWriterOptions
   private readonly heap: SharedHeap
-  private readonly space: Workspace
+  private readonly checkpoint: Checkpoint<MemoryState>
+  private space: Workspace
   private texts!: TextTable
   /** In the order of the catalog. */
   private readonly tables: readonly Table[]
   private readonly byNumber: ReadonlyMap<number, Table>
-  private readonly queue: Table[]
+  private queue: Table[]
   private root = 0
   private rootBorn = 0
+  private globalStamp = 0
   private isOn = true
   private isMine = false
+  private isLoading = false
 
   constructor(options: MemoryWriterOptions) {
-    const { memory, catalog, layouts } = options
+    const { memory, environment, catalog, layouts, folder } = options
     this.options = options
     this.heap = new SharedHeap(memory)
-    const allocator = new Allocator(this.heap)
-    this.space = {
-      heap: this.heap,
-      allocator,
-      reclaimer: new Reclaimer(this.heap),
-      sequence: next(this.heap.lastSequence),
-    }
+    this.space = this.newSpace(this.heap.lastSequence)
     this.tables = catalog.dataClasses.map(dataClass => ({
       dataClass,
       shape: tableShape(layouts.get(dataClass)!),
@@ -80,15 +95,63 @@ export class MemoryWriter {
       keepsRows: true,
       isOut: false,
     }))
+    const fingerprint = fingerprintOf(
+      this.heap,
+      this.tables.map(({ shape }) => shape),
+    )
+    this.checkpoint = new Checkpoint(environment, folder, fingerprint)
     this.byNumber = new Map(this.tables.map(table => [table.dataClass.tableNumber, table]))
-    // Small ones first: that many more fit.
-    const sizes = new Map(this.tables.map(table => [table, this.state(table).rowCount]))
-    this.queue = [...this.tables].sort((a, b) => sizes.get(a)! - sizes.get(b)!)
+    this.queue = this.smallestFirst()
   }
 
   /** True while there are dataclasses to be read: {@link build} has work. */
   get isBuilding(): boolean {
-    return this.isOn && this.queue.length > 0
+    return this.isOn && !this.isLoading && this.queue.length > 0
+  }
+
+  /** Takes the memory from the image of the store, if it has one that can be used. Meanwhile there may be commits. */
+  async load(): Promise<void> {
+    // Threads that knew it before keep views of pages which an image would bring back as they were.
+    if (this.heap.lastSequence !== 0) return
+    const start = performance.now()
+    this.isLoading = true
+    try {
+      const image = await this.checkpoint.load(this.heap)
+      if (!image) return
+      this.restore(image.state)
+      const changes = await this.catchUp(image.globalStamp)
+      const milliseconds = Math.round(performance.now() - start)
+      this.options.onNote?.(`the memory comes from its image, with ${changes} later changes: ${milliseconds} ms`)
+    } catch (error) {
+      const { onNote } = this.options
+      onNote?.(
+        `the image of the memory cannot be used: ${(error as Error).message}; the memory is filled from the store`,
+      )
+      this.reset()
+    } finally {
+      this.isLoading = false
+    }
+  }
+
+  /** Changes of entities since the newest image: what a start with it would have to catch up with. */
+  get changesSinceImage(): number {
+    return this.isMine ? this.globalStamp - this.checkpoint.globalStamp : 0
+  }
+
+  /**
+   * Writes an image of the memory as it is now. Meanwhile there may be commits.
+   * @returns false when it cannot be now: something is still being filled or held by a reader
+   * @throws {ImageGivenUp}; errors of the disk
+   */
+  async saveImage(bytesPerSecond: number, signal: AbortSignal): Promise<boolean> {
+    const { heap, space, globalStamp } = this
+    const { allocator, reclaimer } = space
+    if (!this.isOn || !this.isMine || this.queue.length > 0) return false
+    reclaimer.reclaim()
+    // What is waiting to be freed would be lost: it is known to this thread only.
+    if (reclaimer.size > 0) return false
+    await this.checkpoint.save(heap, allocator.end, { globalStamp, state: this.state }, bytesPerSecond, signal)
+    return true
   }
 
   /**
@@ -101,7 +164,7 @@ export class MemoryWriter {
         // Somebody may still read what a writer before this one left.
         if (this.heap.pinned().length > 0) return
         this.isMine = true
-        this.texts = new TextTable(this.heap, this.space.allocator, this.space.reclaimer)
+        this.texts = new TextTable(this.space)
       }
       // This thread's reads are to see what it committed.
       this.options.environment.root.resetReadTxn()
@@ -117,24 +180,112 @@ export class MemoryWriter {
     this.guard(() => {
       // Only what a row is in the end counts. Row ids and table numbers together are below 2^48.
       const last = new Map(changes.map(change => [change.tableNumber * 2 ** 32 + change.rowId, change]))
-      for (const change of last.values()) {
-        const table = this.byNumber.get(change.tableNumber)
-        if (!table?.writer || change.rowId >= table.next) continue
-        this.fit(table, writer => {
-          const row = change.operation === DELETED ? undefined : (change.row ?? this.row(change))
-          if (row) writer.put(change.rowId, row)
-          else writer.remove(change.rowId)
-        })
-      }
+      for (const change of last.values()) this.apply(change)
       this.publish(globalStamp)
     })
+  }
+
+  private apply(change: CommittedChange): void {
+    const table = this.byNumber.get(change.tableNumber)
+    if (!table?.writer || change.rowId >= table.next) return
+    this.fit(table, writer => {
+      const row = change.operation === DELETED ? undefined : (change.row ?? this.row(change))
+      if (row) writer.put(change.rowId, row)
+      else writer.remove(change.rowId)
+    })
+  }
+
+  // --- images
+
+  private newSpace(lastSequence: number, state?: AllocatorState): Workspace {
+    const { heap } = this
+    return {
+      heap,
+      allocator: new Allocator(heap, state),
+      reclaimer: new Reclaimer(heap),
+      sequence: next(lastSequence),
+    }
+  }
+
+  private get state(): MemoryState {
+    return {
+      sequence: this.rootBorn,
+      root: this.root,
+      allocator: this.space.allocator.state,
+      texts: this.texts.state,
+      tables: this.tables.map(({ writer }) => writer?.state ?? null),
+    }
+  }
+
+  private restore({ sequence, root, allocator, texts, tables }: MemoryState): void {
+    this.space = this.newSpace(sequence, allocator)
+    this.root = root
+    this.rootBorn = sequence
+    this.texts = new TextTable(this.space, texts)
+    this.tables.forEach((table, i) => {
+      const state = tables[i]!
+      table.isOut = state === null
+      table.keepsRows = state?.keepsRows ?? false
+      table.next = Number.POSITIVE_INFINITY
+      table.writer = state ? new TableWriter(this.space, table.shape, this.texts, table.keepsRows, state) : undefined
+    })
+    this.queue = []
+  }
+
+  /** As if nothing had been read. */
+  private reset(): void {
+    this.space = this.newSpace(this.heap.lastSequence)
+    this.root = 0
+    for (const table of this.tables) {
+      Object.assign(table, { writer: undefined, next: 0, keepsRows: true, isOut: false })
+    }
+    this.queue = this.smallestFirst()
+  }
+
+  /**
+   * Brings the memory from the commit of an image to the newest one, and publishes it.
+   * @returns how many changes that took
+   * @throws {Error} when the change log does not reach back so far
+   */
+  private async catchUp(globalStamp: number): Promise<number> {
+    const { environment } = this.options
+    let count = 0
+    for (let stamp = globalStamp; ; ) {
+      // This thread's reads are to see what it committed.
+      environment.root.resetReadTxn()
+      const newest = readGlobalStamp(environment)
+      if (newest === stamp) {
+        for (const table of this.tables) table.writer?.setRowIdLimit(this.tableState(table).nextRowId)
+        this.isMine = true
+        this.publish(newest)
+        if (this.queue.length === 0) this.heap.setBuilt()
+        return count
+      }
+      const changes = changesBetween(environment, stamp, newest)
+      if (!changes) throw new Error(`the store does not tell what has changed since its commit ${stamp}`)
+      for (const change of changes) {
+        this.apply(change)
+        // Rows are read as they are now: what they were between does not matter.
+        if (++count % CHANGES_PER_STEP === 0) {
+          this.space.reclaimer.reclaim()
+          await setImmediate()
+        }
+      }
+      stamp = newest
+    }
+  }
+
+  /** That many more fit. */
+  private smallestFirst(): Table[] {
+    const sizes = new Map(this.tables.map(table => [table, this.tableState(table).rowCount]))
+    return [...this.tables].sort((a, b) => sizes.get(a)! - sizes.get(b)!)
   }
 
   private buildTable(table: Table, end: number): void {
     const { environment } = this.options
     const isFitting = this.fit(table, () => {
       table.writer ??= new TableWriter(this.space, table.shape, this.texts, table.keepsRows)
-      const { nextRowId } = this.state(table)
+      const { nextRowId } = this.tableState(table)
       const key = rowKey(table.dataClass.tableNumber, 0)
       while (table.next < nextRowId) {
         key.writeUInt32BE(table.next, 2)
@@ -193,7 +344,7 @@ export class MemoryWriter {
     const { heap, space } = this
     const { allocator, reclaimer, sequence } = space
     const bytes = (ROOT_TABLES + this.tables.length) * 4
-    const root = allocator.allocate(bytes, true)
+    const root = allocator.allocate(bytes, 'directories')
     const at = root >>> 2
     heap.words[at] = sequence
     heap.floats[(at + ROOT_GLOBAL_STAMP) >>> 1] = globalStamp
@@ -202,14 +353,15 @@ export class MemoryWriter {
       heap.words[at + ROOT_TABLES + i] = writer && next === Number.POSITIVE_INFINITY ? writer.publish() : 0
     })
     const { root: old, rootBorn } = this
-    if (old !== 0) reclaimer.retire(rootBorn, sequence, () => allocator.free(old, bytes))
+    if (old !== 0) reclaimer.retire(rootBorn, sequence, () => allocator.free(old, bytes, 'directories'))
     this.root = root
     this.rootBorn = sequence
+    this.globalStamp = globalStamp
     heap.publish(root, sequence)
     // What is taken out from here on belongs to the next version.
     space.sequence = next(sequence)
     reclaimer.reclaim()
-    heap.setUsed(allocator.usedBytes)
+    heap.setUsed(allocator.used)
   }
 
   private row({ tableNumber, rowId }: Change): Uint8Array | undefined {
@@ -219,7 +371,7 @@ export class MemoryWriter {
     return getBytes(rows, rowKey(tableNumber, rowId))
   }
 
-  private state({ dataClass }: Table) {
+  private tableState({ dataClass }: Table) {
     return readTableState(this.options.environment, dataClass.tableNumber)
   }
 

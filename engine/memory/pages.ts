@@ -1,7 +1,7 @@
 import { SEGMENT_ROWS, SEGMENT_WORDS } from '../storage/snapshot.ts'
 import type { Allocator } from './allocator.ts'
 import type { Reclaimer } from './reclaimer.ts'
-import type { SharedHeap } from './shared-heap.ts'
+import type { Part, SharedHeap } from './shared-heap.ts'
 
 /**
  * A page holds what a segment of rows has of one thing:
@@ -46,23 +46,45 @@ export interface Workspace {
   sequence: number
 }
 
+/** What an image keeps of {@link Pages}. */
+export interface PagesState {
+  addresses: number[]
+  list: number
+  listCapacity: number
+  listBorn: number
+}
+
 /**
  * The pages of one thing, for the writer. A page that readers may have is not changed: {@link writable} copies it, once
  * for each version. The exception are rows that no version has yet: they are added in place.
  */
 export class Pages {
-  private readonly addresses: number[] = []
-  private readonly born: number[] = []
+  private readonly addresses: number[]
+  private readonly born: number[]
   /** The list of addresses as readers have it. */
-  private list = 0
-  private listCapacity = 0
-  private listBorn = 0
+  private list: number
+  private listCapacity: number
+  private listBorn: number
   private isChanged = false
+  private readonly part: Part
 
   constructor(
     private readonly space: Workspace,
     private readonly kind: PageKind,
-  ) {}
+    state: PagesState = { addresses: [], list: 0, listCapacity: 0, listBorn: 0 },
+  ) {
+    this.addresses = state.addresses
+    this.born = this.addresses.map(address => space.heap.words[(address >>> 2) + PAGE_BORN]!)
+    this.list = state.list
+    this.listCapacity = state.listCapacity
+    this.listBorn = state.listBorn
+    this.part = kind === ROWS ? 'rows' : 'columns'
+  }
+
+  get state(): PagesState {
+    const { addresses, list, listCapacity, listBorn } = this
+    return { addresses, list, listCapacity, listBorn }
+  }
 
   get count(): number {
     return this.addresses.length
@@ -79,7 +101,7 @@ export class Pages {
     if (address === undefined) return this.add(index)
     if (this.born[index] === this.space.sequence) return address
     const bytes = pageBytes(this.space.heap.words[(address >>> 2) + PAGE_KIND] as PageKind)
-    const copy = this.space.allocator.allocate(bytes)
+    const copy = this.space.allocator.allocate(bytes, this.part)
     this.space.heap.copy(address, copy, bytes)
     this.replace(index, copy)
     return copy
@@ -87,7 +109,10 @@ export class Pages {
 
   /** Address of the page where a row is added that no version has yet. */
   appendable(index: number): number {
-    return this.addresses[index] ?? this.add(index)
+    const address = this.addresses[index]
+    if (address === undefined) return this.add(index)
+    this.space.heap.preserve(address, pageBytes(this.kind))
+    return address
   }
 
   /** Makes a page of numbers one of 64-bit integers. */
@@ -95,7 +120,7 @@ export class Pages {
     const { heap, allocator } = this.space
     const address = this.page(index)
     // A new one in any case: readers may have this page when a row is added to it.
-    const widened = allocator.allocate(pageBytes(BIGINTS))
+    const widened = allocator.allocate(pageBytes(BIGINTS), this.part)
     heap.copy(address, widened, PAGE_VALUES)
     const integers = new BigInt64Array(heap.words.buffer, widened + PAGE_VALUES, SEGMENT_ROWS)
     for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
@@ -113,8 +138,10 @@ export class Pages {
     this.freeList()
     // Some room, so that lists of all lengths do not need blocks of all sizes.
     this.listCapacity = Math.max(16, 2 ** Math.ceil(Math.log2(this.addresses.length)))
-    this.list = allocator.allocate(this.listCapacity * 4, true)
+    this.list = allocator.allocate(this.listCapacity * 4, 'directories')
     heap.words.set(this.addresses, this.list >>> 2)
+    // Readers ask for segments whose rows were all deleted before the memory was filled.
+    heap.words.fill(0, (this.list >>> 2) + this.addresses.length, (this.list >>> 2) + this.listCapacity)
     this.listBorn = sequence
     this.isChanged = false
     return this.list
@@ -124,7 +151,8 @@ export class Pages {
   clear(): void {
     const { heap } = this.space
     for (const [index, address] of this.addresses.entries()) {
-      this.retire(address, pageBytes(heap.words[(address >>> 2) + PAGE_KIND] as PageKind), this.born[index]!)
+      const bytes = pageBytes(heap.words[(address >>> 2) + PAGE_KIND] as PageKind)
+      this.retire(address, bytes, this.born[index]!, this.part)
     }
     this.addresses.length = 0
     this.born.length = 0
@@ -136,7 +164,7 @@ export class Pages {
     const { heap, allocator, sequence } = this.space
     while (this.addresses.length <= index) {
       const bytes = pageBytes(this.kind)
-      const address = allocator.allocate(bytes)
+      const address = allocator.allocate(bytes, this.part)
       heap.zero(address, bytes)
       heap.words[(address >>> 2) + PAGE_KIND] = this.kind
       heap.words[(address >>> 2) + PAGE_BORN] = sequence
@@ -150,7 +178,7 @@ export class Pages {
   private replace(index: number, address: number): void {
     const { heap, sequence } = this.space
     const old = this.addresses[index]!
-    this.retire(old, pageBytes(heap.words[(old >>> 2) + PAGE_KIND] as PageKind), this.born[index]!)
+    this.retire(old, pageBytes(heap.words[(old >>> 2) + PAGE_KIND] as PageKind), this.born[index]!, this.part)
     heap.words[(address >>> 2) + PAGE_BORN] = sequence
     this.addresses[index] = address
     this.born[index] = sequence
@@ -159,12 +187,12 @@ export class Pages {
 
   private freeList(): void {
     if (this.list === 0) return
-    this.retire(this.list, this.listCapacity * 4, this.listBorn)
+    this.retire(this.list, this.listCapacity * 4, this.listBorn, 'directories')
   }
 
-  private retire(address: number, bytes: number, born: number): void {
+  private retire(address: number, bytes: number, born: number, part: Part): void {
     const { reclaimer, allocator, sequence } = this.space
-    reclaimer.retire(born, sequence, () => allocator.free(address, bytes))
+    reclaimer.retire(born, sequence, () => allocator.free(address, bytes, part))
   }
 }
 

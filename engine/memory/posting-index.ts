@@ -54,17 +54,35 @@ function find(words: Uint32Array, table: number, hash: number): number {
   }
 }
 
+/** What an image keeps of {@link PostingIndex}. */
+export interface PostingState {
+  table: number
+  capacity: number
+  filled: number
+}
+
 /** The same for the writer. */
 export class PostingIndex {
   private readonly words: Uint32Array
-  private capacity = INITIAL_CAPACITY
+  private capacity: number
   /** Address of the hash table; changes when it grows. */
   table: number
-  private filled = 0
+  private filled: number
 
-  constructor(private readonly space: Workspace) {
+  /** @throws {MemoryFull} */
+  constructor(
+    private readonly space: Workspace,
+    state?: PostingState,
+  ) {
     this.words = space.heap.words
-    this.table = this.newTable(INITIAL_CAPACITY)
+    this.capacity = state?.capacity ?? INITIAL_CAPACITY
+    this.table = state?.table ?? this.newTable(INITIAL_CAPACITY)
+    this.filled = state?.filled ?? 0
+  }
+
+  get state(): PostingState {
+    const { table, capacity, filled } = this
+    return { table, capacity, filled }
   }
 
   /** @throws {MemoryFull} */
@@ -72,6 +90,7 @@ export class PostingIndex {
     if ((this.filled + 1) * 4 > this.capacity * 3) this.grow()
     const at = this.slot(this.table, this.capacity, hash)
     const where = this.words[at + 1]!
+    this.space.heap.preserve(at * 4, 8)
     if (where === 0) {
       this.words[at] = hash
       this.filled++
@@ -122,8 +141,10 @@ export class PostingIndex {
 
   private removeNow(hash: number, rowId: number): void {
     if (this.table === 0) return
+    const { heap } = this.space
     const at = this.slot(this.table, this.capacity, hash)
     const where = this.words[at + 1]!
+    heap.preserve(at * 4, 8)
     if (where === rowId * 2 + 1) Atomics.store(this.words, at + 1, EMPTY)
     if (where & 1 || where <= EMPTY) return
     const word = where >>> 2
@@ -132,6 +153,7 @@ export class PostingIndex {
     const first = word + HEADER_WORDS
     const position = this.words.subarray(first, first + length).indexOf(rowId)
     if (position < 0) return
+    heap.preserve(where, listBytes(length))
     // Readers may be copying this list: they find the last row twice, or once, and never miss it.
     Atomics.store(this.words, first + position, this.words[first + length - 1]!)
     Atomics.store(this.words, word + 1, length - 1)
@@ -140,6 +162,7 @@ export class PostingIndex {
   private push(list: number, rowId: number): void {
     const word = list >>> 2
     const length = this.words[word + 1]!
+    this.space.heap.preserve(list, listBytes(length + 1))
     this.words[word + HEADER_WORDS + length] = rowId
     Atomics.store(this.words, word + 1, length + 1)
   }
@@ -181,14 +204,14 @@ export class PostingIndex {
   }
 
   private newTable(capacity: number): number {
-    const table = this.space.allocator.allocate(tableBytes(capacity))
+    const table = this.space.allocator.allocate(tableBytes(capacity), 'postings')
     this.space.heap.zero(table, Math.ceil(tableBytes(capacity) / 8) * 8)
     this.words[table >>> 2] = capacity
     return table
   }
 
   private newList(capacity: number): number {
-    const list = this.space.allocator.allocate(listBytes(capacity))
+    const list = this.space.allocator.allocate(listBytes(capacity), 'postings')
     this.words[list >>> 2] = capacity
     this.words[(list >>> 2) + 1] = 0
     return list
@@ -196,12 +219,12 @@ export class PostingIndex {
 
   private retireTable(): void {
     const { table, capacity, space } = this
-    space.reclaimer.retire(0, space.sequence, () => space.allocator.free(table, tableBytes(capacity)))
+    space.reclaimer.retire(0, space.sequence, () => space.allocator.free(table, tableBytes(capacity), 'postings'))
   }
 
   private retireList(list: number): void {
     const { reclaimer, allocator, sequence } = this.space
     const bytes = listBytes(this.words[list >>> 2]!)
-    reclaimer.retire(0, sequence, () => allocator.free(list, bytes))
+    reclaimer.retire(0, sequence, () => allocator.free(list, bytes, 'postings'))
   }
 }

@@ -1,20 +1,37 @@
 import { ROW_HEADER_BYTES } from './directory.ts'
-import { PAGE_VALUES, Pages, ROW_PAGE_ROWS, ROWS, type Workspace } from './pages.ts'
+import { PAGE_VALUES, Pages, type PagesState, ROW_PAGE_ROWS, ROWS, type Workspace } from './pages.ts'
+
+/** What an image keeps of it. */
+export interface RowHeapState {
+  pages: PagesState
+  scratch: number
+  scratchBytes: number
+  usedBytes: number
+}
 
 /** The bytes of a table's rows, for the writer: a block for each row, found by pages of addresses. */
 export class RowHeap {
   private readonly pages: Pages
-  private scratch = 0
-  private scratchBytes = 0
+  private scratch: number
+  private scratchBytes: number
   /** Bytes of the rows that are kept. */
-  usedBytes = 0
+  usedBytes: number
 
   /** @param keeps false: a row is only there until the next one comes */
   constructor(
     private readonly space: Workspace,
     readonly keeps: boolean,
+    state?: RowHeapState,
   ) {
-    this.pages = new Pages(space, ROWS)
+    this.pages = new Pages(space, ROWS, state?.pages)
+    this.scratch = state?.scratch ?? 0
+    this.scratchBytes = state?.scratchBytes ?? 0
+    this.usedBytes = state?.usedBytes ?? 0
+  }
+
+  get state(): RowHeapState {
+    const { pages, scratch, scratchBytes, usedBytes } = this
+    return { pages: pages.state, scratch, scratchBytes, usedBytes }
   }
 
   /** Address of the bytes of a row that is kept. */
@@ -26,7 +43,7 @@ export class RowHeap {
   put(rowId: number, bytes: Uint8Array, isNew: boolean): number {
     const { heap, allocator, sequence } = this.space
     if (!this.keeps) return this.putScratch(bytes)
-    const block = allocator.allocate(ROW_HEADER_BYTES + bytes.length)
+    const block = allocator.allocate(ROW_HEADER_BYTES + bytes.length, 'rows')
     heap.words[block >>> 2] = bytes.length
     heap.words[(block >>> 2) + 1] = sequence
     heap.bytes.set(bytes, block + ROW_HEADER_BYTES)
@@ -45,7 +62,8 @@ export class RowHeap {
     const block = this.block(rowId)
     const length = heap.words[block >>> 2]!
     this.usedBytes -= length
-    reclaimer.retire(heap.words[(block >>> 2) + 1]!, sequence, () => allocator.free(block, ROW_HEADER_BYTES + length))
+    const born = heap.words[(block >>> 2) + 1]!
+    reclaimer.retire(born, sequence, () => allocator.free(block, ROW_HEADER_BYTES + length, 'rows'))
   }
 
   /** @returns the list of pages for the version that is being made, 0 when rows are not kept */
@@ -56,7 +74,7 @@ export class RowHeap {
   /** To be called after all rows have been retired. */
   clear(): void {
     this.pages.clear()
-    if (this.scratch !== 0) this.space.allocator.free(this.scratch, this.scratchBytes)
+    if (this.scratch !== 0) this.space.allocator.free(this.scratch, this.scratchBytes, 'rows')
   }
 
   private block(rowId: number): number {
@@ -67,9 +85,9 @@ export class RowHeap {
   private putScratch(bytes: Uint8Array): number {
     const { heap, allocator } = this.space
     if (bytes.length > this.scratchBytes) {
-      if (this.scratch !== 0) allocator.free(this.scratch, this.scratchBytes)
+      if (this.scratch !== 0) allocator.free(this.scratch, this.scratchBytes, 'rows')
       this.scratch = 0
-      this.scratch = allocator.allocate(2 * bytes.length)
+      this.scratch = allocator.allocate(2 * bytes.length, 'rows')
       this.scratchBytes = 2 * bytes.length
     }
     heap.bytes.set(bytes, this.scratch)

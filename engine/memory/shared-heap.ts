@@ -13,13 +13,17 @@ const SEQUENCE = 1
 const ROOT = 2
 /** 1 as soon as every table that fits is in memory. */
 const IS_BUILT = 3
-/** Bytes in use, in units of 64 KiB: for reports. */
-const USED_PAGES = 4
 /** The last sequence that was published; stays when the memory is given up. */
 const LAST_SEQUENCE = 5
+/** Bytes in use by {@link PARTS}, in units of 1 KiB: for reports. */
+const USED = 8
 const FIRST_SLOT = 16
 /** A cache line each, so that threads do not slow each other down. */
 const SLOT_WORDS = 16
+
+/** What blocks of memory are for. */
+export const PARTS = ['columns', 'rows', 'texts', 'postings', 'directories'] as const
+export type Part = (typeof PARTS)[number]
 
 /** Threads that can read at a time. */
 export const READER_SLOTS = 64
@@ -46,8 +50,16 @@ export function createSharedMemory(bytes: number): WebAssembly.Memory | undefine
   }
 }
 
+/** Keeps what is about to be changed. */
+export interface Preserver {
+  preserve(address: number, bytes: number): void
+}
+
 /** One thread's views of the shared memory. */
 export class SharedHeap {
+  /** The image of the memory that is being written, in the writer's thread. */
+  image: Preserver | undefined
+
   readonly words: Uint32Array
   readonly floats: Float64Array
   readonly integers: BigInt64Array
@@ -138,8 +150,10 @@ export class SharedHeap {
     return Atomics.wait(this.ints, IS_BUILT, 0, timeoutMs) !== 'timed-out'
   }
 
-  get usedBytes(): number {
-    return Atomics.load(this.words, USED_PAGES) * PAGE_BYTES
+  /** Bytes in use, rounded to 1 KiB. */
+  usedBytes(): Record<Part, number> {
+    const used = PARTS.map((part, i) => [part, Atomics.load(this.words, USED + i) * 1024])
+    return Object.fromEntries(used) as Record<Part, number>
   }
 
   // --- the writer
@@ -168,8 +182,14 @@ export class SharedHeap {
     Atomics.notify(this.ints, IS_BUILT)
   }
 
-  setUsed(bytes: number): void {
-    Atomics.store(this.words, USED_PAGES, Math.ceil(bytes / PAGE_BYTES))
+  /** @param used bytes by {@link PARTS} */
+  setUsed(used: readonly number[]): void {
+    for (const [i, bytes] of used.entries()) Atomics.store(this.words, USED + i, Math.ceil(bytes / 1024))
+  }
+
+  /** To be called before bytes of a block are changed that a version may have: they may still have to go into an image. */
+  preserve(address: number, bytes: number): void {
+    this.image?.preserve(address, bytes)
   }
 
   /** The sequences that threads have pinned, as unsigned numbers. */

@@ -18,19 +18,37 @@ import {
   PAGE_KIND,
   PAGE_VALUES,
   Pages,
+  type PagesState,
   POINTERS,
   setBit,
   type Workspace,
 } from './pages.ts'
-import { PostingIndex } from './posting-index.ts'
-import { RowHeap } from './row-heap.ts'
+import { PostingIndex, type PostingState } from './posting-index.ts'
+import { RowHeap, type RowHeapState } from './row-heap.ts'
 import { hashNumber, type TextKey } from './text-key.ts'
 import type { TextTable } from './text-pool.ts'
 
+/** What an image keeps of {@link TableWriter}. */
+export interface TableState {
+  keepsRows: boolean
+  rowCount: number
+  rowIdLimit: number
+  liveSince: number
+  live: PagesState
+  rows: RowHeapState
+  columns: PagesState[]
+  indexes: PostingState[]
+  changes: number[]
+  directory: number
+  directoryBorn: number
+  changesList: number
+  changesCapacity: number
+}
+
 /** One dataclass in shared memory, for the writer. A call that throws leaves it unusable: {@link clear} it then. */
 export class TableWriter {
-  private rowCount = 0
-  private rowIdLimit = 0
+  private rowCount: number
+  private rowIdLimit: number
   private liveSince: number
   private readonly live: Pages
   private readonly rows: RowHeap
@@ -39,12 +57,12 @@ export class TableWriter {
   private readonly hasObjects: boolean
   private readonly readers: readonly ColumnReader[]
   /** By segment the version in which its rows last changed: for objects, which readers parse from the rows themselves. */
-  private readonly changes: number[] = []
-  private directory = 0
-  private directoryBorn = 0
-  private changesList = 0
-  private changesCapacity = 0
-  private isChanged = true
+  private readonly changes: number[]
+  private directory: number
+  private directoryBorn: number
+  private changesList: number
+  private changesCapacity: number
+  private isChanged: boolean
 
   /**
    * @param keepsRows whether the bytes of rows are kept, and not only what is derived from them
@@ -55,15 +73,38 @@ export class TableWriter {
     private readonly shape: TableShape,
     private readonly texts: TextTable,
     keepsRows: boolean,
+    state?: TableState,
   ) {
-    this.liveSince = space.sequence
-    this.live = new Pages(space, BITS)
-    this.rows = new RowHeap(space, keepsRows)
-    this.columns = shape.kinds.map(kind => new Pages(space, kind))
-    this.indexes = shape.indexed.map(() => new PostingIndex(space))
+    this.rowCount = state?.rowCount ?? 0
+    this.rowIdLimit = state?.rowIdLimit ?? 0
+    this.liveSince = state?.liveSince ?? space.sequence
+    this.live = new Pages(space, BITS, state?.live)
+    this.rows = new RowHeap(space, keepsRows, state?.rows)
+    this.columns = shape.kinds.map((kind, i) => new Pages(space, kind, state?.columns[i]))
+    this.indexes = shape.indexed.map((_, i) => new PostingIndex(space, state?.indexes[i]))
+    this.changes = state?.changes ?? []
+    this.directory = state?.directory ?? 0
+    this.directoryBorn = state?.directoryBorn ?? 0
+    this.changesList = state?.changesList ?? 0
+    this.changesCapacity = state?.changesCapacity ?? 0
+    this.isChanged = state === undefined
     this.hasObjects = shape.layout.slots.some(slot => slot.kind === 'storage' && slot.type === 'object')
-    const intern = (key: TextKey) => texts.intern(key, space.sequence)
+    const intern = (key: TextKey) => texts.intern(key)
     this.readers = shape.columns.map(attribute => columnReader(attribute, shape.layout, space.heap, intern))
+  }
+
+  /** After a version was published, and before anything has changed. */
+  get state(): TableState {
+    const { keepsRows, rowCount, rowIdLimit, liveSince, changes } = this
+    const { directory, directoryBorn, changesList, changesCapacity } = this
+    return {
+      ...{ keepsRows, rowCount, rowIdLimit, liveSince, changes },
+      ...{ directory, directoryBorn, changesList, changesCapacity },
+      live: this.live.state,
+      rows: this.rows.state,
+      columns: this.columns.map(({ state }) => state),
+      indexes: this.indexes.map(({ state }) => state),
+    }
   }
 
   get keepsRows(): boolean {
@@ -126,7 +167,7 @@ export class TableWriter {
     const { heap, allocator, sequence } = this.space
     this.freeDirectory()
     this.freeChanges()
-    this.directory = allocator.allocate(this.directoryBytes, true)
+    this.directory = allocator.allocate(this.directoryBytes, 'directories')
     this.directoryBorn = sequence
     const { words } = heap
     const at = this.directory >>> 2
@@ -155,7 +196,7 @@ export class TableWriter {
         for (let column = 0; column < this.columns.length; column++) {
           if (this.shape.kinds[column] !== POINTERS || segment >= this.columns[column]!.count) continue
           const value = this.value(column, segment, entry)
-          if (value !== undefined) this.texts.release(value as number, this.space.sequence)
+          if (value !== undefined) this.texts.release(value as number)
         }
         this.rows.retire(segment * SEGMENT_ROWS + entry)
       }
@@ -179,7 +220,7 @@ export class TableWriter {
     const isText = this.shape.kinds[column] === POINTERS
     if (!isNew && value === before) {
       // It was counted once more when it was read, and is the row's already.
-      if (isText && value !== undefined) this.texts.release(value as number, this.space.sequence)
+      if (isText && value !== undefined) this.texts.release(value as number)
       return
     }
     let page = isNew ? pages.appendable(segment) : pages.writable(segment)
@@ -197,7 +238,7 @@ export class TableWriter {
   private forget(column: number, value: number | bigint, rowId: number): void {
     const index = this.shape.indexOf.get(this.shape.columns[column]!)
     if (index !== undefined) this.indexes[index]!.remove(this.hash(column, value), rowId)
-    if (this.shape.kinds[column] === POINTERS) this.texts.release(value as number, this.space.sequence)
+    if (this.shape.kinds[column] === POINTERS) this.texts.release(value as number)
   }
 
   private hash(column: number, value: number | bigint): number {
@@ -243,14 +284,15 @@ export class TableWriter {
   private freeDirectory(): void {
     const { reclaimer, allocator, sequence } = this.space
     const { directory, directoryBytes } = this
-    if (directory !== 0) reclaimer.retire(this.directoryBorn, sequence, () => allocator.free(directory, directoryBytes))
+    if (directory !== 0)
+      reclaimer.retire(this.directoryBorn, sequence, () => allocator.free(directory, directoryBytes, 'directories'))
     this.directory = 0
   }
 
   private publishChanges(): number {
     if (!this.hasObjects) return 0
     this.changesCapacity = Math.max(16, 2 ** Math.ceil(Math.log2(this.changes.length)))
-    this.changesList = this.space.allocator.allocate(this.changesCapacity * 4, true)
+    this.changesList = this.space.allocator.allocate(this.changesCapacity * 4, 'directories')
     this.space.heap.words.set(this.changes, this.changesList >>> 2)
     return this.changesList
   }
@@ -259,7 +301,9 @@ export class TableWriter {
     const { reclaimer, allocator, sequence } = this.space
     const { changesList, changesCapacity } = this
     if (changesList !== 0)
-      reclaimer.retire(this.directoryBorn, sequence, () => allocator.free(changesList, changesCapacity * 4))
+      reclaimer.retire(this.directoryBorn, sequence, () =>
+        allocator.free(changesList, changesCapacity * 4, 'directories'),
+      )
     this.changesList = 0
   }
 }

@@ -1,6 +1,5 @@
 import type { TextPool } from '../storage/snapshot.ts'
-import type { Allocator } from './allocator.ts'
-import type { Reclaimer } from './reclaimer.ts'
+import type { Workspace } from './pages.ts'
 import type { SharedHeap } from './shared-heap.ts'
 import { decodeText, TextKey } from './text-key.ts'
 
@@ -165,24 +164,39 @@ function bigEndian(word: number): number {
 
 const INITIAL_CAPACITY = 1024
 
+/** What an image keeps of {@link TextTable}. */
+export interface TextTableState {
+  table: number
+  capacity: number
+  filled: number
+  count: number
+}
+
 /** The same for the writer: counts the rows that have a text, and frees what no row has any more. */
 export class TextTable {
   private readonly texts: SharedTexts
   private readonly words: Uint32Array
-  private capacity = INITIAL_CAPACITY
+  private capacity: number
   /** Entries that are not free: texts and traces of freed ones. */
-  private filled = 0
-  private count = 0
+  private filled: number
+  private count: number
   /** Texts without rows that a version may still read, with the sequence as of which they have none. */
   private readonly unused = new Map<number, number>()
 
   constructor(
-    heap: SharedHeap,
-    private readonly allocator: Allocator,
-    private readonly reclaimer: Reclaimer,
+    private readonly space: Workspace,
+    state?: TextTableState,
   ) {
-    this.words = heap.words
-    this.texts = new SharedTexts(heap, this.newTable(INITIAL_CAPACITY))
+    this.words = space.heap.words
+    this.capacity = state?.capacity ?? INITIAL_CAPACITY
+    this.filled = state?.filled ?? 0
+    this.count = state?.count ?? 0
+    this.texts = new SharedTexts(space.heap, state?.table ?? this.newTable(INITIAL_CAPACITY))
+  }
+
+  get state(): TextTableState {
+    const { table, capacity, filled, count } = this
+    return { table, capacity, filled, count }
   }
 
   /** Address of the hash table; changes when it grows. */
@@ -195,26 +209,28 @@ export class TextTable {
   }
 
   /** The address of a text, which one more row has from now on. @throws {MemoryFull} */
-  intern(key: TextKey, sequence: number): number {
+  intern(key: TextKey): number {
     let pointer = this.texts.search(key)
     if (pointer === 0) {
-      if ((this.filled + 1) * 2 > this.capacity) this.rebuild(sequence)
+      if ((this.filled + 1) * 2 > this.capacity) this.rebuild()
       pointer = this.add(key)
-    }
+    } else this.space.heap.preserve(pointer, 4)
     this.words[pointer >>> 2]!++
     return pointer
   }
 
-  /** One row less has the text, as of version `sequence`. */
-  release(pointer: number, sequence: number): void {
+  /** One row less has the text, as of the version that is being made. */
+  release(pointer: number): void {
+    const { heap, reclaimer, sequence } = this.space
+    heap.preserve(pointer, 4)
     if (--this.words[pointer >>> 2]! > 0) return
     this.unused.set(pointer, sequence)
-    this.reclaimer.retire(0, sequence, () => this.remove(pointer, sequence))
+    reclaimer.retire(0, sequence, () => this.remove(pointer, sequence))
   }
 
   private add(key: TextKey): number {
     const { words } = this
-    const pointer = this.allocator.allocate(textBytes(key.byteLength))
+    const pointer = this.space.allocator.allocate(textBytes(key.byteLength), 'texts')
     const at = pointer >>> 2
     words[at] = 0
     words[at + LENGTH] = key.isPlain ? key.byteLength : key.byteLength + NOT_PLAIN
@@ -235,14 +251,17 @@ export class TextTable {
     const mask = this.capacity - 1
     let i = this.hash(pointer) & mask
     while (this.words[entries + i] !== pointer) i = (i + 1) & mask
+    this.space.heap.preserve((entries + i) * 4, 4)
     this.words[entries + i] = FREED
     this.count--
-    this.allocator.free(pointer, textBytes(this.words[(pointer >>> 2) + LENGTH]! & ~NOT_PLAIN))
+    const bytes = textBytes(this.words[(pointer >>> 2) + LENGTH]! & ~NOT_PLAIN)
+    this.space.allocator.free(pointer, bytes, 'texts')
   }
 
   /** A new table with the same texts and room for as many again. Readers of older versions keep the old one. */
-  private rebuild(sequence: number): void {
+  private rebuild(): void {
     const { table, capacity } = this
+    const { allocator, reclaimer, sequence } = this.space
     const grown = this.count * 4 > capacity ? capacity * 2 : capacity
     const address = this.newTable(grown)
     const entries = (table >>> 2) + TABLE_HEADER_WORDS
@@ -253,7 +272,7 @@ export class TextTable {
     this.texts.table = address
     this.capacity = grown
     this.filled = this.count
-    this.reclaimer.retire(0, sequence, () => this.allocator.free(table, tableBytes(capacity)))
+    reclaimer.retire(0, sequence, () => allocator.free(table, tableBytes(capacity), 'texts'))
   }
 
   private put(table: number, capacity: number, pointer: number): void {
@@ -261,11 +280,12 @@ export class TextTable {
     const mask = capacity - 1
     let i = this.hash(pointer) & mask
     while (this.words[entries + i]! > FREED) i = (i + 1) & mask
+    this.space.heap.preserve((entries + i) * 4, 4)
     Atomics.store(this.words, entries + i, pointer)
   }
 
   private newTable(capacity: number): number {
-    const table = this.allocator.allocate(tableBytes(capacity))
+    const table = this.space.allocator.allocate(tableBytes(capacity), 'texts')
     const start = table >>> 2
     this.words[start] = capacity
     this.words.fill(0, start + TABLE_HEADER_WORDS, start + TABLE_HEADER_WORDS + capacity)

@@ -1,5 +1,6 @@
 import type { WireOptions } from '../catalog/dataclass.ts'
 import type { ErrorData } from '../errors.ts'
+import type { ImageScheduleOptions } from '../memory/image-schedule.ts'
 import type { LockOwner } from '../storage/store-lock.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
 
@@ -9,7 +10,7 @@ import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
  */
 
 /** Where the writer works and on what: `workerData`. */
-export interface WriterThreadOptions {
+export interface WriterThreadOptions extends ImageScheduleOptions {
   /** Folder of the store. */
   path: string
   mapSizeBytes: number
@@ -35,6 +36,8 @@ export type FromWriter =
   | { kind: 'memoryFilled' }
   | { kind: 'progress'; dataClass: string; what: 'rewrite' | 'index'; done: number; total: number }
   | { kind: 'done'; outcomes: { id: number; outcome: WriteResult | ErrorData }[] }
+  /** For the log: what is worth knowing. */
+  | { kind: 'note'; text: string }
   /** For the log: clients are not told. */
   | { kind: 'internalError'; text: string }
 

@@ -43,6 +43,12 @@ export interface WriterClientOptions {
   onProgress?: Progress
   /** What readers share; the thread fills it and keeps it. */
   memory?: WebAssembly.Memory | undefined
+  /** Least time between two images of it; 0 or undefined: none are written. */
+  imageMinutes?: number
+  /** Least changes of entities between two images. */
+  imageChanges?: number
+  /** What is worth knowing, for the log. */
+  onNote?: (text: string) => void
   /** What goes wrong inside, for the log. */
   onInternalError?: (text: string) => void
 }
@@ -183,7 +189,7 @@ export class WriterClient {
 
   /** Resolves when the thread is ready. */
   private spawn(): Promise<void> {
-    const { path, mapSizeBytes, model, wire, allowLoss, memory } = this.options
+    const { path, mapSizeBytes, model, wire, allowLoss, memory, imageMinutes = 0, imageChanges = 0 } = this.options
     const otherTokens = [...tokens].filter(token => token !== this.token)
     tokens.add(this.token)
     const workerData: WriterThreadOptions = {
@@ -195,6 +201,8 @@ export class WriterClient {
       owner: { token: this.token, otherTokens },
       heartbeat: this.heartbeat,
       memory,
+      imageMinutes,
+      imageChanges,
     }
     const worker = new Worker(outputUrl('engine/write/writer-thread.js'), { workerData })
     this.worker = worker
@@ -233,6 +241,7 @@ export class WriterClient {
 
   private receive(message: FromWriter): void {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
+    else if (message.kind === 'note') this.options.onNote?.(message.text)
     else if (message.kind === 'memoryFilled') this.fillMemory()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
     else if (message.kind === 'done') {

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ModelError } from '../catalog/model-error.ts'
+import { ImageSchedule } from '../memory/image-schedule.ts'
 import { MemoryWriter } from '../memory/memory-writer.ts'
 import { openEnvironment } from '../storage/environment.ts'
 import { prepareStore } from '../storage/migrate.ts'
@@ -22,6 +23,7 @@ const options = workerData as WriterThreadOptions
 let memory: MemoryWriter | undefined
 let isFilling = false
 let isClosed = false
+let images: ImageSchedule | undefined
 const environment = openEnvironment(options)
 try {
   const { catalog, layouts, created, release } = prepareStore({
@@ -31,7 +33,15 @@ try {
   })
   memory =
     options.memory &&
-    new MemoryWriter({ memory: options.memory, environment, catalog, layouts, onError: reportInternalError })
+    new MemoryWriter({
+      memory: options.memory,
+      environment,
+      catalog,
+      layouts,
+      folder: options.path,
+      onError: reportInternalError,
+      onNote: note,
+    })
   const writer = new Writer({
     environment,
     catalog,
@@ -41,13 +51,21 @@ try {
     onInternalError: reportInternalError,
     ...(memory && { onCommit: memory.committed.bind(memory) }),
   })
+  const loaded = memory?.load()
   serve(writer, async () => {
     isClosed = true
+    await loaded
+    await images?.close()
     release()
     await environment.close()
   })
   post({ kind: 'ready', created })
-  fillMemory()
+  await loaded
+  if (memory && !isClosed) {
+    images = new ImageSchedule(memory, options, note)
+    if (memory.isBuilding) fillMemory()
+    else post({ kind: 'memoryFilled' })
+  }
 } catch (error) {
   await environment.close()
   const { name, message } = error instanceof Error ? error : new Error(String(error))
@@ -56,6 +74,10 @@ try {
 
 function reportInternalError(error: unknown): void {
   post({ kind: 'internalError', text: error instanceof Error ? `${error.stack}` : String(error) })
+}
+
+function note(text: string): void {
+  post({ kind: 'note', text })
 }
 
 /** A slice at a time, so that writes get in between. */

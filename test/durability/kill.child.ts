@@ -4,10 +4,10 @@
  */
 import type { SavedEntity } from '../../engine/write/requests.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'
-import { city, options } from './world.ts'
+import { city, options, withImages } from './world.ts'
 
-const [path, round] = process.argv.slice(2) as [string, string]
-const client = await WriterClient.start(options(path))
+const [path, round, memory] = process.argv.slice(2) as [string, string, string?]
+const client = await WriterClient.start({ ...options(path), ...(memory && withImages()) })
 const report = (...acknowledged: unknown[]): boolean => process.send!(acknowledged)
 
 const CLIENTS = 32

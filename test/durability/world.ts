@@ -1,3 +1,4 @@
+import { createSharedMemory } from '../../engine/memory/shared-heap.ts'
 import { checkStore } from '../../engine/storage/check-store.ts'
 import { openEnvironment } from '../../engine/storage/environment.ts'
 import { prepareStore } from '../../engine/storage/migrate.ts'
@@ -28,6 +29,9 @@ export const options = (path: string): WriterClientOptions => ({
   wire: { dateOnlyFormat: 'iso' },
   allowLoss: false,
 })
+
+/** Images of the memory are written all the time. */
+export const withImages = () => ({ memory: createSharedMemory(2 ** 27), imageMinutes: 1e-4, imageChanges: 1 })
 
 export const city = (body: object): SaveRequest => ({
   kind: 'save',

@@ -117,7 +117,7 @@ t.test('a memory that nobody keeps up to date any more is left alone until it ha
   world.heap.invalidate()
   world.commitOnly(insertPeople(100, 100))
   same('given up')
-  const next = new MemoryWriter({ memory: world.memory, environment, catalog, layouts })
+  const next = new MemoryWriter({ memory: world.memory, environment, catalog, layouts, folder: world.path })
   while (next.isBuilding) next.build(1)
   t.ok(world.heap.isBuilt)
   same('filled again')

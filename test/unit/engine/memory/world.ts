@@ -18,10 +18,14 @@ export interface MemoryWorld {
   memory: WebAssembly.Memory
   heap: SharedHeap
   writer: MemoryWriter
+  /** What the writer had to say, oldest first. */
+  notes: string[]
   /** Commits without telling the memory: what happens while another thread is between commit and version. */
   commitOnly(work: (rows: RowWriter) => void): () => void
   commit(work: (rows: RowWriter) => void): void
   fill(): void
+  /** Goes on with another memory, as after a start: from the image if there is one. Close the readers before. */
+  reopen(bytes?: number): Promise<void>
   /** A reader with a slot of its own. */
   reader(slot: number): SharedStore
 }
@@ -33,13 +37,17 @@ export function openMemoryWorld(t: Test, model: unknown, memoryBytes = 64 * 2 **
   const { environment, catalog, layouts } = rows
   const memory = createSharedMemory(memoryBytes)!
   const onError = (error: unknown) => t.fail(String((error as Error).stack))
-  const writer = new MemoryWriter({ memory, environment, catalog, layouts, onError })
+  const notes: string[] = []
+  const onNote = (text: string) => void notes.push(text)
+  const newWriter = (memory: WebAssembly.Memory) =>
+    new MemoryWriter({ memory, environment, catalog, layouts, folder: path, onError, onNote })
   const world: MemoryWorld = {
     path,
     rows,
     memory,
     heap: new SharedHeap(memory),
-    writer,
+    writer: newWriter(memory),
+    notes,
     commitOnly(work) {
       environment.root.resetReadTxn()
       const before = readGlobalStamp(environment)
@@ -47,13 +55,20 @@ export function openMemoryWorld(t: Test, model: unknown, memoryBytes = 64 * 2 **
       environment.root.resetReadTxn()
       const after = readGlobalStamp(environment)
       const changes = changesBetween(environment, before, after) ?? []
-      return () => writer.committed(changes, after)
+      return () => world.writer.committed(changes, after)
     },
     commit: work => world.commitOnly(work)(),
     fill() {
-      while (writer.isBuilding) writer.build(1)
+      while (world.writer.isBuilding) world.writer.build(1)
     },
-    reader: slot => new SharedStore({ store: rows.open(), memory, catalog, layouts, cacheBytes: 2 ** 22 }, slot),
+    async reopen(bytes = memoryBytes) {
+      world.memory = createSharedMemory(bytes)!
+      world.heap = new SharedHeap(world.memory)
+      world.writer = newWriter(world.memory)
+      await world.writer.load()
+    },
+    reader: slot =>
+      new SharedStore({ store: rows.open(), memory: world.memory, catalog, layouts, cacheBytes: 2 ** 22 }, slot),
   }
   return world
 }
@@ -115,8 +130,11 @@ function valueAt(segment: Segment, entry: number): unknown {
       return true
     case 'pointers':
       return segment.texts.text(segment.values[entry]!)
-    case 'bigint':
-      return segment.values[entry]!
+    case 'bigint': {
+      // A segment that once had a large one may stay as it is, or not.
+      const value = segment.values[entry]!
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value
+    }
     case 'number':
       return Object.is(segment.values[entry], -0) ? 0 : segment.values[entry]
     default:

@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Environment, FORMAT_VERSION } from '../storage/environment.ts'
+import { layoutFingerprint } from '../storage/row-layout.ts'
+import type { TableShape } from './directory.ts'
+import { ImageWriter } from './image-writer.ts'
+import { readImage } from './read-image.ts'
+import type { SharedHeap } from './shared-heap.ts'
+
+/** What an image says of itself, beside the memory. */
+export interface ImageDescription<State> {
+  readonly id: string
+  /** What it was made for: see {@link fingerprintOf}. */
+  readonly fingerprint: string
+  /** Of the newest commit in it. */
+  readonly globalStamp: number
+  readonly state: State
+}
+
+/** What `meta` holds: the one image that belongs to the store. */
+interface StoredImage {
+  readonly id: string
+}
+
+const META_KEY = 'memoryImage'
+const FILE = /^memory-[0-9a-f-]+\.image$/
+const fileName = (id: string): string => `memory-${id}.image`
+
+/**
+ * The image of the shared memory that belongs to a store: a file beside it, named in LMDB. A file counts only when LMDB
+ * names it, which happens after it was written. So one that is half written, that was left by another history of the
+ * store (a backup that was put back), or that belongs to another store is never looked at. It is not synced to the disk:
+ * what a loss of power has taken from it is found by its checksums.
+ */
+export class Checkpoint<State> {
+  /** Global stamp of the newest image; 0 when there is none. */
+  globalStamp = 0
+
+  constructor(
+    private readonly environment: Environment,
+    /** Of the store. */
+    private readonly folder: string,
+    private readonly fingerprint: string,
+  ) {}
+
+  /**
+   * Reads the image into a memory that nobody uses.
+   * @returns undefined when there is none
+   * @throws {Error} why it cannot be used
+   */
+  async load(heap: SharedHeap): Promise<ImageDescription<State> | undefined> {
+    const stored = this.environment.meta.get(META_KEY) as StoredImage | undefined
+    this.removeOthers(stored?.id)
+    if (!stored) return undefined
+    const description = await readImage<ImageDescription<State>>(
+      join(this.folder, fileName(stored.id)),
+      heap,
+      image => {
+        if (image.id !== stored.id) throw new Error('it is of another store')
+        if (image.fingerprint !== this.fingerprint)
+          throw new Error('it was made for another model or size of the memory')
+      },
+    )
+    this.globalStamp = description.globalStamp
+    return description
+  }
+
+  /**
+   * Writes an image of the memory as it is when this is called.
+   * @param end no block of the memory ends behind it
+   * @throws {ImageGivenUp}; errors of the disk. The image before is the newest one then
+   */
+  async save(
+    heap: SharedHeap,
+    end: number,
+    { globalStamp, state }: Pick<ImageDescription<State>, 'globalStamp' | 'state'>,
+    bytesPerSecond: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const id = randomUUID()
+    const description: ImageDescription<State> = { id, fingerprint: this.fingerprint, globalStamp, state }
+    const image = new ImageWriter(heap, end, description)
+    const path = join(this.folder, fileName(id))
+    try {
+      const file = await open(path, 'wx')
+      try {
+        await image.write(file, bytesPerSecond, signal)
+      } finally {
+        await file.close()
+      }
+    } catch (error) {
+      rmSync(path, { force: true })
+      throw error
+    } finally {
+      image.release()
+    }
+    const stored: StoredImage = { id }
+    this.environment.meta.putSync(META_KEY, stored)
+    this.globalStamp = globalStamp
+    this.removeOthers(id)
+  }
+
+  private removeOthers(id: string | undefined): void {
+    for (const name of readdirSync(this.folder)) {
+      if (FILE.test(name) && (id === undefined || name !== fileName(id)))
+        rmSync(join(this.folder, name), { force: true })
+    }
+  }
+}
+
+/** Everything that decides what the memory holds besides the rows. */
+export function fingerprintOf(heap: SharedHeap, shapes: readonly TableShape[]): string {
+  const tables = shapes.map(({ layout, columns, kinds, indexed }) => [
+    layout.dataClass.tableNumber,
+    layout.version,
+    layoutFingerprint(layout),
+    layout.references.map(relation => [relation.name, relation.foreignKey.name]),
+    columns.map(({ name }) => name),
+    kinds,
+    indexed.map(({ name }) => name),
+  ])
+  // What did not fit another size may fit this one.
+  return createHash('sha256')
+    .update(JSON.stringify([FORMAT_VERSION, heap.size, tables]))
+    .digest('hex')
+}

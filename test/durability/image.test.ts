@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { openReadStore } from '../../engine/storage/open-read-store.ts'
+import { readGlobalStamp } from '../../engine/storage/store-state.ts'
+import { WriterClient } from '../../engine/write/writer-client.ts'
+import { picture } from '../unit/engine/memory/world.ts'
+import { options, withImages } from './world.ts'
+
+const CYCLES = process.env.TESSER_TEST_LONG ? 30 : 6
+
+t.test('whatever SIGKILL leaves of images of the memory, the next start reads what is in the store', async t => {
+  const path = t.testdir()
+  const notes: string[] = []
+  for (let cycle = 0; cycle < CYCLES; cycle++) {
+    const child = fork(fileURLToPath(new URL('kill.child.js', import.meta.url)), [path, String(cycle), 'memory'])
+    let reports = 0
+    const enough = 300 + Math.floor(Math.random() * 3_000)
+    child.on('message', () => {
+      if (++reports === enough) child.kill('SIGKILL')
+    })
+    await once(child, 'exit')
+
+    const memory = withImages().memory!
+    const onNote = (text: string) => void notes.push(text)
+    // No images of its own, so that the next start has that of the killed process.
+    const client = await WriterClient.start({ ...options(path), memory, onNote })
+    await client.memoryFilled
+    const shared = openReadStore({ ...options(path), cacheBytes: 2 ** 22, memory })
+    const plain = openReadStore({ ...options(path), cacheBytes: 2 ** 22 })
+    const { dataClasses } = shared.catalog
+    const expected = plain.read(snapshot => picture(snapshot, plain.catalog.dataClasses))
+    const found = shared.read(snapshot => picture(snapshot, dataClasses))
+    t.strictSame(found, expected, `cycle ${cycle}: ${readGlobalStamp(plain.environment)} changes, ${notes.at(-1)}`)
+    t.ok(readdirSync(path).filter(name => name.endsWith('.image')).length <= 1, 'nothing half written stays')
+    await shared.close()
+    await plain.close()
+    await client.close()
+  }
+  t.ok(
+    notes.some(note => note.includes('comes from its image')),
+    `some starts were from an image: ${notes}`,
+  )
+})

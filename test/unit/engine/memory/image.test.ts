@@ -1,0 +1,170 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { GRANULE_BYTES } from '../../../../engine/memory/image-format.ts'
+import { HEAP_START } from '../../../../engine/memory/shared-heap.ts'
+import { randomOf } from '../../../support/reference/random.ts'
+import { testModel } from '../storage/test-model.ts'
+import { randomChanges } from './random-changes.ts'
+import { type MemoryWorld, openMemoryWorld, picture } from './world.ts'
+
+const FAST = Number.POSITIVE_INFINITY
+const never = new AbortController().signal
+
+const imagesOf = ({ path }: MemoryWorld): string[] => readdirSync(path).filter(name => name.endsWith('.image'))
+
+/** What readers of the memory see, and what LMDB has. */
+function pictures({ rows, reader }: MemoryWorld): [unknown, unknown] {
+  const { dataClasses } = rows.catalog
+  const fromMemory = reader(63).read(snapshot => picture(snapshot, dataClasses))
+  return [fromMemory, rows.open().read(snapshot => picture(snapshot, dataClasses))]
+}
+
+function sameAsLmdb(t: Test, world: MemoryWorld, message: string): void {
+  const [found, expected] = pictures(world)
+  t.ok(world.heap.isBuilt, `${message}: is in memory`)
+  t.strictSame(found, expected, message)
+}
+
+t.test('a memory from an image, taken while commits went on, is as LMDB after each further commit', async t => {
+  for (const seed of [1, 2, 3, 4]) {
+    const random = randomOf(seed)
+    const world = openMemoryWorld(t, testModel)
+    const change = randomChanges(random)
+    for (let i = 0; i < 12; i++) world.commit(change)
+    world.fill()
+    for (let round = 0; round < 5; round++) {
+      const before = Buffer.from(world.heap.bytes)
+      const saved = world.writer.saveImage(FAST, never)
+      // The file is opened meanwhile: all of this comes after the image, and before most of it is copied.
+      for (let i = random.integer(0, 6); i > 0; i--) world.commit(change)
+      t.equal(await saved, true)
+      const [name, ...others] = imagesOf(world)
+      t.strictSame(others, [], 'there is one image')
+      t.ok(isImageOf(readFileSync(join(world.path, name!)), before), `seed ${seed}, round ${round}: byte for byte`)
+      for (let i = random.integer(0, 2); i > 0; i--) world.commit(change)
+      await world.reopen()
+      t.match(world.notes.at(-1), /comes from its image/)
+      sameAsLmdb(t, world, `seed ${seed}, round ${round}: reopened`)
+      world.commit(change)
+      sameAsLmdb(t, world, `seed ${seed}, round ${round}: a commit later`)
+    }
+  }
+})
+
+/** Whether the file gives back the memory of a moment. */
+function isImageOf(file: Buffer, memory: Buffer): boolean {
+  const imageEnd = file.readDoubleLE(8)
+  const changed = file.readDoubleLE(16)
+  const memoryOf = Buffer.from(file.subarray(0, imageEnd))
+  const granules = imageEnd + changed * GRANULE_BYTES + (imageEnd - HEAP_START) / (GRANULE_BYTES / 4)
+  for (let i = 0; i < changed; i++) {
+    const address = HEAP_START + file.readUInt32LE(granules + i * 4) * GRANULE_BYTES
+    memoryOf.set(file.subarray(imageEnd + i * GRANULE_BYTES, imageEnd + (i + 1) * GRANULE_BYTES), address)
+  }
+  // Behind the last block there may be anything.
+  const end = imageEnd - GRANULE_BYTES
+  return memoryOf.subarray(HEAP_START, end).equals(memory.subarray(HEAP_START, end))
+}
+
+t.test(
+  'an image that is damaged, cut off, of another store or too old is not used, and the memory is filled',
+  async t => {
+    const damages: [string, RegExp, (file: string, world: MemoryWorld) => void][] = [
+      ['a flipped bit in the memory', /damaged at/, file => flip(file, HEAP_START + 5000)],
+      ['a flipped bit in the description', /description is damaged/, file => flip(file, -2)],
+      ['a flipped bit in a size', /bytes, and not|description is damaged/, file => flip(file, 9)],
+      ['another format', /format/, file => flip(file, 4)],
+      ['no header', /not complete/, file => writeFileSync(file, Buffer.alloc(100_000))],
+      ['an empty file', /ends at/, file => truncateSync(file, 0)],
+      ['half a file', /bytes, and not/, file => truncateSync(file, 50_000)],
+      [
+        'an image of another id',
+        /another store/,
+        (file, world) => {
+          const other = readFileSync(file)
+          const id = file.slice(-42, -6)
+          const at = other.indexOf(id)
+          t.ok(at > 0)
+          world.rows.environment.meta.putSync('memoryImage', { id: `${id.slice(0, -1)}${id.endsWith('0') ? 1 : 0}` })
+          writeFileSync(file.replace(id, `${id.slice(0, -1)}${id.endsWith('0') ? 1 : 0}`), other)
+        },
+      ],
+      ['no change log any more', /what has changed/, (_, world) => forget(world)],
+    ]
+    for (const [name, note, damage] of damages) {
+      const world = openMemoryWorld(t, testModel)
+      const change = randomChanges(randomOf(7))
+      for (let i = 0; i < 20; i++) world.commit(change)
+      world.fill()
+      t.equal(await world.writer.saveImage(FAST, never), true)
+      world.commit(change)
+      damage(join(world.path, imagesOf(world)[0]!), world)
+      await world.reopen()
+      t.match(world.notes.at(-1), /cannot be used.*filled/, name)
+      t.match(world.notes.at(-1), note, name)
+      t.equal(world.heap.isBuilt, false)
+      world.fill()
+      sameAsLmdb(t, world, name)
+      world.commit(change)
+      sameAsLmdb(t, world, `${name}, a commit later`)
+    }
+  },
+)
+
+/** The change log begins anew. */
+function forget(world: MemoryWorld): void {
+  world.rows.environment.changes.clearSync()
+  world.commitOnly(randomChanges(randomOf(11)))
+}
+
+function flip(file: string, at: number): void {
+  const bytes = readFileSync(file)
+  bytes[at < 0 ? bytes.length + at : at]! ^= 1
+  writeFileSync(file, bytes)
+}
+
+t.test('an image that was not finished is not looked at, and the one before is used', async t => {
+  const world = openMemoryWorld(t, testModel)
+  const change = randomChanges(randomOf(8))
+  for (let i = 0; i < 20; i++) world.commit(change)
+  world.fill()
+  t.equal(await world.writer.saveImage(FAST, never), true)
+  const images = imagesOf(world)
+  world.commit(change)
+  const stopped = new AbortController()
+  stopped.abort()
+  await t.rejects(world.writer.saveImage(FAST, stopped.signal), /stopped/)
+  t.strictSame(imagesOf(world), images, 'nothing is left of it')
+  t.equal(world.heap.image, undefined)
+  // What kill -9 leaves.
+  writeFileSync(join(world.path, 'memory-0000.image'), 'half')
+  await world.reopen()
+  t.match(world.notes.at(-1), /comes from its image, with [1-9]/)
+  t.strictSame(imagesOf(world), images, 'leftovers are removed')
+  sameAsLmdb(t, world, 'reopened')
+})
+
+t.test('no image is taken while a reader holds what was replaced', async t => {
+  const world = openMemoryWorld(t, testModel)
+  const change = randomChanges(randomOf(9))
+  for (let i = 0; i < 20; i++) world.commit(change)
+  world.fill()
+  const reader = world.reader(0)
+  const snapshot = reader.snapshot()
+  world.commit(change)
+  t.equal(await world.writer.saveImage(FAST, never), false)
+  snapshot.release()
+  t.equal(await world.writer.saveImage(FAST, never), true)
+})
+
+t.test('an image of another size of the memory or another model is not used', async t => {
+  const world = openMemoryWorld(t, testModel)
+  for (let i = 0; i < 5; i++) world.commit(randomChanges(randomOf(10)))
+  world.fill()
+  t.equal(await world.writer.saveImage(FAST, never), true)
+  await world.reopen(32 * 2 ** 20)
+  t.match(world.notes.at(-1), /another model or size/)
+  world.fill()
+  sameAsLmdb(t, world, 'filled')
+})
