@@ -52,6 +52,16 @@ export interface StorageAttribute extends AttributeBase {
   readonly multiLine: boolean
   /** Only for objects: declared property paths (`address.city`), with what is known of them. */
   readonly properties: ReadonlyMap<string, { readonly type: ScalarType; readonly indexed: boolean }>
+  /** Of a stored calculated attribute: code makes its value at each save, and all else treats it like any other. */
+  readonly calculation: Calculation | undefined
+}
+
+/** What is known, in every thread, of the code behind a calculated attribute. */
+export interface Calculation {
+  /** It has a set handler, so that clients may give it a value. */
+  readonly settable: boolean
+  /** Changes with the code; empty when there is none, so that the attribute is null. */
+  readonly fingerprint: string
 }
 
 /** N→1. The related entity is found by the value of `foreignKey`, which the writer keeps valid. */
@@ -71,11 +81,15 @@ export interface RelatedEntitiesAttribute extends AttributeBase {
   readonly inverse: RelatedEntityAttribute
 }
 
-/** Declared in the model; its code comes from a plugin. Without code it reads as null and cannot be searched. */
-export interface CalculatedAttribute extends AttributeBase {
+/** Computed for each read by the code of a plugin. Without code it reads as null and cannot be searched. */
+export interface CalculatedAttribute
+  extends AttributeBase,
+    Pick<StorageAttribute, 'type' | 'simpleDate' | 'properties' | 'calculation'> {
   readonly kind: 'calculated'
-  readonly type: StorageType
 }
+
+/** What has a value of its own that can be compared, sorted and summed up, wherever it comes from. */
+export type ValueAttribute = StorageAttribute | CalculatedAttribute
 
 /** Another name for the attribute at the end of a path. */
 export interface AliasAttribute extends AttributeBase {

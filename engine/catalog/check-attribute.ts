@@ -4,6 +4,7 @@ import type { CheckedDataClass, DataClasses } from './check-model.ts'
 import {
   type AliasModel,
   type AttributeModel,
+  type CalculatedModel,
   keyFamily,
   type RelatedEntitiesModel,
   type RelatedEntityModel,
@@ -33,7 +34,7 @@ export function checkAttribute(
     case 'alias':
       return aliasProblems(name, attribute, dataClass, dataClasses)
     case 'calculated':
-      return []
+      return calculatedProblems(attribute)
     default:
       return storageProblems(attribute)
   }
@@ -73,6 +74,19 @@ function storageProblems(attribute: StorageModel): string[] {
     if (path.split('.').some(step => step === '' || step.includes('['))) {
       problems.push(`.properties.${path}: is no path of properties such as "address.city"`)
     }
+  }
+  return problems
+}
+
+function calculatedProblems({ type, stored, indexed, simpleDate }: CalculatedModel): string[] {
+  const problems: string[] = []
+  if (simpleDate && type !== 'date') problems.push(`.simpleDate: does not fit type ${type}; it is for date`)
+  if (indexed && !SCALARS.has(type)) {
+    problems.push(`.indexed: does not fit type ${type}; it is for ${SCALAR_TYPES.join(', ')}`)
+  }
+  if (indexed && !stored) problems.push('.indexed: only a stored attribute has an index; add "stored": true')
+  if (stored && (type === 'image' || type === 'blob')) {
+    problems.push(`.stored: does not fit type ${type}; it is for scalars and objects`)
   }
   return problems
 }

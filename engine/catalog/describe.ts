@@ -1,4 +1,4 @@
-import { type Attribute, isRelation, type StorageAttribute } from './attribute.ts'
+import { type Attribute, isRelation, type StorageAttribute, type ValueAttribute } from './attribute.ts'
 import type { Catalog, DataClass } from './dataclass.ts'
 
 /**
@@ -55,7 +55,8 @@ const structure = ({ attributes, key }: DataClass) => ({
 })
 
 function describeAttribute(attribute: Attribute): object {
-  const { name, kind, scope, extraProperties } = attribute
+  const { name, scope, extraProperties } = attribute
+  const kind = attribute.kind === 'storage' && attribute.calculation ? 'calculated' : attribute.kind
   return withoutUndefined({
     name,
     kind,
@@ -84,7 +85,7 @@ function options(attribute: Attribute): Record<string, unknown> {
       return { type: target.collectionName, path: shown(inverse), inverseName: shown(inverse), reversePath: true }
     }
     case 'calculated':
-      return { type: attribute.type, simpleDate: attribute.type === 'date' ? false : undefined, readOnly: true }
+      return { type: attribute.type, simpleDate: simpleDate(attribute), readOnly: isReadOnly(attribute) }
     case 'alias': {
       const { target, path } = attribute
       return { type: typeOf(attribute), simpleDate: simpleDate(target), path: path.join('.'), readOnly: true }
@@ -93,7 +94,7 @@ function options(attribute: Attribute): Record<string, unknown> {
 }
 
 function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
-  const { dataClass, type, indexed, unique, autoFill, readOnly, multiLine, defaultFormat } = attribute
+  const { dataClass, type, indexed, unique, autoFill, multiLine, defaultFormat } = attribute
   const { minValue, maxValue, minLength, maxLength, pattern } = attribute
   return {
     indexed: indexed || undefined,
@@ -102,7 +103,7 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
     identifying: dataClass.key === attribute || undefined,
     unique: unique || undefined,
     autosequence: autoFill === 'increment' || undefined,
-    readOnly: readOnly || undefined,
+    readOnly: isReadOnly(attribute),
     minValue,
     maxValue,
     minLength,
@@ -123,8 +124,12 @@ function typeOf({ relations, target }: Extract<Attribute, { kind: 'alias' }>): s
 
 const simpleDate = (attribute: Attribute): boolean | undefined => {
   if (!('type' in attribute) || attribute.type !== 'date') return undefined
-  return attribute.kind === 'storage' && attribute.simpleDate
+  return 'simpleDate' in attribute && attribute.simpleDate
 }
+
+/** What is calculated is, unless its code takes values. */
+const isReadOnly = (attribute: ValueAttribute): true | undefined =>
+  attribute.calculation?.settable ? undefined : attribute.kind === 'calculated' || attribute.readOnly || undefined
 
 /** The name of an attribute, unless it is one that clients must not learn of. */
 const shown = ({ name, scope }: Attribute): string | undefined => (scope === 'public' ? name : undefined)

@@ -9,7 +9,7 @@ import {
 } from './attribute.ts'
 import { checkModel } from './check-model.ts'
 import type { Catalog, DataClass } from './dataclass.ts'
-import type { AliasModel, AttributeModel, DataClassModel, StorageModel } from './model-schema.ts'
+import type { AliasModel, AttributeModel, CalculatedModel, DataClassModel, StorageModel } from './model-schema.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -57,7 +57,7 @@ export function loadModel(model: unknown, numbers?: TableNumbers): Catalog {
     } as const
     switch (model.kind) {
       case 'calculated':
-        return { ...base, kind: 'calculated', type: model.type }
+        return { ...base, ...calculatedOptions(draft.model, name, model) }
       case 'relatedEntity': {
         const target = drafts.get(model.type)!.dataClass
         const relation: RelatedEntityAttribute = {
@@ -162,8 +162,17 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     autoFill: model.autoFill,
     defaultFormat: model.defaultFormat,
     multiLine: model.multiLine ?? false,
+    calculation: undefined,
     properties: new Map(
       Object.entries(model.properties ?? {}).map(([path, { type, indexed = false }]) => [path, { type, indexed }]),
     ),
   } as const
+}
+
+/** A stored one is a storage attribute in all but where its values come from. */
+function calculatedOptions(dataClass: DataClassModel, name: string, { type, code, ...model }: CalculatedModel) {
+  const { stored = false, indexed = false, simpleDate = false } = model
+  if (!stored) return { kind: 'calculated', type, simpleDate, properties: new Map(), calculation: code } as const
+  const options = storageOptions(dataClass, name, { type, indexed, simpleDate, readOnly: true })
+  return { ...options, calculation: code ?? { settable: false, fingerprint: '' } }
 }

@@ -108,7 +108,20 @@ export const ATTRIBUTE_SCHEMAS = {
     { ...closed, description: 'Another name for the attribute at the end of a path.' },
   ),
   calculated: Type.Object(
-    { kind: oneOf(['calculated']), type: oneOf(STORAGE_TYPES), ...common },
+    {
+      kind: oneOf(['calculated']),
+      type: oneOf(STORAGE_TYPES),
+      ...common,
+      simpleDate: flag('A date without time of day.'),
+      stored: flag('Computed when an entity is saved and kept with it; for what depends on its own attributes only.'),
+      indexed: flag('Keep an ordered index of a stored one.'),
+      code: Type.Optional(
+        Type.Object(
+          { settable: Type.Boolean(), fingerprint: Type.String() },
+          { ...closed, description: 'Filled in by the server from the code of the plugins.' },
+        ),
+      ),
+    },
     { ...closed, description: 'A value that the code of a plugin makes.' },
   ),
 }

@@ -67,6 +67,12 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (name: string, received: string, expected: string) =>
       `the placeholder ${name} holds ${received}; it takes ${expected}`,
   },
+  /** What a query or order handler gave is no query, or there is no end to it. */
+  HANDLER: {
+    errCode: 1562,
+    http: 500,
+    message: (attribute: string, problem: string) => `the code of "${attribute}" ${problem}`,
+  },
   TOO_DEEP: {
     errCode: 1201,
     http: 400,

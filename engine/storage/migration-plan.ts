@@ -62,14 +62,25 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
     newLayout,
     kept: oldStorage.flatMap(attribute => {
       const next = successor(attribute)
-      return next?.kind === 'storage' ? [{ before: attribute, after: next }] : []
+      return next?.kind === 'storage' && isKept(attribute, next) ? [{ before: attribute, after: next }] : []
     }),
-    removed: oldStorage.filter(attribute => successor(attribute)?.kind !== 'storage'),
+    // What was calculated can be calculated again.
+    removed: oldStorage.filter(attribute => {
+      const next = successor(attribute)
+      return !attribute.calculation && (next?.kind !== 'storage' || next.calculation !== undefined)
+    }),
     newRelations,
     // What is built is cleared first: an interrupted migration may have begun with it.
     dropIndexes: [...gone, ...buildIndexes, ...newRelations].map(attribute => attribute.position),
     buildIndexes,
   }
+}
+
+/** Calculated values are not converted: code makes those of another type anew. */
+function isKept(before: StorageAttribute, after: StorageAttribute): boolean {
+  if (!before.calculation && !after.calculation) return true
+  const isCalculated = before.calculation !== undefined && after.calculation !== undefined
+  return isCalculated && before.type === after.type && before.simpleDate === after.simpleDate
 }
 
 /** Names what the index of an attribute holds; undefined when there is none. Equal names, equal entries. */

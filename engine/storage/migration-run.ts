@@ -86,12 +86,11 @@ function rewrite(
     values.set(relation, row.value(old))
     return row.reference(oldLayout.referenceOf.get(old)!)
   })
-  const head = JSON.parse(`{${row.buffer.toString('utf8', row.headStart, row.slotStart(0))}}`) as Head
   const content = {
-    key: head.__KEY,
+    key: row.key,
     stamp: row.stamp,
     globalStamp: row.globalStamp,
-    timestamp: head.__TIMESTAMP,
+    timestamp: row.timestamp,
     values,
     references,
   }
@@ -100,11 +99,6 @@ function rewrite(
     if (type === 'image' || type === 'blob')
       environment.binaries.removeSync(binaryKey(after.tableNumber, rowId, position))
   }
-}
-
-interface Head {
-  __KEY: string
-  __TIMESTAMP: string
 }
 
 /**

@@ -82,7 +82,15 @@ export class RowView {
 
   /** The text of `__KEY`. */
   get key(): string {
-    const head = this.buffer.toString('utf8', this.text, this.slotStart(0))
-    return (JSON.parse(`{${head}}`) as { __KEY: string }).__KEY
+    return this.head.__KEY
+  }
+
+  /** `__TIMESTAMP`: ISO 8601 with milliseconds. */
+  get timestamp(): string {
+    return this.head.__TIMESTAMP
+  }
+
+  private get head(): { __KEY: string; __TIMESTAMP: string } {
+    return JSON.parse(`{${this.buffer.toString('utf8', this.text, this.slotStart(0))}}`)
   }
 }

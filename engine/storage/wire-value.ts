@@ -1,4 +1,4 @@
-import type { RowAttribute } from '../catalog/attribute.ts'
+import type { RowAttribute, ValueAttribute } from '../catalog/attribute.ts'
 import type { WireOptions } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 
@@ -31,8 +31,6 @@ export function encodeValue(
     return `{"__deferred":{"uri":${uri(attribute.target.name, key)},"__KEY":${JSON.stringify(key)}}}`
   }
   switch (attribute.type) {
-    case 'date':
-      return `"${formatDate(value as number, attribute.simpleDate, wire)}"`
     case 'image': {
       const name = encodeURIComponent(attribute.name)
       const address = uri(
@@ -46,9 +44,15 @@ export function encodeValue(
     case 'blob':
       return `{"__deferred":{"uri":${uri(attribute.dataClass.name, entity.key, attribute.name, `?$binary=true&$expand=${encodeURIComponent(attribute.name)}`)}}}`
     default:
-      // A bigint is a JSON number here; JSON.stringify would refuse it.
-      return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+      return encodePlain(attribute, value, wire)
   }
+}
+
+/** JSON text of a value that needs no link: of a scalar or an object. */
+export function encodePlain({ type, simpleDate }: ValueAttribute, value: Value, wire: WireOptions): string {
+  if (type === 'date' && value !== null) return `"${formatDate(value as number, simpleDate, wire)}"`
+  // A bigint is a JSON number here; JSON.stringify would refuse it.
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
 /** The value again, from the JSON text in a row; of an image or a blob true when there is one. */

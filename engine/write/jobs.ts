@@ -2,7 +2,15 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { ErrorData } from '../errors.ts'
 import { type Deletion, deleteRows } from './delete-entities.ts'
 import type { SaveBody } from './parse-body.ts'
-import type { DeleteRequest, EntitySetsRequest, SavedEntity, SaveRequest, WriteResult } from './requests.ts'
+import { putCalculated } from './put-calculated.ts'
+import type {
+  CalculatedRequest,
+  DeleteRequest,
+  EntitySetsRequest,
+  SavedEntity,
+  SaveRequest,
+  WriteResult,
+} from './requests.ts'
 import { type SaveContext, saveEntity } from './save-entity.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
@@ -68,7 +76,12 @@ export class SaveJob implements WriteJob {
 
   private saveSlice(context: SaveContext, size: number): SavedEntity[] {
     const start = this.entities.length
-    return this.body.elements.slice(start, start + size).map(element => saveEntity(context, element))
+    const end = Math.min(start + size, this.body.elements.length)
+    return Array.from({ length: end - start }, (_, i) => this.save(start + i, context))
+  }
+
+  private save(index: number, context: SaveContext): SavedEntity {
+    return saveEntity(context, this.body.elements[index], this.request.hooked?.[index])
   }
 
   /** All or none; what is only validated or previewed is taken back in any case. */
@@ -76,7 +89,7 @@ export class SaveJob implements WriteJob {
     const { transaction, mode } = context
     let entities: SavedEntity[] = []
     const save = (mode: SaveRequest['mode']): SavedEntity[] =>
-      this.body.elements.map(element => saveEntity({ ...context, mode }, element))
+      this.body.elements.map((_, i) => this.save(i, { ...context, mode }))
     const kept = transaction.attempt(() => {
       entities = save(mode)
       return mode === 'update' && !entities.some(entity => entity.failure)
@@ -139,6 +152,29 @@ export class DeleteJob implements WriteJob {
   private finish(): void {
     const { deleted, error } = this
     this.outcome = { kind: 'delete', deleted, ...(error && { error }) }
+  }
+}
+
+/** Rows whose stored calculated attributes get the values that their code makes now. */
+export class CalculatedJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+
+  constructor(
+    private readonly request: CalculatedRequest,
+    private readonly dataClass: DataClass,
+  ) {}
+
+  step({ transaction }: StepContext): () => void {
+    const { rows, fingerprints } = this.request
+    for (const row of rows) putCalculated(transaction, this.dataClass, row)
+    if (fingerprints) transaction.putFingerprints(this.dataClass, fingerprints)
+    return () => {
+      this.outcome = { kind: 'calculated' }
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
   }
 }
 

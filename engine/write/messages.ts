@@ -51,6 +51,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
       case 'save':
         return { ...request, body: take(request.body) }
       case 'delete':
+      case 'calculated':
         return request
       case 'entitySets':
         return {
@@ -70,6 +71,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
     case 'save':
       return [request.body]
     case 'delete':
+    case 'calculated':
       return []
     case 'entitySets':
       return request.changes.flatMap(({ members }) => members ?? [])

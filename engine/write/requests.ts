@@ -5,7 +5,7 @@ import type { ErrorData, SaveStatus } from '../errors.ts'
  * What goes to the writer thread and what comes back: plain data only.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
-export type WriteRequest = SaveRequest | DeleteRequest | EntitySetsRequest
+export type WriteRequest = SaveRequest | DeleteRequest | CalculatedRequest | EntitySetsRequest
 
 export interface SaveRequest {
   kind: 'save'
@@ -24,6 +24,21 @@ export interface SaveRequest {
    * blobs by a data URL.
    */
   trusted?: boolean
+  /** What the hooks of the dataclass have said, one for each element of the body. */
+  hooked?: readonly HookedElement[]
+}
+
+/** What code that runs before a save has made of one element of the body. */
+export interface HookedElement {
+  /** `__STAMP` of the entity that it saw; 0 for a new one. A save of any other version is stale. */
+  seen: number
+  /**
+   * Values as JSON by attribute name, which replace those of the element. Code may set what a client may not, stored
+   * calculated attributes too.
+   */
+  values: Record<string, unknown>
+  /** Why the entity is not to be saved. */
+  failure?: SaveFailure
 }
 
 export interface DeleteRequest {
@@ -31,6 +46,23 @@ export interface DeleteRequest {
   dataClass: string
   rowIds: Uint32Array
   atomic: boolean
+}
+
+/** New values of stored calculated attributes, after their code has changed. Stamps and timestamps stay. */
+export interface CalculatedRequest {
+  kind: 'calculated'
+  dataClass: string
+  rows: readonly CalculatedRow[]
+  /** When these rows are the last: what `meta` is to remember of the code, by attribute name. */
+  fingerprints?: Record<string, string>
+}
+
+export interface CalculatedRow {
+  rowId: number
+  /** `__STAMP` of the entity that the values are of. One that has changed since stays: its save has computed them. */
+  seen: number
+  /** JSON by attribute name. */
+  values: Record<string, unknown>
 }
 
 /** Puts, ends and records uses of entity sets. No entity changes, and neither does the global stamp. */
@@ -54,7 +86,12 @@ export interface SavedEntity {
   row?: Uint8Array
   rowId?: number
   /** Absent on success. `row` is then the entity as it exists on the server (base specification, 7.1). */
-  failure?: { status: SaveStatus; error: ErrorData }
+  failure?: SaveFailure
+}
+
+export interface SaveFailure {
+  status: SaveStatus
+  error: ErrorData
 }
 
 export interface DeleteResult {
@@ -64,8 +101,12 @@ export interface DeleteResult {
   error?: ErrorData
 }
 
+export interface CalculatedResult {
+  kind: 'calculated'
+}
+
 export interface EntitySetsResult {
   kind: 'entitySets'
 }
 
-export type WriteResult = SaveResult | DeleteResult | EntitySetsResult
+export type WriteResult = SaveResult | DeleteResult | CalculatedResult | EntitySetsResult

@@ -12,7 +12,7 @@ import type { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
 import { convertValue } from './convert.ts'
 import { isJsonObject } from './parse-body.ts'
-import type { SavedEntity, SaveRequest } from './requests.ts'
+import type { HookedElement, SavedEntity, SaveRequest } from './requests.ts'
 import { violations } from './validate.ts'
 import { describe, saveFailure, WriteErrors } from './write-errors.ts'
 import type { Entity, RelatedEntity, WriteTransaction } from './write-transaction.ts'
@@ -31,9 +31,10 @@ export interface SaveContext {
 /**
  * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all
  * problems of the entity are reported at once.
- * Source: base specification 4.4 and 7; protocol notes 5.1 and 5.2.
+ * @param hooked what code has made of the element; it stops a save before the stamp is looked at
+ * Source: base specification 4.4 and 7; protocol notes 5.1, 5.2 and 9.
  */
-export function saveEntity(context: SaveContext, element: unknown): SavedEntity {
+export function saveEntity(context: SaveContext, element: unknown, hooked?: HookedElement): SavedEntity {
   const { dataClass, transaction } = context
   if (!isJsonObject(element)) {
     return {
@@ -44,7 +45,10 @@ export function saveEntity(context: SaveContext, element: unknown): SavedEntity 
     }
   }
   const sentKey = own(element, '__KEY') ?? null
-  if (sentKey === null) return new Saver(context, undefined, undefined).save(element)
+  if (sentKey === null) {
+    if (hooked?.failure) return { failure: hooked.failure }
+    return new Saver(context, undefined, undefined).save(element, hooked?.values)
+  }
 
   const key = describe(sentKey)
   const converted = convertValue(dataClass.key, sentKey, false)
@@ -54,8 +58,9 @@ export function saveEntity(context: SaveContext, element: unknown): SavedEntity 
     return { failure: saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name)) }
   }
   const row = transaction.row(dataClass, rowId)!
+  if (hooked?.failure) return { row: row.bytes, rowId, failure: hooked.failure }
   const sentStamp = own(element, '__STAMP')
-  if (Number(sentStamp ?? Number.NaN) !== row.stamp) {
+  if (Number(sentStamp ?? Number.NaN) !== row.stamp || (hooked?.seen ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
     const failure = saveFailure(
       [WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)],
@@ -64,7 +69,7 @@ export function saveEntity(context: SaveContext, element: unknown): SavedEntity 
     )
     return { row: row.bytes, rowId, failure }
   }
-  return new Saver(context, row, transaction.entity(row, rowId)).save(element)
+  return new Saver(context, row, transaction.entity(row, rowId)).save(element, hooked?.values)
 }
 
 const own = (object: Record<string, unknown>, name: string): unknown =>
@@ -92,7 +97,8 @@ class Saver {
     this.references = old ? [...old.references] : []
   }
 
-  save(element: Record<string, unknown>): SavedEntity {
+  /** @param made values that code sets, whatever a client may */
+  save(element: Record<string, unknown>, made: Record<string, unknown> = {}): SavedEntity {
     const { dataClass, trusted } = this.context
     for (const name of Object.keys(element)) {
       if (name.startsWith('__')) continue
@@ -100,6 +106,7 @@ class Saver {
       if (attribute && (attribute.scope === 'public' || trusted)) this.read(attribute, element[name])
       else this.problems.push(unknownAttribute(dataClass, name))
     }
+    for (const [name, json] of Object.entries(made)) this.make(dataClass.attributesByName.get(name), json)
     for (const [relation, key] of this.sentRelations) this.changeRelation(relation, key)
     if (!this.old) this.fill()
     this.link()
@@ -114,6 +121,8 @@ class Saver {
     switch (attribute.kind) {
       case 'storage': {
         if (isBinary(attribute) && isDeferred(json)) return
+        // Its code has been given the value.
+        if (attribute.calculation?.settable) return
         const value = convertValue(attribute, json, this.context.trusted)
         if (value instanceof ProtocolError) this.reject(attribute, value)
         else this.change(attribute, value)
@@ -142,9 +151,18 @@ class Saver {
         }
         return
       case 'calculated':
-        if (json !== null && !isDeferred(json))
+        if (json !== null && !isDeferred(json) && !attribute.calculation?.settable)
           this.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
     }
+  }
+
+  private make(attribute: Attribute | undefined, json: unknown): void {
+    if (attribute?.kind !== 'storage') throw new Error(`code can only set storage attributes, not ${attribute?.name}`)
+    const value = convertValue(attribute, json, true)
+    if (value instanceof ProtocolError) this.reject(attribute, value)
+    else if (attribute === attribute.dataClass.key) this.change(attribute, value)
+    else if (sameValue(this.stored(attribute), value)) this.changes.delete(attribute)
+    else this.changes.set(attribute, value)
   }
 
   private reject(attribute: StorageAttribute, problem: ProtocolError): void {
@@ -161,8 +179,9 @@ class Saver {
     if (sameValue(this.stored(attribute), value)) return
     if (this.old && attribute === attribute.dataClass.key) {
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is the primary key'))
-    } else if (attribute.readOnly && !this.context.trusted) {
-      this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is read-only'))
+    } else if (attribute.readOnly && !(this.context.trusted && !attribute.calculation)) {
+      const reason = attribute.calculation ? 'it is calculated' : 'it is read-only'
+      this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, reason))
     } else this.changes.set(attribute, value)
   }
 

@@ -5,6 +5,7 @@ import type { BinaryValue, Value } from '../catalog/value.ts'
 import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
 import { encodeBinary } from '../storage/binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../storage/change-log.ts'
+import { fingerprintsKey } from '../storage/calculated.ts'
 import { encodeRow } from '../storage/encode-row.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
 import {
@@ -271,6 +272,10 @@ export class WriteTransaction {
       return
     }
     this.environment.binaries.putSync(key, encodeBinary(value))
+  }
+
+  putFingerprints(dataClass: DataClass, fingerprints: Record<string, string>): void {
+    this.environment.meta.putSync(fingerprintsKey(dataClass.tableNumber), fingerprints)
   }
 
   putEntitySet(change: EntitySetChange): void {

@@ -5,9 +5,9 @@ import type { Change } from '../storage/change-log.ts'
 import type { Environment } from '../storage/environment.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { suggestion } from '../suggestion.ts'
-import { DeleteJob, EntitySetsJob, failedJob, SaveJob, type StepContext, type WriteJob } from './jobs.ts'
+import { CalculatedJob, DeleteJob, EntitySetsJob, failedJob, SaveJob, type StepContext, type WriteJob } from './jobs.ts'
 import { parseBody } from './parse-body.ts'
-import type { DeleteRequest, SaveRequest, WriteRequest, WriteResult } from './requests.ts'
+import type { CalculatedRequest, DeleteRequest, SaveRequest, WriteRequest, WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 import { WriteTransaction } from './write-transaction.ts'
 
@@ -59,6 +59,7 @@ export class Writer {
       if (request.kind === 'entitySets') return new EntitySetsJob(request)
       const dataClass = this.dataClass(request)
       if (request.kind === 'delete') return new DeleteJob(request, dataClass)
+      if (request.kind === 'calculated') return new CalculatedJob(request, dataClass)
       return new SaveJob(request, dataClass, parseBody(request.body, dataClass))
     } catch (error) {
       return failedJob(this.errorData(error))
@@ -93,10 +94,10 @@ export class Writer {
     for (const accept of accepts) accept(globalStamp)
   }
 
-  private dataClass(request: SaveRequest | DeleteRequest): DataClass {
+  private dataClass(request: SaveRequest | DeleteRequest | CalculatedRequest): DataClass {
     const { catalog } = this.options
     const dataClass = catalog.dataClassesByName.get(request.dataClass)
-    const isVisible = dataClass?.scope === 'public' || request.kind === 'delete' || request.trusted === true
+    const isVisible = dataClass?.scope === 'public' || request.kind !== 'save' || request.trusted === true
     if (dataClass && isVisible) return dataClass
     const known = catalog.dataClasses.filter(({ scope }) => scope === 'public').map(({ name }) => name)
     throw EngineErrors.UNKNOWN_DATACLASS(request.dataClass, suggestion(request.dataClass, known))

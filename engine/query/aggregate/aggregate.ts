@@ -1,3 +1,4 @@
+import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { evaluate, type QueryContext } from '../execute/evaluate.ts'
@@ -101,7 +102,7 @@ function countPresent({ dataClass, present }: Measure, rows: RowSet, context: Qu
 
 function resultText(name: AggregateFunction, measure: Measure, summary: Summary, context: QueryContext): string {
   const { numbers } = summary
-  const isInteger = measure.attribute.kind === 'storage' && measure.attribute.type === 'long64'
+  const isInteger = !isRelation(measure.attribute) && measure.attribute.type === 'long64'
   switch (name) {
     case 'count':
       return String(summary.count)

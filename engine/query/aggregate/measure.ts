@@ -1,8 +1,9 @@
-import type {
-  RelatedEntityAttribute,
-  RelationAttribute,
-  StorageAttribute,
-  StorageType,
+import {
+  isRelation,
+  type RelatedEntityAttribute,
+  type RelationAttribute,
+  type StorageType,
+  type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { ProtocolError } from '../../errors.ts'
@@ -20,7 +21,7 @@ export interface Measure {
   readonly name: string
   readonly dataClass: DataClass
   readonly relations: readonly RelatedEntityAttribute[]
-  readonly attribute: StorageAttribute | RelationAttribute
+  readonly attribute: ValueAttribute | RelationAttribute
   readonly properties: readonly string[]
   readonly values: ValueKind
   /** True for the rows that have a value: what the filter `… != null` asks. */
@@ -44,7 +45,9 @@ export function bindMeasure({ path }: PathListItem, dataClass: DataClass): Measu
   const name = path.join('.')
   const resolved = resolve(path, dataClass)
   const { relations, target, elements, text } = resolved
-  if (target.kind === 'calculated') throw AggregateErrors.NO_VALUES(text, 'it is calculated, without code')
+  if (target.kind === 'calculated' && !target.calculation) {
+    throw AggregateErrors.NO_VALUES(text, 'it is calculated, without code')
+  }
   const toOne = relations.map(({ relation }) => {
     if (relation.kind === 'relatedEntity') return relation
     throw AggregateErrors.NO_VALUES(text, `it leads over the 1→N relation "${relation.name}"; ask the other dataclass`)
@@ -82,7 +85,7 @@ function resolve(path: readonly string[], dataClass: DataClass): ResolvedPath {
 }
 
 function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): ValueKind {
-  if (attribute.kind !== 'storage') return 'opaque'
+  if (isRelation(attribute)) return 'opaque'
   if (properties.length === 0) return KIND_OF_TYPE[attribute.type]
   const declared = attribute.properties.get(properties.join('.'))?.type
   return declared ? KIND_OF_TYPE[declared] : 'json'

@@ -1,8 +1,9 @@
-import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { ValueAttribute } from '../../catalog/attribute.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
-import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
+import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import { fold } from '../../text/fold.ts'
 import { propertyOf } from '../bind/match-value.ts'
+import { calculatedText } from '../calculated-code.ts'
 import { type Cell, cellReader } from '../execute/cell-reader.ts'
 import type { QueryContext } from '../execute/evaluate.ts'
 import type { Measure } from './measure.ts'
@@ -36,7 +37,7 @@ function valueReader(
   last?: (rowId: number) => number | undefined,
 ) {
   const { relations, properties } = measure
-  const attributes: ColumnAttribute[] = [...relations, measure.attribute as StorageAttribute]
+  const attributes = [...relations, measure.attribute as ValueAttribute]
   const readers = attributes.map(attribute => cellReader(snapshot.table(attribute.dataClass), attribute, rowCount))
   if (last) readers[readers.length - 1] = last
   const readCell = (rowId: number): Cell => {
@@ -61,11 +62,15 @@ export function itemText(value: Item, rowId: number, measure: Measure, { snapsho
   if (typeof value === 'bigint' || (typeof value === 'number' && values !== 'date' && values !== 'bool')) {
     return String(value)
   }
-  let row = snapshot.table(dataClass).row(rowId)!
+  let owner = rowId
+  let row = snapshot.table(dataClass).row(owner)!
   for (const relation of relations) {
-    const target = row.reference(row.layout.referenceOf.get(relation)!)!
-    row = snapshot.table(relation.target).row(target)!
+    owner = row.reference(row.layout.referenceOf.get(relation)!)!
+    row = snapshot.table(relation.target).row(owner)!
   }
-  const json = row.json(row.layout.slotOf.get(attribute)!)
+  const json =
+    attribute.kind === 'calculated'
+      ? calculatedText(attribute, owner, row.layout.wire)
+      : row.json(row.layout.slotOf.get(attribute)!)
   return properties.length === 0 ? json : JSON.stringify(properties.reduce(propertyOf, JSON.parse(json) as unknown))
 }

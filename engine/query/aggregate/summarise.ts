@@ -1,4 +1,4 @@
-import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../storage/snapshot.ts'
 import { cellOfSegment, pointerReader, type TextPointers } from '../execute/cell-reader.ts'
@@ -14,9 +14,9 @@ import { type Item, Summary } from './summary.ts'
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
 export function summarise(measure: Measure, rows: RowSet, context: QueryContext): Summary {
-  const { relations, properties, values } = measure
+  const { attribute, relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
-  if (isOwnNumber && !rows.isSparse) return summariseColumn(measure.attribute as StorageAttribute, rows, context)
+  if (isOwnNumber && !rows.isSparse && attribute.kind === 'storage') return summariseColumn(attribute, rows, context)
   const pointers = pointersOf(measure, context)
   if (pointers) return summariseTexts(measure, pointers, rows, context)
   const summary = new Summary()
@@ -74,7 +74,7 @@ function distinctTexts(
 
 function pointersOf({ attribute, properties, values }: Measure, { snapshot }: QueryContext): TextPointers | undefined {
   if (values !== 'text' || properties.length > 0) return undefined
-  return pointerReader(snapshot.table(attribute.dataClass), attribute as StorageAttribute)
+  return pointerReader(snapshot.table(attribute.dataClass), attribute as ValueAttribute)
 }
 
 function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, budget }: QueryContext): Summary {

@@ -1,4 +1,11 @@
-import type { RelationAttribute, StorageAttribute, StorageType } from '../../catalog/attribute.ts'
+import {
+  type CalculatedAttribute,
+  isRelation,
+  type RelationAttribute,
+  type StorageType,
+  type ValueAttribute,
+} from '../../catalog/attribute.ts'
+import { codeOf } from '../calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../query-errors.ts'
 import { bindTest, isNegative, isTextual, SPELLING } from './bind-test.ts'
@@ -24,7 +31,7 @@ export interface Condition {
 /** A question to what lies in an object attribute. */
 export interface JsonCondition {
   readonly kind: 'elements'
-  readonly attribute: StorageAttribute
+  readonly attribute: ValueAttribute
   readonly elements: readonly ElementStep[]
   readonly test: JsonTest
   /** `coll[] != v`: all elements have to pass, and there has to be one. With a letter (`coll[a] != v`) one is enough. */
@@ -45,7 +52,7 @@ export type ComparisonValue =
  */
 export function bindComparison(path: ResolvedPath, comparator: Comparator, value: ComparisonValue): Condition {
   const { target, relations } = path
-  if (target.kind === 'calculated') throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
+  if (target.kind === 'calculated') requireCode(target, path)
   if (value.kind === 'null') return bindNull(path, target, comparator)
   if (target.kind === 'relatedEntity' && EQUALITY.has(comparator)) {
     // Compared with a value, a N→1 relation is the key of the related entity.
@@ -56,7 +63,7 @@ export function bindComparison(path: ResolvedPath, comparator: Comparator, value
     }
     return bindComparison(key, comparator, value)
   }
-  if (target.kind !== 'storage') {
+  if (isRelation(target)) {
     const usable =
       target.kind === 'relatedEntity'
         ? '= or != with a key or null, in, or a path into it'
@@ -80,11 +87,17 @@ export function bindComparison(path: ResolvedPath, comparator: Comparator, value
   return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
 }
 
+/** @throws {QueryErrors.NOT_SEARCHABLE} when there is none at all @throws {CodeNeeded} when there is none in this thread */
+function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
+  if (!attribute.calculation) throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
+  codeOf(attribute)
+}
+
 const EQUALITY: ReadonlySet<Comparator> = new Set(['equal', 'notEqual', 'is', 'isNot', 'in'])
 const TYPE_NAME = { object: 'an object', image: 'an image', blob: 'a blob' }
 
 /** `attribute = null`, `relation = null`, and their opposites: never unknown. */
-function bindNull(path: ResolvedPath, target: StorageAttribute | RelationAttribute, comparator: Comparator): Condition {
+function bindNull(path: ResolvedPath, target: ValueAttribute | RelationAttribute, comparator: Comparator): Condition {
   if (!EQUALITY.has(comparator) || comparator === 'in') {
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, 'compared with null', '= or !=')
   }
@@ -94,7 +107,7 @@ function bindNull(path: ResolvedPath, target: StorageAttribute | RelationAttribu
     const some: Predicate = { kind: 'some', relation: target, input: ALWAYS }
     return { relations, leaf: negated ? some : { kind: 'complement', input: some } }
   }
-  if (target.kind === 'storage' && path.elements.length > 0) {
+  if (!isRelation(target) && path.elements.length > 0) {
     const test: JsonTest = { kind: 'isNull', negated }
     return {
       relations,
@@ -106,7 +119,7 @@ function bindNull(path: ResolvedPath, target: StorageAttribute | RelationAttribu
 
 function bindJson(
   path: ResolvedPath,
-  attribute: StorageAttribute,
+  attribute: ValueAttribute,
   comparator: Comparator,
   value: Operand | { kind: 'list'; items: readonly Operand[] },
 ): JsonCondition {
@@ -145,7 +158,7 @@ const NO_VALUE: JsonTest = { kind: 'value', type: 'text', test: { kind: 'in', va
 
 function declaredType(
   { elements }: ResolvedPath,
-  attribute: StorageAttribute,
+  attribute: ValueAttribute,
 ): Exclude<StorageType, 'object' | 'image' | 'blob'> | undefined {
   const names = elements.map(element => (element.kind === 'property' ? element.name : '[]'))
   return attribute.properties.get(names.join('.'))?.type

@@ -1,8 +1,14 @@
+import { type CalculatedAttribute, isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import type { Params } from '../parse/parse-params.ts'
-import type { Expression, PathSyntax, PlaceholderSyntax, ValueSyntax } from '../parse/syntax-tree.ts'
+import { ProtocolError } from '../../errors.ts'
+import type { QueryText } from '../calculated-code.ts'
+import { type Params, toParams } from '../parse/parse-params.ts'
+import { parseQuery } from '../parse/parse-query.ts'
+import type { Comparator, Expression, PathSyntax, PlaceholderSyntax, ValueSyntax } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
+import { askHandler } from './ask-handler.ts'
 import { bindComparison, type ComparisonValue, type Condition } from './bind-comparison.ts'
+
 import { placeholderValue, placeholderPath } from './bind-params.ts'
 import { joinConditions } from './join-conditions.ts'
 import { combine, type Predicate } from './predicate.ts'
@@ -10,6 +16,8 @@ import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** Changes between `and`, `or` and `except` in one query: each is a level of the predicate, and a frame of the stack. */
 const MAX_LEVELS = 400
+/** Handlers of calculated attributes that give a query on another one. */
+const MAX_HANDLERS = 10
 
 /**
  * Resolves the names of a filter and converts its values. Afterwards there is no text left to look up.
@@ -17,12 +25,14 @@ const MAX_LEVELS = 400
  * Source: protocol notes, 2.
  */
 export function bindFilter(expression: Expression, dataClass: DataClass, params: Params | undefined): Predicate {
-  return bind(expression, { dataClass, params }, 0)
+  return bind(expression, { dataClass, params, handlers: 0 }, 0)
 }
 
 interface Scope {
   readonly dataClass: DataClass
   readonly params: Params | undefined
+  /** Query handlers whose queries this one is inside of. */
+  readonly handlers: number
 }
 
 function bind(expression: Expression, scope: Scope, level: number): Predicate {
@@ -78,13 +88,38 @@ function operandsOf(expression: Expression, kind: 'and' | 'or'): Expression[] {
 function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' }, scope: Scope): Condition {
   const path = bindPath(condition.path, scope)
   if (condition.kind === 'comparison')
-    return bindComparison(path, condition.comparator, bindValue(condition.value, scope))
+    return compare(path, condition.comparator, bindValue(condition.value, scope), scope)
   // A bool that stands alone means `= true`.
   const { target, elements } = path
-  if (target.kind === 'storage' && target.type !== 'bool' && elements.length === 0) {
+  if (!isRelation(target) && target.type !== 'bool' && elements.length === 0) {
     throw QueryErrors.VALUE('nothing', path.text, 'a comparator and a value; only a bool can stand alone')
   }
-  return bindComparison(path, 'equal', { kind: 'literal', text: 'true', quoted: false })
+  return compare(path, 'equal', { kind: 'literal', text: 'true', quoted: false }, scope)
+}
+
+/** What a comparison with a calculated attribute means its code may say; otherwise its values are compared. */
+function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonValue, scope: Scope): Condition {
+  const { target, relations, elements } = path
+  if (target.kind === 'calculated' && target.calculation && elements.length === 0) {
+    const query = askHandler(target, comparator, value)
+    if (query) return { relations, leaf: bindHandlerQuery(target, query, scope) }
+  }
+  return bindComparison(path, comparator, value)
+}
+
+function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: QueryText, scope: Scope): Predicate {
+  const name = `${attribute.dataClass.name}.${attribute.name}`
+  if (scope.handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, `gives queries that lead to themselves`)
+  try {
+    const { condition, orderBy } = parseQuery(text)
+    if (!condition || orderBy.length > 0)
+      throw QueryErrors.HANDLER(name, 'gives an order; it may give a condition only')
+    const { dataClass } = attribute
+    return bind(condition, { dataClass, params: toParams(parameters), handlers: scope.handlers + 1 }, 0)
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
+    throw QueryErrors.HANDLER(name, `gives a query that cannot be used: ${excerpt(text)}`).causedBy(error)
+  }
 }
 
 const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params }: Scope): ResolvedPath =>

@@ -1,19 +1,24 @@
-import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import { isRelation, type RelatedEntityAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { ProtocolError } from '../../errors.ts'
+import { codeOf } from '../calculated-code.ts'
+import { parseOrderBy } from '../parse/parse-order-by.ts'
 import type { OrderTerm } from '../parse/syntax-tree.ts'
-import { QueryErrors } from '../query-errors.ts'
+import { excerpt, QueryErrors } from '../query-errors.ts'
 import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** One attribute of a sort order. */
 export interface SortKey {
   readonly path: string
   readonly relations: readonly RelatedEntityAttribute[]
-  readonly attribute: StorageAttribute
+  readonly attribute: ValueAttribute
   /** Names inside an object attribute. */
   readonly properties: readonly string[]
   readonly descending: boolean
 }
+
+/** Handlers of calculated attributes that give an order by another one. */
+const MAX_HANDLERS = 10
 
 /**
  * Resolves the names of a sort order.
@@ -21,29 +26,57 @@ export interface SortKey {
  * Source: protocol notes, 1.6.
  */
 export function bindOrderBy(terms: readonly OrderTerm[], dataClass: DataClass): SortKey[] {
-  return terms.map(({ path, descending }) => {
+  return bindTerms(terms, dataClass, 0)
+}
+
+/** @param handlers order handlers whose orders these terms are inside of */
+function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, handlers: number): SortKey[] {
+  return terms.flatMap(({ path, descending }) => {
     const text = path.steps.map(step => step.name).join('.')
     try {
-      return { ...sortKey(resolvePath(path.steps, dataClass)), descending }
+      const resolved = resolvePath(path.steps, dataClass)
+      return orderByCode(resolved, descending, handlers) ?? [{ ...sortKey(resolved), descending }]
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error
+      if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
       throw QueryErrors.CANNOT_ORDER(text, dataClass.name).causedBy(error)
     }
   })
 }
 
-function sortKey({ text, relations, target, elements }: ResolvedPath): Omit<SortKey, 'descending'> {
-  if (target.kind === 'calculated') throw QueryErrors.NOT_SORTABLE(text, 'calculated, without code to sort it')
-  if (target.kind !== 'storage') throw QueryErrors.NOT_SORTABLE(text, 'a relation')
+/** The order that the code of a calculated attribute gives for it; undefined: by its values. @throws {CodeNeeded} */
+function orderByCode(path: ResolvedPath, descending: boolean, handlers: number): SortKey[] | undefined {
+  const { target } = path
+  if (target.kind !== 'calculated' || !target.calculation) return undefined
+  const text = codeOf(target).orderBy?.(descending)
+  if (text === undefined) return undefined
+  const name = `${target.dataClass.name}.${target.name}`
+  if (handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, 'gives orders that lead to themselves')
+  const relations = toOne(path)
+  try {
+    const keys = bindTerms(parseOrderBy(text), target.dataClass, handlers + 1)
+    return keys.map(key => ({ ...key, relations: [...relations, ...key.relations] }))
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
+    throw QueryErrors.HANDLER(name, `gives an order that cannot be used: ${excerpt(text)}`).causedBy(error)
+  }
+}
+
+function sortKey(path: ResolvedPath): Omit<SortKey, 'descending'> {
+  const { text, target, elements } = path
+  if (target.kind === 'calculated' && !target.calculation)
+    throw QueryErrors.NOT_SORTABLE(text, 'calculated, without code to sort it')
+  if (isRelation(target)) throw QueryErrors.NOT_SORTABLE(text, 'a relation')
   if (target.type === 'image' || target.type === 'blob') throw QueryErrors.NOT_SORTABLE(text, `of type ${target.type}`)
   if (target.type === 'object' && elements.length === 0) throw QueryErrors.NOT_SORTABLE(text, 'an object')
-  const toOne = relations.map(({ relation }) => {
-    if (relation.kind === 'relatedEntity') return relation
-    throw QueryErrors.NOT_SORTABLE(text, `at the end of the 1→N relation "${relation.name}"`)
-  })
   const properties = elements.map(element => {
     if (element.kind === 'property') return element.name
     throw QueryErrors.NOT_SORTABLE(text, 'one of several elements')
   })
-  return { path: text, relations: toOne, attribute: target, properties }
+  return { path: text, relations: toOne(path), attribute: target, properties }
 }
+
+const toOne = ({ text, relations }: ResolvedPath): RelatedEntityAttribute[] =>
+  relations.map(({ relation }) => {
+    if (relation.kind === 'relatedEntity') return relation
+    throw QueryErrors.NOT_SORTABLE(text, `at the end of the 1→N relation "${relation.name}"`)
+  })

@@ -1,4 +1,4 @@
-import type { ScalarType, StorageAttribute } from '../../catalog/attribute.ts'
+import type { ScalarType, ValueAttribute } from '../../catalog/attribute.ts'
 import { parseDate } from '../../catalog/date.ts'
 import { fold } from '../../text/fold.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
@@ -80,7 +80,7 @@ export function convertForJson(operand: Operand): { type: JsonType; value: Scala
 }
 
 /** Reads the text of a key in an address, or undefined when it is none: `v20` is no number here. */
-export function convertKey(text: string, key: StorageAttribute): Scalar | undefined {
+export function convertKey(text: string, key: ValueAttribute): Scalar | undefined {
   const { simpleDate } = key
   const type = key.type as ScalarType
   if (comparisonType(type) === 'number' && type !== 'date' && !NUMBER.test(text)) return undefined

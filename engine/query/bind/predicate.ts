@@ -1,4 +1,4 @@
-import type { RelatedEntitiesAttribute, RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { RelatedEntitiesAttribute, RelatedEntityAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 
 /**
  * What a bound filter asks of a row. Names are resolved, values have the type of their attribute, texts are folded.
@@ -11,13 +11,13 @@ export type Predicate =
   | { readonly kind: 'always' }
   | { readonly kind: 'never' }
   /** A value that passes the test; negated, one that is not null and fails it. */
-  | { readonly kind: 'test'; readonly attribute: StorageAttribute; readonly test: ValueTest; readonly negated: boolean }
+  | { readonly kind: 'test'; readonly attribute: ValueAttribute; readonly test: ValueTest; readonly negated: boolean }
   | {
       readonly kind: 'isNull'
-      readonly attribute: StorageAttribute | RelatedEntityAttribute
+      readonly attribute: ValueAttribute | RelatedEntityAttribute
       readonly negated: boolean
     }
-  | { readonly kind: 'json'; readonly attribute: StorageAttribute; readonly test: JsonTest }
+  | { readonly kind: 'json'; readonly attribute: ValueAttribute; readonly test: JsonTest }
   /** N→1: what `input` says of the related entity. Without one, everything at the end of the path is null. */
   | { readonly kind: 'via'; readonly relation: RelatedEntityAttribute; readonly input: Predicate }
   /** 1→N: at least one related entity for which `input` is true. */

@@ -1,4 +1,4 @@
-import type { Attribute, CalculatedAttribute, RelationAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { Attribute, RelationAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { suggestion } from '../../suggestion.ts'
@@ -12,7 +12,7 @@ export interface ResolvedPath {
   /** Relations to follow before {@link target}. */
   readonly relations: readonly RelationStep[]
   /** What is compared or sorted by. */
-  readonly target: StorageAttribute | RelationAttribute | CalculatedAttribute
+  readonly target: ValueAttribute | RelationAttribute
   /** Only behind an object attribute. */
   readonly elements: readonly ElementStep[]
 }
@@ -44,7 +44,7 @@ export function resolvePath(steps: readonly PathStep[], dataClass: DataClass): R
     if (found.kind === 'alias')
       relations.push(...found.relations.map(relation => ({ relation, classIndex: step.classIndex })))
     const target = found.kind === 'alias' ? found.target : found
-    const isObject = target.kind === 'storage' && target.type === 'object'
+    const isObject = !isRelation(target) && target.type === 'object'
     if (step.element && !isObject) {
       throw QueryErrors.PATH(
         text,

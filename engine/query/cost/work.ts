@@ -1,3 +1,4 @@
+import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import { readsSegments } from '../execute/cell-reader.ts'
 import type { ColumnAttribute, TableSnapshot } from '../../storage/snapshot.ts'
 
@@ -32,6 +33,8 @@ export const MICROSECONDS = {
   topRow: { number: 0.015, text: 0.035 },
   /** A comparison of a sort: there are log2(n) a row. */
   sortStep: 0.03,
+  /** A value that code computes. */
+  code: 10,
   /** A value that is summed up, by what it is. */
   aggregate: { number: 0.002, other: 0.05 },
   /** A value that is looked up among those that were there before. */
@@ -44,8 +47,13 @@ export const MICROSECONDS = {
 const DECODE_LIMIT = 10_000
 
 /** Of reading an attribute of this many rows, as `cellReader` does it: from its column, or from the rows themselves. */
-export function costOfReading(table: TableSnapshot, attribute: ColumnAttribute, rows: number): number {
+export function costOfReading(
+  table: TableSnapshot,
+  attribute: ColumnAttribute | CalculatedAttribute,
+  rows: number,
+): number {
   if (rows === 0) return 0
+  if (attribute.kind === 'calculated') return rows * MICROSECONDS.code
   const decoded = table.rowsToDecode(attribute, DECODE_LIMIT)
   if (decoded > 0 && !readsSegments(table, rows)) return rows * MICROSECONDS.rowValue
   return decoded * MICROSECONDS.decode + rows * MICROSECONDS.cell

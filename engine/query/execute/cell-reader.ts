@@ -1,3 +1,5 @@
+import type { CalculatedAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import type { Value } from '../../catalog/value.ts'
 import type { RowView } from '../../storage/row-view.ts'
 import {
   type ColumnAttribute,
@@ -8,6 +10,7 @@ import {
 } from '../../storage/snapshot.ts'
 import { fold } from '../../text/fold.ts'
 import type { Scalar } from '../bind/predicate.ts'
+import { codeOf } from '../calculated-code.ts'
 import type { QueryBudget } from './query-budget.ts'
 
 /**
@@ -25,9 +28,10 @@ const MIN_ROWS_OF_SEGMENT = 32
  */
 export function cellReader(
   table: TableSnapshot,
-  attribute: ColumnAttribute,
+  attribute: ColumnAttribute | CalculatedAttribute,
   expectedRows: number,
 ): (rowId: number) => Cell {
+  if (attribute.kind === 'calculated') return codeReader(table, attribute)
   if (!readsSegments(table, expectedRows) && table.rowsToDecode(attribute, 0) > 0) {
     return rowId => {
       const row = table.row(rowId)
@@ -54,7 +58,11 @@ export interface TextPointers {
 type PointerSegment = Segment & { kind: 'pointers' }
 
 /** A reader of a text attribute without making strings; undefined when its column is not in shared memory. */
-export function pointerReader(table: TableSnapshot, attribute: ColumnAttribute): TextPointers | undefined {
+export function pointerReader(
+  table: TableSnapshot,
+  attribute: ColumnAttribute | CalculatedAttribute,
+): TextPointers | undefined {
+  if (attribute.kind === 'calculated') return undefined
   if (table.rowIdLimit === 0 || table.rowsToDecode(attribute, 0) > 0) return undefined
   const column = table.column(attribute)
   const first = column.segment(0)
@@ -114,9 +122,17 @@ export function readNumbers(
 export const readsSegments = (table: TableSnapshot, expectedRows: number): boolean =>
   expectedRows >= MIN_ROWS_OF_SEGMENT * Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
 
+function codeReader(table: TableSnapshot, attribute: CalculatedAttribute): (rowId: number) => Cell {
+  const code = codeOf(attribute)
+  return rowId => (table.live.has(rowId) ? cellOf(attribute, code.value(rowId)) : undefined)
+}
+
 function cellOfRow(row: RowView, attribute: ColumnAttribute): Cell {
   if (attribute.kind === 'relatedEntity') return row.reference(row.layout.referenceOf.get(attribute)!)
-  const value = row.value(attribute)
+  return cellOf(attribute, row.value(attribute))
+}
+
+function cellOf(attribute: ValueAttribute, value: Value | true): Cell {
   if (value === null) return undefined
   switch (attribute.type) {
     case 'string':

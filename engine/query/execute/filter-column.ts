@@ -1,3 +1,4 @@
+import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import {
   type ColumnAttribute,
@@ -39,19 +40,19 @@ export interface NumberRange {
  */
 export function filterColumn(
   table: TableSnapshot,
-  attribute: ColumnAttribute,
+  attribute: ColumnAttribute | CalculatedAttribute,
   candidates: RowSet,
   test: CellTest,
   budget: QueryBudget,
 ): RowSet {
-  return candidates.isSparse
+  return candidates.isSparse || attribute.kind === 'calculated'
     ? filterSparse(table, attribute, candidates, test, budget)
     : filterDense(table, attribute, candidates, test, budget)
 }
 
 function filterSparse(
   table: TableSnapshot,
-  attribute: ColumnAttribute,
+  attribute: ColumnAttribute | CalculatedAttribute,
   candidates: RowSet,
   test: CellTest,
   budget: QueryBudget,

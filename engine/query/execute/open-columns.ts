@@ -8,7 +8,7 @@ export function openColumns(operator: Operator, dataClass: DataClass, snapshot: 
     case 'ColumnFilter':
     case 'NullFilter':
     case 'JsonFilter':
-      snapshot.table(dataClass).column(operator.attribute)
+      if (operator.attribute.kind !== 'calculated') snapshot.table(dataClass).column(operator.attribute)
       break
     case 'SemiJoin':
       snapshot.table(dataClass).column(operator.relation)

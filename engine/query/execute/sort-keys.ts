@@ -1,4 +1,4 @@
-import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import type { CalculatedAttribute, RelatedEntityAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
@@ -75,7 +75,7 @@ function pointerOrder(
 /** Values are finite, so that -Infinity is free to stand for null. */
 function numbersOf(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, context: QueryContext): Float64Array {
   const table = context.snapshot.table(dataClass)
-  if (key.relations.length === 0 && readsSegments(table, rowIds.length)) {
+  if (key.attribute.kind === 'storage' && key.relations.length === 0 && readsSegments(table, rowIds.length)) {
     return readNumbers(table, key.attribute, rowIds, Number.NEGATIVE_INFINITY, context.budget)
   }
   const read = keyReader(key, dataClass, rowIds.length, context)
@@ -120,7 +120,8 @@ function keyReader(
 ) {
   const readers: ((rowId: number) => Cell)[] = []
   let owner = dataClass
-  const add = (attribute: ColumnAttribute) => readers.push(cellReader(snapshot.table(owner), attribute, rowCount))
+  const add = (attribute: ColumnAttribute | CalculatedAttribute) =>
+    readers.push(cellReader(snapshot.table(owner), attribute, rowCount))
   for (const relation of key.relations as readonly RelatedEntityAttribute[]) {
     add(relation)
     owner = relation.target

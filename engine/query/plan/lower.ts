@@ -1,4 +1,4 @@
-import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
@@ -50,7 +50,7 @@ function estimate(predicate: Predicate, dataClass: DataClass, snapshot: Snapshot
       return {
         operator: { kind: 'JsonFilter', attribute, test },
         selectivity: jsonSelectivity(test),
-        costPerRow: JSON_COST,
+        costPerRow: attribute.kind === 'calculated' ? CODE_COST : JSON_COST,
       }
     }
     case 'via': {
@@ -121,14 +121,16 @@ function estimateTest(predicate: Predicate & { kind: 'test' }, table: TableSnaps
   const { attribute, test, negated } = predicate
   const filter: ColumnFilter = { kind: 'ColumnFilter', attribute, test, negated }
   const lookup = negated ? undefined : lookupOf(attribute, test)
-  const scan = lookup && indexScan(table, attribute, lookup, filter)
+  const scan = lookup && attribute.kind === 'storage' && indexScan(table, attribute, lookup, filter)
   // A pattern such as a@b finds more in the index than it is about.
   if (scan && test.kind === 'pattern' && !isPrefix(test.parts)) {
     return { ...scan, operator: { kind: 'Intersect', inputs: [scan.operator, filter] } }
   }
   if (scan) return scan
   const selectivity = SELECTIVITY[test.kind]
-  return { operator: filter, selectivity: negated ? 1 - selectivity : selectivity, costPerRow: COST[test.kind] }
+  // Code is asked for as few rows as possible.
+  const costPerRow = attribute.kind === 'calculated' ? CODE_COST : COST[test.kind]
+  return { operator: filter, selectivity: negated ? 1 - selectivity : selectivity, costPerRow }
 }
 
 function estimateNull(predicate: Predicate & { kind: 'isNull' }, table: TableSnapshot): Estimate {
@@ -136,7 +138,8 @@ function estimateNull(predicate: Predicate & { kind: 'isNull' }, table: TableSna
   const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
   const lookup: IndexLookup = { kind: 'values', values: [null] }
   const scan = attribute.kind === 'storage' && !negated && indexScan(table, attribute, lookup, filter)
-  return scan || { operator: filter, selectivity: negated ? 0.9 : 0.1, costPerRow: 0.1 }
+  const costPerRow = attribute.kind === 'calculated' ? CODE_COST : 0.1
+  return scan || { operator: filter, selectivity: negated ? 0.9 : 0.1, costPerRow }
 }
 
 /** Undefined when there is no index, or too many hits for it to pay off. */
@@ -181,7 +184,7 @@ function countHits(index: SecondaryIndex, lookup: IndexLookup, limit: number): n
   }
 }
 
-function lookupOf(attribute: StorageAttribute, test: ValueTest): IndexLookup | undefined {
+function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | undefined {
   switch (test.kind) {
     case 'equal':
       return { kind: 'values', values: [indexed(attribute, test.value)] }
@@ -201,7 +204,7 @@ function lookupOf(attribute: StorageAttribute, test: ValueTest): IndexLookup | u
 const isPrefix = (parts: readonly string[]): boolean => parts.slice(1).every(part => part === '')
 
 /** An index takes the value as it is stored, and a bool is compared as 0 or 1. */
-const indexed = (attribute: StorageAttribute, value: Scalar): Value => (attribute.type === 'bool' ? value === 1 : value)
+const indexed = (attribute: ValueAttribute, value: Scalar): Value => (attribute.type === 'bool' ? value === 1 : value)
 
 // Guesses where no index counts: they decide about the order of work and where it is done.
 export const SELECTIVITY: Record<ValueTest['kind'], number> = {
@@ -225,6 +228,7 @@ export const COST: Record<ValueTest['kind'], number> = {
 }
 
 export const JSON_COST = 20
+const CODE_COST = 1000
 
 export function jsonSelectivity(test: JsonTest): number {
   if (test.kind === 'not') return 1 - jsonSelectivity(test.input)

@@ -1,4 +1,9 @@
-import type { RelatedEntitiesAttribute, RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type {
+  RelatedEntitiesAttribute,
+  RelatedEntityAttribute,
+  StorageAttribute,
+  ValueAttribute,
+} from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { JsonTest, ValueTest } from '../bind/predicate.ts'
 import type { Bounds } from '../../storage/snapshot.ts'
@@ -21,7 +26,7 @@ export type Operator =
     }
   | ColumnFilter
   | NullFilter
-  | { readonly kind: 'JsonFilter'; readonly attribute: StorageAttribute; readonly test: JsonTest }
+  | { readonly kind: 'JsonFilter'; readonly attribute: ValueAttribute; readonly test: JsonTest }
   /** Rows whose related entity is among those that `input` finds. */
   | {
       readonly kind: 'SemiJoin'
@@ -38,14 +43,14 @@ export type Operator =
 
 export interface ColumnFilter {
   readonly kind: 'ColumnFilter'
-  readonly attribute: StorageAttribute
+  readonly attribute: ValueAttribute
   readonly test: ValueTest
   readonly negated: boolean
 }
 
 export interface NullFilter {
   readonly kind: 'NullFilter'
-  readonly attribute: StorageAttribute | RelatedEntityAttribute
+  readonly attribute: ValueAttribute | RelatedEntityAttribute
   readonly negated: boolean
 }
 

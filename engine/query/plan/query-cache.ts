@@ -2,6 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { bindFilter } from '../bind/bind-filter.ts'
 import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
 import type { Predicate } from '../bind/predicate.ts'
+import { codeDecides } from '../calculated-code.ts'
 import { cachedParser } from '../parse/parse-cache.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
 import type { Params } from '../parse/parse-params.ts'
@@ -43,11 +44,13 @@ export function prepareQuery(dataClass: DataClass, { filter, params, orderBy }: 
   const query: PreparedQuery =
     filter === undefined
       ? { predicate: undefined, orderBy: [] }
-      : params
+      : params || codeDecides()
         ? prepareFilter(filter, dataClass, params)
         : prepared.filter(filter)
   // An order inside the filter has precedence.
-  return query.orderBy.length > 0 || orderBy === undefined ? query : { ...query, orderBy: prepared.orderBy(orderBy) }
+  if (query.orderBy.length > 0 || orderBy === undefined) return query
+  const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass) : prepared.orderBy(orderBy)
+  return { ...query, orderBy: keys }
 }
 
 function preparedOf(dataClass: DataClass): Prepared {

@@ -3,12 +3,15 @@ import {
   type Attribute,
   isRelation,
   type RelationAttribute,
+  type CalculatedAttribute,
   type StorageAttribute,
+  type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { ProtocolError } from '../../errors.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
 import { suggestion } from '../../suggestion.ts'
+import { codeOf } from '../calculated-code.ts'
 import type { Output } from '../request.ts'
 import { type PathTree, pathText, pathTree } from './path-tree.ts'
 import {
@@ -174,15 +177,16 @@ class ProjectionBinder {
     expand: PathTree | undefined,
   ): ValueSource | undefined {
     if (isRelation(own) && isShown(own)) return this.relation(own, listed, expand)
-    if (own.kind === 'storage' && own.type === 'object') return this.object(own, listed)
+    if (!isRelation(own) && own.type === 'object' && !isWithoutCode(own)) return this.object(own, listed)
     if (hasNames(listed)) this.failList(SerialiseErrors.NOT_A_PATH(named.name, named.dataClass.name))
     if (isRelation(own)) return this.deferred(own)
-    // Until code of a plugin computes it, a calculated attribute reads as null.
-    return own.kind === 'calculated' ? { kind: 'null' } : { kind: 'slot', slot: this.slot(own) }
+    if (isWithoutCode(own)) return { kind: 'null' }
+    return own.kind === 'calculated' ? calculatedValue(own) : { kind: 'slot', slot: this.slot(own) }
   }
 
-  private object(attribute: StorageAttribute, listed: PathTree | undefined): ValueSource {
+  private object(attribute: ValueAttribute, listed: PathTree | undefined): ValueSource {
     const properties = listed && propertyTree(listed)
+    if (attribute.kind === 'calculated') return calculatedValue(attribute, properties)
     const slot = this.slot(attribute)
     return properties && properties.size > 0 ? { kind: 'properties', slot, properties } : { kind: 'slot', slot }
   }
@@ -243,6 +247,15 @@ class ProjectionBinder {
   private failExpand(cause: ProtocolError): never {
     throw SerialiseErrors.EXPAND_LIST(pathText(this.output.expand), this.dataClass.name).causedBy(cause)
   }
+}
+
+const isWithoutCode = (attribute: ValueAttribute): boolean =>
+  attribute.kind === 'calculated' && attribute.calculation === undefined
+
+/** @throws {CodeNeeded} */
+function calculatedValue(attribute: CalculatedAttribute, properties: PropertyTree = new Map()): ValueSource {
+  codeOf(attribute)
+  return { kind: 'calculated', attribute, properties }
 }
 
 const isPublic = (attribute: Attribute): boolean => attribute.scope === 'public'

@@ -1,4 +1,4 @@
-import type { RelatedEntitiesAttribute } from '../../catalog/attribute.ts'
+import type { CalculatedAttribute, RelatedEntitiesAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
 import type { Output } from '../request.ts'
@@ -53,7 +53,15 @@ export type ValueSource =
 /** `address.city,address.geo.lat` is `{city: whole, geo: {lat: whole}}`; an empty map stands for the whole value. */
 export type PropertyTree = ReadonlyMap<string, PropertyTree>
 
-export type RelatedValue = RelatedEntityValue | RelatedEntitiesValue
+/** What is written before the entity that it belongs to. */
+export type RelatedValue = RelatedEntityValue | RelatedEntitiesValue | CalculatedValue
+
+/** What code computes, which may read other entities. */
+export interface CalculatedValue {
+  readonly kind: 'calculated'
+  readonly attribute: CalculatedAttribute
+  readonly properties: PropertyTree
+}
 
 /** The entity at the end of the nth N→1 reference of the row, or null. */
 export interface RelatedEntityValue {
@@ -74,7 +82,7 @@ export interface RelatedEntitiesValue {
 }
 
 const isRelated = (value: ValueSource): value is RelatedValue =>
-  value.kind === 'relatedEntity' || value.kind === 'relatedEntities'
+  value.kind === 'relatedEntity' || value.kind === 'relatedEntities' || value.kind === 'calculated'
 
 export function valueTemplate(dataClass: DataClass, value: ValueSource): ValueTemplate {
   return { kind: 'value', dataClass, value, related: isRelated(value) ? [value] : [] }

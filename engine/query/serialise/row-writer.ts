@@ -1,7 +1,9 @@
 import type { RowView } from '../../storage/row-view.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
+import { calculatedText } from '../calculated-code.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import type {
+  CalculatedValue,
   EntityTemplate,
   Projection,
   PropertyTree,
@@ -86,6 +88,10 @@ export class RowWriter {
   /** The same for rows at hand, with their row ids. */
   prepare(template: Template, rows: Rows): void {
     for (const value of template.related) {
+      if (value.kind === 'calculated') {
+        this.fragments.set(value, this.writeCalculated(value, rows))
+        continue
+      }
       const rowIds = value.kind === 'relatedEntity' ? referenced(value, rows) : this.collectMembers(value, rows)
       this.fragments.set(value, this.writeFragments(value.of, rowIds))
     }
@@ -156,6 +162,11 @@ export class RowWriter {
         else out.copy(NULL)
         break
       }
+      case 'calculated': {
+        const fragment = this.fragments.get(value)!.get(rowId)!
+        out.repeat(fragment.start, fragment.end)
+        break
+      }
       case 'relatedEntities':
         if (this.isArray) this.array(value, rowId)
         else this.collection(value, row, rowId)
@@ -197,6 +208,18 @@ export class RowWriter {
       const start = this.out.length
       if (template.kind === 'entity') this.entity(template, row, rowId)
       else this.value(template.value, row, rowId)
+      fragments.set(rowId, { start, end: this.out.length })
+    }
+    return fragments
+  }
+
+  /** Of an entity that is not in the store nothing is computed. */
+  private writeCalculated({ attribute, properties }: CalculatedValue, rows: Rows): Map<number, Fragment> {
+    const fragments = new Map<number, Fragment>()
+    for (const [rowId, row] of rows) {
+      const json = rowId === NOT_STORED ? 'null' : calculatedText(attribute, rowId, row.layout.wire)
+      const start = this.out.length
+      this.out.text(properties.size === 0 ? json : JSON.stringify(pick(JSON.parse(json), properties)))
       fragments.set(rowId, { start, end: this.out.length })
     }
     return fragments

@@ -1,0 +1,87 @@
+import { suggestion } from '../suggestion.ts'
+import { ModelError } from './model-error.ts'
+import type { CalculatedModel } from './model-schema.ts'
+
+/** A calculated attribute as the class of a plugin declares it. */
+export interface CalculatedDeclaration {
+  readonly dataClass: string
+  readonly name: string
+  readonly type: CalculatedModel['type']
+  readonly simpleDate?: boolean | undefined
+  readonly stored?: boolean | undefined
+  readonly indexed?: boolean | undefined
+  /** Clients get to see it. */
+  readonly exposed: boolean
+  readonly settable: boolean
+  /** Changes with the code. */
+  readonly fingerprint: string
+}
+
+/**
+ * The model with the calculated attributes that classes declare: those that it names get their code, the others are added
+ * behind its own. What else is wrong with the model is not looked at here.
+ * @throws {ModelError} for a declaration that contradicts the model
+ * Source: protocol notes, 3.8.
+ */
+export function addCalculated(model: unknown, declarations: readonly CalculatedDeclaration[]): unknown {
+  if (declarations.length === 0 || !isObject(model) || !isObject(model.dataClasses)) return model
+  const problems: string[] = []
+  const dataClasses = { ...model.dataClasses }
+  for (const declaration of declarations) {
+    const { dataClass: className, name } = declaration
+    const path = `dataClasses.${className}.attributes.${name}`
+    if (!Object.hasOwn(dataClasses, className)) {
+      problems.push(
+        `${path}: a plugin calculates it, but there is no such dataclass${suggestion(className, Object.keys(dataClasses))}`,
+      )
+      continue
+    }
+    const dataClass = dataClasses[className]
+    if (!isObject(dataClass) || !isObject(dataClass.attributes)) continue
+    const inFile = Object.hasOwn(dataClass.attributes, name) ? dataClass.attributes[name] : undefined
+    if (inFile !== undefined && !isObject(inFile)) continue
+    const problem = contradiction(declaration, inFile)
+    if (problem) problems.push(`${path}: ${problem}`)
+    else {
+      const attributes = {
+        ...dataClass.attributes,
+        [name]: { ...declared(declaration), ...inFile, ...codeOf(declaration) },
+      }
+      dataClasses[className] = { ...dataClass, attributes }
+    }
+  }
+  if (problems.length > 0) throw new ModelError(problems)
+  return { ...model, dataClasses }
+}
+
+function declared({ type, simpleDate, stored, indexed, exposed }: CalculatedDeclaration): CalculatedModel {
+  return {
+    kind: 'calculated',
+    type,
+    scope: exposed ? 'public' : 'private',
+    ...(simpleDate && { simpleDate }),
+    ...(stored && { stored }),
+    ...(indexed && { indexed }),
+  }
+}
+
+const codeOf = ({ settable, fingerprint }: CalculatedDeclaration): Pick<CalculatedModel, 'code'> => ({
+  code: { settable, fingerprint },
+})
+
+function contradiction(
+  declaration: CalculatedDeclaration,
+  inFile: Record<string, unknown> | undefined,
+): string | undefined {
+  if (!inFile) return undefined
+  if (inFile.kind !== 'calculated') {
+    return `a plugin calculates it, but the model says that it is a ${inFile.kind ?? 'storage'} attribute`
+  }
+  if (inFile.code) return 'its code is declared more than once'
+  return inFile.type === declaration.type
+    ? undefined
+    : `a plugin calculates it with type ${declaration.type}, but the model says type ${inFile.type}`
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
