@@ -7,13 +7,14 @@ import { type Environment, getBytes, keyRange } from './environment.ts'
 import {
   attributeRange,
   binaryKey,
-  indexKey,
+  indexPrefix,
   MAX_TEXT_BYTES,
   prefixEnd,
-  referenceKey,
+  referencePrefix,
   rowIdOfKey,
   rowKey,
 } from './keys.ts'
+import { hasPosting, postingLists } from './postings.ts'
 import { NO_ROW, type RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
 import { hasIndex } from './secondary-index.ts'
@@ -93,7 +94,7 @@ export class TableCheck {
     }
     for (const attribute of this.indexed) {
       const value = checked.values.get(attribute) as Value
-      if (!this.hasEntry(attribute, indexKey(attribute, value, rowId))) {
+      if (!this.hasEntry(attribute, indexPrefix(attribute, value), rowId)) {
         yield `${where}: ${attribute.name} is missing in the index`
       }
       if (attribute.autoFill === 'increment' && value !== null) {
@@ -111,8 +112,8 @@ export class TableCheck {
     }
   }
 
-  private hasEntry(attribute: StorageAttribute | RelatedEntityAttribute, key: Buffer): boolean {
-    if (getBytes(this.environment.index, key) === undefined) return false
+  private hasEntry(attribute: StorageAttribute | RelatedEntityAttribute, prefix: Buffer, rowId: number): boolean {
+    if (!hasPosting(this.environment.index, prefix, rowId)) return false
     this.confirmedEntries.set(attribute, (this.confirmedEntries.get(attribute) ?? 0) + 1)
     return true
   }
@@ -136,8 +137,8 @@ export class TableCheck {
       if (foreignKey !== null) return `points to nothing, though ${relation.foreignKey.name} is ${foreignKey}`
       return linked === null ? undefined : `is a link to ${linked}, though ${relation.foreignKey.name} is null`
     }
-    const entry = referenceKey(this.dataClass.tableNumber, relation.position, targetId, rowId)
-    if (!this.hasEntry(relation, entry)) return 'is missing in the index'
+    const prefix = referencePrefix(this.dataClass.tableNumber, relation.position, targetId)
+    if (!this.hasEntry(relation, prefix, rowId)) return 'is missing in the index'
     const stored = getBytes(this.environment.rows, rowKey(relation.target.tableNumber, targetId))
     if (!stored) return `points to row ${targetId} of ${relation.target.name}, which does not exist`
     const target = new RowView(this.store.layouts.get(relation.target)!, Buffer.from(stored))
@@ -156,47 +157,45 @@ export class TableCheck {
   /** Every entry that a row asked for was found: if there are more, they are strays. */
   private *checkEntries(attribute: StorageAttribute | RelatedEntityAttribute): Generator<string> {
     const { start } = attributeRange(this.dataClass.tableNumber, attribute.position)
-    const end = prefixEnd(start)
-    if (this.environment.index.getKeysCount({ start, end }) === (this.confirmedEntries.get(attribute) ?? 0)) return
-    for (const key of keyRange(this.environment.index, start, end)) {
-      const rowId = rowIdOfKey(key)
-      const checked = this.read(rowId)
-      if (typeof checked === 'string' || (checked && key.equals(this.entryKey(checked, attribute, rowId)))) continue
-      const fault = checked ? 'has another value' : 'does not exist'
-      yield `${this.dataClass.name}, index of ${attribute.name}: an entry of row ${rowId}, which ${fault}`
+    const where = `${this.dataClass.name}, index of ${attribute.name}`
+    let entries = 0
+    for (const { rowIds, problem } of postingLists(this.environment.index, start, prefixEnd(start))) {
+      if (problem) yield `${where}: ${problem}`
+      entries += rowIds.length
+    }
+    if (entries === (this.confirmedEntries.get(attribute) ?? 0)) return
+    for (const { prefix, rowIds } of postingLists(this.environment.index, start, prefixEnd(start))) {
+      for (const rowId of rowIds) {
+        const checked = this.read(rowId)
+        if (typeof checked === 'string' || (checked && prefix.equals(this.prefixOf(checked, attribute)))) continue
+        yield `${where}: an entry of row ${rowId}, which ${checked ? 'has another value' : 'does not exist'}`
+      }
     }
   }
 
-  private entryKey(
-    { row, values }: CheckedRow,
-    attribute: StorageAttribute | RelatedEntityAttribute,
-    rowId: number,
-  ): Uint8Array {
-    if (attribute.kind === 'storage') return indexKey(attribute, values.get(attribute) as Value, rowId)
+  private prefixOf({ row, values }: CheckedRow, attribute: StorageAttribute | RelatedEntityAttribute): Uint8Array {
+    if (attribute.kind === 'storage') return indexPrefix(attribute, values.get(attribute) as Value)
     const targetId = row.reference(this.layout.referenceOf.get(attribute)!) ?? NO_ROW
-    return referenceKey(this.dataClass.tableNumber, attribute.position, targetId, rowId)
+    return referencePrefix(this.dataClass.tableNumber, attribute.position, targetId)
   }
 
   private *checkUnique(attribute: StorageAttribute): Generator<string> {
     const { valuesStart, end } = attributeRange(this.dataClass.tableNumber, attribute.position)
-    let previous: Buffer | undefined
-    /** Whole texts of the entries with one key, when it is cut. */
-    let texts = new Set<string>()
-    for (const key of keyRange(this.environment.index, valuesStart, end)) {
-      const rowId = rowIdOfKey(key)
-      const value = key.subarray(0, -4)
-      const isRepeated = previous !== undefined && value.equals(previous)
-      previous = value
-      if (value.length <= valuesStart.length + MAX_TEXT_BYTES) {
-        if (isRepeated) yield this.notUnique(attribute, rowId)
+    for (const { prefix, rowIds } of postingLists(this.environment.index, valuesStart, end)) {
+      if (rowIds.length < 2) continue
+      if (prefix.length <= valuesStart.length + MAX_TEXT_BYTES) {
+        for (const rowId of rowIds.slice(1)) yield this.notUnique(attribute, rowId)
         continue
       }
-      if (!isRepeated) texts = new Set()
-      const checked = this.read(rowId)
-      if (checked === undefined || typeof checked === 'string') continue
-      const folded = fold(String(checked.values.get(attribute)))
-      if (texts.has(folded)) yield this.notUnique(attribute, rowId)
-      texts.add(folded)
+      // Texts with one key, because it is cut.
+      const texts = new Set<string>()
+      for (const rowId of rowIds) {
+        const checked = this.read(rowId)
+        if (checked === undefined || typeof checked === 'string') continue
+        const folded = fold(String(checked.values.get(attribute)))
+        if (texts.has(folded)) yield this.notUnique(attribute, rowId)
+        texts.add(folded)
+      }
     }
   }
 

@@ -16,42 +16,46 @@ export interface RowContent {
   references: readonly (number | undefined)[]
 }
 
-/** The bytes of a row, as {@link RowLayout} describes them. */
+/** Rows are written one behind the other into memory like this; lmdb-js has to ask for the address of each memory it meets. */
+const SLAB_BYTES = 2 ** 20
+let slab: Buffer = Buffer.alloc(0)
+let used = 0
+
+/** The bytes of a row, as {@link RowLayout} describes them. They share memory with other rows: a buffer cannot be transferred. */
 export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
-  const header = headerBytes(layout)
-  const offsets = new Uint32Array(layout.slots.length + 1)
+  const { slots, names, references, wire } = layout
   // Text is collected first and encoded once: one encode call of a row costs less than one for each slot.
   let text = `"__KEY":${JSON.stringify(content.key)},"__TIMESTAMP":"${content.timestamp}","__STAMP":${content.stamp}`
-  const starts = new Uint32Array(layout.slots.length + 1)
-  for (let slot = 0; slot < layout.slots.length; slot++) {
-    const attribute = layout.slots[slot]!
-    starts[slot] = text.length
-    text += `,${JSON.stringify(attribute.name)}:${encodeValue(attribute, content.values.get(attribute), content, layout.wire)}`
+  const ends: number[] = []
+  for (let slot = 0; slot < slots.length; slot++) {
+    const attribute = slots[slot]!
+    ends.push(text.length)
+    text += names[slot]! + encodeValue(attribute, content.values.get(attribute), content, wire)
   }
-  starts[layout.slots.length] = text.length
-  const encoded = Buffer.from(text, 'utf8')
-  if (encoded.length === text.length) offsets.set(starts)
-  else {
-    let bytes = 0
-    let from = 0
-    for (let slot = 0; slot <= layout.slots.length; slot++) {
-      bytes += Buffer.byteLength(text.slice(from, starts[slot]), 'utf8')
-      from = starts[slot]!
-      offsets[slot] = bytes
-    }
-  }
-  const row = new Uint8Array(header + encoded.length)
-  const view = new DataView(row.buffer)
-  view.setUint16(0, layout.version, true)
-  view.setUint16(2, layout.slots.length, true)
-  view.setUint32(4, content.stamp, true)
-  view.setFloat64(8, content.globalStamp, true)
+  ends.push(text.length)
+  const header = headerBytes(layout)
+  const row = reserve(header + 3 * text.length)
+  const length = row.write(text, header, 'utf8')
+  row.writeUInt16LE(layout.version, 0)
+  row.writeUInt16LE(slots.length, 2)
+  row.writeUInt32LE(content.stamp, 4)
+  row.writeDoubleLE(content.globalStamp, 8)
   let at = FIXED_HEADER_BYTES
-  for (let i = 0; i < layout.references.length; i++, at += 4) view.setUint32(at, content.references[i] ?? NO_ROW, true)
-  for (const offset of offsets) {
-    view.setUint32(at, offset, true)
-    at += 4
+  for (let i = 0; i < references.length; i++, at += 4) row.writeUInt32LE(content.references[i] ?? NO_ROW, at)
+  const isPlain = length === text.length
+  for (let slot = 0, bytes = 0; slot < ends.length; slot++, at += 4) {
+    bytes = isPlain ? ends[slot]! : bytes + Buffer.byteLength(text.slice(ends[slot - 1] ?? 0, ends[slot]))
+    row.writeUInt32LE(bytes, at)
   }
-  row.set(encoded, header)
-  return row
+  used += header + length
+  return row.subarray(0, header + length)
+}
+
+/** So many bytes of the slab that nothing uses yet. */
+function reserve(bytes: number): Buffer {
+  if (used + bytes > slab.length) {
+    slab = Buffer.from(new ArrayBuffer(Math.max(SLAB_BYTES, bytes)))
+    used = 0
+  }
+  return slab.subarray(used, used + bytes)
 }

@@ -1,7 +1,7 @@
 import { type Database, open, type RootDatabase } from 'lmdb'
 
 /** Raised when rows or keys can no longer be read by older code, or older ones by this. */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 export interface EnvironmentOptions {
   /** Folder of the store. */

@@ -5,8 +5,8 @@
  * | table | key | value |
  * |---|---|---|
  * | rows | table u16, row id u32 | row bytes (`row-layout.ts`) |
- * | index | table u16, attribute position u16, value (below), row id u32 | empty |
- * | index, of a N→1 relation | table u16, attribute position u16, row id u32 of the related entity, row id u32 | empty |
+ * | index | table u16, attribute position u16, value (below), bound u32 | rows of the value (`postings.ts`) |
+ * | index, of a N→1 relation | table u16, attribute position u16, row id u32 of the related entity, bound u32 | the same |
  * | binaries | table u16, row id u32, attribute position u16 | media type length u8, media type, bytes |
  * | changes | global stamp f64 of the commit's last change | per changed entity: table u16, row id u32, operation u8 |
  * | entitySets | 0, id (16 bytes) | header of an entity set, JSON |
@@ -65,15 +65,17 @@ export function entitySetExpiryKey(expires: number, id = ''): Buffer {
 
 export const idOfExpiryKey = (key: Buffer): string => key.toString('hex', 9).toUpperCase()
 
-/** What all index keys of one attribute and value start with; a row id follows. */
+/** What all index keys of one attribute and value start with; a bound follows. */
 export function indexPrefix(attribute: StorageAttribute, value: Value): Buffer {
   return Buffer.from(scratch.subarray(0, writeIndexPrefix(attribute, value)))
 }
 
-export function indexKey(attribute: StorageAttribute, value: Value, rowId: number): Buffer {
-  const length = writeIndexPrefix(attribute, value)
-  scratchView.setUint32(length, rowId)
-  return Buffer.from(scratch.subarray(0, length + 4))
+/** Of the chunk of a value's rows that ends with `bound`. */
+export function postingKey(prefix: Buffer, bound: number): Buffer {
+  const key = Buffer.allocUnsafe(prefix.length + 4)
+  key.set(prefix)
+  key.writeUInt32BE(bound, prefix.length)
+  return key
 }
 
 /** What all index keys of texts that start with `prefix` (folded) start with. */
@@ -92,20 +94,13 @@ export function attributeRange(
   return { start, valuesStart: Buffer.concat([start, Buffer.of(1)]), end: Buffer.concat([start, Buffer.of(0xff)]) }
 }
 
-export function referenceKey(tableNumber: number, position: number, targetRowId: number, rowId: number): Buffer {
-  const length = writeAttribute(tableNumber, position)
-  scratchView.setUint32(length, targetRowId)
-  scratchView.setUint32(length + 4, rowId)
-  return Buffer.from(scratch.subarray(0, length + 8))
-}
-
 export function referencePrefix(tableNumber: number, position: number, targetRowId: number): Buffer {
   const length = writeAttribute(tableNumber, position)
   scratchView.setUint32(length, targetRowId)
   return Buffer.from(scratch.subarray(0, length + 4))
 }
 
-/** The row id at the end of an index key. */
+/** The row id at the end of a key of a row, or the bound at that of an index key. */
 export const rowIdOfKey = (key: Uint8Array): number =>
   ((key[key.length - 4]! << 24) | (key[key.length - 3]! << 16) | (key[key.length - 2]! << 8) | key[key.length - 1]!) >>>
   0

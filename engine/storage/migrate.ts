@@ -53,7 +53,7 @@ export class MigrationError extends Error {
  * finished first at the next start.
  * @throws {MigrationError} listing everything that would be lost, unless `allowLoss`; or what cannot be done at all
  * @throws {ModelError} when the model is wrong in itself
- * @throws {Error} when another process has the store, or a newer version wrote it
+ * @throws {Error} when another process has the store, or a version wrote it whose format this one does not read
  */
 export function prepareStore(options: PrepareOptions): PreparedStore {
   const { environment } = options
@@ -63,6 +63,9 @@ export function prepareStore(options: PrepareOptions): PreparedStore {
     throw new Error(
       `the store has format ${format}, which a newer version wrote; this one reads formats up to ${FORMAT_VERSION}`,
     )
+  }
+  if (format !== undefined && format < FORMAT_VERSION) {
+    throw new Error(`the store has format ${format}, of a version before the first release: load its data anew`)
   }
   const release = lockStore(environment, options.owner)
   try {

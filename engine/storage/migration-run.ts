@@ -2,7 +2,8 @@ import type { RelatedEntityAttribute, RowAttribute } from '../catalog/attribute.
 import type { Value } from '../catalog/value.ts'
 import { encodeRow } from './encode-row.ts'
 import type { Environment } from './environment.ts'
-import { attributeRange, binaryKey, indexKey, prefixEnd, referenceKey, rowKey } from './keys.ts'
+import { attributeRange, binaryKey, indexPrefix, prefixEnd, referencePrefix, rowKey } from './keys.ts'
+import { addPostings } from './postings.ts'
 import { convertStored, findByKey } from './migration-values.ts'
 import type { MigrationPlan, TableChange } from './migration-plan.ts'
 import { RowView } from './row-view.ts'
@@ -128,8 +129,6 @@ function link(
   return rowId
 }
 
-const NOTHING = Buffer.alloc(0)
-
 function addToIndexes(
   environment: Environment,
   { newLayout, buildIndexes, newRelations }: TableChange,
@@ -137,10 +136,11 @@ function addToIndexes(
 ): void {
   const row = new RowView(newLayout, bytes)
   for (const attribute of buildIndexes)
-    environment.index.putSync(indexKey(attribute, row.value(attribute), rowId), NOTHING)
+    addPostings(environment.index, indexPrefix(attribute, row.value(attribute) as Value), [rowId])
   for (const relation of newRelations) {
     const target = row.reference(newLayout.referenceOf.get(relation)!)
     if (target === undefined) continue
-    environment.index.putSync(referenceKey(relation.dataClass.tableNumber, relation.position, target, rowId), NOTHING)
+    const prefix = referencePrefix(relation.dataClass.tableNumber, relation.position, target)
+    addPostings(environment.index, prefix, [rowId])
   }
 }

@@ -4,7 +4,8 @@ import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
 import { convertValue } from '../write/convert.ts'
 import type { Environment } from './environment.ts'
-import { indexPrefix, prefixEnd, rowIdOfKey } from './keys.ts'
+import { indexPrefix } from './keys.ts'
+import { firstPosting } from './postings.ts'
 
 /**
  * A stored value of `before` as a value of `after`, or undefined when it cannot be without loss. Of images and blobs `true`.
@@ -28,7 +29,5 @@ export function convertStored(
 
 /** Row of the entity with that key, or undefined. */
 export function findByKey({ index }: Environment, dataClass: DataClass, key: Value): number | undefined {
-  const start = indexPrefix(dataClass.key, key)
-  for (const found of index.getKeys({ start, end: prefixEnd(start), limit: 1 })) return rowIdOfKey(found)
-  return undefined
+  return firstPosting(index, indexPrefix(dataClass.key, key))
 }

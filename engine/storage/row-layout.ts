@@ -28,7 +28,9 @@ export interface RowLayout {
   readonly slots: readonly RowAttribute[]
   readonly publicSlotCount: number
   readonly slotOf: ReadonlyMap<Attribute, number>
-  /** `,"name":` of each slot as UTF-8. */
+  /** `,"name":` of each slot. */
+  readonly names: readonly string[]
+  /** The same as UTF-8. */
   readonly prefixes: readonly Uint8Array[]
   /** N→1 relations in the order of their row ids in the header. */
   readonly references: readonly RelatedEntityAttribute[]
@@ -49,13 +51,15 @@ export function rowLayout(dataClass: DataClass, version: number, wire: WireOptio
   const publicSlots = candidates.filter(attribute => attribute.scope === 'public')
   const slots = [...publicSlots, ...candidates.filter(attribute => attribute.scope !== 'public')]
   const references = slots.filter(attribute => attribute.kind === 'relatedEntity')
+  const names = slots.map(attribute => `,${JSON.stringify(attribute.name)}:`)
   return {
     dataClass,
     version,
     slots,
     publicSlotCount: publicSlots.length,
     slotOf: new Map(slots.map((attribute, slot) => [attribute, slot])),
-    prefixes: slots.map(attribute => encoder.encode(`,${JSON.stringify(attribute.name)}:`)),
+    names,
+    prefixes: names.map(name => encoder.encode(name)),
     references,
     referenceOf: new Map(references.map((attribute, index) => [attribute, index])),
     wire,

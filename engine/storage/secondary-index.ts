@@ -2,8 +2,9 @@ import type { StorageAttribute, StorageType } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { fold } from '../text/fold.ts'
-import { type Environment, keyRange } from './environment.ts'
-import { attributeRange, indexPrefix, isCut, prefixEnd, rowIdOfKey, textIndexPrefix } from './keys.ts'
+import type { Environment } from './environment.ts'
+import { attributeRange, indexPrefix, isCut, prefixEnd, textIndexPrefix } from './keys.ts'
+import { estimatePostings, firstPosting, postingCount, postings, postingsInRange } from './postings.ts'
 import type { Bounds, SecondaryIndex } from './snapshot.ts'
 
 const UNINDEXED_TYPES: ReadonlySet<StorageType> = new Set(['object', 'image', 'blob'])
@@ -19,7 +20,7 @@ interface KeyRange {
   recheck?: (folded: string) => boolean
 }
 
-/** The index in LMDB: a key per row, ordered by value, then row id. */
+/** The index in LMDB: the rows of each value, in the order of the values. */
 export class LmdbIndex implements SecondaryIndex {
   constructor(
     private readonly environment: Environment,
@@ -29,19 +30,19 @@ export class LmdbIndex implements SecondaryIndex {
   ) {}
 
   equal(value: Value): RowSet {
-    // Keys of one value are in the order of their row ids.
-    return RowSet.fromSorted(this.rowIds(this.equalRange(value)))
+    const { start, end, recheck } = this.equalRange(value)
+    // Rows of one value are in the order of their ids.
+    return RowSet.fromSorted(
+      start.equals(end) ? NO_ROWS : this.checked(postings(this.environment.index, start), recheck),
+    )
   }
 
   /** The first row that {@link equal} finds; of a unique attribute the only one. */
   first(value: Value): number | undefined {
-    const range = this.equalRange(value)
-    if (range.recheck) return this.rowIds(range)[0]
-    // Every request for one entity comes through here: 1 µs, and 3 µs as a set.
-    for (const key of this.environment.index.getKeys({ start: range.start, end: range.end, limit: 1 })) {
-      return rowIdOfKey(key)
-    }
-    return undefined
+    const { start, end, recheck } = this.equalRange(value)
+    const { index } = this.environment
+    if (recheck) return this.checked(postings(index, start), recheck)[0]
+    return start.equals(end) ? undefined : firstPosting(index, start)
   }
 
   range(bounds: Bounds): RowSet {
@@ -53,16 +54,13 @@ export class LmdbIndex implements SecondaryIndex {
   }
 
   estimate(what: { equal: Value } | Bounds | { prefix: string }, limit: number): number {
-    const { start, end } =
-      'equal' in what
-        ? this.equalRange(what.equal)
-        : 'prefix' in what
-          ? this.prefixRange(what.prefix)
-          : this.boundsRange(what)
-    if (limit <= 0 || start.compare(end) >= 0) return 0
-    // LMDB counts a range to its end, so first see whether it goes on beyond the limit.
-    for (const _ of this.environment.index.getKeys({ start, end, offset: limit - 1, limit: 1 })) return limit
-    return this.environment.index.getKeysCount({ start, end })
+    const { index } = this.environment
+    if ('equal' in what) {
+      const { start, end } = this.equalRange(what.equal)
+      return start.equals(end) ? 0 : Math.min(limit, postingCount(index, start))
+    }
+    const { start, end } = 'prefix' in what ? this.prefixRange(what.prefix) : this.boundsRange(what)
+    return limit <= 0 || start.compare(end) >= 0 ? 0 : estimatePostings(index, start, end, limit)
   }
 
   private equalRange(value: Value): KeyRange {
@@ -111,8 +109,12 @@ export class LmdbIndex implements SecondaryIndex {
   }
 
   private rowIds({ start, end, recheck }: KeyRange): Uint32Array {
-    if (start.compare(end) >= 0) return new Uint32Array(0)
-    const rowIds = rowIdsInRange(this.environment, start, end)
+    return start.compare(end) >= 0
+      ? NO_ROWS
+      : this.checked(postingsInRange(this.environment.index, start, end), recheck)
+  }
+
+  private checked(rowIds: Uint32Array, recheck: KeyRange['recheck']): Uint32Array {
     if (!recheck) return rowIds
     return rowIds.filter(rowId => {
       const folded = this.foldedText(rowId)
@@ -121,12 +123,7 @@ export class LmdbIndex implements SecondaryIndex {
   }
 }
 
-/** Row ids at the ends of the index keys from `start` to `end`, in the order of the keys. */
-export function rowIdsInRange(environment: Environment, start: Buffer, end: Buffer): Uint32Array {
-  const rowIds: number[] = []
-  for (const key of keyRange(environment.index, start, end)) rowIds.push(rowIdOfKey(key))
-  return new Uint32Array(rowIds)
-}
+const NO_ROWS = new Uint32Array(0)
 
 type Ordered = string | number | bigint | boolean
 

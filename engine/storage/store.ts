@@ -8,11 +8,12 @@ import { decodeBinary } from './binary.ts'
 import { changesBetween, DELETED, INSERTED } from './change-log.ts'
 import { ColumnCache } from './column-cache.ts'
 import { type Environment, getBytes } from './environment.ts'
-import { binaryKey, prefixEnd, referencePrefix, rowKey } from './keys.ts'
+import { binaryKey, referencePrefix, rowKey } from './keys.ts'
+import { postings } from './postings.ts'
 import { LiveRows } from './live-rows.ts'
 import type { RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
-import { hasIndex, LmdbIndex, rowIdsInRange } from './secondary-index.ts'
+import { hasIndex, LmdbIndex } from './secondary-index.ts'
 import {
   type Column,
   type ColumnAttribute,
@@ -210,8 +211,7 @@ class LmdbTable implements TableSnapshot {
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
-    const start = referencePrefix(this.tableNumber, relation.position, targetRowId)
-    return rowIdsInRange(this.environment, start, prefixEnd(start))
+    return postings(this.environment.index, referencePrefix(this.tableNumber, relation.position, targetRowId))
   }
 
   findKey(key: Value): number | undefined {

@@ -12,15 +12,13 @@ import {
   attributeRange,
   binaryKey,
   changeKey,
-  indexKey,
   indexPrefix,
   isCut,
-  prefixEnd,
-  referenceKey,
+  postingKey,
   referencePrefix,
-  rowIdOfKey,
   rowKey,
 } from '../storage/keys.ts'
+import { addPostings, firstPosting, postings, removePosting } from '../storage/postings.ts'
 import { NO_ROW, type RowLayout } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
 import {
@@ -50,7 +48,6 @@ export interface RelatedEntity {
   key: Value
 }
 
-const NOTHING = Buffer.alloc(0)
 /** How many more change records than wanted there may be, so that not every commit looks for the oldest. */
 const PRUNE_SHARE = 0.01
 /** Related entities remembered of each dataclass. Bulk data refers to the same few again and again. */
@@ -75,6 +72,8 @@ export class WriteTransaction {
   private globalStamp = 0
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
+  /** Rows for the indexes of attributes that are not unique, by the prefix of their keys. */
+  private readonly pending = new Map<string, { prefix: Buffer; rowIds: number[] }>()
   /** How many there are; undefined when not known. */
   private changeRecords: number | undefined
   /** Upper bound of the index keys of a unique attribute: what is above it needs no search. */
@@ -106,6 +105,7 @@ export class WriteTransaction {
       throw error
     } finally {
       this.states.clear()
+      this.pending.clear()
       this.changes = []
     }
   }
@@ -115,16 +115,19 @@ export class WriteTransaction {
     const { globalStamp, changes } = this
     const states = new Map([...this.states].map(([table, state]) => [table, { ...state }]))
     this.changes = []
+    this.putPending()
     let kept = false
     try {
       this.environment.root.childTransaction(() => {
         kept = work()
+        if (kept) this.putPending()
         return kept ? undefined : ABORT
       })
     } finally {
       if (kept) for (const change of this.changes) changes.push(change)
       else {
         this.globalStamp = globalStamp
+        this.pending.clear()
         this.states.clear()
         for (const [table, state] of states) this.states.set(table, state)
         this.forget()
@@ -183,11 +186,11 @@ export class WriteTransaction {
     const prefix = indexPrefix(attribute, value)
     const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
     if (prefix.compare(highest) > 0) return undefined
-    const candidates = this.environment.index.getKeys({ start: prefix, end: prefixEnd(prefix) }).map(rowIdOfKey)
+    const { index } = this.environment
     const folded = typeof value === 'string' ? fold(value) : ''
     // The index holds only the beginning of a very long text.
-    if (!isCut(folded)) for (const rowId of candidates) return rowId
-    for (const rowId of [...candidates]) {
+    if (!isCut(folded)) return firstPosting(index, prefix)
+    for (const rowId of postings(index, prefix)) {
       if (fold(this.row(attribute.dataClass, rowId)!.value(attribute) as string) === folded) return rowId
     }
     return undefined
@@ -212,8 +215,9 @@ export class WriteTransaction {
 
   /** Rows whose `relation` leads to row `targetRowId`. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[] {
-    const start = referencePrefix(relation.dataClass.tableNumber, relation.position, targetRowId)
-    return [...this.environment.index.getKeys({ start, end: prefixEnd(start) }).map(rowIdOfKey)]
+    this.putPending()
+    const prefix = referencePrefix(relation.dataClass.tableNumber, relation.position, targetRowId)
+    return [...postings(this.environment.index, prefix)]
   }
 
   /** Puts a new entity. @returns its row */
@@ -234,7 +238,7 @@ export class WriteTransaction {
     for (const attribute of indexed) {
       const [before, after] = [old.values.get(attribute) ?? null, entity.values.get(attribute) ?? null]
       if (before === after) continue
-      this.environment.index.removeSync(indexKey(attribute, before, rowId))
+      this.removePosting(indexPrefix(attribute, before), rowId)
       this.putIndex(attribute, after, rowId)
     }
     layout.references.forEach((relation, i) => {
@@ -249,8 +253,7 @@ export class WriteTransaction {
   remove(dataClass: DataClass, rowId: number): void {
     const { indexed, layout, targets } = this.table(dataClass)
     const row = this.row(dataClass, rowId)!
-    for (const attribute of indexed)
-      this.environment.index.removeSync(indexKey(attribute, row.value(attribute) as Value, rowId))
+    for (const attribute of indexed) this.removePosting(indexPrefix(attribute, row.value(attribute) as Value), rowId)
     for (const [i, relation] of layout.references.entries()) this.removeReference(relation, row.reference(i), rowId)
     for (const attribute of layout.slots) {
       if (attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')) {
@@ -311,24 +314,43 @@ export class WriteTransaction {
   }
 
   private putIndex(attribute: StorageAttribute, value: Value, rowId: number): void {
-    const key = indexKey(attribute, value, rowId)
-    this.environment.index.putSync(key, NOTHING)
-    if (!attribute.unique) return
+    const prefix = indexPrefix(attribute, value)
+    if (!attribute.unique) {
+      this.addPosting(prefix, rowId)
+      return
+    }
+    // Later elements look for it.
+    addPostings(this.environment.index, prefix, [rowId])
     const highest = this.highest.get(attribute)
-    if (highest && key.compare(highest) > 0) this.highest.set(attribute, key)
+    if (highest && prefix.compare(highest) > 0) this.highest.set(attribute, postingKey(prefix, NO_ROW))
   }
 
   private putReference(relation: RelatedEntityAttribute, target: number | undefined, rowId: number): void {
     if (target === undefined) return
-    this.environment.index.putSync(
-      referenceKey(relation.dataClass.tableNumber, relation.position, target, rowId),
-      NOTHING,
-    )
+    this.addPosting(referencePrefix(relation.dataClass.tableNumber, relation.position, target), rowId)
   }
 
   private removeReference(relation: RelatedEntityAttribute, target: number | undefined, rowId: number): void {
     if (target === undefined) return
-    this.environment.index.removeSync(referenceKey(relation.dataClass.tableNumber, relation.position, target, rowId))
+    this.removePosting(referencePrefix(relation.dataClass.tableNumber, relation.position, target), rowId)
+  }
+
+  private addPosting(prefix: Buffer, rowId: number): void {
+    const name = prefix.toString('latin1')
+    const pending = this.pending.get(name)
+    if (pending) pending.rowIds.push(rowId)
+    else this.pending.set(name, { prefix, rowIds: [rowId] })
+  }
+
+  private removePosting(prefix: Buffer, rowId: number): void {
+    this.putPending()
+    removePosting(this.environment.index, prefix, rowId)
+  }
+
+  /** Puts the rows that have been added to indexes, those of one value together. */
+  private putPending(): void {
+    for (const { prefix, rowIds } of this.pending.values()) addPostings(this.environment.index, prefix, rowIds)
+    this.pending.clear()
   }
 
   private findHighest(attribute: StorageAttribute): Buffer {
@@ -341,6 +363,7 @@ export class WriteTransaction {
 
   /** Writes counters and the change record: the last step of a transaction. */
   private finish(): void {
+    this.putPending()
     for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
     const { changes } = this
     if (changes.length === 0) return

@@ -6,7 +6,8 @@ import { encodeBinary } from '../../engine/storage/binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../../engine/storage/change-log.ts'
 import { encodeRow } from '../../engine/storage/encode-row.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
-import { binaryKey, changeKey, indexKey, referenceKey, rowKey } from '../../engine/storage/keys.ts'
+import { binaryKey, changeKey, indexPrefix, referencePrefix, rowKey } from '../../engine/storage/keys.ts'
+import { addPostings, removePosting } from '../../engine/storage/postings.ts'
 import { layoutKey, loadLayouts } from '../../engine/storage/layouts.ts'
 import { layoutFingerprint, type RowLayout, rowLayout } from '../../engine/storage/row-layout.ts'
 import { hasIndex } from '../../engine/storage/secondary-index.ts'
@@ -141,7 +142,7 @@ class Writer implements RowWriter {
       references,
     })
     this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), Buffer.from(row))
-    for (const key of this.entries(name, rowId)) this.environment.index.putSync(key, Buffer.alloc(0))
+    for (const prefix of this.entries(name, rowId)) addPostings(this.environment.index, prefix, [rowId])
     for (const [attribute, value] of values) {
       if (!(value instanceof BinaryValue)) continue
       this.environment.binaries.putSync(
@@ -152,7 +153,7 @@ class Writer implements RowWriter {
   }
 
   private removeEntries(name: string, rowId: number): void {
-    for (const key of this.entries(name, rowId)) this.environment.index.removeSync(key)
+    for (const prefix of this.entries(name, rowId)) removePosting(this.environment.index, prefix, rowId)
     for (const attribute of this.dataClass(name).attributes) {
       this.environment.binaries.removeSync(binaryKey(this.dataClass(name).tableNumber, rowId, attribute.position))
     }
@@ -164,10 +165,10 @@ class Writer implements RowWriter {
     const values = dataClass.attributes
       .filter(attribute => attribute.kind === 'storage')
       .filter(hasIndex)
-      .map(attribute => indexKey(attribute, entity[attribute.name] ?? null, rowId))
+      .map(attribute => indexPrefix(attribute, entity[attribute.name] ?? null))
     const references = this.layouts.get(dataClass)!.references.flatMap(relation => {
       const target = this.findTarget(relation.target, entity[relation.foreignKey.name] ?? null)
-      return target ? [referenceKey(dataClass.tableNumber, relation.position, target.rowId, rowId)] : []
+      return target ? [referencePrefix(dataClass.tableNumber, relation.position, target.rowId)] : []
     })
     return [...values, ...references]
   }

@@ -3,7 +3,16 @@ import t from 'tap'
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
 import { checkStore } from '../../../../engine/storage/check-store.ts'
 import { type Environment, getBytes } from '../../../../engine/storage/environment.ts'
-import { binaryKey, changeKey, indexKey, referenceKey, rowKey } from '../../../../engine/storage/keys.ts'
+import {
+  binaryKey,
+  changeKey,
+  indexPrefix,
+  postingKey,
+  referencePrefix,
+  rowKey,
+} from '../../../../engine/storage/keys.ts'
+import { addPostings, removePosting } from '../../../../engine/storage/postings.ts'
+import { NO_ROW } from '../../../../engine/storage/row-layout.ts'
 import { readTableState, writeGlobalStamp, writeTableState } from '../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore } from '../../../support/write-rows.ts'
 import { testModel } from './test-model.ts'
@@ -97,29 +106,37 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
   },
   {
     name: 'a missing index entry',
-    damage: store => store.environment.index.removeSync(indexKey(store.attribute('Person', 'name'), 'Ada', 0)),
+    damage: store => removePosting(store.environment.index, indexPrefix(store.attribute('Person', 'name'), 'Ada'), 0),
     found: [`${PERSON}name is missing in the index`],
   },
   {
     name: 'an index entry of another value',
-    damage: store => store.environment.index.putSync(indexKey(store.attribute('Person', 'name'), 'Bob', 0), NOTHING),
+    damage: store => addPostings(store.environment.index, indexPrefix(store.attribute('Person', 'name'), 'Bob'), [0]),
     found: ['Person, index of name: an entry of row 0, which has another value'],
   },
   {
     name: 'an index entry of a deleted row',
-    damage: store => store.environment.index.putSync(indexKey(store.attribute('Person', 'name'), null, 2), NOTHING),
+    damage: store => addPostings(store.environment.index, indexPrefix(store.attribute('Person', 'name'), null), [2]),
     found: ['Person, index of name: an entry of row 2, which does not exist'],
   },
   {
     name: 'an index entry of an attribute without index',
-    damage: store => store.environment.index.putSync(indexKey(store.attribute('Person', 'weight'), 1, 0), NOTHING),
+    damage: store => addPostings(store.environment.index, indexPrefix(store.attribute('Person', 'weight'), 1), [0]),
     found: [/^there are index entries of attribute \d+ of table \d+, which has no index in the model$/],
+  },
+  {
+    name: 'a chunk of an index that says the wrong number of rows',
+    damage: store => {
+      const key = postingKey(indexPrefix(store.attribute('Person', 'name'), 'Ada'), NO_ROW)
+      store.environment.index.putSync(key, Buffer.from(Uint32Array.of(7, 0).buffer))
+    },
+    found: ['Person, index of name: a chunk of 8 bytes up to row 4294967295 with 0 rows below it'],
   },
   {
     name: 'a link that is missing in the index',
     damage: (store, { person }) => {
       const employer = store.dataClass('Person').attributesByName.get('employer')!
-      store.environment.index.removeSync(referenceKey(person, employer.position, 1, 0))
+      removePosting(store.environment.index, referencePrefix(person, employer.position, 1), 0)
     },
     found: [`${PERSON}employer is missing in the index`],
   },
@@ -127,7 +144,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
     name: 'a link that is only in the index',
     damage: (store, { person }) => {
       const employer = store.dataClass('Person').attributesByName.get('employer')!
-      store.environment.index.putSync(referenceKey(person, employer.position, 1, 1), NOTHING)
+      addPostings(store.environment.index, referencePrefix(person, employer.position, 1), [1])
     },
     found: ['Person, index of employer: an entry of row 1, which has another value'],
   },

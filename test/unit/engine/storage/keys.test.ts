@@ -3,10 +3,10 @@ import t from 'tap'
 import type { StorageAttribute, StorageType } from '../../../../engine/catalog/attribute.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import {
-  indexKey,
   indexPrefix,
   isCut,
   MAX_TEXT_BYTES,
+  postingKey,
   prefixEnd,
   rowIdOfKey,
   textIndexPrefix,
@@ -19,6 +19,9 @@ const attributeOf = (type: StorageType) =>
 
 const sign = (n: number): number => Math.sign(n)
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const indexKey = (attribute: StorageAttribute, value: Value, bound: number): Buffer =>
+  postingKey(indexPrefix(attribute, value), bound)
 
 /** The order of the keys of two values is the order of the values. */
 function ordersLikeValues<T extends Value & (number | bigint | string | boolean)>(
@@ -84,7 +87,7 @@ t.test('null sorts before every value', async t => {
   }
 })
 
-t.test('a key says which row it is of', async t => {
+t.test('a key says which row it ends with', async t => {
   for (const rowId of [0, 1, 255, 256, 2 ** 31, 0xfffffffe]) {
     t.equal(rowIdOfKey(indexKey(attributeOf('string'), 'Ada', rowId)), rowId)
   }

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { openEnvironment } from '../../../../engine/storage/environment.ts'
+import { FORMAT_VERSION, openEnvironment } from '../../../../engine/storage/environment.ts'
 import { lockStore } from '../../../../engine/storage/store-lock.ts'
 import { openTestStore, type TestStore } from './test-store.ts'
 
@@ -38,7 +38,7 @@ const three = (store: TestStore): void => void store.save('Person', [{ a: '1' },
 
 t.test('a new store gets a format, an id and numbers', async t => {
   const { environment } = openTestStore(t)
-  t.equal(environment.meta.get('format'), 1)
+  t.equal(environment.meta.get('format'), FORMAT_VERSION)
   t.match(environment.meta.get('storeId'), /^[0-9a-f-]{36}$/)
   t.match(environment.meta.get('numbers'), { dataClasses: { Company: { tableNumber: 1, attributes: { ID: 1 } } } })
 })
@@ -230,9 +230,17 @@ t.test('an interrupted migration is finished first, even when the model has chan
 t.test('a store of a newer format is refused', async t => {
   const path = t.testdir()
   const environment = openEnvironment({ path, mapSizeBytes: 2 ** 30 })
-  environment.meta.putSync('format', 2)
+  environment.meta.putSync('format', FORMAT_VERSION + 1)
   await environment.close()
-  t.throws(() => openTestStore(t, { path }), { message: /has format 2, which a newer version wrote/ })
+  t.throws(() => openTestStore(t, { path }), { message: /has format \d+, which a newer version wrote/ })
+})
+
+t.test('a store of a format before the first release is refused', async t => {
+  const path = t.testdir()
+  const environment = openEnvironment({ path, mapSizeBytes: 2 ** 30 })
+  environment.meta.putSync('format', 1)
+  await environment.close()
+  t.throws(() => openTestStore(t, { path }), { message: /has format 1, .* load its data anew/ })
 })
 
 t.test('a store is taken by one process, and a killed holder does not keep it', async t => {

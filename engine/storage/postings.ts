@@ -1,0 +1,231 @@
+import type { Database } from 'lmdb'
+import { getBytes } from './environment.ts'
+import { postingKey, prefixEnd, rowIdOfKey } from './keys.ts'
+import { NO_ROW } from './row-layout.ts'
+
+/**
+ * The rows of each indexed value: a posting list, cut into chunks that are cheap to rewrite.
+ *
+ * ```
+ * key     prefix (table, attribute, value; see `keys.ts`), u32 bound
+ * value   u32 number of row ids in the chunks below, of the last chunk of a value; 0 in others
+ *         u32 row ids, ascending
+ * ```
+ *
+ * A chunk has the row ids up to its bound and above that of the chunk below. The last one has the bound NO_ROW and is there
+ * as long as the value has rows. So one get tells how many rows a value has, and most values are this one chunk; an entry of
+ * LMDB for each row would be five times as many bytes, and ten times as many pages for a commit to write.
+ */
+type Table = Database<Buffer, Buffer>
+
+/** A chunk is rewritten as a whole when it changes. */
+const CHUNK_ROWS = 256
+const MAX_BYTES = 4 * (1 + 2 * CHUNK_ROWS)
+
+/** Chunks that tell how many rows those of a range have on average. */
+const SAMPLED_CHUNKS = 32
+
+/** Where a chunk is put together: lmdb-js asks for the address of every memory that it has not met, which takes longer. */
+const scratch = Buffer.from(new ArrayBuffer(MAX_BYTES))
+const scratchWords = new Uint32Array(scratch.buffer)
+
+interface Chunk {
+  /** Row ids in the chunks below, of the last chunk of a value. */
+  readonly below: number
+  readonly rowIds: Uint32Array
+}
+
+/** How many rows the value has. */
+export function postingCount(table: Table, prefix: Buffer): number {
+  const bytes = getBytes(table, postingKey(prefix, NO_ROW))
+  return bytes ? readWord(bytes, 0) + bytes.length / 4 - 1 : 0
+}
+
+/** The first row of a value, or undefined. */
+export function firstPosting(table: Table, prefix: Buffer): number | undefined {
+  const bytes = getBytes(table, postingKey(prefix, NO_ROW))
+  if (!bytes) return undefined
+  return readWord(bytes, 0) === 0 ? readWord(bytes, 4) : postings(table, prefix)[0]
+}
+
+/** The rows of a value, ascending. */
+export function postings(table: Table, prefix: Buffer): Uint32Array {
+  const last = readChunk(table, postingKey(prefix, NO_ROW))
+  if (!last || last.below === 0) return last?.rowIds ?? new Uint32Array(0)
+  return postingsInRange(table, prefix, prefixEnd(prefix))
+}
+
+/** The rows of all values whose keys are from `start` up to, not including, `end`: by value, then row id. */
+export function postingsInRange(table: Table, start: Buffer, end: Buffer): Uint32Array {
+  let rowIds = new Uint32Array(CHUNK_ROWS)
+  let length = 0
+  for (const { value } of table.getRange({ start, end })) {
+    const count = value.length / 4 - 1
+    if (length + count > rowIds.length) {
+      const grown = new Uint32Array(2 * (length + count))
+      grown.set(rowIds)
+      rowIds = grown
+    }
+    for (let i = 1; i <= count; i++) rowIds[length++] = readWord(value, 4 * i)
+  }
+  return rowIds.subarray(0, length)
+}
+
+/** About how many rows {@link postingsInRange} gives, at most `limit`. Exact for some dozens of values. */
+export function estimatePostings(table: Table, start: Buffer, end: Buffer, limit: number): number {
+  // LMDB counts a range to its end, so first see whether it goes on beyond the limit.
+  for (const _ of table.getKeys({ start, end, offset: limit - 1, limit: 1 })) return limit
+  const chunks = table.getKeysCount({ start, end })
+  let rows = 0
+  for (const { value } of table.getRange({ start, end, limit: SAMPLED_CHUNKS })) rows += value.length / 4 - 1
+  return Math.min(limit, chunks <= SAMPLED_CHUNKS ? rows : Math.round((rows / SAMPLED_CHUNKS) * chunks))
+}
+
+export function hasPosting(table: Table, prefix: Buffer, rowId: number): boolean {
+  const chunk = readChunk(table, chunkKey(table, prefix, rowId))
+  return chunk?.rowIds.includes(rowId) ?? false
+}
+
+/** Adds rows, ascending, to those of a value. Those that are there already stay. */
+export function addPostings(table: Table, prefix: Buffer, rowIds: readonly number[]): void {
+  const key = postingKey(prefix, NO_ROW)
+  const last = getBytes(table, key)
+  if (last) scratch.set(last)
+  let count = last ? last.length / 4 - 1 : 0
+  let below = last ? scratchWords[0]! : 0
+  if (count > 0 && rowIds[0]! <= scratchWords[count]!) {
+    for (const rowId of rowIds) insertPosting(table, prefix, rowId)
+    return
+  }
+  // The usual case: new rows behind the others.
+  for (const rowId of rowIds) {
+    if (count === CHUNK_ROWS) {
+      putChunk(table, postingKey(prefix, scratchWords[count]!), 0, count)
+      below += count
+      count = 0
+    }
+    scratchWords[++count] = rowId
+  }
+  putChunk(table, key, below, count)
+}
+
+/** Takes a row from those of a value. */
+export function removePosting(table: Table, prefix: Buffer, rowId: number): void {
+  const key = chunkKey(table, prefix, rowId)
+  const chunk = readChunk(table, key)
+  const at = chunk ? chunk.rowIds.indexOf(rowId) : -1
+  if (!chunk || at < 0) return
+  scratchWords.set(chunk.rowIds.subarray(0, at), 1)
+  scratchWords.set(chunk.rowIds.subarray(at + 1), 1 + at)
+  const count = chunk.rowIds.length - 1
+  if (rowIdOfKey(key) !== NO_ROW) {
+    if (count > 0) putChunk(table, key, 0, count)
+    else table.removeSync(key)
+    addBelow(table, prefix, -1)
+  } else if (count > 0) putChunk(table, key, chunk.below, count)
+  else raiseLast(table, prefix, chunk.below)
+}
+
+/** Puts a row between others. */
+function insertPosting(table: Table, prefix: Buffer, rowId: number): void {
+  const key = chunkKey(table, prefix, rowId)
+  const { below, rowIds } = readChunk(table, key)!
+  const found = rowIds.findIndex(other => other >= rowId)
+  const at = found < 0 ? rowIds.length : found
+  if (rowIds[at] === rowId) return
+  scratchWords.set(rowIds.subarray(0, at), 1)
+  scratchWords[1 + at] = rowId
+  scratchWords.set(rowIds.subarray(at), 2 + at)
+  const count = rowIds.length + 1
+  const isLast = rowIdOfKey(key) === NO_ROW
+  const moved = count > CHUNK_ROWS ? count >>> 1 : 0
+  if (moved > 0) {
+    putChunk(table, postingKey(prefix, scratchWords[moved]!), 0, moved)
+    scratchWords.copyWithin(1, 1 + moved, 1 + count)
+  }
+  putChunk(table, key, isLast ? below + moved : 0, count - moved)
+  if (!isLast) addBelow(table, prefix, 1)
+}
+
+/** The last chunk has become empty: the one below takes its place, if there is one. */
+function raiseLast(table: Table, prefix: Buffer, below: number): void {
+  const key = postingKey(prefix, NO_ROW)
+  if (below === 0) {
+    table.removeSync(key)
+    return
+  }
+  const [found] = table.getKeys({ start: key, end: prefix, reverse: true, offset: 1, limit: 1 })
+  const chunk = readChunk(table, found!)!
+  scratchWords.set(chunk.rowIds, 1)
+  putChunk(table, key, below - chunk.rowIds.length, chunk.rowIds.length)
+  table.removeSync(found!)
+}
+
+/** Says in the last chunk that there are more or fewer row ids in those below. */
+function addBelow(table: Table, prefix: Buffer, difference: number): void {
+  const key = postingKey(prefix, NO_ROW)
+  const { below, rowIds } = readChunk(table, key)!
+  scratchWords.set(rowIds, 1)
+  putChunk(table, key, below + difference, rowIds.length)
+}
+
+/** Key of the chunk that has a row or would have it. */
+function chunkKey(table: Table, prefix: Buffer, rowId: number): Buffer {
+  const key = postingKey(prefix, NO_ROW)
+  const bytes = getBytes(table, key)
+  // Nothing is below the first of the rows, or below the chunk.
+  if (!bytes || readWord(bytes, 0) === 0 || readWord(bytes, 4) <= rowId) return key
+  const [found] = table.getKeys({ start: postingKey(prefix, rowId), limit: 1 })
+  return found!
+}
+
+/** Row ids of a chunk as it is stored; of a damaged one those that can be read. */
+function decodeChunk(bytes: Uint8Array): Chunk {
+  const words = new Uint32Array(bytes.slice(0, bytes.length & ~3).buffer)
+  return { below: words[0] ?? 0, rowIds: words.subarray(1) }
+}
+
+function readChunk(table: Table, key: Buffer): Chunk | undefined {
+  const bytes = getBytes(table, key)
+  return bytes && decodeChunk(bytes)
+}
+
+/** Puts the `count` row ids that stand in the scratch memory from word 1 on. */
+function putChunk(table: Table, key: Buffer, below: number, count: number): void {
+  scratchWords[0] = below
+  table.putSync(key, scratch.subarray(0, 4 * (1 + count)))
+}
+
+function readWord(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+}
+
+export interface PostingList {
+  readonly prefix: Buffer
+  readonly rowIds: number[]
+  /** What contradicts the layout. */
+  readonly problem: string | undefined
+}
+
+/** The values whose keys are from `start` up to `end`, with their rows: for those who check a store. */
+export function* postingLists(table: Table, start: Buffer, end: Buffer): Generator<PostingList> {
+  let rowIds: number[] = []
+  let problem: string | undefined
+  for (const { key, value } of table.getRange({ start, end })) {
+    const chunk = decodeChunk(value)
+    const bound = rowIdOfKey(key)
+    const isLast = bound === NO_ROW
+    const isDamaged = value.length % 4 !== 0 || value.length < 8 || chunk.below !== (isLast ? rowIds.length : 0)
+    if (isDamaged) problem = `a chunk of ${value.length} bytes up to row ${bound} with ${rowIds.length} rows below it`
+    for (const rowId of chunk.rowIds) {
+      if (rowId <= (rowIds.at(-1) ?? -1) || rowId > bound) problem = `row ${rowId} is out of order`
+      rowIds.push(rowId)
+    }
+    if (!isLast) continue
+    yield { prefix: key.subarray(0, -4), rowIds, problem }
+    rowIds = []
+    problem = undefined
+  }
+  if (rowIds.length > 0)
+    yield { prefix: Buffer.from(start), rowIds, problem: `the last chunk after row ${rowIds.at(-1)} is missing` }
+}
