@@ -35,6 +35,7 @@ const threads = ['engine/write/writer-thread.ts', 'engine/pool/pool-thread.ts'].
 )
 const product = async () => [
   'kernel/api.ts',
+  'engine/language/classes.ts',
   'kernel/main.ts',
   'kernel/cli/main.ts',
   ...(await sources('plugins', /^plugins\/[^/]+\/index\.ts$/)),

@@ -28,6 +28,7 @@ import type { Snapshot } from './storage/snapshot.ts'
 import { suggestion } from './suggestion.ts'
 import type { SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
+import type { LinkEnd } from './write/writer-link.ts'
 
 export { describeAll, describeCatalog, describeDataClass } from './catalog/describe.ts'
 export type { Caller, PoolOptions } from './pool/query-pool.ts'
@@ -256,6 +257,14 @@ export class Engine {
   /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
   write(request: SaveRequest): Promise<SaveResult> {
     return this.writer.save(request)
+  }
+
+  /**
+   * Links a thread that waits for its writes, as function code does: see `WriterLink`.
+   * @returns to be called when the thread has ended
+   */
+  linkWriter(end: LinkEnd): () => void {
+    return this.writer.connect(end)
   }
 
   /** Saves, and writes the answer: the entities as they are on the server now, with what went wrong. */

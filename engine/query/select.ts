@@ -9,7 +9,7 @@ import type { LogicalPlan } from './plan/logical-plan.ts'
 import { lower } from './plan/lower.ts'
 import { optimizePlan } from './plan/optimize.ts'
 import type { Operator } from './plan/physical-plan.ts'
-import { prepareQuery } from './plan/query-cache.ts'
+import { type PreparedQuery, prepareQuery } from './plan/query-cache.ts'
 import { QueryErrors } from './query-errors.ts'
 import type { ReadRequest } from './request.ts'
 
@@ -97,4 +97,21 @@ export function runPage(selection: PagedSelection, catalog: Catalog, context: Qu
  */
 export function runSelection({ request, plan, filter }: Selection, catalog: Catalog, context: QueryContext): Rows {
   return execute(plan, filter, openSource(request, catalog, context).rows, context)
+}
+
+/**
+ * The same for rows that are at hand already: what function code asks of a selection.
+ * @param page undefined: the whole selection
+ * @throws {QueryErrors.TIMEOUT} {@link QueryErrors.TOO_MANY_ROWS}
+ */
+export function selectRows(
+  dataClass: DataClass,
+  query: PreparedQuery,
+  rows: Rows,
+  context: QueryContext,
+  page?: PagedSelection['page'],
+): Rows {
+  const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
+  const filter = query.predicate && lower(query.predicate, dataClass, context.snapshot)
+  return execute(plan, filter, rows, context)
 }

@@ -30,6 +30,11 @@ export interface ReadStore {
   /** Does something with the state after the newest commit. Not inside of itself: one snapshot at a time is open. */
   read<T>(work: (snapshot: Snapshot) => T): T
   /**
+   * The same to hold on to, until it is released: for work with effects, which {@link read} might do twice.
+   * @throws {AssertionError} when the one before has not been released
+   */
+  snapshot(): Snapshot
+  /**
    * Gives up the state that the last snapshot was of, so that the writer may use its pages again. Otherwise a timer of
    * lmdb-js does, which does not come in a thread that sleeps between its tasks.
    */
@@ -59,6 +64,7 @@ export function openReadStore(options: ReadStoreOptions): ReadStore {
     catalog,
     layouts,
     read: work => store.read(work),
+    snapshot: () => store.snapshot(),
     rest: () => environment.root.resetReadTxn(),
     async close() {
       store.close()

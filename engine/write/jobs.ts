@@ -12,6 +12,7 @@ import type {
   WriteResult,
 } from './requests.ts'
 import { type SaveContext, saveEntity } from './save-entity.ts'
+import { WriteErrors } from './write-errors.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
 /** What a step runs in. */
@@ -111,11 +112,15 @@ export class DeleteJob implements WriteJob {
   /** Stopped in their slice; perhaps only by others of a later one. */
   private blocked: number[] = []
   private error: ErrorData | undefined
+  private readonly stamps: ReadonlyMap<number, number> | undefined
 
   constructor(
     private readonly request: DeleteRequest,
     private readonly dataClass: DataClass,
-  ) {}
+  ) {
+    const { rowIds, stamps } = request
+    this.stamps = stamps && new Map(Array.from(rowIds, (rowId, i) => [rowId, stamps[i]!]))
+  }
 
   step({ transaction, timestamp, sliceSize }: StepContext): () => void {
     const { rowIds, atomic } = this.request
@@ -124,7 +129,12 @@ export class DeleteJob implements WriteJob {
     const slice = isRetry ? this.blocked : rowIds.subarray(this.next, this.next + size)
     let deletion: Deletion = { deleted: 0, blocked: [] }
     const run = () => {
-      deletion = deleteRows(transaction, this.dataClass, slice, timestamp)
+      const stale = this.stamps && staleRows(transaction, this.dataClass, slice, this.stamps)
+      const fresh = stale ? slice.filter(rowId => !stale.rowIds.has(rowId)) : slice
+      deletion = deleteRows(transaction, this.dataClass, fresh, timestamp)
+      if (!stale || stale.rowIds.size === 0) return
+      deletion.blocked.push(...stale.rowIds)
+      deletion.error ??= stale.error
     }
     if (!atomic) run()
     else {
@@ -176,6 +186,27 @@ export class CalculatedJob implements WriteJob {
   fail(error: ErrorData): void {
     this.outcome = error
   }
+}
+
+/** Rows that somebody else has saved since they were seen with these stamps, and what is wrong with the first. */
+function staleRows(
+  transaction: WriteTransaction,
+  dataClass: DataClass,
+  rowIds: Iterable<number>,
+  stamps: ReadonlyMap<number, number>,
+): { rowIds: Set<number>; error: ErrorData | undefined } {
+  const stale = new Set<number>()
+  let error: ErrorData | undefined
+  for (const rowId of rowIds) {
+    const row = transaction.row(dataClass, rowId)
+    if (!row || row.stamp === stamps.get(rowId)) continue
+    stale.add(rowId)
+    const { name } = dataClass
+    error ??= WriteErrors.STALE_STAMP(row.key, name, String(stamps.get(rowId)), row.stamp)
+      .followedBy(WriteErrors.ENTITY_NOT_DELETED(row.key, name))
+      .toData()
+  }
+  return { rowIds: stale, error }
 }
 
 export class EntitySetsJob implements WriteJob {

@@ -3,6 +3,7 @@ import type { ErrorData } from '../errors.ts'
 import type { ImageScheduleOptions } from '../memory/image-schedule.ts'
 import type { LockOwner } from '../storage/store-lock.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
+import type { LinkEnd } from './writer-link.ts'
 
 /**
  * What crosses between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
@@ -25,7 +26,11 @@ export interface WriterThreadOptions extends ImageScheduleOptions {
   memory?: WebAssembly.Memory | undefined
 }
 
-export type ToWriter = { kind: 'write'; requests: { id: number; request: WriteRequest }[] } | { kind: 'close' }
+export type ToWriter =
+  | { kind: 'write'; requests: { id: number; request: WriteRequest }[] }
+  /** A thread that writes by itself and waits for it. Its port is transferred. */
+  | ({ kind: 'connect' } & LinkEnd)
+  | { kind: 'close' }
 
 export type FromWriter =
   /** The store is open and fits the model. */

@@ -45,6 +45,8 @@ export interface DeleteRequest {
   kind: 'delete'
   dataClass: string
   rowIds: Uint32Array
+  /** The stamp that each was seen with; one that has another now stays. Undefined: none is compared. */
+  stamps?: Uint32Array
   atomic: boolean
 }
 
@@ -109,4 +111,9 @@ export interface EntitySetsResult {
   kind: 'entitySets'
 }
 
-export type WriteResult = SaveResult | DeleteResult | CalculatedResult | EntitySetsResult
+/** Of a transaction that function code drives; what it did was answered step by step. */
+export interface TransactionResult {
+  kind: 'transaction'
+}
+
+export type WriteResult = SaveResult | DeleteResult | CalculatedResult | EntitySetsResult | TransactionResult

@@ -194,6 +194,18 @@ export const WriterErrors = defineErrors('WRITER', {
     http: 500,
     message: () => 'the writer failed; nothing of this was written, the log of the server tells why',
   },
+  /** Of a transaction that function code drives. */
+  TRANSACTION_OVER: {
+    errCode: 1046,
+    http: 503,
+    message: (timeoutMs: number) =>
+      `the transaction took longer than ${timeoutMs} ms and was taken back; nothing of it was written`,
+  },
+  TOO_DEEP: {
+    errCode: 1046,
+    http: 500,
+    message: (limit: number) => `transactions are nested more than ${limit} deep`,
+  },
   OUTCOME_UNKNOWN: {
     errCode: 1046,
     http: 500,

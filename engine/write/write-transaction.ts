@@ -137,6 +137,21 @@ export class WriteTransaction {
     return kept
   }
 
+  /** Global stamp after the changes so far. */
+  get stamp(): number {
+    return this.globalStamp
+  }
+
+  /** Changes so far of this transaction, or of the {@link attempt} that runs. */
+  get changeCount(): number {
+    return this.changes.length
+  }
+
+  /** Those after the first `start` ones, with their rows. */
+  changesFrom(start: number): readonly Change[] {
+    return this.changes.slice(start)
+  }
+
   layout(dataClass: DataClass): RowLayout {
     return this.table(dataClass).layout
   }

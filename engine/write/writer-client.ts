@@ -25,6 +25,7 @@ import type {
   WriteResult,
 } from './requests.ts'
 import { retryLater, WriterErrors } from './write-errors.ts'
+import { cutLink, type LinkEnd, LOST, REFUSED } from './writer-link.ts'
 
 export interface WriterClientOptions {
   /** Folder of the store. */
@@ -86,6 +87,8 @@ export class WriterClient {
     this.stall = resolve
   })
 
+  /** Signals of the threads that are linked to the writer. */
+  private readonly links = new Set<Int32Array>()
   private fillMemory!: () => void
   private readonly filled = new Promise<void>(resolve => {
     this.fillMemory = resolve
@@ -121,6 +124,22 @@ export class WriterClient {
   /** False while the thread is being replaced. */
   get isRunning(): boolean {
     return this.isReady && !this.closing
+  }
+
+  /**
+   * Links a thread that waits for what it writes.
+   * @returns to be called when that thread has ended, so that the writer does not wait for it
+   */
+  connect({ port, signal }: LinkEnd): () => void {
+    if (!this.isRunning) cutLink(signal, REFUSED)
+    else {
+      this.links.add(signal)
+      this.worker!.postMessage({ kind: 'connect', port, signal } satisfies ToWriter, [port])
+    }
+    return () => {
+      this.links.delete(signal)
+      cutLink(signal, LOST)
+    }
   }
 
   /** Resolves when it is durable. @throws {ProtocolError} when no entity could be looked at */
@@ -280,6 +299,8 @@ export class WriterClient {
 
   /** The thread is gone: what it had may be written or not. What it never got waits for the next one, if there is one. */
   private lose(): void {
+    for (const signal of this.links) cutLink(signal, LOST)
+    this.links.clear()
     for (const [id, { isSent, reject }] of this.waiting) {
       if (!isSent && !this.closing) continue
       this.forget(id)

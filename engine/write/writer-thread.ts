@@ -9,9 +9,13 @@ import { ImageSchedule } from '../memory/image-schedule.ts'
 import { MemoryWriter } from '../memory/memory-writer.ts'
 import { openEnvironment } from '../storage/environment.ts'
 import { prepareStore } from '../storage/migrate.ts'
+import type { ErrorData } from '../errors.ts'
 import type { WriteJob } from './jobs.ts'
+import { InteractiveJob, LinkedThread } from './linked-thread.ts'
 import { type FromWriter, packRows, type ToWriter, type WriterThreadOptions } from './messages.ts'
+import type { WriteResult } from './requests.ts'
 import { Writer } from './writer.ts'
+import type { LinkEnd, ToLinkedWriter } from './writer-link.ts'
 
 /** How long a write may have to wait for the memory while it is filled. */
 const FILL_SLICE_MS = 5
@@ -92,8 +96,14 @@ function fillMemory(): void {
   })
 }
 
+interface OpenJob {
+  job: WriteJob
+  /** Number of a request of the client, or the thread that waits for it. */
+  from: number | LinkedThread
+}
+
 function serve(writer: Writer, close: () => Promise<void>): void {
-  let open: { id: number; job: WriteJob }[] = []
+  let open: OpenJob[] = []
   let isClosing = false
   let isScheduled = false
   // After the messages that have arrived already, so that they all share a transaction.
@@ -104,18 +114,12 @@ function serve(writer: Writer, close: () => Promise<void>): void {
 
   const advance = async (): Promise<void> => {
     isScheduled = false
-    Atomics.add(options.heartbeat, 0, 1)
-    writer.commit(open.map(({ job }) => job))
-    Atomics.add(options.heartbeat, 0, 1)
+    commit(open.filter(({ job }) => !(job instanceof InteractiveJob)))
+    // One at a time, after what came meanwhile has been answered: it holds up all others.
+    const interactive = open.find(({ job }) => job instanceof InteractiveJob)
+    if (interactive) commit([interactive])
     // What had no room for a change is read again.
     fillMemory()
-    const done = open.filter(({ job }) => job.outcome)
-    open = open.filter(({ job }) => !job.outcome)
-    if (done.length > 0) {
-      const outcomes = done.map(({ id, job }) => ({ id, outcome: job.outcome! }))
-      const buffer = packRows(outcomes.map(({ outcome }) => outcome))
-      post({ kind: 'done', outcomes }, [buffer])
-    }
     if (open.length > 0) schedule()
     else if (isClosing) {
       await close()
@@ -123,9 +127,43 @@ function serve(writer: Writer, close: () => Promise<void>): void {
     }
   }
 
+  const commit = (together: readonly OpenJob[]): void => {
+    Atomics.add(options.heartbeat, 0, 1)
+    writer.commit(together.map(({ job }) => job))
+    Atomics.add(options.heartbeat, 0, 1)
+    open = open.filter(({ job }) => !job.outcome)
+    const outcomes: { id: number; outcome: WriteResult | ErrorData }[] = []
+    for (const { from, job } of together) {
+      if (!job.outcome || job instanceof InteractiveJob) continue
+      if (from instanceof LinkedThread) from.answer({ outcome: job.outcome })
+      else outcomes.push({ id: from, outcome: job.outcome })
+    }
+    if (outcomes.length === 0) return
+    const buffer = packRows(outcomes.map(({ outcome }) => outcome))
+    post({ kind: 'done', outcomes }, [buffer])
+  }
+
+  const connect = (end: LinkEnd): void => {
+    const thread = new LinkedThread(end)
+    thread.port.on('message', (message: ToLinkedWriter) => {
+      if (thread.refuse(message)) return
+      if (message.kind === 'write') open.push({ from: thread, job: writer.begin(message.request) })
+      else if (message.kind === 'begin') {
+        open.push({
+          from: thread,
+          job: new InteractiveJob(thread, message.timeoutMs, request => writer.begin(request)),
+        })
+      }
+      schedule()
+    })
+    // Links do not keep the thread alive when it is to stop.
+    thread.port.unref()
+  }
+
   port.on('message', (message: ToWriter) => {
+    if (message.kind === 'connect') return connect(message)
     if (message.kind === 'close') isClosing = true
-    else for (const { id, request } of message.requests) open.push({ id, job: writer.begin(request) })
+    else for (const { id, request } of message.requests) open.push({ from: id, job: writer.begin(request) })
     schedule()
   })
 }

@@ -6,6 +6,7 @@ import { openColumns } from '../execute/open-columns.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import { lower } from '../plan/lower.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
+import type { Asker } from '../bind/resolve-path.ts'
 import { bindMeasure, type Measure, type ValueKind } from './measure.ts'
 import { itemText } from './read-values.ts'
 import { summarise, summariseDistinct } from './summarise.ts'
@@ -44,13 +45,14 @@ const DESCRIPTION: Record<ValueKind, string> = {
  * @throws {AggregateErrors.ATTRIBUTE_NEEDED} {@link AggregateErrors.NOT_APPLICABLE}
  */
 export function bindAggregates(
-  items: readonly PathListItem[],
+  items: readonly Pick<PathListItem, 'path'>[],
   { function: wanted, distinct }: Aggregation,
   dataClass: DataClass,
+  asker: Asker = 'client',
 ): Measure[] {
   if (items.length === 0 && (wanted !== 'count' || distinct)) throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
   return items.map(item => {
-    const measure = bindMeasure(item, dataClass)
+    const measure = bindMeasure(item, dataClass, asker)
     const { name, values } = measure
     const usable = APPLICABLE[values]
     if (wanted !== 'all' && !usable.includes(wanted)) {

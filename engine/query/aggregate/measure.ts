@@ -10,7 +10,7 @@ import { ProtocolError } from '../../errors.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
 import { combine, type Predicate } from '../bind/predicate.ts'
-import { type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
+import { type Asker, type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import { SerialiseErrors } from '../serialise/serialise-errors.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
@@ -41,9 +41,13 @@ export type ValueKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
  * @throws {AggregateErrors.NO_VALUES} for what is calculated, and behind a 1→N relation
  * Source: protocol notes, 1.10 and 6.6.
  */
-export function bindMeasure({ path }: PathListItem, dataClass: DataClass): Measure {
+export function bindMeasure(
+  { path }: Pick<PathListItem, 'path'>,
+  dataClass: DataClass,
+  asker: Asker = 'client',
+): Measure {
   const name = path.join('.')
-  const resolved = resolve(path, dataClass)
+  const resolved = resolve(path, dataClass, asker)
   const { relations, target, elements, text } = resolved
   if (target.kind === 'calculated' && !target.calculation) {
     throw AggregateErrors.NO_VALUES(text, 'it is calculated, without code')
@@ -72,11 +76,12 @@ export function bindFirstScalar(items: readonly PathListItem[], dataClass: DataC
   throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
 }
 
-function resolve(path: readonly string[], dataClass: DataClass): ResolvedPath {
+function resolve(path: readonly string[], dataClass: DataClass, asker: Asker): ResolvedPath {
   try {
     return resolvePath(
       path.map(name => ({ name, classIndex: undefined, element: undefined })),
       dataClass,
+      asker,
     )
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error

@@ -12,7 +12,7 @@ import { bindComparison, type ComparisonValue, type Condition } from './bind-com
 import { placeholderValue, placeholderPath } from './bind-params.ts'
 import { joinConditions } from './join-conditions.ts'
 import { combine, type Predicate } from './predicate.ts'
-import { type ResolvedPath, resolvePath } from './resolve-path.ts'
+import { type Asker, type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** Changes between `and`, `or` and `except` in one query: each is a level of the predicate, and a frame of the stack. */
 const MAX_LEVELS = 400
@@ -24,8 +24,13 @@ const MAX_HANDLERS = 10
  * @throws {QueryErrors} for names that do not exist, values that cannot be read, comparators that do not apply
  * Source: protocol notes, 2.
  */
-export function bindFilter(expression: Expression, dataClass: DataClass, params: Params | undefined): Predicate {
-  return bind(expression, { dataClass, params, handlers: 0 }, 0)
+export function bindFilter(
+  expression: Expression,
+  dataClass: DataClass,
+  params: Params | undefined,
+  asker: Asker = 'client',
+): Predicate {
+  return bind(expression, { dataClass, params, asker, handlers: 0 }, 0)
 }
 
 interface Scope {
@@ -33,6 +38,7 @@ interface Scope {
   readonly params: Params | undefined
   /** Query handlers whose queries this one is inside of. */
   readonly handlers: number
+  readonly asker: Asker
 }
 
 function bind(expression: Expression, scope: Scope, level: number): Predicate {
@@ -115,15 +121,16 @@ function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: 
     if (!condition || orderBy.length > 0)
       throw QueryErrors.HANDLER(name, 'gives an order; it may give a condition only')
     const { dataClass } = attribute
-    return bind(condition, { dataClass, params: toParams(parameters), handlers: scope.handlers + 1 }, 0)
+    const inner = { dataClass, params: toParams(parameters), asker: 'server', handlers: scope.handlers + 1 } as const
+    return bind(condition, inner, 0)
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
     throw QueryErrors.HANDLER(name, `gives a query that cannot be used: ${excerpt(text)}`).causedBy(error)
   }
 }
 
-const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params }: Scope): ResolvedPath =>
-  resolvePath(path.kind === 'path' ? path.steps : placeholderPath(path, params), dataClass)
+const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params, asker }: Scope): ResolvedPath =>
+  resolvePath(path.kind === 'path' ? path.steps : placeholderPath(path, params), dataClass, asker)
 
 function bindValue(value: ValueSyntax, { params }: Scope): ComparisonValue {
   switch (value.kind) {

@@ -5,7 +5,7 @@ import { codeOf } from '../calculated-code.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
 import type { OrderTerm } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
-import { type ResolvedPath, resolvePath } from './resolve-path.ts'
+import { type Asker, type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** One attribute of a sort order. */
 export interface SortKey {
@@ -25,16 +25,16 @@ const MAX_HANDLERS = 10
  * @throws 404 with [1500, 1810] for an unknown name, [1594, 1810] for what cannot be sorted
  * Source: protocol notes, 1.6.
  */
-export function bindOrderBy(terms: readonly OrderTerm[], dataClass: DataClass): SortKey[] {
-  return bindTerms(terms, dataClass, 0)
+export function bindOrderBy(terms: readonly OrderTerm[], dataClass: DataClass, asker: Asker = 'client'): SortKey[] {
+  return bindTerms(terms, dataClass, asker, 0)
 }
 
 /** @param handlers order handlers whose orders these terms are inside of */
-function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, handlers: number): SortKey[] {
+function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, asker: Asker, handlers: number): SortKey[] {
   return terms.flatMap(({ path, descending }) => {
     const text = path.steps.map(step => step.name).join('.')
     try {
-      const resolved = resolvePath(path.steps, dataClass)
+      const resolved = resolvePath(path.steps, dataClass, asker)
       return orderByCode(resolved, descending, handlers) ?? [{ ...sortKey(resolved), descending }]
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
@@ -53,7 +53,7 @@ function orderByCode(path: ResolvedPath, descending: boolean, handlers: number):
   if (handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, 'gives orders that lead to themselves')
   const relations = toOne(path)
   try {
-    const keys = bindTerms(parseOrderBy(text), target.dataClass, handlers + 1)
+    const keys = bindTerms(parseOrderBy(text), target.dataClass, 'server', handlers + 1)
     return keys.map(key => ({ ...key, relations: [...relations, ...key.relations] }))
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error

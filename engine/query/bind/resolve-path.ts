@@ -29,18 +29,21 @@ export type ElementStep =
   | { readonly kind: 'any' }
   | { readonly kind: 'link'; readonly letter: string }
 
+/** Who asks: a client, for whom what is private does not exist, or the server's own code. */
+export type Asker = 'client' | 'server'
+
 /**
- * Looks a path up, from left to right. What is private does not exist here.
+ * Looks a path up, from left to right.
  * @throws {QueryErrors.UNKNOWN_ATTRIBUTE}
  * @throws {QueryErrors.PATH} for `[]`, `{n}` or a further step where there is nothing to apply it to
  * Source: protocol notes, 2.9 and 2.10.
  */
-export function resolvePath(steps: readonly PathStep[], dataClass: DataClass): ResolvedPath {
+export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, asker: Asker = 'client'): ResolvedPath {
   const text = excerpt(steps.map(writeStep).join('.'))
   const relations: RelationStep[] = []
   let owner = dataClass
   for (const [position, step] of steps.entries()) {
-    const found = publicAttribute(owner, step.name)
+    const found = visibleAttribute(owner, step.name, asker)
     if (found.kind === 'alias')
       relations.push(...found.relations.map(relation => ({ relation, classIndex: step.classIndex })))
     const target = found.kind === 'alias' ? found.target : found
@@ -78,11 +81,12 @@ const shared = (relations: readonly RelationStep[]): RelationStep[] =>
     classIndex: relations.slice(position).find(({ classIndex }) => classIndex !== undefined)?.classIndex,
   }))
 
-/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for a private one */
-export function publicAttribute(dataClass: DataClass, name: string): Attribute {
+/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for one that is private to the asker */
+export function visibleAttribute(dataClass: DataClass, name: string, asker: Asker): Attribute {
+  const isVisible = (attribute: Attribute): boolean => asker === 'server' || isPublic(attribute)
   const attribute = dataClass.attributesByName.get(name)
-  if (attribute && isPublic(attribute)) return attribute
-  const known = dataClass.attributes.filter(isPublic).map(other => other.name)
+  if (attribute && isVisible(attribute)) return attribute
+  const known = dataClass.attributes.filter(isVisible).map(other => other.name)
   throw QueryErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
 }
 

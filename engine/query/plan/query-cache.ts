@@ -2,6 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { bindFilter } from '../bind/bind-filter.ts'
 import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
 import type { Predicate } from '../bind/predicate.ts'
+import type { Asker } from '../bind/resolve-path.ts'
 import { codeDecides } from '../calculated-code.ts'
 import { cachedParser } from '../parse/parse-cache.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
@@ -19,6 +20,8 @@ export interface QueryTexts {
   readonly filter?: string
   readonly params?: Params
   readonly orderBy?: string
+  /** `client` unless said otherwise. */
+  readonly asker?: Asker
 }
 
 const PARSED = { entries: 2_000, sizeBytes: 16 * 2 ** 20 }
@@ -33,42 +36,45 @@ interface Prepared {
 }
 
 // A new catalog has new dataclasses, so nothing here outlives the model that it was bound to.
-const preparedByDataClass = new WeakMap<DataClass, Prepared>()
+const preparedFor = { client: new WeakMap<DataClass, Prepared>(), server: new WeakMap<DataClass, Prepared>() }
 
 /**
  * Parses, binds and optimizes the texts of a query, or remembers the result.
  * @throws {ParseErrors} {@link QueryErrors}
  */
-export function prepareQuery(dataClass: DataClass, { filter, params, orderBy }: QueryTexts): PreparedQuery {
-  const prepared = preparedOf(dataClass)
+export function prepareQuery(
+  dataClass: DataClass,
+  { filter, params, orderBy, asker = 'client' }: QueryTexts,
+): PreparedQuery {
+  const prepared = preparedOf(dataClass, asker)
   const query: PreparedQuery =
     filter === undefined
       ? { predicate: undefined, orderBy: [] }
       : params || codeDecides()
-        ? prepareFilter(filter, dataClass, params)
+        ? prepareFilter(filter, dataClass, params, asker)
         : prepared.filter(filter)
   // An order inside the filter has precedence.
   if (query.orderBy.length > 0 || orderBy === undefined) return query
-  const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass) : prepared.orderBy(orderBy)
+  const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass, asker) : prepared.orderBy(orderBy)
   return { ...query, orderBy: keys }
 }
 
-function preparedOf(dataClass: DataClass): Prepared {
-  let prepared = preparedByDataClass.get(dataClass)
+function preparedOf(dataClass: DataClass, asker: Asker): Prepared {
+  let prepared = preparedFor[asker].get(dataClass)
   if (!prepared) {
     prepared = {
-      filter: cachedParser(text => prepareFilter(text, dataClass, undefined), PREPARED),
-      orderBy: cachedParser(text => bindOrderBy(parseOrderBy(text), dataClass), PREPARED),
+      filter: cachedParser(text => prepareFilter(text, dataClass, undefined, asker), PREPARED),
+      orderBy: cachedParser(text => bindOrderBy(parseOrderBy(text), dataClass, asker), PREPARED),
     }
-    preparedByDataClass.set(dataClass, prepared)
+    preparedFor[asker].set(dataClass, prepared)
   }
   return prepared
 }
 
-function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined): PreparedQuery {
+function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, asker: Asker): PreparedQuery {
   const { condition, orderBy } = parse(text)
   return {
-    predicate: condition && optimizePredicate(bindFilter(condition, dataClass, params)),
-    orderBy: bindOrderBy(orderBy, dataClass),
+    predicate: condition && optimizePredicate(bindFilter(condition, dataClass, params, asker)),
+    orderBy: bindOrderBy(orderBy, dataClass, asker),
   }
 }

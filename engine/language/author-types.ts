@@ -1,0 +1,185 @@
+/**
+ * What the classes of an author look like to TypeScript. Without the file that `tesser types` writes, every dataclass and
+ * attribute name will do; with it, only those of the model.
+ */
+
+/** The dataclasses of the model; `tesser types` adds them. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
+export interface Model {}
+
+/**
+ * Which classes the entities, selections and dataclasses are instances of, by class name, for those who declare it:
+ *
+ *   declare module 'tesser/classes' { interface Classes { EmployeeEntity: EmployeeEntity } }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
+export interface Classes {}
+
+export type DataClassName = keyof Model extends never ? string : keyof Model & string
+
+// biome-ignore lint/suspicious/noExplicitAny: without a model nothing is known of the attributes
+type Loose = { [name: string]: any }
+type Part<N, P extends string> = N extends keyof Model ? (Model[N] extends Record<P, infer T> ? T : never) : Loose
+/** Storage attributes, relations and aliases. */
+export type Attributes<N extends string> = Part<N, 'attributes'>
+export type Calculated<N extends string> = Part<N, 'calculated'>
+export type Key<N extends string> = N extends keyof Model ? Part<N, 'key'> : string | number
+/** An attribute, a path through relations or into objects. */
+export type AttributePath<N extends string> = N extends keyof Model ? NameOf<N> | `${NameOf<N>}.${string}` : string
+type NameOf<N extends string> = (keyof Attributes<N> | keyof Calculated<N>) & string
+type ClassNamed<Name extends string, Otherwise> = Name extends keyof Classes ? Classes[Name] : Otherwise
+
+export type EntityOf<N extends string> = ClassNamed<`${N}Entity`, BaseEntity<N> & Attributes<N> & Calculated<N>>
+export type SelectionOf<N extends string> = ClassNamed<`${N}Selection`, BaseSelection<N>>
+export type DataClassOf<N extends string> = ClassNamed<N, BaseDataClass<N>>
+export type DataStoreOf = { readonly [N in DataClassName]: DataClassOf<N> } & BaseDataStore
+
+/** Bytes of an image or a blob. */
+export interface Binary {
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+
+/** What a `save` or a `drop` came to. Source: protocol notes, 5.10. */
+export interface Status {
+  readonly success: boolean
+  /** Only when it failed. */
+  readonly status?: number
+  readonly statusText?: string
+  /** Root cause first. */
+  readonly errors?: readonly { message: string; componentSignature: string; errCode: number }[]
+}
+
+/** Values of a query by name, beside or instead of those by number: `{ parameters: { name: 'Ada' } }`. */
+export interface QuerySettings {
+  readonly parameters?: object
+  /** Attribute paths for placeholders in the place of an attribute. */
+  readonly attributes?: Readonly<Record<string, string | readonly string[]>>
+}
+
+/** A value of a query, or as the last one {@link QuerySettings}. */
+export type QueryValue = string | number | bigint | boolean | Date | readonly unknown[] | object
+
+export interface DataClassInfo {
+  readonly name: string
+  readonly primaryKey: string
+  readonly tableNumber: number
+  readonly exposed: boolean
+}
+
+/** A dataclass: `ds.Employee`. */
+export interface BaseDataClass<N extends string> {
+  /**
+   * Entities that a query finds: the text of a `$filter`, perhaps with `order by`, with values for `:1`, `:2`.
+   * @throws a `ProtocolError` as `$filter` does
+   */
+  query(text: string, ...values: QueryValue[]): SelectionOf<N>
+  /** The entity with this primary key, or null. */
+  get(key: Key<N>): EntityOf<N> | null
+  all(): SelectionOf<N>
+  /** An entity that exists in memory only, until it is saved. */
+  new (values?: object): EntityOf<N>
+  /** A selection without entities, to `add` to. It keeps the order and what is added twice. */
+  newSelection(): SelectionOf<N>
+  /**
+   * Creates or changes entities: an object with `__KEY` and `__STAMP`, or with a primary key that exists, changes an
+   * entity, every other one creates one. Each is saved by itself; those that cannot be are not in the selection.
+   */
+  fromCollection(objects: readonly object[]): SelectionOf<N>
+  getCount(): number
+  getInfo(): DataClassInfo
+}
+
+/** What every entity has beside its attributes. */
+export interface BaseEntity<N extends string> {
+  getDataClass(): DataClassOf<N>
+  /** The primary key; null of a new entity that has none yet. */
+  getKey(): Key<N> | null
+  /** 0 of a new entity. */
+  getStamp(): number
+  isNew(): boolean
+  /** Whether there is something to save. */
+  touched(): boolean
+  touchedAttributes(): string[]
+  /** Saves what has been assigned, durably, unless somebody else has saved the entity since it was loaded. */
+  save(): Status
+  /** Deletes it, unless somebody else has saved it since it was loaded. `force`: in any case. */
+  drop(options?: { force?: boolean }): Status
+  /** Forgets what has been assigned and loads it again. */
+  reload(): Status
+  /** A new entity with the same values, apart from the primary key; not saved. */
+  clone(): EntityOf<N>
+  /** Attributes in which both differ. */
+  diff(
+    other: EntityOf<N>,
+    attributes?: readonly string[],
+  ): { attributeName: string; value: unknown; otherValue: unknown }[]
+  /**
+   * A plain object. Without filter: all attributes, N→1 relations as `{__KEY}`, 1→N relations left out.
+   * @param filter paths such as `'lastName, employer.name, staff.*'`, or an array of them
+   */
+  toObject(
+    filter?: string | readonly string[],
+    options?: { withKey?: boolean; withStamp?: boolean },
+  ): Record<string, unknown>
+  toJSON(): Record<string, unknown>
+  /** Assigns the attributes that the object has; relations by `{__KEY}`. */
+  fromObject(values: object): void
+  /** Position in a selection, or -1. */
+  indexOf(selection: SelectionOf<N>): number
+}
+
+/** Entities of one dataclass, found when they are first needed. Nothing changes it but `add`. */
+export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
+  readonly length: number
+  getDataClass(): DataClassOf<N>
+  /** Whether it has an order of its own (and may hold an entity twice). */
+  isOrdered(): boolean
+  query(text: string, ...values: QueryValue[]): SelectionOf<N>
+  orderBy(order: string): SelectionOf<N>
+  first(): EntityOf<N> | null
+  last(): EntityOf<N> | null
+  /** Negative: from the end. Null when there is none, or when it has been deleted. */
+  at(index: number): EntityOf<N> | null
+  /** As of an array. */
+  slice(start?: number, end?: number): SelectionOf<N>
+  sum(attribute: AttributePath<N>): number | bigint
+  average(attribute: AttributePath<N>): number | null
+  min(attribute: AttributePath<N>): unknown
+  max(attribute: AttributePath<N>): unknown
+  /** Entities that have a value in the attribute. */
+  count(attribute: AttributePath<N>): number
+  /** Different values, ascending, without null. */
+  distinct(attribute: AttributePath<N>): unknown[]
+  /** Entities of both. */
+  and(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>
+  or(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>
+  minus(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>
+  contains(entity: EntityOf<N>): boolean
+  /** Adds to this selection itself. */
+  add(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>
+  /** A selection of its own with the same entities. */
+  copy(): SelectionOf<N>
+  /** Values of an attribute, in the order of the selection, null included. */
+  extract(attribute: AttributePath<N>): unknown[]
+  /** Objects with these attributes, in the order of the selection. */
+  extract(...attributes: AttributePath<N>[]): Record<string, unknown>[]
+  /** Entities that the relation leads to from any of these. */
+  related<R extends string>(relation: R): SelectionOf<string>
+  toCollection(
+    filter?: string | readonly string[],
+    options?: { begin?: number; howMany?: number; withKey?: boolean; withStamp?: boolean },
+  ): Record<string, unknown>[]
+  toJSON(): Record<string, unknown>[]
+  /** Deletes its entities. @returns those that could not be deleted */
+  drop(): SelectionOf<N>
+}
+
+export interface BaseDataStore {
+  /**
+   * Runs `work` so that all of its saves and drops become durable together, or none. It reads what it has written. When
+   * it throws or returns false, nothing is kept. Other writes wait meanwhile, so its time is bounded.
+   * @returns what `work` returns @throws what `work` throws
+   */
+  transaction<T>(work: () => T): T
+}

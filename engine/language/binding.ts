@@ -1,0 +1,83 @@
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { Rows } from '../query/execute/rows.ts'
+import type { ReadStore } from '../storage/open-read-store.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import { suggestion } from '../suggestion.ts'
+import { defineAttributes } from './attributes.ts'
+import { DataClassBase } from './data-class.ts'
+import { type AuthorClass, type ClassKind, subjectOf } from './describe-classes.ts'
+import { EntityBase, type Reading } from './entity.ts'
+import { type PendingRows, SelectionBase } from './entity-selection.ts'
+import type { Language } from './language.ts'
+import { LanguageErrors } from './language-errors.ts'
+
+/** On the prototypes of one language: which dataclass of which store they are about. */
+export const BINDING = Symbol('tesser.binding')
+
+/** A dataclass together with the classes that its entities and selections are instances of. */
+export interface Binding {
+  readonly language: Language
+  readonly dataClass: DataClass
+  readonly layout: RowLayout
+  /** `ds.Employee`. */
+  readonly instance: DataClassBase
+  /** @param rowId undefined: a new entity @param reading what it was found by */
+  entity(rowId: number | undefined, reading?: Reading): EntityBase
+  selection(rows: Rows | PendingRows): SelectionBase
+}
+
+/**
+ * Derives classes from those of the authors, or from our own, that know their dataclass and have its attributes. An
+ * author's class itself stays as it is: it may serve another store too.
+ * @throws {LanguageErrors.WRONG_BASE} {@link LanguageErrors.TWO_CLASSES}
+ */
+export function bindClasses(
+  language: Language,
+  classes: readonly AuthorClass[],
+  { catalog, layouts }: ReadStore,
+): Map<DataClass, Binding> {
+  const authors = new Map<string, AuthorClass>()
+  for (const each of classes) {
+    const { kind, dataClass } = subjectOf(each)
+    if (dataClass === undefined) continue
+    if (!catalog.dataClassesByName.has(dataClass)) {
+      const known = catalog.dataClasses.map(({ name }) => name)
+      throw LanguageErrors.WRONG_BASE(each.name, dataClass, suggestion(dataClass, known))
+    }
+    const first = authors.get(`${kind} ${dataClass}`)
+    if (first) throw LanguageErrors.TWO_CLASSES(first.name, each.name, `${kind} class of ${dataClass}`)
+    authors.set(`${kind} ${dataClass}`, each)
+  }
+  return new Map(catalog.dataClasses.map(dataClass => [dataClass, bind(dataClass)]))
+
+  function bind(dataClass: DataClass): Binding {
+    const author = <T>(kind: ClassKind, ours: T): T =>
+      (authors.get(`${kind} ${dataClass.name}`) as T | undefined) ?? ours
+    const entityClass = derived(author('entity', EntityBase))
+    const selectionClass = derived(author('entitySelection', SelectionBase))
+    const dataClassClass = derived(author('dataClass', DataClassBase))
+    const binding: Binding = {
+      language,
+      dataClass,
+      layout: layouts.get(dataClass)!,
+      get instance() {
+        return instance
+      },
+      entity: (rowId, reading) => EntityBase.make(entityClass, rowId, reading),
+      selection: rows => SelectionBase.make(selectionClass, rows),
+    }
+    for (const { prototype } of [entityClass, selectionClass, dataClassClass]) {
+      Object.defineProperty(prototype, BINDING, { value: binding })
+    }
+    defineAttributes(entityClass.prototype, binding)
+    const instance = new dataClassClass()
+    return binding
+  }
+}
+
+/** A subclass of the same name. */
+function derived<T extends object>(base: new () => T): new () => T {
+  const subclass = class extends (base as new () => object) {}
+  Object.defineProperty(subclass, 'name', { value: base.name })
+  return subclass as new () => T
+}

@@ -1,0 +1,51 @@
+import { type AuthorClass, SUBJECT, type Subject, subjectOf } from './describe-classes.ts'
+import type { DataStoreOf } from './author-types.ts'
+import type { Language } from './language.ts'
+import { LanguageErrors } from './language-errors.ts'
+
+let current: Language | undefined
+
+/** Makes `ds` that of a language, or of none. @returns the one before */
+export function setCurrent(language: Language | undefined): Language | undefined {
+  const before = current
+  current = language
+  return before
+}
+
+/** @throws {LanguageErrors.NO_CALL} */
+function currentLanguage(): Language {
+  if (!current) throw LanguageErrors.NO_CALL()
+  return current
+}
+
+/** The datastore while a function runs: `ds.Employee.query(…)`. */
+export const ds = new Proxy({} as DataStoreOf, {
+  get: (_, name) => Reflect.get(currentLanguage().dataStore, name) as unknown,
+  has: (_, name) => Reflect.has(currentLanguage().dataStore, name),
+})
+
+/** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
+export class DataStore {
+  static readonly [SUBJECT]: Subject = { kind: 'dataStore' }
+
+  /** The instance of the author's class, with a property for each dataclass. */
+  static bind(language: Language, classes: readonly AuthorClass[]): DataStore {
+    const [author = DataStore, other] = classes.filter(each => subjectOf(each).kind === 'dataStore')
+    if (other) throw LanguageErrors.TWO_CLASSES(author.name, other.name, 'datastore')
+    const instance = new (author as new () => DataStore)()
+    for (const [dataClass, { instance: value }] of language.bindings) {
+      Object.defineProperty(instance, dataClass.name, { value, enumerable: true })
+    }
+    return instance
+  }
+
+  transaction<T>(work: () => T): T {
+    return currentLanguage().transaction(work)
+  }
+}
+
+/** Base class of shared singletons: one instance, called by the name of its class. */
+// biome-ignore lint/complexity/noStaticOnlyClass: a class to extend
+export class Singleton {
+  static readonly [SUBJECT]: Subject = { kind: 'singleton' }
+}

@@ -1,0 +1,400 @@
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import type { ErrorData } from '../errors.ts'
+import { ProtocolError } from '../errors.ts'
+import { type Cell, cellReader, readsSegments } from '../query/execute/cell-reader.ts'
+import { RowView } from '../storage/row-view.ts'
+import { suggestion } from '../suggestion.ts'
+import type { Status } from './author-types.ts'
+import { BINDING, type Binding } from './binding.ts'
+import type { SelectionBase } from './entity-selection.ts'
+import type { Language } from './language.ts'
+import { LanguageErrors } from './language-errors.ts'
+import { assignObject, toObject } from './to-object.ts'
+import { plain, toAuthor, toJson } from './values.ts'
+
+/** What is done around saves and drops, for dataclasses that have code for it. */
+export interface EntityHooks {
+  /** After a value has been assigned. */
+  touched?(entity: EntityBase, attribute: StorageAttribute): void
+  /** @returns why it must not be saved */
+  beforeSave?(entity: EntityBase): Status | undefined
+  afterSave?(entity: EntityBase, status: Status): void
+  beforeDrop?(entity: EntityBase): Status | undefined
+  afterDrop?(entity: EntityBase, status: Status): void
+}
+
+const SUCCESS: Status = { success: true }
+/** Loaded entities of which one attribute is read before it is read from its column for the others. */
+const ROWS_BEFORE_COLUMN = 16
+
+/**
+ * Entities that come from one selection. When a number or a bool is read from many of them, it is read from its column and
+ * not from their rows.
+ */
+export class Reading {
+  readonly version: number
+  readonly globalStamp: number
+  private readonly counts: number[] = []
+  private readonly readers: (((rowId: number) => Cell) | undefined)[] = []
+
+  /** @param size of the selection */
+  constructor(
+    private readonly binding: Binding,
+    private readonly size: number,
+  ) {
+    const { language } = binding
+    this.version = language.version
+    this.globalStamp = language.snapshot.globalStamp
+  }
+
+  /** Undefined: read the row. */
+  reader(attribute: StorageAttribute, slot: number): ((rowId: number) => Cell) | undefined {
+    const { language, dataClass } = this.binding
+    // Columns are of one snapshot.
+    if (this.version !== language.version || !language.isInCall) return undefined
+    const known = this.readers[slot]
+    if (known) return known
+    const count = (this.counts[slot] ?? 0) + 1
+    this.counts[slot] = count
+    if (count !== ROWS_BEFORE_COLUMN) return undefined
+    const table = language.snapshot.table(dataClass)
+    if (!readsSegments(table, this.size)) return undefined
+    this.readers[slot] = cellReader(table, attribute, this.size)
+    return this.readers[slot]
+  }
+}
+
+/** What other modules may do with an entity and an author may not. */
+export interface EntityInternals {
+  /** Undefined: it has never been saved, or has been dropped. */
+  rowId(entity: EntityBase): number | undefined
+  /** Its row as it was loaded; undefined of a new entity. Of one that was found but not read yet it is read now. */
+  row(entity: EntityBase): RowView | undefined
+  /** A number or a bool as its column has it; undefined when it is to be read from the row. */
+  cell(entity: EntityBase, attribute: StorageAttribute, slot: number): { value: Cell } | undefined
+  /** Assigned and not saved. Undefined: not assigned. */
+  assigned(entity: EntityBase, attribute: StorageAttribute): Value | undefined
+  assign(entity: EntityBase, attribute: StorageAttribute, value: Value): void
+  /** Everything that a save would send. */
+  changes(entity: EntityBase): ReadonlyMap<StorageAttribute, Value>
+  /** An object value, the same one each time, so that changes inside it are found. */
+  object(entity: EntityBase, attribute: StorageAttribute, read: () => unknown): unknown
+  related(entity: EntityBase, relation: RelatedEntityAttribute, find: () => EntityBase | null): EntityBase | null
+  setRelated(entity: EntityBase, relation: RelatedEntityAttribute, related: EntityBase | null): void
+}
+
+export let internals!: EntityInternals
+
+/** Given to the next constructor that runs: an author's class may have one of its own without parameters. */
+let next: { rowId: number | undefined; reading: Reading | undefined } | undefined
+
+export class EntityBase {
+  declare readonly [BINDING]: Binding
+  #rowId: number | undefined
+  #row: RowView | undefined
+  #reading: Reading | undefined
+  /** Something was read from a column: the row, when it is loaded, has to be of the same state. */
+  #isPeeked = false
+  #isStale = false
+  #isDropped = false
+  #changes: Map<StorageAttribute, Value> | undefined
+  #objects: Map<StorageAttribute, unknown> | undefined
+  #related: Map<RelatedEntityAttribute, EntityBase | null> | undefined
+
+  constructor() {
+    if (!next) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
+    this.#rowId = next.rowId
+    this.#reading = next.reading
+    next = undefined
+  }
+
+  static {
+    internals = {
+      rowId: entity => entity.#rowId,
+      row: entity => entity.#load(),
+      cell(entity, attribute, slot) {
+        if (entity.#row !== undefined || entity.#reading === undefined) return undefined
+        const read = entity.#reading.reader(attribute, slot)
+        if (!read) return undefined
+        entity.#isPeeked = true
+        return { value: read(entity.#rowId!) }
+      },
+      assigned: (entity, attribute) => entity.#changes?.get(attribute),
+      assign: (entity, attribute, value) => entity.#assign(attribute, value),
+      changes: entity => entity.#collect(),
+      object(entity, attribute, read) {
+        entity.#objects ??= new Map()
+        if (!entity.#objects.has(attribute)) entity.#objects.set(attribute, read())
+        return entity.#objects.get(attribute)
+      },
+      related(entity, relation, find) {
+        const known = entity.#related?.get(relation)
+        if (known !== undefined) return known
+        const found = find()
+        entity.#related ??= new Map()
+        entity.#related.set(relation, found)
+        return found
+      },
+      setRelated(entity, relation, related) {
+        entity.#assign(
+          relation.foreignKey,
+          related ? (internals.row(related)!.value(relation.target.key) as Value) : null,
+        )
+        entity.#related!.set(relation, related)
+      },
+    }
+  }
+
+  static make(entityClass: new () => EntityBase, rowId: number | undefined, reading: Reading | undefined): EntityBase {
+    next = { rowId, reading }
+    try {
+      const entity = new entityClass()
+      noteFields(entity)
+      return entity
+    } finally {
+      next = undefined
+    }
+  }
+
+  getDataClass(): object {
+    return this[BINDING].instance
+  }
+
+  getKey(): unknown {
+    const { key } = this[BINDING].dataClass
+    const assigned = this.#changes?.get(key)
+    if (assigned !== undefined) return toAuthor(key, assigned)
+    const row = this.#load()
+    return row ? toAuthor(key, row.value(key) as Value) : null
+  }
+
+  getStamp(): number {
+    return this.#load()?.stamp ?? 0
+  }
+
+  isNew(): boolean {
+    return this.#rowId === undefined && !this.#isDropped
+  }
+
+  touched(): boolean {
+    return this.#collect().size > 0
+  }
+
+  touchedAttributes(): string[] {
+    return [...this.#collect().keys()].map(attribute => attribute.name)
+  }
+
+  save(): Status {
+    return saveEntities([this])[0]!
+  }
+
+  drop({ force = false }: { force?: boolean } = {}): Status {
+    const { language, dataClass } = this[BINDING]
+    const { hooks } = language.options
+    const row = this.#load()
+    // By its key and not by its row id: after a transaction that was taken back this may be another entity's.
+    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    const stopped = hooks?.beforeDrop?.(this)
+    if (stopped) return stopped
+    const { error } = language.drop({
+      dataClass: dataClass.name,
+      rowIds: Uint32Array.of(rowId),
+      atomic: false,
+      ...(!force && { stamps: Uint32Array.of(this.#sentStamp(row!)) }),
+    })
+    const status = error ? statusOf(error) : SUCCESS
+    if (!error) {
+      this.#rowId = undefined
+      this.#isDropped = true
+    }
+    hooks?.afterDrop?.(this, status)
+    return status
+  }
+
+  reload(): Status {
+    const { language, dataClass } = this[BINDING]
+    const row = this.#load()
+    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    this.#become(rowId, undefined)
+    return SUCCESS
+  }
+
+  clone(): EntityBase {
+    const clone = this[BINDING].entity(this.#rowId)
+    clone.#row = this.#load()
+    clone.#isStale = this.#isStale
+    for (const [attribute, value] of this.#collect()) clone.#assign(attribute, structuredClone(value))
+    return clone
+  }
+
+  diff(
+    other: EntityBase,
+    attributes?: readonly string[],
+  ): { attributeName: string; value: unknown; otherValue: unknown }[] {
+    const { dataClass } = this[BINDING]
+    if (other[BINDING] !== this[BINDING])
+      throw LanguageErrors.INCOMPATIBLE('an entity of another class', `one of ${dataClass.name}`)
+    const names = attributes ?? dataClass.attributes.filter(isComparable).map(({ name }) => name)
+    const valueIn = (entity: EntityBase, name: string): unknown => (entity as unknown as Record<string, unknown>)[name]
+    return names
+      .map(name => ({ attributeName: name, value: valueIn(this, name), otherValue: valueIn(other, name) }))
+      .filter(({ value, otherValue }) => JSON.stringify(plain(value)) !== JSON.stringify(plain(otherValue)))
+  }
+
+  toObject(
+    filter?: string | readonly string[],
+    options?: { withKey?: boolean; withStamp?: boolean },
+  ): Record<string, unknown> {
+    return toObject(this, this[BINDING], filter, options)
+  }
+
+  toJSON(): Record<string, unknown> {
+    return this.toObject()
+  }
+
+  fromObject(values: object): void {
+    assignObject(this, this[BINDING], values)
+  }
+
+  indexOf(selection: SelectionBase): number {
+    return this.#rowId === undefined ? -1 : selection.positionOf(this.#rowId)
+  }
+
+  #load(): RowView | undefined {
+    if (this.#row || this.#rowId === undefined) return this.#row
+    const { language, dataClass } = this[BINDING]
+    const row = language.snapshot.table(dataClass).row(this.#rowId)
+    if (!row) throw LanguageErrors.ENTITY_GONE(dataClass.name)
+    this.#row = row.copy()
+    const reading = this.#reading
+    this.#isStale = this.#isPeeked && row.globalStamp > reading!.globalStamp && reading!.version !== language.version
+    this.#reading = undefined
+    return this.#row
+  }
+
+  /** What was read from it must not be of an older state than what is sent as seen. */
+  #sentStamp(row: RowView): number {
+    return this.#isStale ? row.stamp - 1 : row.stamp
+  }
+
+  #assign(attribute: StorageAttribute, value: Value): void {
+    const { language, layout } = this[BINDING]
+    // What is not assigned is to stay as it is now.
+    this.#load()
+    this.#changes ??= new Map()
+    this.#changes.set(attribute, value)
+    this.#objects?.delete(attribute)
+    for (const relation of layout.references) {
+      if (relation.foreignKey === attribute) this.#related?.delete(relation)
+    }
+    this.#related ??= new Map()
+    language.options.hooks?.touched?.(this, attribute)
+  }
+
+  /** What has been assigned, and objects that were changed inside. */
+  #collect(): ReadonlyMap<StorageAttribute, Value> {
+    this.#checkNames()
+    const changes = new Map(this.#changes)
+    for (const [attribute, object] of this.#objects ?? []) {
+      const slot = this[BINDING].layout.slotOf.get(attribute)!
+      const stored = this.#row?.json(slot) ?? 'null'
+      if (!changes.has(attribute) && JSON.stringify(object) !== stored) changes.set(attribute, object as Value)
+    }
+    return changes
+  }
+
+  /** A name that is no attribute would be lost in silence. Fields that a class declares are there from the start. */
+  #checkNames(): void {
+    const { dataClass } = this[BINDING]
+    const fields = fieldsOf(this)
+    for (const name of Object.keys(this)) {
+      if (fields.has(name)) continue
+      const known = dataClass.attributes.map(attribute => attribute.name)
+      throw LanguageErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+    }
+  }
+
+  #become(rowId: number, row: RowView | undefined): void {
+    this.#rowId = rowId
+    this.#row = row
+    this.#changes = undefined
+    this.#objects = undefined
+    this.#related = undefined
+    this.#isPeeked = false
+    this.#isStale = false
+  }
+
+  /** What the writer gets. */
+  static body(entity: EntityBase): Record<string, unknown> {
+    const row = entity.#load()
+    const body: Record<string, unknown> = row ? { __KEY: row.key, __STAMP: entity.#sentStamp(row) } : {}
+    for (const [attribute, value] of entity.#collect()) body[attribute.name] = toJson(attribute, value)
+    return body
+  }
+
+  /** After a save. */
+  static saved(entity: EntityBase, rowId: number, bytes: Uint8Array): void {
+    const { language, layout } = entity[BINDING]
+    for (const [attribute, value] of entity.#changes ?? []) {
+      if (attribute.type !== 'image' && attribute.type !== 'blob') continue
+      language.transactionOverlay?.addBinary(attribute, rowId, value as BinaryValue | null)
+    }
+    entity.#become(rowId, new RowView(layout, bytes))
+  }
+}
+
+/** Names of the fields that the classes of an entity declare, as found on the first one. */
+const declaredFields = new WeakMap<object, ReadonlySet<string>>()
+
+/** To be asked of an entity that nothing has been assigned to yet. */
+function noteFields(entity: EntityBase): void {
+  const prototype = Object.getPrototypeOf(entity) as object
+  if (!declaredFields.has(prototype)) declaredFields.set(prototype, new Set(Object.keys(entity)))
+}
+
+const fieldsOf = (entity: EntityBase): ReadonlySet<string> =>
+  declaredFields.get(Object.getPrototypeOf(entity) as object)!
+
+const isComparable = ({ kind }: { kind: string }): boolean => kind !== 'relatedEntities' && kind !== 'relatedEntity'
+
+/**
+ * Saves entities of one dataclass, each by itself, in one request to the writer.
+ * @returns a status for each
+ */
+export function saveEntities(entities: readonly EntityBase[]): Status[] {
+  const [first] = entities
+  if (!first) return []
+  const { language, dataClass } = first[BINDING]
+  const { hooks } = language.options
+  const statuses = entities.map(entity => hooks?.beforeSave?.(entity) ?? (isUnchanged(entity) ? SUCCESS : undefined))
+  const waiting = entities.filter((_, i) => statuses[i] === undefined)
+  const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
+  let done = 0
+  return entities.map((entity, i) => {
+    let status = statuses[i]
+    if (!status) {
+      const { rowId, row, failure } = results[done++]!
+      if (!failure) EntityBase.saved(entity, rowId!, row!)
+      status = failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
+    }
+    hooks?.afterSave?.(entity, status)
+    return status
+  })
+}
+
+const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
+
+function send(language: Language, dataClass: string, entities: readonly EntityBase[]) {
+  const bodies = entities.map(entity => EntityBase.body(entity))
+  const body = Buffer.from(JSON.stringify(bodies))
+  return language.save({ dataClass, body, mode: 'update', atomic: false, trusted: true }).entities
+}
+
+/** As a status object of the language. Source: protocol notes, 5.10. */
+export function statusOf(error: ErrorData): Status {
+  const { status, statusText } = new ProtocolError(error).saveStatus ?? { status: 4, statusText: 'Other error' }
+  return { success: false, status, statusText, errors: error.entries }
+}

@@ -1,0 +1,230 @@
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { EngineErrors } from '../engine-errors.ts'
+import type { QueryContext } from '../query/execute/evaluate.ts'
+import { QueryBudget } from '../query/execute/query-budget.ts'
+import type { QueryLimits } from '../query/query-limits.ts'
+import type { ReadStore } from '../storage/open-read-store.ts'
+import type { Snapshot } from '../storage/snapshot.ts'
+import { suggestion } from '../suggestion.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../write/requests.ts'
+import type { WriterLink } from '../write/writer-link.ts'
+import { bindClasses, type Binding } from './binding.ts'
+import { DataStore, setCurrent } from './data-store.ts'
+import { type AuthorClass, subjectOf } from './describe-classes.ts'
+import type { EntityHooks } from './entity.ts'
+import { LanguageErrors } from './language-errors.ts'
+import { Overlay } from './overlay.ts'
+
+export interface LanguageOptions {
+  readonly store: ReadStore
+  readonly limits: QueryLimits
+  /** Classes of authors, as `authorClasses` finds them in their modules. */
+  readonly classes?: readonly AuthorClass[]
+  /** Without it nothing can be saved. */
+  readonly writer?: WriterLink
+  /** How long a transaction may hold up other writes; 2,000 by default. */
+  readonly transactionTimeoutMs?: number
+  /** What is done around saves and drops. */
+  readonly hooks?: EntityHooks
+}
+
+export interface CallOptions {
+  /** When its time is over, in milliseconds since 1970: queries end then. Code that computes is ended by others. */
+  readonly deadlineAt?: number
+  /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
+  readonly canWrite?: boolean
+}
+
+/** Something that reads the state of now, but has not done so yet. */
+export interface Pending {
+  settle(): void
+}
+
+const TRANSACTION_TIMEOUT_MS = 2_000
+
+/**
+ * The data API of function code in one thread. Everything is synchronous, and all of a call is read from one snapshot,
+ * which is opened with the first read and moves on only with what the call writes itself.
+ */
+export class Language {
+  readonly catalog: Catalog
+  /** What is known of each dataclass and its author's classes. */
+  readonly bindings: ReadonlyMap<DataClass, Binding>
+  /** `ds`: an instance of the author's datastore class, if there is one. */
+  readonly dataStore: DataStore
+  /** Counts the snapshots: what was read from an older one may be out of date. */
+  version = 0
+  private readonly limits: QueryLimits
+  private readonly pending = new Set<Pending>()
+  private readonly singletons = new Map<string, object>()
+  private call: CallOptions | undefined
+  private open: Snapshot | undefined
+  /** Of the open transaction. */
+  private overlay: Overlay | undefined
+
+  constructor(readonly options: LanguageOptions) {
+    const { store, limits, classes = [] } = options
+    this.catalog = store.catalog
+    this.limits = limits
+    this.bindings = bindClasses(this, classes, store)
+    this.dataStore = DataStore.bind(this, classes)
+  }
+
+  /**
+   * Runs `work`, in which `ds` is this language's. Inside another call it shares the snapshot with it.
+   * @throws what `work` throws
+   */
+  run<T>(call: CallOptions, work: () => T): T {
+    const outer = this.call
+    const before = setCurrent(this)
+    this.call = { ...outer, ...call }
+    try {
+      return work()
+    } finally {
+      this.call = outer
+      setCurrent(before)
+      if (!outer) this.rest()
+    }
+  }
+
+  get isInCall(): boolean {
+    return this.call !== undefined
+  }
+
+  /** What the call reads. @throws {LanguageErrors.NO_CALL} */
+  get snapshot(): Snapshot {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    if (this.overlay) return this.overlay
+    this.open ??= this.options.store.snapshot()
+    return this.open
+  }
+
+  /** For one query of the call. */
+  get context(): QueryContext {
+    const { snapshot, limits } = this
+    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline }) }
+  }
+
+  /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
+  binding(name: string): Binding {
+    const dataClass = this.catalog.dataClassesByName.get(name)
+    if (dataClass) return this.bindings.get(dataClass)!
+    const known = this.catalog.dataClasses.map(each => each.name)
+    throw EngineErrors.UNKNOWN_DATACLASS(name, suggestion(name, known))
+  }
+
+  /** The one instance of a singleton class in this thread, made when it is first asked for. */
+  singleton(name: string): object | undefined {
+    let instance = this.singletons.get(name)
+    if (!instance) {
+      const found = this.options.classes?.find(each => each.name === name && subjectOf(each).kind === 'singleton')
+      if (!found) return undefined
+      instance = new (found as unknown as new () => object)()
+      this.singletons.set(name, instance)
+    }
+    return instance
+  }
+
+  /** To be settled before the snapshot moves on. */
+  wait(pending: Pending): void {
+    this.pending.add(pending)
+  }
+
+  settled(pending: Pending): void {
+    this.pending.delete(pending)
+  }
+
+  save(request: Omit<SaveRequest, 'kind'>): SaveResult {
+    return this.written(writer => writer.write({ kind: 'save', ...request }))
+  }
+
+  drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
+    return this.written(writer => writer.write({ kind: 'delete', ...request }))
+  }
+
+  /** The open transaction, where bytes of images and blobs that it has put are kept. */
+  get transactionOverlay(): Overlay | undefined {
+    return this.overlay
+  }
+
+  /**
+   * Everything or nothing of what `work` saves and drops; it reads what it has written.
+   * @returns what `work` returns; when that is false, nothing is kept
+   * @throws what `work` throws, and nothing is kept
+   */
+  transaction<T>(work: () => T): T {
+    const writer = this.writer()
+    const isOutermost = !this.overlay
+    this.settleAll()
+    writer.begin(this.timeLeft())
+    // The writer does nothing else until the end, so this is the state that it goes on from.
+    if (isOutermost) this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
+    const overlay = this.overlay!
+    const { mark } = overlay
+    let keep = false
+    try {
+      const result = work()
+      this.settleAll()
+      keep = result !== false
+      return result
+    } finally {
+      if (!keep) overlay.takeBack(mark)
+      if (isOutermost) this.overlay = undefined
+      this.version++
+      try {
+        writer.finish(keep)
+      } finally {
+        if (isOutermost) this.moveOn()
+      }
+    }
+  }
+
+  private written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
+    const writer = this.writer()
+    this.settleAll()
+    const { result, changes } = write(writer)
+    this.overlay?.add(changes)
+    if (this.overlay) this.version++
+    else this.moveOn()
+    return result
+  }
+
+  /** @throws {LanguageErrors.NO_CALL} {@link LanguageErrors.READ_ONLY} */
+  private writer(): WriterLink {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    if (this.call.canWrite === false || !this.options.writer) throw LanguageErrors.READ_ONLY()
+    return this.options.writer
+  }
+
+  private get deadline(): { deadlineAt?: number } {
+    const deadlineAt = this.call?.deadlineAt
+    return deadlineAt === undefined ? {} : { deadlineAt }
+  }
+
+  private timeLeft(): number {
+    const most = this.options.transactionTimeoutMs ?? TRANSACTION_TIMEOUT_MS
+    return Math.max(1, Math.min(most, (this.call?.deadlineAt ?? Number.POSITIVE_INFINITY) - Date.now()))
+  }
+
+  private settleAll(): void {
+    for (const pending of this.pending) pending.settle()
+  }
+
+  private freshSnapshot(): Snapshot {
+    this.moveOn()
+    return this.snapshot
+  }
+
+  private moveOn(): void {
+    this.open?.release()
+    this.open = undefined
+    this.version++
+  }
+
+  private rest(): void {
+    this.pending.clear()
+    if (!this.open) return
+    this.moveOn()
+    this.options.store.rest()
+  }
+}

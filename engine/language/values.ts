@@ -1,0 +1,92 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import { BinaryValue, type Value } from '../catalog/value.ts'
+import { ProtocolError } from '../errors.ts'
+import { readBoolean, readInteger, readNumber, readText } from '../storage/read-value.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import type { RowView } from '../storage/row-view.ts'
+import { formatDate } from '../storage/wire-value.ts'
+import { convertValue } from '../write/convert.ts'
+
+/**
+ * Values as function code sees them: what the JSON of the protocol has, whatever the options of the wire form.
+ *
+ * | type | value |
+ * |---|---|
+ * | bool | boolean |
+ * | byte, word, long, number, float | number |
+ * | long64 | number, a bigint beyond 2^53 |
+ * | date | ISO text: `2020-01-31T15:23:00.000Z`, of a date-only attribute `2020-01-31`; a Date can be assigned |
+ * | duration | number of milliseconds |
+ * | string, uuid | string |
+ * | object | plain object or array; what is changed inside it is saved too |
+ * | image, blob | {@link BinaryValue}; a Uint8Array can be assigned |
+ */
+export type AuthorValue = unknown
+
+const ISO = { dateOnlyFormat: 'iso' } as const
+
+/** What reads an attribute from a row. Not for images and blobs, whose bytes are elsewhere. */
+export function rowReader(attribute: StorageAttribute, layout: RowLayout): (row: RowView) => AuthorValue {
+  const slot = layout.slotOf.get(attribute)!
+  switch (attribute.type) {
+    case 'bool':
+      return row => {
+        const bit = readBoolean(row.buffer, row.valueStart(slot))
+        return bit === undefined ? null : bit === 1
+      }
+    case 'long64':
+      return row => readInteger(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
+    case 'string':
+    case 'uuid':
+      return row => readText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
+    case 'date':
+      if (attribute.simpleDate && layout.wire.dateOnlyFormat !== 'iso') {
+        return row => toAuthor(attribute, row.value(attribute) as Value)
+      }
+      return row => readText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
+    case 'object':
+      return row => JSON.parse(row.json(slot)) as AuthorValue
+    default:
+      return row => readNumber(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
+  }
+}
+
+/** A value of the engine. */
+export function toAuthor(attribute: StorageAttribute, value: Value): AuthorValue {
+  return attribute.type === 'date' && typeof value === 'number' ? formatDate(value, attribute.simpleDate, ISO) : value
+}
+
+/** @throws {ProtocolError} 1508 when it is no value of the attribute */
+export function fromAuthor(attribute: StorageAttribute, value: AuthorValue): Value {
+  if (attribute.type === 'image' || attribute.type === 'blob') {
+    if (value instanceof Uint8Array) return new BinaryValue(DEFAULT_MEDIA_TYPE[attribute.type], value)
+    if (isBinary(value)) return new BinaryValue(value.mediaType, value.bytes)
+  }
+  const converted = convertValue(attribute, plain(value), true)
+  if (converted instanceof ProtocolError) throw converted
+  return converted
+}
+
+/** For the JSON of a save. */
+export function toJson(attribute: StorageAttribute, value: Value): unknown {
+  if (value instanceof BinaryValue) {
+    return `data:${value.mediaType};base64,${Buffer.from(value.bytes).toString('base64')}`
+  }
+  return typeof value === 'bigint' ? String(value) : toAuthor(attribute, value)
+}
+
+/** What stands for a value in a query or an assignment. */
+export function plain(value: AuthorValue): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid date' : value.toISOString()
+  return typeof value === 'bigint' ? String(value) : (value ?? null)
+}
+
+const DEFAULT_MEDIA_TYPE = { image: 'image/png', blob: 'application/octet-stream' }
+
+const isBinary = (value: unknown): value is BinaryValue =>
+  typeof value === 'object' &&
+  value !== null &&
+  'bytes' in value &&
+  value.bytes instanceof Uint8Array &&
+  'mediaType' in value &&
+  typeof value.mediaType === 'string'

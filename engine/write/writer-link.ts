@@ -1,0 +1,115 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { type ErrorData, ProtocolError } from '../errors.ts'
+import type { Change } from '../storage/change-log.ts'
+import { isWriteResult } from './messages.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult, WriteResult } from './requests.ts'
+import { retryLater, WriterErrors } from './write-errors.ts'
+
+/** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
+export interface LinkEnd {
+  readonly port: MessagePort
+  /** {@link ANSWERS}, {@link REQUESTS} and {@link STATE}. */
+  readonly signal: Int32Array
+}
+
+/** Entries of a link's signal. Whoever sends a message counts it after that, so that a sleeper who wakes up finds it. */
+export const ANSWERS = 0
+export const REQUESTS = 1
+export const STATE = 2
+/** States of a link. */
+export const OPEN = 0
+/** The writer is gone; what it had may be written or not. */
+export const LOST = 1
+/** The writer never got it. */
+export const REFUSED = 2
+
+export type ToLinkedWriter =
+  | { readonly kind: 'write'; readonly request: SaveRequest | DeleteRequest }
+  /** What follows up to its end is one transaction, or a part of the one that is open. */
+  | { readonly kind: 'begin'; readonly timeoutMs: number }
+  | { readonly kind: 'end'; readonly keep: boolean }
+
+export interface FromLinkedWriter {
+  /** Nothing when a transaction has begun or ended well. */
+  readonly outcome?: WriteResult | ErrorData
+  /** Inside a transaction: what others do not see yet. */
+  readonly changes?: readonly Change[]
+}
+
+/** Ends a link for good: its waiting thread learns why. May be called in any thread that has the signal. */
+export function cutLink(signal: Int32Array, state: typeof LOST | typeof REFUSED): void {
+  Atomics.compareExchange(signal, STATE, OPEN, state)
+  for (const entry of [ANSWERS, REQUESTS]) {
+    Atomics.add(signal, entry, 1)
+    Atomics.notify(signal, entry)
+  }
+}
+
+/**
+ * Writing from a thread that waits for its writes: function code is synchronous. What is sent goes the same way through
+ * the writer thread as a client's request does, and its answer comes when it is durable.
+ */
+export class WriterLink {
+  private end: LinkEnd | undefined
+
+  /** @param connect hands the other end to `WriterClient.connect`, perhaps over another thread; transfers its port */
+  constructor(private readonly connect: (end: LinkEnd) => void) {}
+
+  /** @throws {ProtocolError} */
+  write(request: SaveRequest): { result: SaveResult; changes: readonly Change[] }
+  write(request: DeleteRequest): { result: DeleteResult; changes: readonly Change[] }
+  write(request: SaveRequest | DeleteRequest): { result: WriteResult; changes: readonly Change[] } {
+    const { outcome, changes = [] } = this.ask({ kind: 'write', request })
+    return { result: outcome as WriteResult, changes }
+  }
+
+  /**
+   * Begins a transaction, or a part of the open one that can be taken back. Others wait until it ends; the writer ends it
+   * by itself when its time is over.
+   */
+  begin(timeoutMs: number): void {
+    this.ask({ kind: 'begin', timeoutMs })
+  }
+
+  /** @throws {ProtocolError} when it could not be kept: nothing of it was written then */
+  finish(keep: boolean): void {
+    this.ask({ kind: 'end', keep })
+  }
+
+  close(): void {
+    this.end?.port.close()
+    this.end = undefined
+  }
+
+  private ask(message: ToLinkedWriter): FromLinkedWriter {
+    this.end ??= this.open()
+    const { port, signal } = this.end
+    port.postMessage(message)
+    Atomics.add(signal, REQUESTS, 1)
+    Atomics.notify(signal, REQUESTS)
+    for (;;) {
+      const seen = Atomics.load(signal, ANSWERS)
+      const received = receiveMessageOnPort(port) as { message: FromLinkedWriter } | undefined
+      if (received) return checked(received.message)
+      const state = Atomics.load(signal, STATE)
+      if (state !== OPEN) {
+        this.close()
+        throw state === REFUSED ? retryLater(WriterErrors.RESTARTING(), 1) : WriterErrors.OUTCOME_UNKNOWN()
+      }
+      Atomics.wait(signal, ANSWERS, seen)
+    }
+  }
+
+  private open(): LinkEnd {
+    const { port1, port2 } = new MessageChannel()
+    const signal = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
+    this.connect({ port: port2, signal })
+    return { port: port1, signal }
+  }
+}
+
+function checked(message: FromLinkedWriter): FromLinkedWriter {
+  const { outcome } = message
+  if (outcome && !isWriteResult(outcome)) throw new ProtocolError(outcome)
+  return message
+}

@@ -1,0 +1,52 @@
+import type { Test } from 'tap'
+import { type Engine, openEngine } from '../../../../engine/index.ts'
+import type { DataStoreOf } from '../../../../engine/language/author-types.ts'
+import type { AuthorClass } from '../../../../engine/language/describe-classes.ts'
+import { Language, type LanguageOptions } from '../../../../engine/language/language.ts'
+import { openReadStore } from '../../../../engine/storage/open-read-store.ts'
+import { WriterLink } from '../../../../engine/write/writer-link.ts'
+import { company } from '../../../support/fixtures/company.ts'
+import { type Fixture, insertRows, temporaryFolder } from '../../../support/test-server.ts'
+
+export const LIMITS = { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 }
+
+export interface World {
+  language: Language
+  engine: Engine
+  /** Runs something as function code does. */
+  run<T>(work: (ds: DataStoreOf) => T): T
+}
+
+export interface WorldOptions extends Partial<LanguageOptions> {
+  fixture?: Fixture
+  memoryBytes?: number
+  dateOnlyFormat?: 'iso' | 'dmy'
+  classes?: readonly AuthorClass[]
+}
+
+/** A store of its own with the language over it, in the thread of the test. Closes with the test. */
+export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
+  const { fixture = company, memoryBytes = 0, dateOnlyFormat = 'iso', ...rest } = options
+  const store = {
+    path: temporaryFolder(t),
+    mapSizeBytes: 2 ** 30,
+    model: fixture.model,
+    wire: { dateOnlyFormat },
+    cacheBytes: 2 ** 24,
+  }
+  const engine = await openEngine({ ...store, allowLoss: false, memoryBytes, limits: LIMITS, writeQueueBytes: 2 ** 26 })
+  for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine, dataClass, rows)
+  const reader = openReadStore(store)
+  const writer = new WriterLink(end => void engine.linkWriter(end))
+  const language = new Language({ store: reader, limits: LIMITS, writer, ...rest })
+  t.teardown(async () => {
+    writer.close()
+    await reader.close()
+    await engine.close()
+  })
+  return {
+    language,
+    engine,
+    run: work => language.run({}, () => work(language.dataStore as unknown as DataStoreOf)),
+  }
+}
