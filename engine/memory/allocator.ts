@@ -51,8 +51,8 @@ export class Allocator {
   allocate(bytes: number, part: Part): number {
     const size = sizeClass(bytes)
     const reused = this.freed.get(size)?.pop()
-    const end =
-      part === 'directories' ? this.heap.size : this.heap.size - Math.min(MAX_RESERVE_BYTES, this.heap.size / 8)
+    const reserve = Math.min(MAX_RESERVE_BYTES, (this.heap.size - HEAP_START) / 8)
+    const end = part === 'directories' ? this.heap.size : this.heap.size - reserve
     if (reused === undefined && this.next + size > end) {
       throw new MemoryFull(`no room for ${bytes} bytes in ${this.heap.size}`)
     }

@@ -6,6 +6,7 @@ import {
   type Segment,
   type TextPool,
 } from '../storage/snapshot.ts'
+import type { SegmentKernels } from '../simd/segment-kernels.ts'
 import { BIGINTS, BITS, PAGE_BITS, PAGE_BORN, PAGE_KIND, PAGE_VALUES, type PageKind, POINTERS } from './pages.ts'
 import type { SharedHeap } from './shared-heap.ts'
 
@@ -37,6 +38,7 @@ export class SegmentViews {
     private readonly texts: TextPool,
     private readonly column: number,
     private readonly kind: PageKind,
+    private readonly kernels: SegmentKernels | undefined,
   ) {}
 
   segment(index: number, table: TablePages): Segment {
@@ -74,19 +76,20 @@ export class SegmentViews {
     return present
   }
 
-  private view(page: number, present: Uint32Array): Segment {
+  private view(address: number, present: Uint32Array): Segment {
     const { buffer } = this.heap.words
-    const at = page + PAGE_VALUES
-    const kind = page === 0 ? this.kind : this.heap.words[(page >>> 2) + PAGE_KIND]
+    const at = address + PAGE_VALUES
+    const page = this.kernels && address !== 0 ? { address, kernels: this.kernels } : undefined
+    const kind = address === 0 ? this.kind : this.heap.words[(address >>> 2) + PAGE_KIND]
     switch (kind) {
       case BITS:
         return { kind: 'presence', present }
       case BIGINTS:
         return { kind: 'bigint', present, values: new BigInt64Array(buffer, at, SEGMENT_ROWS) }
       case POINTERS:
-        return { kind: 'pointers', present, values: new Uint32Array(buffer, at, SEGMENT_ROWS), texts: this.texts }
+        return { kind: 'pointers', present, values: new Uint32Array(buffer, at, SEGMENT_ROWS), texts: this.texts, page }
       default:
-        return { kind: 'number', present, values: new Float64Array(buffer, at, SEGMENT_ROWS) }
+        return { kind: 'number', present, values: new Float64Array(buffer, at, SEGMENT_ROWS), page }
     }
   }
 }

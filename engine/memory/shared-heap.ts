@@ -4,7 +4,8 @@ import { totalmem } from 'node:os'
  * The memory that all threads of a store share. Addresses are byte offsets in it, multiples of 8; 0 is no address.
  *
  * It starts with a header of words: {@link SEQUENCE} and {@link ROOT} of the published version, {@link IS_BUILT}, then a
- * slot for each reading thread: the sequence that it has pinned or 0, and its number plus 1 or 0.
+ * slot for each reading thread: the sequence that it has pinned or 0, and its number plus 1 or 0. Behind it each slot has
+ * some memory to work in: {@link SCRATCH_BYTES}.
  */
 
 /** Number of the published version. Grows by one with every version, past the signed 32 bits too, and is never 0. */
@@ -27,10 +28,12 @@ export type Part = (typeof PARTS)[number]
 
 /** Threads that can read at a time. */
 export const READER_SLOTS = 64
-/** The header ends here. */
-export const HEAP_START = 8192
-
 const PAGE_BYTES = 65_536
+/** What a reading thread may write to, for its kernels. Memory that none has used is none. */
+export const SCRATCH_BYTES = 4 * PAGE_BYTES
+const SCRATCH_START = PAGE_BYTES
+/** Address of the first block. */
+export const HEAP_START = SCRATCH_START + READER_SLOTS * SCRATCH_BYTES
 /** 4 GiB less one page: addresses have 32 bits, and a Buffer ends there too. */
 export const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
 
@@ -41,8 +44,9 @@ export const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
 export function createSharedMemory(bytes: number): WebAssembly.Memory | undefined {
   // A container may have less memory than the machine; 0 or undefined says that it has no limit.
   const available = Math.min(totalmem(), process.constrainedMemory() || totalmem())
-  const pages = Math.floor(Math.min(bytes, available / 2, MAX_MEMORY_BYTES) / PAGE_BYTES)
-  if (pages === 0) return undefined
+  const blocks = Math.floor(Math.min(bytes, available / 2, MAX_MEMORY_BYTES - HEAP_START) / PAGE_BYTES)
+  if (blocks === 0) return undefined
+  const pages = blocks + HEAP_START / PAGE_BYTES
   try {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   } catch {
@@ -77,6 +81,11 @@ export class SharedHeap {
 
   get size(): number {
     return this.bytes.length
+  }
+
+  /** Address of the {@link SCRATCH_BYTES} of a slot. */
+  scratch(slot: number): number {
+    return SCRATCH_START + slot * SCRATCH_BYTES
   }
 
   /** Copies `bytes` bytes, a multiple of 8: 1.3 µs for 32 KB, half of what copying by words takes. */

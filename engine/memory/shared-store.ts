@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { threadId } from 'node:worker_threads'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { SegmentKernels } from '../simd/segment-kernels.ts'
 import { ColumnCache } from '../storage/column-cache.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import type { Snapshot, TableSnapshot } from '../storage/snapshot.ts'
 import type { Store } from '../storage/store.ts'
 import { ROOT_GLOBAL_STAMP, ROOT_TABLES, ROOT_TEXTS, tableShape } from './directory.ts'
-import { SharedHeap } from './shared-heap.ts'
+import { PAGE_BITS, PAGE_VALUES } from './pages.ts'
+import { SCRATCH_BYTES, SharedHeap } from './shared-heap.ts'
 import { SharedTable, TableCache } from './shared-table.ts'
 import { SharedTexts } from './text-pool.ts'
 
@@ -50,11 +52,13 @@ export class SharedStore implements Store {
     this.heap = new SharedHeap(memory)
     this.texts = new SharedTexts(this.heap, 0)
     this.objects = new ColumnCache(cacheBytes)
+    const layout = { present: PAGE_BITS, values: PAGE_VALUES }
+    const kernels = SegmentKernels.open(memory, layout, this.heap.scratch(slot), SCRATCH_BYTES)
     this.positions = new Map(catalog.dataClasses.map((dataClass, i) => [dataClass, i]))
     this.caches = new Map(
       catalog.dataClasses.map(dataClass => {
         const shape = tableShape(layouts.get(dataClass)!)
-        return [dataClass, new TableCache(this.heap, this.texts, shape, this.objects)]
+        return [dataClass, new TableCache(this.heap, this.texts, shape, this.objects, kernels)]
       }),
     )
   }

@@ -5,6 +5,7 @@ import { RowSet } from '../row-set/row-set.ts'
 import type { ColumnCache } from '../storage/column-cache.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
+import type { SegmentKernels } from '../simd/segment-kernels.ts'
 import {
   type Column,
   type ColumnAttribute,
@@ -44,8 +45,9 @@ export class TableCache {
     readonly shape: TableShape,
     /** Parsed objects. */
     readonly objects: ColumnCache,
+    kernels: SegmentKernels | undefined,
   ) {
-    this.views = shape.kinds.map((kind, column) => new SegmentViews(heap, texts, column, kind))
+    this.views = shape.kinds.map((kind, column) => new SegmentViews(heap, texts, column, kind, kernels))
   }
 
   liveRows(since: number, derive: () => RowSet): RowSet {

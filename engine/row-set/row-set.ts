@@ -136,6 +136,11 @@ export class RowSet implements Iterable<number> {
     return this.ids ?? idsOf(this.bits!, this.size)
   }
 
+  /** As a bitmap. The array may be shared: do not write to it. */
+  toWords(): Uint32Array {
+    return this.bits ?? wordsOf(this.ids!, this.size === 0 ? 0 : (this.ids![this.size - 1]! >>> 5) + 1)
+  }
+
   /**
    * Ids at positions `skip` … `skip + count - 1` in ascending order, wherever they are at about the same cost. The array
    * may be shared: do not write to it.
@@ -169,6 +174,36 @@ export class RowSet implements Iterable<number> {
     return bits >>> 0
   }
 
+  /**
+   * Calls back for each block of `blockWords` words that has rows, ascending, with its bits: do not write to them, and do
+   * not keep them.
+   */
+  forEachBlock(blockWords: number, visit: (block: number, bits: Uint32Array) => void): void {
+    const buffer = new Uint32Array(blockWords)
+    if (this.bits) {
+      for (let start = 0; start < this.bits.length; start += blockWords) {
+        const bits = this.bits.subarray(start, start + blockWords)
+        if (!bits.some(isSet)) continue
+        const isWhole = bits.length === blockWords
+        if (!isWhole) buffer.set(bits)
+        visit(start / blockWords, isWhole ? bits : buffer)
+      }
+      return
+    }
+    const ids = this.ids!
+    const blockRows = blockWords * 32
+    for (let i = 0; i < ids.length; ) {
+      const block = Math.floor(ids[i]! / blockRows)
+      const first = i
+      for (const end = (block + 1) * blockRows; i < ids.length && ids[i]! < end; i++) {
+        const word = (ids[i]! >>> 5) - block * blockWords
+        buffer[word] = buffer[word]! | (1 << (ids[i]! & 31))
+      }
+      visit(block, buffer)
+      for (let j = first; j < i; j++) buffer[(ids[j]! >>> 5) - block * blockWords] = 0
+    }
+  }
+
   /** Shares its array: do not write to it. */
   get data(): RowSetData {
     return { form: this.ids ? 'ids' : 'words', values: (this.ids ?? this.bits)!, size: this.size }
@@ -183,6 +218,8 @@ export class RowSet implements Iterable<number> {
     return this.toIds()[Symbol.iterator]()
   }
 }
+
+const isSet = (word: number): boolean => word !== 0
 
 /** A bit for every row takes less room than 32 for every id. A handful of ids stays a list: it is looked at one by one. */
 const isDense = (size: number, wordCount: number): boolean => size >= wordCount && size >= 64

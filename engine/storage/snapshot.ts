@@ -2,6 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
+import type { SegmentKernels } from '../simd/segment-kernels.ts'
 import type { RowView } from './row-view.ts'
 
 /**
@@ -72,12 +73,32 @@ export interface Column {
  * | image, blob | `presence` |
  */
 export type Segment =
-  | { readonly kind: 'number'; readonly present: Uint32Array; readonly values: Float64Array }
+  | {
+      readonly kind: 'number'
+      readonly present: Uint32Array
+      readonly values: Float64Array
+      readonly page?: SharedPage | undefined
+    }
   | { readonly kind: 'bigint'; readonly present: Uint32Array; readonly values: BigInt64Array }
   | { readonly kind: 'text'; readonly present: Uint32Array; readonly values: readonly (string | undefined)[] }
-  | { readonly kind: 'pointers'; readonly present: Uint32Array; readonly values: Uint32Array; readonly texts: TextPool }
+  | {
+      readonly kind: 'pointers'
+      readonly present: Uint32Array
+      readonly values: Uint32Array
+      readonly texts: TextPool
+      readonly page?: SharedPage | undefined
+    }
   | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
   | { readonly kind: 'presence'; readonly present: Uint32Array }
+
+/**
+ * A segment in shared memory, for the kernels of this thread. Rows that do not exist, or not yet, may have values there:
+ * look at rows that do.
+ */
+export interface SharedPage {
+  readonly address: number
+  readonly kernels: SegmentKernels
+}
 
 /**
  * Folded texts that are kept once each, wherever they occur: two pointers are equal when the texts are. Valid while the

@@ -4,7 +4,7 @@ import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import { fold } from '../../text/fold.ts'
 import { propertyOf } from '../bind/match-value.ts'
 import { calculatedText } from '../calculated-code.ts'
-import { type Cell, cellReader } from '../execute/cell-reader.ts'
+import { pathReader } from '../execute/cell-reader.ts'
 import type { QueryContext } from '../execute/evaluate.ts'
 import type { Measure } from './measure.ts'
 import type { Item } from './summary.ts'
@@ -36,21 +36,11 @@ function valueReader(
   { snapshot }: QueryContext,
   last?: (rowId: number) => number | undefined,
 ) {
-  const { relations, properties } = measure
-  const attributes = [...relations, measure.attribute as ValueAttribute]
-  const readers = attributes.map(attribute => cellReader(snapshot.table(attribute.dataClass), attribute, rowCount))
-  if (last) readers[readers.length - 1] = last
-  const readCell = (rowId: number): Cell => {
-    let cell: Cell = rowId
-    for (const read of readers) {
-      cell = read(cell as number)
-      if (cell === undefined) return undefined
-    }
-    return cell
-  }
-  if (properties.length === 0) return readCell
+  const { relations, attribute, properties } = measure
+  const read = pathReader(relations, attribute as ValueAttribute, rowCount, snapshot, last)
+  if (properties.length === 0) return read
   return (rowId: number): Item | object | undefined => {
-    const value = properties.reduce<unknown>(propertyOf, readCell(rowId)) as Item | object | null | undefined
+    const value = properties.reduce<unknown>(propertyOf, read(rowId)) as Item | object | null | undefined
     return typeof value === 'string' ? fold(value) : (value ?? undefined)
   }
 }

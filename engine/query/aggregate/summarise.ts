@@ -1,22 +1,23 @@
 import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../storage/snapshot.ts'
-import { cellOfSegment, pointerReader, type TextPointers } from '../execute/cell-reader.ts'
+import { cellOfSegment, pointerReader, readsSegments, type TextPointers } from '../execute/cell-reader.ts'
 import type { QueryContext } from '../execute/evaluate.ts'
-import { summariseNumbers, summaryOf } from '../execute/segment-summary.ts'
+import { entryOf, summariseNumbers, summaryOf } from '../execute/segment-summary.ts'
 import type { Measure } from './measure.ts'
 import { forEachValue } from './read-values.ts'
 import { type Item, Summary } from './summary.ts'
 
 /**
- * One pass over the values of some rows. Numbers and dates of the rows' own are read 32 rows at a time where the rows
- * are dense; everything else row by row.
+ * One pass over the values of some rows. Numbers and dates of the rows' own are read segment by segment unless there are
+ * only a few in each; everything else row by row.
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
 export function summarise(measure: Measure, rows: RowSet, context: QueryContext): Summary {
   const { attribute, relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
-  if (isOwnNumber && !rows.isSparse && attribute.kind === 'storage') return summariseColumn(attribute, rows, context)
+  const isDense = readsSegments(context.snapshot.table(measure.dataClass), rows.size)
+  if (isOwnNumber && isDense && attribute.kind === 'storage') return summariseColumn(attribute, rows, context)
   const pointers = pointersOf(measure, context)
   if (pointers) return summariseTexts(measure, pointers, rows, context)
   const summary = new Summary()
@@ -79,43 +80,29 @@ function pointersOf({ attribute, properties, values }: Measure, { snapshot }: Qu
 
 function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, budget }: QueryContext): Summary {
   const summary = new Summary()
-  const table = snapshot.table(attribute.dataClass)
-  const column = table.column(attribute)
-  const words = new Uint32Array(SEGMENT_WORDS)
-  for (let index = 0; index * SEGMENT_ROWS < table.rowIdLimit; index++) {
-    let union = 0
-    for (let word = 0; word < SEGMENT_WORDS; word++) union |= words[word] = rows.word(index * SEGMENT_WORDS + word)
-    if (union === 0) continue
+  const column = snapshot.table(attribute.dataClass).column(attribute)
+  const entries = new Uint32Array(SEGMENT_WORDS)
+  rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
     const segment = column.segment(index)
-    for (let word = 0; word < SEGMENT_WORDS; word++) words[word]! &= segment.present[word]!
-    if (segment.kind === 'number') addNumbers(summary, segment, words, index * SEGMENT_ROWS)
-    else addOthers(summary, segment, words, index * SEGMENT_ROWS)
-  }
+    let missing = 0
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      const present = segment.present[word]!
+      entries[word] = bits[word]! & present
+      missing |= entries[word]! ^ present
+    }
+    const firstRow = index * SEGMENT_ROWS
+    if (segment.kind !== 'number') return addOthers(summary, segment, entries, firstRow)
+    const numbers = missing === 0 ? summaryOf(segment) : summariseNumbers(segment, entries)
+    summary.addNumbers(numbers, value => firstRow + entryOf(segment, entries, value))
+  })
   return summary
 }
 
-/** The entries whose bits are set. */
-function addNumbers(
-  summary: Summary,
-  segment: Segment & { kind: 'number' },
-  words: Uint32Array,
-  firstRow: number,
-): void {
-  const { present } = segment
-  let missing = 0
-  for (let word = 0; word < SEGMENT_WORDS; word++) missing |= words[word]! ^ present[word]!
-  const numbers = missing === 0 ? summaryOf(segment) : summariseNumbers(segment.values, words)
-  const { count, high, low, min, max } = numbers
-  if (count === 0) return
-  const minimum = { value: min, rowId: firstRow + numbers.minEntry }
-  summary.addNumbers(count, high, low, minimum, { value: max, rowId: firstRow + numbers.maxEntry })
-}
-
 /** 64-bit integers in a segment that has large ones. */
-function addOthers(summary: Summary, segment: Segment, words: Uint32Array, firstRow: number): void {
+function addOthers(summary: Summary, segment: Segment, entries: Uint32Array, firstRow: number): void {
   for (let word = 0; word < SEGMENT_WORDS; word++) {
-    for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+    for (let bits = entries[word]!; bits !== 0; bits &= bits - 1) {
       const entry = word * 32 + (31 - Math.clz32(bits & -bits))
       summary.add(cellOfSegment(segment, entry) as number | bigint, firstRow + entry)
     }

@@ -1,4 +1,7 @@
+import type { NumberSummary } from '../../simd/segment-kernels.ts'
+import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import type { Scalar } from '../bind/predicate.ts'
+import { joinLanes, type Lane } from '../execute/segment-summary.ts'
 
 /** A value as it is aggregated: a {@link Scalar}, or a bool inside JSON. */
 export type Item = Scalar | boolean
@@ -21,60 +24,93 @@ export class Summary {
   add(value: Item | object, rowId: number): void {
     this.count++
     if (typeof value === 'boolean' || typeof value === 'object') return
-    if (typeof value !== 'string') this.numbers.add(value)
+    if (typeof value !== 'string') this.numbers.add(value, rowId)
     if (this.min === undefined || compareItems(value, this.min.value) < 0) this.min = { value, rowId }
     if (this.max === undefined || compareItems(value, this.max.value) > 0) this.max = { value, rowId }
   }
 
-  /** The same for `count` numbers that have been looked at together. */
-  addNumbers(count: number, high: number, low: number, min: Extreme, max: Extreme): void {
+  /**
+   * The same for numbers of a segment that have been looked at together.
+   * @param rowOf the first row of them that has a value
+   */
+  addNumbers({ count, high, low, min, max }: NumberSummary, rowOf: (value: number) => number): void {
+    if (count === 0) return
     this.count += count
-    this.numbers.addTogether(count, high, low)
-    if (this.min === undefined || compareItems(min.value, this.min.value) < 0) this.min = min
-    if (this.max === undefined || compareItems(max.value, this.max.value) > 0) this.max = max
+    this.numbers.addSegment(count, { high, low })
+    if (this.min === undefined || compareItems(min, this.min.value) < 0) this.min = { value: min, rowId: rowOf(min) }
+    if (this.max === undefined || compareItems(max, this.max.value) > 0) this.max = { value: max, rowId: rowOf(max) }
   }
 }
 
 /**
  * A sum in two doubles: `low` collects what rounding takes from `high`, so that ten times 0.1 is 1. Of integers both are
  * exact. The step is TwoSum, which has no branch: Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B.
+ *
+ * Rounding depends on the order of the steps. It is the same however the rows are read: even and odd rows of a segment
+ * apart, as the kernels have them, then segment by segment.
  */
 export class Sum {
   count = 0
-  private high = 0
-  private low = 0
+  private readonly sum: Lane = { high: 0, low: 0 }
+  /** Of the segment that is being added row by row. */
+  private readonly lanes: readonly [Lane, Lane] = [
+    { high: 0, low: 0 },
+    { high: 0, low: 0 },
+  ]
+  private segment = -1
   /** Of the integers that do not fit a double. Only a 64-bit attribute has such. */
   private big = 0n
 
-  add(value: number | bigint): void {
+  /** Rows have to come in ascending order. */
+  add(value: number | bigint, rowId: number): void {
     this.count++
-    if (typeof value === 'bigint') this.big += value
-    else this.addHigh(value)
+    if (typeof value === 'bigint') {
+      this.big += value
+      return
+    }
+    const segment = Math.floor(rowId / SEGMENT_ROWS)
+    if (segment !== this.segment) {
+      this.endSegment()
+      this.segment = segment
+    }
+    addTo(this.lanes[(rowId & 1) as 0 | 1], value)
   }
 
-  /** The sum of `count` other numbers. */
-  addTogether(count: number, high: number, low: number): void {
+  /** The sum of `count` numbers of a segment. */
+  addSegment(count: number, { high, low }: Lane): void {
+    this.endSegment()
     this.count += count
-    this.addHigh(high)
-    this.low += low
+    addTo(this.sum, high)
+    this.sum.low += low
   }
 
   /** Not finite when it is beyond what a double can hold. */
   get total(): number {
-    return this.high + this.low
+    this.endSegment()
+    return this.sum.high + this.sum.low
   }
 
   /** The total of integers to the last digit, for up to 2^27 of them: `low` stays a safe integer then. */
   get integerTotal(): bigint {
-    return this.big + BigInt(this.high) + BigInt(this.low)
+    this.endSegment()
+    return this.big + BigInt(this.sum.high) + BigInt(this.sum.low)
   }
 
-  private addHigh(value: number): void {
-    const sum = this.high + value
-    const part = sum - this.high
-    this.low += this.high - (sum - part) + (value - part)
-    this.high = sum
+  private endSegment(): void {
+    if (this.segment === -1) return
+    const { high, low } = joinLanes(...this.lanes)
+    addTo(this.sum, high)
+    this.sum.low += low
+    for (const lane of this.lanes) lane.high = lane.low = 0
+    this.segment = -1
   }
+}
+
+function addTo(lane: Lane, value: number): void {
+  const sum = lane.high + value
+  const part = sum - lane.high
+  lane.low += lane.high - (sum - part) + (value - part)
+  lane.high = sum
 }
 
 /** Ascending: numbers by value, texts by the code units of their folds, bools. */

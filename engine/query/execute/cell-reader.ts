@@ -1,10 +1,11 @@
-import type { CalculatedAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import type { CalculatedAttribute, RelatedEntityAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { RowView } from '../../storage/row-view.ts'
 import {
   type ColumnAttribute,
   SEGMENT_ROWS,
   type Segment,
+  type Snapshot,
   type TableSnapshot,
   type TextPool,
 } from '../../storage/snapshot.ts'
@@ -46,6 +47,31 @@ export function cellReader(
     if (index >= segmentCount) return undefined
     segments[index] ??= column.segment(index)
     return cellOfSegment(segments[index]!, rowId % SEGMENT_ROWS)
+  }
+}
+
+/**
+ * The same at the end of N→1 relations: undefined as soon as one of them is null.
+ * @param last reads the attribute when that is not to be a cell
+ */
+export function pathReader(
+  relations: readonly RelatedEntityAttribute[],
+  attribute: ColumnAttribute | CalculatedAttribute,
+  expectedRows: number,
+  snapshot: Snapshot,
+  last?: (rowId: number) => number | undefined,
+): (rowId: number) => Cell {
+  const reader = (each: ColumnAttribute | CalculatedAttribute) =>
+    cellReader(snapshot.table(each.dataClass), each, expectedRows)
+  const readers = [...relations.map(reader), last ?? reader(attribute)]
+  if (readers.length === 1) return readers[0]!
+  return rowId => {
+    let cell: Cell = rowId
+    for (const read of readers) {
+      cell = read(cell as number)
+      if (cell === undefined) return undefined
+    }
+    return cell
   }
 }
 

@@ -1,11 +1,11 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import type { SecondaryIndex, Snapshot, TableSnapshot, TextPool } from '../../storage/snapshot.ts'
+import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import { jsonMatcherOf, matcherOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
 import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { ColumnFilter, IndexLookup, NullFilter, Operator } from '../plan/physical-plan.ts'
-import { filterColumn, numberRangeOf } from './filter-column.ts'
+import { type CellTest, filterColumn, numberRangeOf } from './filter-column.ts'
 import { pointerTestOf } from './filter-text.ts'
 import { reverseSemiJoin, semiJoin } from './join.ts'
 import type { QueryBudget } from './query-budget.ts'
@@ -67,20 +67,18 @@ function filter(
 ): RowSet {
   const { attribute, negated } = operator
   if (operator.kind === 'NullFilter') {
-    const matches = () => negated
-    return filterColumn(
-      table,
-      attribute,
-      candidates,
-      { whenNull: !negated, matches, pointers: () => ({ passes: matches }) },
-      budget,
-    )
+    const test = { whenNull: !negated, matches: () => negated, any: negated }
+    return filterColumn(table, attribute, candidates, test, budget)
   }
   const passes = matcherOf(operator.test)
-  const matches = (cell: unknown) => passes(cell as Scalar) !== negated
-  const numbers = numberRangeOf(operator.test, negated)
-  const pointers = (texts: TextPool) => pointerTestOf(operator.test, negated, texts)
-  return filterColumn(table, attribute, candidates, { whenNull: false, matches, numbers, pointers }, budget)
+  const test: CellTest = {
+    whenNull: false,
+    matches: cell => passes(cell as Scalar) !== negated,
+    any: operator.test.kind === 'any' ? !negated : undefined,
+    numbers: numberRangeOf(operator.test, negated),
+    pointers: texts => pointerTestOf(operator.test, negated, texts),
+  }
+  return filterColumn(table, attribute, candidates, test, budget)
 }
 
 function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {

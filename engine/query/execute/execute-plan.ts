@@ -1,4 +1,4 @@
-import type { DataClass } from '../../catalog/dataclass.ts'
+import { RowSet } from '../../row-set/row-set.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import type { LogicalPlan } from '../plan/logical-plan.ts'
 import type { Operator } from '../plan/physical-plan.ts'
@@ -6,6 +6,7 @@ import { evaluate, type QueryContext } from './evaluate.ts'
 import { openColumns } from './open-columns.ts'
 import type { Rows } from './rows.ts'
 import { orderOf } from './sort-keys.ts'
+import { topCandidates } from './top-candidates.ts'
 import { sortPositions, topPositions } from './top-n.ts'
 
 /**
@@ -22,15 +23,9 @@ export function execute(plan: LogicalPlan, filter: Operator | undefined, source:
       return input.narrow(evaluate(filter!, plan.dataClass, input.set, context))
     }
     case 'Sort':
-      return sort(
-        execute(plan.input, filter, source, context),
-        plan.keys,
-        plan.dataClass,
-        Number.POSITIVE_INFINITY,
-        context,
-      )
+      return sort(execute(plan.input, filter, source, context), plan.keys, Number.POSITIVE_INFINITY, context)
     case 'TopN':
-      return sort(execute(plan.input, filter, source, context), plan.keys, plan.dataClass, plan.count, context)
+      return sort(execute(plan.input, filter, source, context), plan.keys, plan.count, context)
     case 'Limit': {
       const input = execute(plan.input, filter, source, context)
       return input.reordered(input.page(plan.skip, plan.count))
@@ -39,9 +34,10 @@ export function execute(plan: LogicalPlan, filter: Operator | undefined, source:
 }
 
 /** The first `count` rows of the order. */
-function sort(rows: Rows, keys: readonly SortKey[], dataClass: DataClass, count: number, context: QueryContext): Rows {
-  const { rowIds } = rows
-  const order = orderOf(keys, dataClass, rowIds, context)
+function sort(rows: Rows, keys: readonly SortKey[], count: number, context: QueryContext): Rows {
+  const { selection } = rows
+  const rowIds = selection instanceof RowSet ? topCandidates(keys[0]!, selection, count, context).toIds() : selection
+  const order = orderOf(keys, rowIds, context)
   const positions =
     count < rowIds.length ? topPositions(rowIds.length, count, order) : sortPositions(rowIds.length, order)
   return rows.reordered(positions.map(position => rowIds[position]!))

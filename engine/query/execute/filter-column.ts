@@ -1,5 +1,6 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
+import type { SegmentFilter, SegmentKernels } from '../../simd/segment-kernels.ts'
 import {
   type ColumnAttribute,
   SEGMENT_ROWS,
@@ -20,8 +21,12 @@ export interface CellTest {
   readonly whenNull: boolean
   /** Whether a value passes. */
   readonly matches: (cell: Exclude<Cell, undefined>) => boolean
+  /** The same when it is the same for all values. */
+  readonly any?: boolean | undefined
   /** The same as bounds, both inclusive, when it is about a range of numbers. */
-  readonly numbers?: NumberRange
+  readonly numbers?: NumberRange | undefined
+  /** The same for row ids of related entities: those that pass. */
+  readonly rows?: RowSet | undefined
   /** The same for texts by their pointers. */
   readonly pointers?: (texts: TextPool) => PointerTest
 }
@@ -34,8 +39,9 @@ export interface NumberRange {
 }
 
 /**
- * The candidates that pass. Sparse ones are looked at one by one, dense ones segment by segment, 32 rows at a time; a
- * segment without candidates is not touched.
+ * The candidates that pass. Sparse ones are looked at one by one, dense ones segment by segment: by a kernel where the
+ * segment is in shared memory and there is one for the test, else 32 rows at a time. A segment without candidates is not
+ * touched.
  * Cost: O(candidates), and making the segments that are not in memory.
  */
 export function filterColumn(
@@ -77,42 +83,75 @@ function filterDense(
   budget: QueryBudget,
 ): RowSet {
   const column = table.column(attribute)
-  const words = new Uint32Array((table.rowIdLimit + 31) >>> 5)
-  let pointerTest: PointerTest | undefined
-  for (let start = 0; start < words.length; start += SEGMENT_WORDS) {
-    const end = Math.min(start + SEGMENT_WORDS, words.length)
-    if (!hasCandidates(candidates, start, end)) continue
+  const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
+  const filter = segmentFilter(test)
+  candidates.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
-    const segment = column.segment(start / SEGMENT_WORDS)
-    if (segment.kind === 'number' && test.numbers && !test.whenNull) {
-      const all = whetherAll(segment, test.numbers)
-      if (all === false) continue
-      if (all === true) {
-        for (let word = start; word < end; word++) {
-          words[word] = candidates.word(word) & segment.present[word - start]!
-        }
-        continue
-      }
-    }
+    words.set(filter(column.segment(index), bits), index * SEGMENT_WORDS)
+  })
+  return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
+}
+
+/**
+ * Of the candidates in a segment those that pass, both as the words of its bitmap; valid until the next call. All of them
+ * have to exist in the snapshot.
+ */
+export function segmentFilter(test: CellTest): (segment: Segment, candidates: Uint32Array) => Uint32Array {
+  const passed = new Uint32Array(SEGMENT_WORDS)
+  let pointerTest: PointerTest | undefined
+  // Made with the first segment that a kernel can look at; null when there is none for this test.
+  let kernel: SegmentFilter | null | undefined
+  return (segment, candidates) => {
+    const all = test.any ?? whetherAll(segment, test)
+    if (all !== undefined) return masked(segment, candidates, all, test.whenNull, passed)
     if (segment.kind === 'pointers') pointerTest ??= test.pointers?.(segment.texts)
-    for (let word = start; word < end; word++) {
-      const bits = candidates.word(word)
-      if (bits !== 0) words[word] = filterWord(segment, word - start, bits, test, pointerTest)
+    if ((segment.kind === 'number' || segment.kind === 'pointers') && segment.page && !test.whenNull) {
+      const { address, kernels } = segment.page
+      if (kernel === undefined) kernel = kernelOf(test, pointerTest, kernels) ?? null
+      if (kernel) return kernel(address, candidates)
     }
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      const bits = candidates[word]!
+      passed[word] = bits === 0 ? 0 : filterWord(segment, word, bits, test, pointerTest)
+    }
+    return passed
   }
-  return RowSet.fromWords(words)
+}
+
+function kernelOf(
+  { numbers, rows }: CellTest,
+  pointerTest: PointerTest | undefined,
+  kernels: SegmentKernels,
+): SegmentFilter | undefined {
+  if (numbers) return kernels.inRange(numbers.lower, numbers.upper, numbers.inside)
+  if (rows) return kernels.isIn(rows.toWords())
+  return pointerTest?.oneOf && kernels.isOneOf(pointerTest.oneOf, !pointerTest.negated)
 }
 
 /** Whether all values of a segment pass or none; undefined: some may. */
-function whetherAll(segment: Segment & { kind: 'number' }, { lower, upper, inside }: NumberRange): boolean | undefined {
+function whetherAll(segment: Segment, { numbers }: CellTest): boolean | undefined {
+  if (segment.kind !== 'number' || !numbers) return undefined
+  const { lower, upper, inside } = numbers
   const { min, max } = summaryOf(segment)
   if (max < lower || min > upper) return !inside
   return min >= lower && max <= upper ? inside : undefined
 }
 
-function hasCandidates(candidates: RowSet, start: number, end: number): boolean {
-  for (let word = start; word < end; word++) if (candidates.word(word) !== 0) return true
-  return false
+/** Where all that counts is whether there is a value. */
+function masked(
+  { present }: Segment,
+  candidates: Uint32Array,
+  all: boolean,
+  whenNull: boolean,
+  passed: Uint32Array,
+): Uint32Array {
+  const ofPresent = all ? -1 : 0
+  const ofNull = whenNull ? -1 : 0
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    const bits = present[word]!
+    passed[word] = candidates[word]! & ((bits & ofPresent) | (~bits & ofNull))
+  }
+  return passed
 }
 
 /** Of the 32 rows of a word those in `bits` that pass. */
@@ -124,24 +163,17 @@ function filterWord(
   pointerTest: PointerTest | undefined,
 ): number {
   const present = bits & segment.present[word]!
-  const passed = test.whenNull ? bits & ~present : 0
+  let found = test.whenNull ? bits & ~present : 0
   if (segment.kind === 'number' && test.numbers)
-    return passed | (present & wordInRange(segment.values, word, test.numbers))
-  let found = passed
-  if (segment.kind === 'pointers' && pointerTest) {
-    if (pointerTest.equal !== undefined) {
-      const same = wordEqual(segment.values, word, pointerTest.equal)
-      return passed | (present & (pointerTest.negated ? ~same : same))
-    }
-    for (let rest = present; rest !== 0; rest &= rest - 1) {
-      const bit = rest & -rest
-      if (pointerTest.passes(segment.values[word * 32 + (31 - Math.clz32(bit))]!)) found |= bit
-    }
-    return found
-  }
+    return found | (present & wordInRange(segment.values, word, test.numbers))
   for (let rest = present; rest !== 0; rest &= rest - 1) {
     const bit = rest & -rest
-    if (test.matches(cellOfSegment(segment, word * 32 + (31 - Math.clz32(bit)))!)) found |= bit
+    const entry = word * 32 + (31 - Math.clz32(bit))
+    const passes =
+      segment.kind === 'pointers' && pointerTest
+        ? pointerTest.passes(segment.values[entry]!)
+        : test.matches(cellOfSegment(segment, entry)!)
+    if (passes) found |= bit
   }
   return found
 }
@@ -154,12 +186,6 @@ function wordInRange(values: Float64Array, word: number, { lower, upper, inside 
     bits |= (+(value >= lower) & +(value <= upper)) << i
   }
   return inside ? bits : ~bits
-}
-
-function wordEqual(values: Uint32Array, word: number, wanted: number): number {
-  let bits = 0
-  for (let i = 0, entry = word * 32; i < 32; i++, entry++) bits |= +(values[entry]! === wanted) << i
-  return bits
 }
 
 /** The bounds of a test about numbers, for {@link CellTest.numbers}. */

@@ -5,17 +5,24 @@ import type { Bound, ValueTest } from '../bind/predicate.ts'
 /** What is asked of a text, for the pointers that stand for texts. */
 export interface PointerTest {
   readonly passes: PointerMatcher
-  /** The test asks for equality with this one, or for difference. */
-  readonly equal?: number
-  readonly negated?: boolean
+  /** The same as a list of those that pass, or when it is negated of those that do not. */
+  readonly oneOf?: readonly number[]
+  readonly negated: boolean
 }
 
 type PointerMatcher = (pointer: number) => boolean
 
 export function pointerTestOf(test: ValueTest, negated: boolean, texts: TextPool): PointerTest {
+  const oneOf = listOf(test, texts)
   const matches = pointerMatcher(test, texts)
-  const passes: PointerMatcher = negated ? pointer => !matches(pointer) : matches
-  return test.kind === 'equal' ? { passes, equal: texts.find(test.value as string), negated } : { passes }
+  return { passes: negated ? pointer => !matches(pointer) : matches, negated, ...(oneOf && { oneOf }) }
+}
+
+/** 0 is no pointer: it stands for a text that no row has. */
+function listOf(test: ValueTest, texts: TextPool): number[] | undefined {
+  if (test.kind === 'equal') return [texts.find(test.value as string)]
+  if (test.kind === 'in') return [...test.values].map(value => texts.find(value as string))
+  return undefined
 }
 
 /** Without making strings where pointers or bytes tell. */
@@ -23,12 +30,9 @@ function pointerMatcher(test: ValueTest, texts: TextPool): PointerMatcher {
   switch (test.kind) {
     case 'any':
       return () => true
-    case 'equal': {
-      const wanted = texts.find(test.value as string)
-      return pointer => pointer === wanted
-    }
+    case 'equal':
     case 'in': {
-      const wanted = new Set([...test.values].map(value => texts.find(value as string)))
+      const wanted = new Set(listOf(test, texts))
       return pointer => wanted.has(pointer)
     }
     case 'range': {

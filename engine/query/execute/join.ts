@@ -1,11 +1,13 @@
 import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { SEGMENT_ROWS, type TableSnapshot } from '../../storage/snapshot.ts'
+import type { ReferenceCollector } from '../../simd/segment-kernels.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS, type TableSnapshot } from '../../storage/snapshot.ts'
 import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { Operator } from '../plan/physical-plan.ts'
-import { cellReader } from './cell-reader.ts'
+import { cellReader, readsSegments } from './cell-reader.ts'
 import { evaluate, type QueryContext } from './evaluate.ts'
 import { filterColumn } from './filter-column.ts'
+import type { NumberSegment } from './segment-summary.ts'
 import type { QueryBudget } from './query-budget.ts'
 
 /*
@@ -27,7 +29,7 @@ export function semiJoin(
   if (!matchesNull && costOfReferencing(matches.size, table, target) < candidates.size) {
     return referencing(table, relation, matches, context.budget).and(candidates)
   }
-  const test = { whenNull: matchesNull, matches: (rowId: unknown) => matches.has(rowId as number) }
+  const test = { whenNull: matchesNull, matches: (rowId: unknown) => matches.has(rowId as number), rows: matches }
   return filterColumn(table, relation, candidates, test, context.budget)
 }
 
@@ -72,16 +74,35 @@ function related(
   rows: RowSet,
   { snapshot, budget }: QueryContext,
 ): RowSet {
-  const read = cellReader(table, relation, rows.size)
-  const ids = rows.toIds()
   // A bitmap and not a list: most rows refer to entities that others refer to as well.
   const words = new Uint32Array((snapshot.table(relation.target).rowIdLimit + 31) >>> 5)
-  for (let i = 0; i < ids.length; i++) {
-    if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, ids.length - i))
-    const target = read(ids[i]!) as number | undefined
-    if (target !== undefined) words[target >>> 5]! |= 1 << (target & 31)
+  const add = (target: number) => {
+    words[target >>> 5]! |= 1 << (target & 31)
   }
-  return RowSet.fromWords(words)
+  if (!readsSegments(table, rows.size)) {
+    const read = cellReader(table, relation, rows.size)
+    const ids = rows.toIds()
+    for (let i = 0; i < ids.length; i++) {
+      if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, ids.length - i))
+      const target = read(ids[i]!) as number | undefined
+      if (target !== undefined) add(target)
+    }
+    return RowSet.fromWords(words)
+  }
+  const column = table.column(relation)
+  let collector: ReferenceCollector | undefined
+  rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
+    budget.examine(SEGMENT_ROWS)
+    const { present, values, page } = column.segment(index) as NumberSegment
+    collector ??= page?.kernels.collector(words.length)
+    if (collector) return collector.add(page!.address, bits)
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      for (let rest = bits[word]! & present[word]!; rest !== 0; rest &= rest - 1) {
+        add(values[word * 32 + (31 - Math.clz32(rest & -rest))]!)
+      }
+    }
+  })
+  return RowSet.fromWords(collector?.bitmap() ?? words)
 }
 
 function concat(arrays: readonly Uint32Array[]): Uint32Array {

@@ -1,10 +1,8 @@
-import type { CalculatedAttribute, RelatedEntityAttribute } from '../../catalog/attribute.ts'
-import type { DataClass } from '../../catalog/dataclass.ts'
-import { type ColumnAttribute, SEGMENT_ROWS } from '../../storage/snapshot.ts'
+import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { jsonScalar, jsonTypeOf, propertyOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
-import { type Cell, cellReader, pointerReader, readNumbers, readsSegments, type TextPointers } from './cell-reader.ts'
+import { type Cell, pathReader, pointerReader, readNumbers, readsSegments, type TextPointers } from './cell-reader.ts'
 import type { QueryContext } from './evaluate.ts'
 
 /** Less than 0 when position `a` comes before position `b`. Never 0 for two positions. */
@@ -17,14 +15,9 @@ export type PositionOrder = (a: number, b: number) => number
  * the order of `rowIds`, descending or not. In objects: null < numbers < texts < bools < objects and arrays, which are
  * all equal.
  */
-export function orderOf(
-  keys: readonly SortKey[],
-  dataClass: DataClass,
-  rowIds: Uint32Array,
-  context: QueryContext,
-): PositionOrder {
+export function orderOf(keys: readonly SortKey[], rowIds: Uint32Array, context: QueryContext): PositionOrder {
   const [first, ...others] = keys.map(key => {
-    const order = keyOrder(key, dataClass, rowIds, context)
+    const order = keyOrder(key, rowIds, context)
     return key.descending ? (a: number, b: number) => order(b, a) : order
   })
   // Most comparisons are decided by the first key.
@@ -39,29 +32,29 @@ function decide(orders: readonly PositionOrder[], a: number, b: number): number 
   return 0
 }
 
-function keyOrder(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, context: QueryContext): PositionOrder {
+function keyOrder(key: SortKey, rowIds: Uint32Array, context: QueryContext): PositionOrder {
   const { type } = key.attribute
-  if (type === 'object') return jsonOrder(key, rowIds, keyReader(key, dataClass, rowIds.length, context), context)
+  if (type === 'object')
+    return jsonOrder(key, rowIds, pathReader(key.relations, key.attribute, rowIds.length, context.snapshot), context)
   if (type === 'string' || type === 'uuid' || type === 'long64') {
     const pointers = pointerReader(context.snapshot.table(key.attribute.dataClass), key.attribute)
-    if (pointers) return pointerOrder(key, dataClass, rowIds, pointers, context)
-    const read = keyReader(key, dataClass, rowIds.length, context)
+    if (pointers) return pointerOrder(key, rowIds, pointers, context)
+    const read = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot)
     const values = readAll(rowIds, new Array<Scalar | undefined>(rowIds.length), read, context)
     return (a, b) => compare(values[a], values[b])
   }
-  const numbers = numbersOf(key, dataClass, rowIds, context)
+  const numbers = numbersOf(key, rowIds, context)
   return (a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : 0)
 }
 
 /** Mostly the beginnings of the texts tell. */
 function pointerOrder(
   key: SortKey,
-  dataClass: DataClass,
   rowIds: Uint32Array,
   { texts, read }: TextPointers,
   context: QueryContext,
 ): PositionOrder {
-  const reader = key.relations.length === 0 ? read : keyReader(key, dataClass, rowIds.length, context, read)
+  const reader = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot, read)
   // 0, which is no pointer, stands for null.
   const pointers = readAll(rowIds, new Uint32Array(rowIds.length), rowId => reader(rowId) ?? 0, context)
   const heads = new Float64Array(pointers.length)
@@ -73,12 +66,12 @@ function pointerOrder(
 }
 
 /** Values are finite, so that -Infinity is free to stand for null. */
-function numbersOf(key: SortKey, dataClass: DataClass, rowIds: Uint32Array, context: QueryContext): Float64Array {
-  const table = context.snapshot.table(dataClass)
+function numbersOf(key: SortKey, rowIds: Uint32Array, context: QueryContext): Float64Array {
+  const table = context.snapshot.table(key.attribute.dataClass)
   if (key.attribute.kind === 'storage' && key.relations.length === 0 && readsSegments(table, rowIds.length)) {
     return readNumbers(table, key.attribute, rowIds, Number.NEGATIVE_INFINITY, context.budget)
   }
-  const read = keyReader(key, dataClass, rowIds.length, context)
+  const read = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot)
   const numbers = new Float64Array(rowIds.length)
   return readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
 }
@@ -108,34 +101,6 @@ function compare(a: Scalar | undefined, b: Scalar | undefined): number {
   if (a === undefined) return -1
   if (b === undefined) return 1
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** Reads the attribute at the end of the key's relations. @param last reads it when that is not to be a cell */
-function keyReader(
-  key: SortKey,
-  dataClass: DataClass,
-  rowCount: number,
-  { snapshot }: QueryContext,
-  last?: (rowId: number) => number | undefined,
-) {
-  const readers: ((rowId: number) => Cell)[] = []
-  let owner = dataClass
-  const add = (attribute: ColumnAttribute | CalculatedAttribute) =>
-    readers.push(cellReader(snapshot.table(owner), attribute, rowCount))
-  for (const relation of key.relations as readonly RelatedEntityAttribute[]) {
-    add(relation)
-    owner = relation.target
-  }
-  if (last) readers.push(last)
-  else add(key.attribute)
-  return (rowId: number): Cell => {
-    let cell: Cell = rowId
-    for (const read of readers) {
-      cell = read(cell as number)
-      if (cell === undefined) return undefined
-    }
-    return cell
-  }
 }
 
 function readAll<Values extends { [position: number]: unknown }>(

@@ -1,0 +1,96 @@
+import { RowSet } from '../../row-set/row-set.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../storage/snapshot.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import { readsSegments } from './cell-reader.ts'
+import type { QueryContext } from './evaluate.ts'
+import { segmentFilter } from './filter-column.ts'
+
+/**
+ * Rows among which the first `count` of an order by a number of their own are: those, and a few others that looked like it
+ * at first. While the segments are gone through the best values so far are kept; of the segments to come only rows count
+ * that are as good as the last of these. After some segments that is nearly none.
+ * @param rows may have rows that do not exist any more: null, as everywhere in an order
+ * @returns `rows` when it would not pay, or cannot be done for this key
+ */
+export function topCandidates(key: SortKey, rows: RowSet, count: number, { snapshot, budget }: QueryContext): RowSet {
+  const { attribute, relations, descending } = key
+  const table = snapshot.table(attribute.dataClass)
+  if (attribute.kind !== 'storage' || relations.length > 0 || !NUMBERS.has(attribute.type)) return rows
+  if (rows.size < 4 * count || !readsSegments(table, rows.size)) return rows
+  const column = table.column(attribute)
+  const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
+  const sign = descending ? -1 : 1
+  const best = new Best(count)
+  rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
+    budget.examine(SEGMENT_ROWS)
+    const segment = column.segment(index)
+    const { present, values } = segment as typeof segment & { kind: 'number' }
+    const last = best.last
+    const withValue = words.subarray(index * SEGMENT_WORDS, (index + 1) * SEGMENT_WORDS)
+    for (let word = 0; word < SEGMENT_WORDS; word++) withValue[word] = bits[word]! & present[word]!
+    if (last !== Number.POSITIVE_INFINITY) {
+      const [lower, upper] = descending ? [-last, Number.POSITIVE_INFINITY] : [Number.NEGATIVE_INFINITY, last]
+      const numbers = { lower, upper, inside: true }
+      withValue.set(segmentFilter({ whenNull: false, matches: () => false, numbers })(segment, withValue))
+    }
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      for (let rest = withValue[word]!; rest !== 0; rest &= rest - 1) {
+        best.add(sign * values[word * 32 + (31 - Math.clz32(rest & -rest))]!)
+      }
+      // Null is lowest: before all of an ascending order, and in a descending one of use while there is nothing better.
+      const nulls = bits[word]! & ~present[word]!
+      if (nulls === 0 || (descending && last !== Number.POSITIVE_INFINITY)) continue
+      withValue[word] = withValue[word]! | nulls
+      for (let rest = nulls; rest !== 0; rest &= rest - 1) {
+        best.add(descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
+      }
+    }
+  })
+  return RowSet.fromWords(words)
+}
+
+/** Whose segments are all of numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['byte', 'word', 'long', 'number', 'float', 'duration', 'date', 'bool'])
+
+/** The lowest of the values that were added, at most as many as there is room for. The last of them is on top of a heap. */
+class Best {
+  private readonly heap: Float64Array
+  private length = 0
+
+  constructor(count: number) {
+    this.heap = new Float64Array(count)
+  }
+
+  /** Infinity while there is room. */
+  get last(): number {
+    return this.length < this.heap.length ? Number.POSITIVE_INFINITY : this.heap[0]!
+  }
+
+  add(value: number): void {
+    const { heap } = this
+    if (this.length < heap.length) this.siftUp(value)
+    else if (value < heap[0]!) this.siftDown(value)
+  }
+
+  private siftUp(value: number): void {
+    const { heap } = this
+    let hole = this.length++
+    for (let parent = (hole - 1) >>> 1; hole > 0 && heap[parent]! < value; parent = (hole - 1) >>> 1) {
+      heap[hole] = heap[parent]!
+      hole = parent
+    }
+    heap[hole] = value
+  }
+
+  private siftDown(value: number): void {
+    const { heap } = this
+    let hole = 0
+    for (let child = 1; child < heap.length; child = 2 * hole + 1) {
+      if (child + 1 < heap.length && heap[child + 1]! > heap[child]!) child++
+      if (heap[child]! <= value) break
+      heap[hole] = heap[child]!
+      hole = child
+    }
+    heap[hole] = value
+  }
+}

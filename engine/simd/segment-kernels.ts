@@ -1,0 +1,151 @@
+import { SEGMENT_WORDS } from '../storage/snapshot.ts'
+import { type Kernels, type SegmentLayout, simdKernels } from './kernels.ts'
+
+/**
+ * Those rows of a segment that pass.
+ * @param page address of the segment
+ * @param candidates the rows to look at: `SEGMENT_WORDS` words
+ * @returns as many, a view of the scratch memory that is valid until the next call
+ */
+export type SegmentFilter = (page: number, candidates: Uint32Array) => Uint32Array
+
+/** Of some numbers of a segment: see {@link Kernels.aggregateF64}. */
+export interface NumberSummary {
+  readonly count: number
+  /** Their sum as two doubles. */
+  readonly high: number
+  readonly low: number
+  readonly min: number
+  readonly max: number
+}
+
+/** Collects the row ids that are values of rows. */
+export interface ReferenceCollector {
+  add(page: number, rows: Uint32Array): void
+  bitmap(): Uint32Array
+}
+
+// What is where in the scratch memory.
+const PAGE = 0
+const RESULT = 16
+const MASK = 64
+const DATA = MASK + SEGMENT_WORDS * 4
+
+/** Each value is compared with each of the list. */
+const MAX_LIST = 16
+
+/**
+ * The kernels of one thread, segment by segment, with bitmaps that are arrays of its own: copying the 512 bytes of a
+ * segment's bitmap to and fro costs a sixth of what filtering the segment does. What a filter compares with is in the
+ * scratch memory: it is valid until the next one is made, and until something is gathered or collected.
+ */
+export class SegmentKernels {
+  private readonly words: Uint32Array
+  private readonly floats: Float64Array
+  private readonly bits: Uint32Array
+  private readonly list: number
+  private readonly result: number
+  private readonly mask: number
+  private readonly data: number
+  private readonly dataWords: number
+
+  private constructor(
+    private readonly kernels: Kernels,
+    { buffer }: WebAssembly.Memory,
+    scratch: number,
+    scratchBytes: number,
+  ) {
+    this.words = new Uint32Array(buffer)
+    this.floats = new Float64Array(buffer)
+    this.list = scratch + PAGE
+    this.result = scratch + RESULT
+    this.mask = scratch + MASK
+    this.data = scratch + DATA
+    this.bits = new Uint32Array(buffer, this.mask, SEGMENT_WORDS)
+    this.dataWords = (scratchBytes - DATA) >>> 2
+  }
+
+  /**
+   * @param scratch address of memory that only this thread uses, a multiple of 8
+   * @returns undefined where WebAssembly has no SIMD: loops in JavaScript do the same
+   */
+  static open(
+    memory: WebAssembly.Memory,
+    layout: SegmentLayout,
+    scratch: number,
+    scratchBytes: number,
+  ): SegmentKernels | undefined {
+    const kernels = simdKernels(memory, layout)
+    return kernels && new SegmentKernels(kernels, memory, scratch, scratchBytes)
+  }
+
+  /** Numbers from `lower` to `upper`, or those outside. */
+  inRange(lower: number, upper: number, inside: boolean): SegmentFilter {
+    return this.filter((list, mask) => this.kernels.filterF64(list, 1, mask, lower, upper, inside, mask))
+  }
+
+  /** Pointers that are in a list, or those that are not. @returns undefined for a list that is too long */
+  isOneOf(pointers: readonly number[], inside: boolean): SegmentFilter | undefined {
+    const { data } = this
+    const { length } = pointers
+    if (length > MAX_LIST) return undefined
+    this.words.set(pointers, data >>> 2)
+    return this.filter((list, mask) => this.kernels.filterU32(list, 1, mask, data, length, inside, mask))
+  }
+
+  /** Row ids that are in a bitmap. @returns undefined when there is no room for the bitmap */
+  isIn(bitmap: Uint32Array): SegmentFilter | undefined {
+    const { data } = this
+    const { length } = bitmap
+    if (length > this.dataWords) return undefined
+    this.words.set(bitmap, data >>> 2)
+    return this.filter((list, mask) => this.kernels.semiJoin(list, 1, mask, data, length, mask))
+  }
+
+  /** @param words length of the bitmap @returns undefined when there is no room for it */
+  collector(words: number): ReferenceCollector | undefined {
+    const { data } = this
+    if (words > this.dataWords) return undefined
+    const at = data >>> 2
+    this.words.fill(0, at, at + words)
+    return {
+      add: (page, rows) => {
+        this.load(page, rows)
+        this.kernels.markReferenced(this.list, 1, this.mask, data, words)
+      },
+      bitmap: () => this.words.slice(at, at + words),
+    }
+  }
+
+  summarise(page: number, rows: Uint32Array): NumberSummary {
+    this.load(page, rows)
+    const count = this.kernels.aggregateF64(this.list, 1, this.mask, this.result)
+    const { floats } = this
+    const at = this.result >>> 3
+    return { count, high: floats[at]!, low: floats[at + 1]!, min: floats[at + 2]!, max: floats[at + 3]! }
+  }
+
+  /**
+   * The numbers of the rows, in their order, `missing` for null.
+   * @returns a view that is valid until the next call
+   */
+  gather(page: number, rows: Uint32Array, missing: number): Float64Array {
+    this.load(page, rows)
+    const count = this.kernels.gatherF64(this.list, 1, this.mask, missing, this.data)
+    return this.floats.subarray(this.data >>> 3, (this.data >>> 3) + count)
+  }
+
+  private filter(run: (list: number, mask: number) => void): SegmentFilter {
+    const { list, mask, bits } = this
+    return (page, candidates) => {
+      this.load(page, candidates)
+      run(list, mask)
+      return bits
+    }
+  }
+
+  private load(page: number, rows: Uint32Array): void {
+    this.words[this.list >>> 2] = page
+    this.bits.set(rows)
+  }
+}
