@@ -1,11 +1,23 @@
 import { readBoolean, readDate, readInteger, readNumber } from '../storage/read-value.ts'
 import { FIXED_HEADER_BYTES, headerBytes, NO_ROW, type RowLayout } from '../storage/row-layout.ts'
-import type { ColumnAttribute } from '../storage/snapshot.ts'
+import type { ColumnAttribute, TextPool } from '../storage/snapshot.ts'
 import type { SharedHeap } from './shared-heap.ts'
 import { TextKey } from './text-key.ts'
 
 /** A value of a column: a number, or the address of a text; undefined for null. */
 export type ColumnValue = number | bigint | undefined
+
+/** What telling the order of texts takes. */
+export type TextOrder = Pick<TextPool, 'head' | 'compare'>
+
+/** Of two values of one column; null is lowest. @param texts of a column of texts */
+export function compareValues(a: ColumnValue, b: ColumnValue, texts: TextOrder | undefined): number {
+  if (a === b) return 0
+  if (a === undefined) return -1
+  if (b === undefined) return 1
+  if (texts) return texts.compare(a as number, b as number)
+  return a < b ? -1 : a > b ? 1 : 0
+}
 
 /** Reads a column's value from the bytes of a row, which are found by their address. */
 export interface ColumnReader {

@@ -11,7 +11,7 @@ import { BITS, NUMBERS, type PageKind, POINTERS } from './pages.ts'
  * root:   sequence · number of dataclasses · f64 global stamp · address of the text table · address of each table,
  *         in the order of the catalog
  * table:  row id limit · number of rows · sequence as of which rows last came or went · page lists: live rows, rows,
- *         each column · hash tables of each index · u32 × segments, sequence as of which rows of a segment last changed
+ *         each column · hash tables of each index · roots of each order · u32 × segments, sequence as of which rows of a segment last changed
  * ```
  */
 export const ROOT_GLOBAL_STAMP = 2
@@ -36,8 +36,11 @@ export interface TableShape {
   readonly kinds: readonly PageKind[]
   /** Each has a column too. */
   readonly indexed: readonly (StorageAttribute | RelatedEntityAttribute)[]
+  /** Those of them whose order is kept. */
+  readonly ordered: readonly StorageAttribute[]
   readonly columnOf: ReadonlyMap<ColumnAttribute, number>
   readonly indexOf: ReadonlyMap<ColumnAttribute, number>
+  readonly orderOf: ReadonlyMap<ColumnAttribute, number>
 }
 
 export function tableShape(layout: RowLayout): TableShape {
@@ -46,13 +49,16 @@ export function tableShape(layout: RowLayout): TableShape {
       attribute.kind === 'relatedEntity' || (attribute.kind === 'storage' && attribute.type !== 'object'),
   )
   const indexed = columns.filter(attribute => attribute.kind === 'relatedEntity' || hasIndex(attribute))
+  const ordered = indexed.filter(attribute => attribute.kind === 'storage')
   return {
     layout,
     columns,
     kinds: columns.map(kindOf),
     indexed,
+    ordered,
     columnOf: new Map(columns.map((attribute, i) => [attribute, i])),
     indexOf: new Map(indexed.map((attribute, i) => [attribute, i])),
+    orderOf: new Map(ordered.map((attribute, i) => [attribute, i])),
   }
 }
 

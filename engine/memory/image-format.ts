@@ -17,7 +17,7 @@ const GRANULE_WORDS = GRANULE_BYTES / 4
 
 const MAGIC = 0x52535354
 /** Raised when anything that an image holds is laid out otherwise. */
-const IMAGE_VERSION = 1
+const IMAGE_VERSION = 2
 
 const CHECKSUM_OFFSET = 32
 /** Bytes of {@link FileHeader} in the file. */

@@ -199,6 +199,21 @@ export class Pages {
 export const hasBit = ({ words }: SharedHeap, page: number, entry: number): boolean =>
   (words[((page + PAGE_BITS) >>> 2) + (entry >>> 5)]! & (1 << (entry & 31))) !== 0
 
+/** A value of a page: a number, or what stands for a text; undefined for null. */
+export function valueAt(heap: SharedHeap, page: number, entry: number): number | bigint | undefined {
+  if (!hasBit(heap, page, entry)) return undefined
+  switch (heap.words[(page >>> 2) + PAGE_KIND]) {
+    case NUMBERS:
+      return heap.floats[(page + PAGE_VALUES) / 8 + entry]
+    case BIGINTS:
+      return heap.integers[(page + PAGE_VALUES) / 8 + entry]
+    case POINTERS:
+      return heap.words[((page + PAGE_VALUES) >>> 2) + entry]
+    default:
+      return 1
+  }
+}
+
 export function setBit({ words }: SharedHeap, page: number, entry: number, isSet: boolean): void {
   const word = ((page + PAGE_BITS) >>> 2) + (entry >>> 5)
   const bit = 1 << (entry & 31)

@@ -23,7 +23,7 @@ const FIRST_SLOT = 16
 const SLOT_WORDS = 16
 
 /** What blocks of memory are for. */
-export const PARTS = ['columns', 'rows', 'texts', 'postings', 'directories'] as const
+export const PARTS = ['columns', 'rows', 'texts', 'postings', 'orders', 'directories'] as const
 export type Part = (typeof PARTS)[number]
 
 /** Threads that can read at a time. */

@@ -131,8 +131,7 @@ export class SharedStore implements Store {
     const directory = this.heap.words[root + ROOT_TABLES + this.positions.get(dataClass)!]!
     const below = () => snapshot.below().table(dataClass)
     if (directory === 0) return below()
-    const belowIfSame = () => snapshot.belowIfSame()?.table(dataClass)
-    return new SharedTable(this.caches.get(dataClass)!, directory, below, belowIfSame)
+    return new SharedTable(this.caches.get(dataClass)!, directory, below)
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type Segment,
   type TableSnapshot,
 } from '../storage/snapshot.ts'
+import type { ColumnValue } from './column-reader.ts'
 import {
   ROW_HEADER_BYTES,
   TABLE_CHANGES,
@@ -26,10 +27,11 @@ import {
   TABLE_ROWS,
   type TableShape,
 } from './directory.ts'
-import { BIGINTS, hasBit, PAGE_BITS, PAGE_KIND, PAGE_VALUES, POINTERS, ROW_PAGE_ROWS } from './pages.ts'
+import { hasBit, PAGE_BITS, PAGE_VALUES, POINTERS, ROW_PAGE_ROWS, valueAt } from './pages.ts'
 import { SegmentViews, SharedColumn, type TablePages } from './shared-column.ts'
 import type { SharedHeap } from './shared-heap.ts'
-import { type IndexedColumn, SharedIndex } from './shared-index.ts'
+import { SharedHash, SharedIndex } from './shared-index.ts'
+import { SharedOrder } from './shared-order.ts'
 import type { SharedTexts } from './text-pool.ts'
 
 /** What a thread keeps of a dataclass from version to version. */
@@ -72,7 +74,6 @@ export class SharedTable implements TableSnapshot, TablePages {
     directory: number,
     /** The same in LMDB. @throws when that has gone on to another commit */
     private readonly below: () => TableSnapshot,
-    private readonly belowIfSame: () => TableSnapshot | undefined,
   ) {
     this.layout = cache.shape.layout
     this.dataClass = this.layout.dataClass
@@ -132,11 +133,15 @@ export class SharedTable implements TableSnapshot, TablePages {
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
-    return this.sharedIndex(relation)!.equal(targetRowId).toIds()
+    const column = this.cache.shape.columnOf.get(relation)!
+    const hash = this.hash(relation, cell => this.live.toIds().filter(rowId => this.has(column, rowId, cell)))
+    return RowSet.fromIds(hash.rows(targetRowId)).toIds()
   }
 
   findKey(key: Value): number | undefined {
-    return key === null ? undefined : this.sharedIndex(this.dataClass.key)!.first(key)
+    if (key === null) return undefined
+    const { key: attribute } = this.dataClass
+    return this.hash(attribute, cell => this.order(attribute)!.rowIds(this.order(attribute)!.ofValue(cell))).first(key)
   }
 
   binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
@@ -174,49 +179,49 @@ export class SharedTable implements TableSnapshot, TablePages {
     return objects.segment(this, attribute, index, together)
   }
 
-  private sharedIndex(attribute: StorageAttribute | RelatedEntityAttribute): SharedIndex | undefined {
-    const { heap, texts, shape } = this.cache
-    const number = shape.indexOf.get(attribute)
-    if (number === undefined) return undefined
-    const table = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + number]!
-    const below = (from: TableSnapshot | undefined) => from?.index(attribute as StorageAttribute)
-    return new SharedIndex(
-      heap,
-      texts,
-      table,
-      this.indexedColumn(shape.columnOf.get(attribute)!),
-      () => below(this.belowIfSame()),
-      () => below(this.below())!,
+  private sharedIndex(attribute: StorageAttribute): SharedIndex | undefined {
+    const order = this.order(attribute)
+    return (
+      order &&
+      new SharedIndex(
+        this.hash(attribute, cell => order.rowIds(order.ofValue(cell))),
+        order,
+      )
     )
   }
 
-  private indexedColumn(column: number): IndexedColumn {
+  private hash(
+    attribute: StorageAttribute | RelatedEntityAttribute,
+    rowsOfMany: (cell: number | bigint) => Uint32Array,
+  ): SharedHash {
+    const { heap, shape } = this.cache
+    const column = shape.columnOf.get(attribute)!
+    const table = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + shape.indexOf.get(attribute)!]!
     const has = (rowId: number, cell: number | bigint): boolean => this.isLive(rowId) && this.has(column, rowId, cell)
-    return {
-      isText: this.cache.shape.kinds[column] === POINTERS,
-      has,
-      scan: cell => RowSet.fromSorted(this.live.toIds().filter(rowId => this.has(column, rowId, cell))),
-      scanNull: () => RowSet.fromSorted(this.live.toIds().filter(rowId => this.isNull(column, rowId))),
-    }
+    return new SharedHash(heap, this.textsOf(column), table, has, rowsOfMany)
   }
 
-  private isNull(column: number, rowId: number): boolean {
-    return !hasBit(this.cache.heap, this.columnPage(column, Math.floor(rowId / SEGMENT_ROWS)), rowId % SEGMENT_ROWS)
+  private order(attribute: StorageAttribute): SharedOrder | undefined {
+    const { heap, shape } = this.cache
+    const number = shape.orderOf.get(attribute)
+    if (number === undefined) return undefined
+    const column = shape.columnOf.get(attribute)!
+    const root = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + shape.indexed.length + number]!
+    return new SharedOrder(heap, this.textsOf(column), root, rowId => this.value(column, rowId))
+  }
+
+  private textsOf(column: number): SharedTexts | undefined {
+    return this.cache.shape.kinds[column] === POINTERS ? this.cache.texts : undefined
+  }
+
+  private value(column: number, rowId: number): ColumnValue {
+    const page = this.columnPage(column, Math.floor(rowId / SEGMENT_ROWS))
+    return valueAt(this.cache.heap, page, rowId % SEGMENT_ROWS)
   }
 
   private has(column: number, rowId: number, cell: number | bigint): boolean {
-    if (this.isNull(column, rowId)) return false
-    const { heap } = this.cache
-    const page = this.columnPage(column, Math.floor(rowId / SEGMENT_ROWS))
-    const entry = rowId % SEGMENT_ROWS
-    switch (heap.words[(page >>> 2) + PAGE_KIND]) {
-      case POINTERS:
-        return heap.words[((page + PAGE_VALUES) >>> 2) + entry] === cell
-      case BIGINTS:
-        return isEqual(heap.integers[(page + PAGE_VALUES) / 8 + entry]!, cell)
-      default:
-        return isEqual(heap.floats[(page + PAGE_VALUES) / 8 + entry]!, cell)
-    }
+    const value = this.value(column, rowId)
+    return value !== undefined && isEqual(value, cell)
   }
 }
 

@@ -96,6 +96,17 @@ export class SharedTexts implements TextPool {
     }
   }
 
+  prefixComparer(folded: string): (pointer: number) => number {
+    const key = new TextKey().setText(folded).copyBytes()
+    const { bytes } = this.heap
+    return pointer => {
+      const at = pointer + HEADER_WORDS * 4
+      const length = Math.min(key.length, this.words[(pointer >>> 2) + LENGTH]! & ~NOT_PLAIN)
+      for (let i = 0; i < length; i++) if (bytes[at + i] !== key[i]) return bytes[at + i]! - key[i]!
+      return length - key.length
+    }
+  }
+
   /** On bytes: the encoding of a code unit is never a part of another one's. */
   patternTest(parts: readonly string[]): (pointer: number) => boolean {
     const { bytes } = this.heap
@@ -206,6 +217,14 @@ export class TextTable {
 
   hash(pointer: number): number {
     return this.texts.hash(pointer)
+  }
+
+  head(pointer: number): number {
+    return this.texts.head(pointer)
+  }
+
+  compare(a: number, b: number): number {
+    return this.texts.compare(a, b)
   }
 
   /** The address of a text, which one more row has from now on. @throws {MemoryFull} */

@@ -5,7 +5,7 @@ import { fold } from '../text/fold.ts'
 import type { Environment } from './environment.ts'
 import { attributeRange, indexPrefix, isCut, prefixEnd, textIndexPrefix } from './keys.ts'
 import { estimatePostings, firstPosting, postingCount, postings, postingsInRange } from './postings.ts'
-import type { Bounds, SecondaryIndex } from './snapshot.ts'
+import type { Bounds, IndexRange, SecondaryIndex } from './snapshot.ts'
 
 const UNINDEXED_TYPES: ReadonlySet<StorageType> = new Set(['object', 'image', 'blob'])
 
@@ -53,7 +53,7 @@ export class LmdbIndex implements SecondaryIndex {
     return RowSet.fromIds(this.rowIds(this.prefixRange(prefix)))
   }
 
-  estimate(what: { equal: Value } | Bounds | { prefix: string }, limit: number): number {
+  estimate(what: IndexRange, limit: number): number {
     const { index } = this.environment
     if ('equal' in what) {
       const { start, end } = this.equalRange(what.equal)

@@ -134,7 +134,32 @@ export interface SecondaryIndex {
   /** Rows whose folded text starts with `prefix` (folded). */
   prefix(prefix: string): RowSet
   /** Number of hits of the same calls, exact or estimated, at most `limit`; for the planner. Cost: O(log n + min(hits, limit)). */
-  estimate(what: { equal: Value } | Bounds | { prefix: string }, limit: number): number
+  estimate(what: IndexRange, limit: number): number
+  /** The index by positions. Undefined when it is not in memory. */
+  readonly order?: RowOrder
+}
+
+/** Rows that are next to each other in an index: of one value, between bounds, or texts that begin alike. */
+export type IndexRange = { equal: Value } | Bounds | { prefix: string }
+
+/** All rows of a dataclass in the order of an attribute's values, null first, those of one value in ascending order. */
+export interface RowOrder {
+  /** Number of rows. */
+  readonly size: number
+  /** Where the rows of a range are. Cost: O(log n). */
+  find(range: IndexRange): Span
+  /** Where the rows are that have the value of this one. Cost: O(log n). */
+  same(rowId: number): Span
+  /** Whether two rows have one value. */
+  isSame(a: number, b: number): boolean
+  /** The rows at positions `start` … `end - 1`. Cost: O(log n + rows). */
+  rowIds(span: Span): Uint32Array
+}
+
+/** Positions from `start` up to `end`, which is not among them. */
+export interface Span {
+  readonly start: number
+  readonly end: number
 }
 
 export interface Bounds {

@@ -6,7 +6,9 @@ import { MemoryWriter } from '../../../../engine/memory/memory-writer.ts'
 import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
 import { SharedStore } from '../../../../engine/memory/shared-store.ts'
 import { changesBetween } from '../../../../engine/storage/change-log.ts'
+import type { RowSet } from '../../../../engine/row-set/row-set.ts'
 import { hasIndex } from '../../../../engine/storage/secondary-index.ts'
+import { compareFolded } from '../../../../engine/text/fold.ts'
 import { SEGMENT_ROWS, type Segment, type Snapshot, type TableSnapshot } from '../../../../engine/storage/snapshot.ts'
 import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore, type RowWriter } from '../../../support/write-rows.ts'
@@ -94,6 +96,7 @@ function tablePicture(table: TableSnapshot, snapshot: Snapshot): unknown {
     gone: table.row(table.rowIdLimit) === undefined,
     values: Object.fromEntries([...values].map(([name, column]) => [name, [...column]])),
     equal: indexed.map(attribute => equalPicture(table, attribute, values.get(attribute.name)!)),
+    ordered: indexed.map(attribute => orderPicture(table, attribute, values.get(attribute.name)!)),
     keys: live.map(rowId => table.findKey(table.row(rowId)!.value(dataClass.key) as Value)),
     referencing: attributes
       .filter((each): each is RelatedEntityAttribute => each.kind === 'relatedEntity')
@@ -149,4 +152,46 @@ function equalPicture(table: TableSnapshot, attribute: StorageAttribute, values:
     value,
     [...index.equal((attribute.type === 'bool' && value !== null ? value === 1 : value) as Value)],
   ])
+}
+
+/** Rows in the order of an index, and what ranges of it have. */
+function orderPicture(table: TableSnapshot, attribute: StorageAttribute, values: Map<number, unknown>): unknown {
+  const index = table.index(attribute)!
+  const live = [...table.live]
+  const sorted = live.toSorted((a, b) => compare(values.get(a), values.get(b)) || a - b)
+  const { order } = index
+  const asValue = (value: unknown) => (attribute.type === 'bool' ? value === 1 : value) as Value
+  const asked = [...new Set([...values.values()].slice(0, 12))].map(asValue)
+  const bounds = asked.flatMap((value, i) => [
+    { lower: { value, inclusive: i % 2 === 0 } },
+    { upper: { value, inclusive: i % 3 === 0 } },
+    {
+      lower: { value, inclusive: i % 3 === 0 },
+      upper: { value: asked[(i * 7) % asked.length]!, inclusive: i % 2 === 1 },
+    },
+  ])
+  const prefixes = asked.filter(value => typeof value === 'string').map(text => text.slice(0, text.length >> 1))
+  return {
+    all: order ? [...order.rowIds({ start: 0, end: order.size })] : sorted,
+    middle: order ? [...order.rowIds({ start: 3, end: Math.min(order.size, 9) })] : sorted.slice(3, 9),
+    groups: sorted.slice(0, 60).map(rowId => {
+      if (!order) {
+        const isSame = (other: number) => compare(values.get(other), values.get(rowId)) === 0
+        return { start: sorted.findIndex(isSame), end: sorted.findLastIndex(isSame) + 1 }
+      }
+      return order.same(rowId)
+    }),
+    ranges: bounds.map(each => counted(index.range(each), order && index.estimate(each, 1e9))),
+    prefixes: prefixes.map(prefix => counted(index.prefix(prefix), order && index.estimate({ prefix }, 1e9))),
+    nulls: index.estimate({ equal: null }, 1e9),
+  }
+}
+
+/** @param estimate exact where the index is in memory */
+const counted = (rows: RowSet, estimate = rows.size): unknown => [[...rows], estimate]
+
+function compare(a: unknown, b: unknown): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  if (typeof a === 'string') return compareFolded(a, b as string)
+  return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0
 }

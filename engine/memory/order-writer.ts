@@ -1,0 +1,267 @@
+import {
+  BELOW,
+  childUpTo,
+  COUNTS,
+  countUpTo,
+  FIRSTS,
+  firstRowOf,
+  INNER_CAPACITY,
+  LEAF_CAPACITY,
+  lengthOf,
+  levelOf,
+  NODE_BORN,
+  NODE_BYTES,
+  NODE_ENTRIES,
+  NODE_SHAPE,
+  type RowTest,
+  rowCountOf,
+} from './order-tree.ts'
+import type { Workspace } from './pages.ts'
+
+/** Two neighbours of together no more than this become one. */
+const MERGED_SHARE = 0.5
+/** So full are nodes made at first, so that the next rows do not split each of them. */
+const BUILT_SHARE = 0.9
+
+/**
+ * An order for the writer (`order-tree.ts`). Nodes that readers may have are copied before they change, once for each
+ * version. Every address that a call has made is in the tree before it makes the next one, so that after {@link MemoryFull}
+ * the tree can still be cleared.
+ */
+export class OrderWriter {
+  private readonly words: Uint32Array
+
+  /** @param root the address of a tree that is there already, 0 for none yet: {@link build} makes one */
+  constructor(
+    private readonly space: Workspace,
+    public root = 0,
+  ) {
+    this.words = space.heap.words
+  }
+
+  get isBuilt(): boolean {
+    return this.root !== 0
+  }
+
+  /** @param rowIds in order @throws {MemoryFull} */
+  build(rowIds: Uint32Array): void {
+    const made: number[] = []
+    try {
+      let nodes = this.buildLeaves(rowIds, made)
+      for (let level = 1; nodes.length > 1; level++) nodes = this.buildLevel(level, nodes, made)
+      this.root = nodes[0]!
+    } catch (error) {
+      for (const node of made) this.retire(node)
+      throw error
+    }
+  }
+
+  /** @param isUpTo whether a row comes before this one @throws {MemoryFull} */
+  insert(rowId: number, isUpTo: RowTest): void {
+    const { words } = this
+    this.root = this.writable(this.root)
+    if (this.isFull(this.root)) this.raiseRoot()
+    let node = this.root
+    let isLast = true
+    while (levelOf(words, node) > 0) {
+      let child = childUpTo(words, node, isUpTo)
+      isLast &&= child === lengthOf(words, node) - 1
+      if (this.isFull(this.writableChild(node, child))) {
+        // Where rows come in ascending order full nodes stay behind, and not half of them.
+        this.split(node, child, isLast)
+        child = childUpTo(words, node, isUpTo)
+      }
+      const at = node >>> 2
+      words[at + COUNTS + child]!++
+      if (child === 0 && !isUpTo(words[at + FIRSTS]!)) words[at + FIRSTS] = rowId
+      node = words[at + BELOW + child]!
+    }
+    const start = (node >>> 2) + NODE_ENTRIES
+    const length = lengthOf(words, node)
+    const position = countUpTo(words, start, length, isUpTo)
+    words.copyWithin(start + position + 1, start + position, start + length)
+    words[start + position] = rowId
+    this.setLength(node, length + 1)
+  }
+
+  /** @param isUpTo whether a row is the one to be removed, or comes before it @throws {MemoryFull} */
+  remove(isUpTo: RowTest): void {
+    const { words } = this
+    this.root = this.writable(this.root)
+    this.removeBelow(this.root, isUpTo)
+    while (levelOf(words, this.root) > 0 && lengthOf(words, this.root) === 1) {
+      const only = words[(this.root >>> 2) + BELOW]!
+      this.retire(this.root)
+      this.root = only
+    }
+  }
+
+  /** Gives everything back, as of the version that is being made. */
+  clear(): void {
+    if (this.root !== 0) this.clearBelow(this.root)
+    this.root = 0
+  }
+
+  private buildLeaves(rowIds: Uint32Array, made: number[]): number[] {
+    const size = Math.floor(LEAF_CAPACITY * BUILT_SHARE)
+    const leaves: number[] = []
+    for (let start = 0; start === 0 || start < rowIds.length; start += size) {
+      const leaf = this.newNode(0)
+      made.push(leaf)
+      leaves.push(leaf)
+      const rows = rowIds.subarray(start, start + size)
+      this.words.set(rows, (leaf >>> 2) + NODE_ENTRIES)
+      this.setLength(leaf, rows.length)
+    }
+    return leaves
+  }
+
+  private buildLevel(level: number, below: readonly number[], made: number[]): number[] {
+    const size = Math.floor(INNER_CAPACITY * BUILT_SHARE)
+    const nodes: number[] = []
+    for (let start = 0; start < below.length; start += size) {
+      const node = this.newNode(level)
+      made.push(node)
+      nodes.push(node)
+      for (const child of below.slice(start, start + size)) this.insertChild(node, lengthOf(this.words, node), child)
+    }
+    return nodes
+  }
+
+  private removeBelow(node: number, isUpTo: RowTest): void {
+    const { words } = this
+    const at = node >>> 2
+    const length = lengthOf(words, node)
+    if (levelOf(words, node) === 0) {
+      const start = at + NODE_ENTRIES
+      const position = countUpTo(words, start, length, isUpTo)
+      words.copyWithin(start + position - 1, start + position, start + length)
+      this.setLength(node, length - 1)
+      return
+    }
+    const child = childUpTo(words, node, isUpTo)
+    const below = this.writableChild(node, child)
+    this.removeBelow(below, isUpTo)
+    words[at + COUNTS + child]!--
+    if (lengthOf(words, below) === 0) {
+      this.removeChild(node, child)
+      this.retire(below)
+      return
+    }
+    words[at + FIRSTS + child] = firstRowOf(words, below)
+    if (child > 0) this.mergeWithNext(node, child - 1)
+    else if (length > 1) this.mergeWithNext(node, child)
+  }
+
+  private mergeWithNext(node: number, child: number): void {
+    const { words } = this
+    const at = node >>> 2
+    const next = words[at + BELOW + child + 1]!
+    const isLeaf = levelOf(words, next) === 0
+    const capacity = isLeaf ? LEAF_CAPACITY : INNER_CAPACITY
+    const length = lengthOf(words, words[at + BELOW + child]!)
+    const more = lengthOf(words, next)
+    if (length + more > capacity * MERGED_SHARE) return
+    const into = this.writableChild(node, child)
+    for (const array of isLeaf ? [NODE_ENTRIES] : [BELOW, COUNTS, FIRSTS]) {
+      const from = (next >>> 2) + array
+      words.copyWithin((into >>> 2) + array + length, from, from + more)
+    }
+    this.setLength(into, length + more)
+    words[at + COUNTS + child]! += words[at + COUNTS + child + 1]!
+    this.removeChild(node, child + 1)
+    this.retire(next)
+  }
+
+  private raiseRoot(): void {
+    const root = this.newNode(levelOf(this.words, this.root) + 1)
+    this.insertChild(root, 0, this.root)
+    this.root = root
+  }
+
+  /** Makes two of a full node. @param isLast all but the end stays where it is */
+  private split(node: number, child: number, isLast: boolean): void {
+    const { words } = this
+    const full = words[(node >>> 2) + BELOW + child]!
+    const length = lengthOf(words, full)
+    const kept = isLast ? length - 1 : length >>> 1
+    const sibling = this.newNode(levelOf(words, full))
+    for (const array of levelOf(words, full) === 0 ? [NODE_ENTRIES] : [BELOW, COUNTS, FIRSTS]) {
+      const from = (full >>> 2) + array
+      words.copyWithin((sibling >>> 2) + array, from + kept, from + length)
+    }
+    this.setLength(sibling, length - kept)
+    this.setLength(full, kept)
+    words[(node >>> 2) + COUNTS + child] = rowCountOf(words, full)
+    this.insertChild(node, child + 1, sibling)
+  }
+
+  private insertChild(node: number, entry: number, child: number): void {
+    const { words } = this
+    const length = lengthOf(words, node)
+    for (const array of [BELOW, COUNTS, FIRSTS]) {
+      const start = (node >>> 2) + array
+      words.copyWithin(start + entry + 1, start + entry, start + length)
+    }
+    const at = (node >>> 2) + entry
+    words[at + BELOW] = child
+    words[at + COUNTS] = rowCountOf(words, child)
+    words[at + FIRSTS] = firstRowOf(words, child)
+    this.setLength(node, length + 1)
+  }
+
+  private removeChild(node: number, entry: number): void {
+    const length = lengthOf(this.words, node)
+    for (const array of [BELOW, COUNTS, FIRSTS]) {
+      const start = (node >>> 2) + array
+      this.words.copyWithin(start + entry, start + entry + 1, start + length)
+    }
+    this.setLength(node, length - 1)
+  }
+
+  private isFull(node: number): boolean {
+    return lengthOf(this.words, node) === (levelOf(this.words, node) === 0 ? LEAF_CAPACITY : INNER_CAPACITY)
+  }
+
+  private setLength(node: number, length: number): void {
+    const shape = (node >>> 2) + NODE_SHAPE
+    this.words[shape] = (this.words[shape]! & 0xffff0000) | length
+  }
+
+  private newNode(level: number): number {
+    const node = this.space.allocator.allocate(NODE_BYTES, 'orders')
+    this.words[(node >>> 2) + NODE_BORN] = this.space.sequence
+    this.words[(node >>> 2) + NODE_SHAPE] = level << 16
+    return node
+  }
+
+  private writableChild(node: number, child: number): number {
+    const entry = (node >>> 2) + BELOW + child
+    const writable = this.writable(this.words[entry]!)
+    this.words[entry] = writable
+    return writable
+  }
+
+  private writable(node: number): number {
+    const { heap, allocator, sequence } = this.space
+    if (this.words[(node >>> 2) + NODE_BORN] === sequence) return node
+    const copy = allocator.allocate(NODE_BYTES, 'orders')
+    heap.copy(node, copy, NODE_BYTES)
+    this.words[(copy >>> 2) + NODE_BORN] = sequence
+    this.retire(node)
+    return copy
+  }
+
+  private clearBelow(node: number): void {
+    if (levelOf(this.words, node) > 0) {
+      const start = (node >>> 2) + BELOW
+      for (let i = 0; i < lengthOf(this.words, node); i++) this.clearBelow(this.words[start + i]!)
+    }
+    this.retire(node)
+  }
+
+  private retire(node: number): void {
+    const { reclaimer, allocator, sequence } = this.space
+    reclaimer.retire(this.words[(node >>> 2) + NODE_BORN]!, sequence, () => allocator.free(node, NODE_BYTES, 'orders'))
+  }
+}
