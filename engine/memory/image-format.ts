@@ -2,8 +2,8 @@
  * An image of the shared memory in a file, at one moment between two commits:
  *
  * ```
- * header, in place of the header of the memory: FileHeader
- * granules of the memory, each at its own address; some that changed while the image was written mean nothing
+ * a granule with FileHeader
+ * granules of the memory from HEAP_START on; some that changed while the image was written mean nothing
  * what these were before, in any order
  * u32 × granules from HEAP_START on: their checksums
  * u32 × such granules: their numbers, counted from HEAP_START
@@ -14,6 +14,8 @@
  */
 export const GRANULE_BYTES = 4096
 const GRANULE_WORDS = GRANULE_BYTES / 4
+/** Where the granules begin in the file. */
+export const FILE_START = GRANULE_BYTES
 
 const MAGIC = 0x52535354
 /** Raised when anything that an image holds is laid out otherwise. */
@@ -24,19 +26,19 @@ const CHECKSUM_OFFSET = 32
 export const FILE_HEADER_BYTES = 36
 
 export interface FileHeader {
-  /** Address behind the last granule. */
-  readonly end: number
+  /** Granules of the memory. */
+  readonly count: number
   /** Granules that changed and lie behind the others. */
   readonly changed: number
   readonly descriptionBytes: number
 }
 
 /** @param tail everything behind the granules, for the checksum of both */
-export function encodeHeader({ end, changed, descriptionBytes }: FileHeader, tail: Uint8Array): Buffer {
+export function encodeHeader({ count, changed, descriptionBytes }: FileHeader, tail: Uint8Array): Buffer {
   const bytes = Buffer.alloc(FILE_HEADER_BYTES)
   bytes.writeUInt32LE(MAGIC, 0)
   bytes.writeUInt32LE(IMAGE_VERSION, 4)
-  bytes.writeDoubleLE(end, 8)
+  bytes.writeDoubleLE(count, 8)
   bytes.writeDoubleLE(changed, 16)
   bytes.writeDoubleLE(descriptionBytes, 24)
   bytes.writeUInt32LE(tailChecksum(bytes, tail), CHECKSUM_OFFSET)
@@ -49,7 +51,7 @@ export function decodeHeader(bytes: Buffer): FileHeader {
   const version = bytes.readUInt32LE(4)
   if (version !== IMAGE_VERSION) throw new Error(`it has format ${version}, and not ${IMAGE_VERSION}`)
   return {
-    end: bytes.readDoubleLE(8),
+    count: bytes.readDoubleLE(8),
     changed: bytes.readDoubleLE(16),
     descriptionBytes: bytes.readDoubleLE(24),
   }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checksum, encodeHeader, GRANULE_BYTES } from './image-format.ts'
+import { checksum, encodeHeader, FILE_START, GRANULE_BYTES } from './image-format.ts'
 import { HEAP_START, type Preserver, type SharedHeap } from './shared-heap.ts'
 
 /** Granules that are written at a time: 1 MiB. */
@@ -67,7 +67,7 @@ export class ImageWriter implements Preserver {
    */
   async write(file: FileHandle, bytesPerSecond: number, signal: AbortSignal): Promise<void> {
     const { count, changed, description } = this
-    const end = HEAP_START + count * GRANULE_BYTES
+    const end = FILE_START + count * GRANULE_BYTES
     const put = async (bytes: Uint8Array, position: number): Promise<void> => {
       await putAll(file, bytes, position)
       if (signal.aborted) throw new ImageGivenUp('it was stopped')
@@ -86,7 +86,7 @@ export class ImageWriter implements Preserver {
     for (let granule = 0; granule < count; granule += BATCH) {
       const start = performance.now()
       const bytes = this.copyBatch(granule, batch)
-      await put(bytes, HEAP_START + granule * GRANULE_BYTES)
+      await put(bytes, FILE_START + granule * GRANULE_BYTES)
       await putChanged(BATCH)
       const pauseMs = (bytes.length / bytesPerSecond) * 1000 - (performance.now() - start)
       if (pauseMs >= 1) await sleep(pauseMs)
@@ -96,7 +96,7 @@ export class ImageWriter implements Preserver {
     const tail = Buffer.concat([bytesOf(this.checksums), bytesOf(Uint32Array.from(changed)), description])
     await put(tail, end + changed.length * GRANULE_BYTES)
     // Last, because it makes the file an image.
-    await put(encodeHeader({ end, changed: changed.length, descriptionBytes: description.length }, tail), 0)
+    await put(encodeHeader({ count, changed: changed.length, descriptionBytes: description.length }, tail), 0)
   }
 
   private copyBatch(first: number, batch: Buffer): Buffer {

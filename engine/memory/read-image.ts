@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { checksum, decodeHeader, FILE_HEADER_BYTES, GRANULE_BYTES, isIntact } from './image-format.ts'
+import { checksum, decodeHeader, FILE_HEADER_BYTES, FILE_START, GRANULE_BYTES, isIntact } from './image-format.ts'
 import { HEAP_START, type SharedHeap } from './shared-heap.ts'
 
 /** Bytes that are read at a time. */
@@ -17,15 +17,16 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
   const file = await open(path)
   try {
     const header = await read(file, Buffer.alloc(FILE_HEADER_BYTES), 0)
-    const { end, changed, descriptionBytes } = decodeHeader(header)
-    const tailStart = end + changed * GRANULE_BYTES
-    const tailBytes = ((end - HEAP_START) / GRANULE_BYTES + changed) * 4 + descriptionBytes
+    const { count, changed, descriptionBytes } = decodeHeader(header)
+    const changedStart = FILE_START + count * GRANULE_BYTES
+    const tailStart = changedStart + changed * GRANULE_BYTES
+    const tailBytes = (count + changed) * 4 + descriptionBytes
     const { size } = await file.stat()
     if (size !== tailStart + tailBytes) throw new Error(`it has ${size} bytes, and not ${tailStart + tailBytes}`)
     const tail = await read(file, Buffer.allocUnsafeSlow(tailBytes), tailStart)
     if (!isIntact(header, tail)) throw new Error('its description is damaged')
+    const end = HEAP_START + count * GRANULE_BYTES
     if (end > heap.size) throw new Error(`it needs ${end} bytes of memory, and there are ${heap.size}`)
-    const count = (end - HEAP_START) / GRANULE_BYTES
     const checksums = new Uint32Array(tail.buffer, 0, count)
     const granules = new Uint32Array(tail.buffer, count * 4, changed)
     const description = JSON.parse(tail.toString('utf8', tail.length - descriptionBytes)) as T
@@ -43,7 +44,7 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
         const start = next
         next = Math.min(end, start + CHUNK_BYTES)
         const stop = next
-        await read(file, heap.bytes.subarray(start, stop), start)
+        await read(file, heap.bytes.subarray(start, stop), start - HEAP_START + FILE_START)
         for (
           let granule = (start - HEAP_START) / GRANULE_BYTES;
           granule * GRANULE_BYTES < stop - HEAP_START;
@@ -60,7 +61,7 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
     const before = Buffer.allocUnsafeSlow(CHUNK_BYTES)
     for (let i = 0; i < changed; i += CHUNK_BYTES / GRANULE_BYTES) {
       const some = granules.subarray(i, i + CHUNK_BYTES / GRANULE_BYTES)
-      await read(file, before.subarray(0, some.length * GRANULE_BYTES), end + i * GRANULE_BYTES)
+      await read(file, before.subarray(0, some.length * GRANULE_BYTES), changedStart + i * GRANULE_BYTES)
       for (const [n, granule] of some.entries()) {
         heap.bytes.set(
           before.subarray(n * GRANULE_BYTES, (n + 1) * GRANULE_BYTES),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { GRANULE_BYTES } from '../../../../engine/memory/image-format.ts'
+import { FILE_START, GRANULE_BYTES } from '../../../../engine/memory/image-format.ts'
 import { HEAP_START } from '../../../../engine/memory/shared-heap.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { testModel } from '../storage/test-model.ts'
@@ -54,24 +54,25 @@ t.test('a memory from an image, taken while commits went on, is as LMDB after ea
 
 /** Whether the file gives back the memory of a moment. */
 function isImageOf(file: Buffer, memory: Buffer): boolean {
-  const imageEnd = file.readDoubleLE(8)
+  const count = file.readDoubleLE(8)
   const changed = file.readDoubleLE(16)
-  const memoryOf = Buffer.from(file.subarray(0, imageEnd))
-  const granules = imageEnd + changed * GRANULE_BYTES + (imageEnd - HEAP_START) / (GRANULE_BYTES / 4)
+  const imageEnd = FILE_START + count * GRANULE_BYTES
+  const image = Buffer.from(file.subarray(FILE_START, imageEnd))
+  const granules = imageEnd + changed * GRANULE_BYTES + count * 4
   for (let i = 0; i < changed; i++) {
-    const address = HEAP_START + file.readUInt32LE(granules + i * 4) * GRANULE_BYTES
-    memoryOf.set(file.subarray(imageEnd + i * GRANULE_BYTES, imageEnd + (i + 1) * GRANULE_BYTES), address)
+    const granule = file.readUInt32LE(granules + i * 4)
+    image.set(file.subarray(imageEnd + i * GRANULE_BYTES, imageEnd + (i + 1) * GRANULE_BYTES), granule * GRANULE_BYTES)
   }
   // Behind the last block there may be anything.
-  const end = imageEnd - GRANULE_BYTES
-  return memoryOf.subarray(HEAP_START, end).equals(memory.subarray(HEAP_START, end))
+  const bytes = (count - 1) * GRANULE_BYTES
+  return image.subarray(0, bytes).equals(memory.subarray(HEAP_START, HEAP_START + bytes))
 }
 
 t.test(
   'an image that is damaged, cut off, of another store or too old is not used, and the memory is filled',
   async t => {
     const damages: [string, RegExp, (file: string, world: MemoryWorld) => void][] = [
-      ['a flipped bit in the memory', /damaged at/, file => flip(file, HEAP_START + 5000)],
+      ['a flipped bit in the memory', /damaged at/, file => flip(file, FILE_START + 5000)],
       ['a flipped bit in the description', /description is damaged/, file => flip(file, -2)],
       ['a flipped bit in a size', /bytes, and not|description is damaged/, file => flip(file, 9)],
       ['another format', /format/, file => flip(file, 4)],
