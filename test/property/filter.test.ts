@@ -52,8 +52,12 @@ for (const seed of seeds(WORLDS)) {
       await compare(t, live, random, seed)
       await live.change(random, 15)
       await compare(t, live, random, seed)
-      if (random.chance(0.4)) {
+      if (random.chance(0.6)) {
         await live.reopen()
+        await compare(t, live, random, seed)
+        await live.change(random, 5)
+        await live.reopen()
+        await live.change(random, 5)
         await compare(t, live, random, seed)
       }
     } finally {

@@ -35,6 +35,7 @@ for (const seed of seeds(WORLDS)) {
     const live = await LiveWorld.open(t.testdir({}), random, 20)
     try {
       for (let i = 0; i < REQUESTS; i++) {
+        if (random.chance(0.02)) await live.reopen()
         const difference = await (random.chance(0.15) ? remove(live, random) : save(live, random))
         if (difference === undefined) continue
         // What follows would differ as well.

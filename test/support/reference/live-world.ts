@@ -35,6 +35,9 @@ export class LiveWorld {
       cacheBytes: random.pick([1, 100_000, 64 << 20]),
       // Nothing in shared memory, not all of it, or all.
       memoryBytes: random.pick([0, 300_000, 64 << 20, 64 << 20]),
+      // No images of it, one at the end, or one after the other.
+      imageMinutes: random.pick([0, 60, 1e-4]),
+      imageChanges: 1,
       // All in the pool, some of it, or nothing.
       pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000, 1_000, 1_000]) },
     }
@@ -50,10 +53,11 @@ export class LiveWorld {
     return [...this.world.classes.values()].map(({ spec }) => spec)
   }
 
-  /** Closes the engine and opens it again over the same files. */
+  /** Closes the engine and opens it again over the same files: what fits in memory is there, from an image or not. */
   async reopen(): Promise<void> {
     await this.engine.close()
     this.engine = await openWorld(this.folder, this.world, this.options)
+    await this.engine.memoryFilled()
   }
 
   /** Random updates, insertions and deletions, one request each. */
@@ -139,7 +143,7 @@ export class LiveWorld {
   }
 }
 
-type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'pool'>
+type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMinutes' | 'imageChanges' | 'pool'>
 
 const openWorld = (path: string, world: World, options: WorldOptions): Promise<Engine> =>
   openEngine({
