@@ -40,8 +40,6 @@ interface Cached extends EntitySet {
 
 /** What a set costs beside its members. */
 const OVERHEAD_BYTES = 512
-/** A set of fewer bytes is durable when it is answered; a larger one some milliseconds later. */
-const DURABLE_BYTES = 64 * 1024
 const UNSAVED_BYTES = 256 * 1024 * 1024
 /** A use is recorded when it adds more than this to the life of a set, or more than a quarter of its timeout. */
 const RECORDED_MS = 60_000
@@ -96,10 +94,10 @@ export class EntitySetStore {
 
   /**
    * Keeps a set, in the place of one with the same id. Its members must not be shared with anybody who writes to them.
-   * @returns settles when it is durable; undefined when it is so large that waiting would not be worth it
+   * @returns settles when it is durable
    * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} and what the quota throws
    */
-  put(set: EntitySet): Promise<void> | undefined {
+  async put(set: EntitySet): Promise<void> {
     const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now, quota } = this.options
     if (this.bytes > memoryBytes + unsavedBytes) throw retryLater(EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes), 1)
     if (set.creator !== undefined && !this.find(set.id)) quota?.taken(set.creator)
@@ -109,18 +107,15 @@ export class EntitySetStore {
     this.remember(cached)
     const change = { id: set.id, header: headerOf(cached), members: set.encoded }
     this.unsaved.set(set.id, change)
-    const durable = this.send([change])
     this.evict()
-    if (set.encoded.length >= DURABLE_BYTES) {
-      this.inBackground(durable)
-      return undefined
-    }
-    return durable.catch(error => {
+    try {
+      await this.send([change])
+    } catch (error) {
       // The client is told that there is no such set.
       if (this.unsaved.get(set.id) === change) this.unsaved.delete(set.id)
       if (this.cached.get(set.id) === cached) this.forget(set.id)
       throw error
-    })
+    }
   }
 
   /** Ends sets; ids that are unknown or of which `accepts` says no are passed over. Resolves when it is durable. */

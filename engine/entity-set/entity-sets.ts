@@ -86,7 +86,7 @@ export class EntitySets {
   }
 
   /**
-   * Keeps what `request` selects, whatever its paging. Small sets are durable when this resolves.
+   * Keeps what `request` selects, whatever its paging. The set is durable when this resolves.
    * @throws what reading throws
    */
   async create(request: ReadRequest, options: CreateOptions, caller?: Caller): Promise<EntitySet> {

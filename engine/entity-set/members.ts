@@ -30,7 +30,31 @@ export function decodeMembers({ buffer, byteOffset, length }: Uint8Array): Membe
   return form === 'list' ? values : RowSet.fromData({ form, values, size: size! })
 }
 
-export const setOf = (members: Members): RowSet => (members instanceof RowSet ? members : RowSet.fromIds(members))
+/** What is wrong with bytes that {@link encodeMembers} should have made of rows below `rowIdLimit`, or undefined. */
+export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number): string | undefined {
+  if (encoded.length % 4 !== 0 || encoded.length < 4 * HEAD) return `its members have ${encoded.length} bytes`
+  const [index, size] = new Uint32Array(encoded.buffer, encoded.byteOffset, HEAD)
+  const form = FORMS[index!]
+  if (!form) return `its members have the unknown form ${index}`
+  const values = new Uint32Array(encoded.buffer, encoded.byteOffset + 4 * HEAD)
+  const set = form === 'words' ? RowSet.fromWords(values) : undefined
+  const count = set?.size ?? values.length
+  if (count !== size) return `it has ${count} members and says ${size}`
+  if (form === 'ids' && values.length > 1 && !isAscending(values)) return 'its members are out of order'
+  const last = (set?.toIds() ?? values).reduce((last, rowId) => Math.max(last, rowId), -1)
+  return last < rowIdLimit ? undefined : `row ${last} is a member, but the next row id is ${rowIdLimit}`
+}
+
+/** Lists that have been combined, as sets: the second time costs nothing. */
+const sets = new WeakMap<Uint32Array, RowSet>()
+
+/** The members without their order. */
+export function setOf(members: Members): RowSet {
+  if (members instanceof RowSet) return members
+  const set = sets.get(members) ?? RowSet.fromIds(members)
+  sets.set(members, set)
+  return set
+}
 
 /** Those among `live`, in the same order. */
 export const existing = (members: Members, live: RowSet): Members =>

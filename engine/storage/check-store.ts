@@ -1,4 +1,5 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { checkEntitySets } from '../entity-set/check-entity-sets.ts'
 import { CHANGE_BYTES } from './change-log.ts'
 import { type CheckProgress, isBinary, type StoreUnderCheck, TableCheck } from './check-table.ts'
 import { type Environment, getBytes } from './environment.ts'
@@ -9,7 +10,8 @@ import { hasIndex } from './secondary-index.ts'
 import { readGlobalStamp } from './store-state.ts'
 
 /**
- * Everything in a store that contradicts something else in it: rows, indexes, references, binaries, counters, change log.
+ * Everything in a store that contradicts something else in it: rows, indexes, references, binaries, counters, change log,
+ * entity sets.
  *
  * All of it is of one commit if the problems are taken in one go: an `await` between two of them would move on to a newer.
  * @returns a text for each problem, as it is found
@@ -27,6 +29,7 @@ export function* checkStore(
   yield* checkForUnknown(environment, catalog)
   yield* checkBinaries(environment, catalog, layouts)
   yield* checkChanges(environment, globalStamp)
+  yield* checkEntitySets(environment)
 }
 
 /** Rows and index entries of dataclasses and attributes that the model does not have. */

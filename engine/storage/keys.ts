@@ -63,6 +63,10 @@ export function entitySetExpiryKey(expires: number, id = ''): Buffer {
   return key
 }
 
+/** Of a header or of members. */
+export const idOfSetKey = (key: Buffer): string => key.toString('hex', 1).toUpperCase()
+
+export const expiryOfKey = (key: Buffer): number => key.readDoubleBE(1)
 export const idOfExpiryKey = (key: Buffer): string => key.toString('hex', 9).toUpperCase()
 
 /** What all index keys of one attribute and value start with; a bound follows. */

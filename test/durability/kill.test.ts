@@ -37,6 +37,33 @@ t.test('every acknowledged write survives SIGKILL, and nothing is half written',
   }
 })
 
+t.test('every entity set that was answered survives SIGKILL, whatever its size', async t => {
+  const path = t.testdir()
+  /** Members of each set that was answered; null once its release was. */
+  const answered = new Map<string, number | null>()
+  const inChange = new Set<string>()
+  for (let cycle = 0; cycle < CYCLES; cycle++) {
+    const process = fork(child('entity-sets'), [path], { stdio: 'inherit' })
+    let reports = 0
+    const enough = 50 + Math.floor(Math.random() * 300)
+    process.on('message', ([id, size]: [string, number | null | undefined]) => {
+      if (size === undefined) inChange.add(id)
+      else {
+        inChange.delete(id)
+        answered.set(id, size)
+      }
+      if (++reports === enough) process.kill('SIGKILL')
+    })
+    const [, signal] = await once(process, 'exit')
+    t.equal(signal, 'SIGKILL')
+
+    const { sets, problems } = await survey(path)
+    t.same(problems, [], `cycle ${cycle}: the store is consistent`)
+    const lost = [...answered].filter(([id, size]) => !inChange.has(id) && (sets.get(id) ?? null) !== size)
+    t.same(lost, [], `cycle ${cycle}: all ${answered.size} answered sets are as they were answered`)
+  }
+})
+
 t.test(
   'a writer that never comes back fails what waits, and the store is as it was before its transaction',
   async t => {

@@ -1,6 +1,10 @@
+import { type EntitySetHeader, readMembers } from '../../engine/entity-set/entity-set-table.ts'
+import { decodeMembers, setOf } from '../../engine/entity-set/members.ts'
+import { type Engine, openEngine } from '../../engine/index.ts'
 import { createSharedMemory } from '../../engine/memory/shared-heap.ts'
 import { checkStore } from '../../engine/storage/check-store.ts'
-import { openEnvironment } from '../../engine/storage/environment.ts'
+import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
+import { idOfSetKey } from '../../engine/storage/keys.ts'
 import { prepareStore } from '../../engine/storage/migrate.ts'
 import { RowView } from '../../engine/storage/row-view.ts'
 import { tableRows } from '../../engine/storage/table-rows.ts'
@@ -41,10 +45,21 @@ export const city = (body: object): SaveRequest => ({
   atomic: false,
 })
 
+/** The same store with an engine around it, which keeps entity sets. */
+export const openWorld = (path: string): Promise<Engine> =>
+  openEngine({
+    ...options(path),
+    cacheBytes: 2 ** 24,
+    writeQueueBytes: 2 ** 28,
+    limits: { timeoutMs: 60_000, maxRowsExamined: 1e7, maxExpandDepth: 2, maxAnswerBytes: 2 ** 26 },
+  })
+
 /** What is in a store that nobody writes to. */
 export interface Survey {
   /** Stamp of each city by its name. */
   stamps: Map<string, number>
+  /** Number of members of each entity set that lives, by its id. */
+  sets: Map<string, number>
   problems: string[]
 }
 
@@ -58,9 +73,20 @@ export async function survey(path: string): Promise<Survey> {
   )
   const found = {
     stamps: new Map(rows.map(row => [row.key, row.stamp])),
+    sets: livingSets(environment),
     problems: [...checkStore(environment, catalog, layouts)],
   }
   release()
   await environment.close()
   return found
+}
+
+function livingSets(environment: Environment): Map<string, number> {
+  const sets = new Map<string, number>()
+  for (const { key, value } of environment.entitySets.getRange({ start: Buffer.of(0), end: Buffer.of(1) })) {
+    const id = idOfSetKey(key)
+    const header = JSON.parse(value.toString()) as EntitySetHeader
+    if (!header.hasEnded) sets.set(id, setOf(decodeMembers(readMembers(environment, id))).size)
+  }
+  return sets
 }

@@ -1,0 +1,57 @@
+import { type Environment, getBytes } from '../storage/environment.ts'
+import {
+  entitySetExpiryKey,
+  entitySetHeaderKey,
+  entitySetMembersKey,
+  expiryOfKey,
+  idOfExpiryKey,
+  idOfSetKey,
+} from '../storage/keys.ts'
+import { readTableState } from '../storage/store-state.ts'
+import type { EntitySetHeader } from './entity-set-table.ts'
+import { problemOfMembers } from './members.ts'
+
+/** Every entry of the table `entitySets` that contradicts another one. @returns a text for each problem, as it is found */
+export function* checkEntitySets(environment: Environment): Generator<string> {
+  const { entitySets } = environment
+  const [headers, members, ends] = [0, 1, 2].map(kind => ({ start: Buffer.of(kind), end: Buffer.of(kind + 1) }))
+  for (const { key, value } of entitySets.getRange(headers!)) {
+    const id = idOfSetKey(key)
+    const problem = problemOfSet(environment, id, value)
+    if (problem) yield `entity set ${id}: ${problem}`
+  }
+  for (const key of entitySets.getKeys(members!)) {
+    const id = idOfSetKey(key)
+    if (!getBytes(entitySets, entitySetHeaderKey(id))) yield `entity set ${id}: there are members of it, but no header`
+  }
+  for (const key of entitySets.getKeys(ends!)) {
+    const [id, expires] = [idOfExpiryKey(key), expiryOfKey(key)]
+    const header = getBytes(entitySets, entitySetHeaderKey(id))
+    if (header && readJson(header)?.expires === expires) continue
+    yield `entity set ${id}: an entry says that it ends at ${expires}, ${header ? 'its header does not' : 'but there is no header'}`
+  }
+}
+
+function problemOfSet(environment: Environment, id: string, stored: Uint8Array): string | undefined {
+  const header = readJson(stored)
+  if (!header) return 'its header cannot be read'
+  const { tableNumber, timeoutSeconds, hasEnded, expires } = header
+  if (![tableNumber, timeoutSeconds, expires].every(Number.isFinite) || typeof hasEnded !== 'boolean') {
+    return 'its header is incomplete'
+  }
+  if (!getBytes(environment.entitySets, entitySetExpiryKey(expires, id))) return `its end at ${expires} is not noted`
+  const members = getBytes(environment.entitySets, entitySetMembersKey(id))
+  if (hasEnded) return members && 'it has ended, but its members are still there'
+  // Of its own, because the next look-up overwrites it.
+  return members
+    ? problemOfMembers(members.slice(), readTableState(environment, tableNumber).nextRowId)
+    : 'it has no members'
+}
+
+function readJson(bytes: Uint8Array): EntitySetHeader | undefined {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) as EntitySetHeader
+  } catch {
+    return undefined
+  }
+}
