@@ -78,7 +78,7 @@ export interface BaseDataClass<N extends string> {
   get(key: Key<N>): EntityOf<N> | null
   all(): SelectionOf<N>
   /** An entity that exists in memory only, until it is saved. */
-  new (values?: object): EntityOf<N>
+  new: (values?: object) => EntityOf<N>
   /** A selection without entities, to `add` to. It keeps the order and what is added twice. */
   newSelection(): SelectionOf<N>
   /**
@@ -107,7 +107,7 @@ export interface BaseEntity<N extends string> {
   drop(options?: { force?: boolean }): Status
   /** Forgets what has been assigned and loads it again. */
   reload(): Status
-  /** A new entity with the same values, apart from the primary key; not saved. */
+  /** A second object for the same entity, with what has been assigned: each is saved by itself. */
   clone(): EntityOf<N>
   /** Attributes in which both differ. */
   diff(

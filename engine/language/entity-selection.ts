@@ -269,18 +269,20 @@ export class SelectionBase implements Iterable<EntityBase> {
   [Symbol.iterator](): Iterator<EntityBase> {
     const binding = this[BINDING]
     const { language, dataClass } = binding
-    const { rowIds, set } = this.#find()
-    const { version } = language
+    const { rowIds } = this.#find()
     const reading = new Reading(binding, rowIds.length)
-    const areAllAlive = rowIds.length === set.size
-    const isAlive = (rowId: number): boolean =>
-      areAllAlive && version === language.version ? true : language.snapshot.table(dataClass).live.has(rowId)
+    let { version } = language
+    let { live } = language.snapshot.table(dataClass)
     let position = 0
     return {
       next() {
         while (position < rowIds.length) {
           const rowId = rowIds[position++]!
-          if (isAlive(rowId)) return { done: false, value: binding.entity(rowId, reading) }
+          if (version !== language.version) {
+            version = language.version
+            live = language.snapshot.table(dataClass).live
+          }
+          if (live.has(rowId)) return { done: false, value: binding.entity(rowId, reading) }
         }
         return { done: true, value: undefined }
       },

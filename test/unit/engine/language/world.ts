@@ -38,12 +38,12 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine, dataClass, rows)
   const reader = openReadStore(store)
   const writer = new WriterLink(end => void engine.linkWriter(end))
-  const language = new Language({ store: reader, limits: LIMITS, writer, ...rest })
   t.teardown(async () => {
     writer.close()
     await reader.close()
     await engine.close()
   })
+  const language = new Language({ store: reader, limits: LIMITS, writer, ...rest })
   return {
     language,
     engine,
