@@ -1,7 +1,7 @@
 /**
  * The tables about reading once more, with every query in the pool.
  */
-process.env.TESSER_TEST_POOL = 'always'
+process.env.TESSER_TEST_SETTING = 'pool'
 process.env.TESSER_TEST_TRANSPORT ??= 'node-http'
 await import('./addresses.test.ts')
 await import('./reading.test.ts')

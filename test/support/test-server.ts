@@ -8,6 +8,7 @@ import { loadConfig } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/index.ts'
 import { createServer } from '../../kernel/main.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
+import { optionsOf, settingOfToday, wantedSetting } from './setting.ts'
 
 export interface Fixture {
   model: object
@@ -58,9 +59,6 @@ interface ServerOptions {
   folder?: string
 }
 
-/** With TESSER_TEST_POOL=always every query goes to the pool. Asked for each server: a test may set it for others. */
-const poolSettings = () => (process.env.TESSER_TEST_POOL === 'always' ? { inlineCostMs: 0, threads: 1 } : {})
-
 /** A server on a free port of 127.0.0.1 with a store of its own. Closes with the test. */
 export async function startServer(
   t: Test,
@@ -68,6 +66,9 @@ export async function startServer(
   { transport = transports[0]!, config = {}, now, folder = temporaryFolder(t) }: ServerOptions = {},
 ): Promise<TestServer> {
   const file = join(folder, 'tesser.config.json')
+  const setting = wantedSetting() ?? settingOfToday()
+  t.comment(`setting: ${setting}`)
+  const { pool, ...storage } = optionsOf(setting)
   writeFileSync(join(folder, 'model.json'), JSON.stringify(fixture.model))
   writeFileSync(
     file,
@@ -76,8 +77,8 @@ export async function startServer(
       data: 'store',
       ...config,
       server: { port: 0, transport, accessLog: false, graceMs: 1_000, ...(config.server as object) },
-      storage: { mapSizeBytes: '256 MiB', ...(config.storage as object) },
-      pool: { ...poolSettings(), ...(config.pool as object) },
+      storage: { mapSizeBytes: '256 MiB', ...storage, ...(config.storage as object) },
+      pool: { ...pool, ...(config.pool as object) },
     }),
   )
   const server = await createServer(loadConfig({ file, env: {}, flags: {} }), pino({ level: 'silent' }), { now })

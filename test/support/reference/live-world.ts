@@ -4,6 +4,7 @@
 import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../../engine/index.ts'
 import type { ReadRequest } from '../../../engine/query/request.ts'
 import { addRow, deleteRows } from './changes.ts'
+import { optionsOf, wantedSetting } from '../setting.ts'
 import type { Random } from './random.ts'
 import { bodyOf, type Pools, randomModel, randomPools, randomRow, randomValue } from './random-world.ts'
 import {
@@ -31,6 +32,7 @@ export class LiveWorld {
   /** A random model, opened in an empty folder, with random rows. */
   static async open(folder: string, random: Random, maxRows = 60): Promise<LiveWorld> {
     const world = randomModel(random)
+    const wanted = wantedSetting()
     const options: WorldOptions = {
       cacheBytes: random.pick([1, 100_000, 64 << 20]),
       // Nothing in shared memory, not all of it, or all.
@@ -40,6 +42,7 @@ export class LiveWorld {
       imageChanges: 1,
       // All in the pool, some of it, or nothing.
       pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000, 1_000, 1_000]) },
+      ...(wanted && { ...NORMAL, ...optionsOf(wanted) }),
     }
     const engine = await openWorld(folder, world, options)
     const live = new LiveWorld(folder, world, randomPools(random, world, maxRows), options, engine)
@@ -142,6 +145,8 @@ export class LiveWorld {
     return __ENTITIES.map(({ __STAMP }) => __STAMP)
   }
 }
+
+const NORMAL = { cacheBytes: 64 << 20, memoryBytes: 64 << 20, pool: { threads: 1, inlineCostMs: 0.2 } }
 
 type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMinutes' | 'imageChanges' | 'pool'>
 

@@ -1,0 +1,37 @@
+/**
+ * How the server or the engine of a test is set up, where the test does not say it itself. TESSER_TEST_SETTING names one of
+ * them; otherwise a test file of the protocol takes another one each day, and a random world one by chance. `npm run
+ * test:long` runs the protocol and the property tests on all of them.
+ */
+export type Setting = 'normal' | 'memory-minimum' | 'pool'
+
+const OPTIONS = {
+  normal: {},
+  /** Everything is read from LMDB, one segment at a time. */
+  'memory-minimum': { memoryBytes: 0, cacheBytes: 2 ** 20 },
+  /** Every query goes to a thread of the pool. */
+  pool: { pool: { inlineCostMs: 0, threads: 1 } },
+} satisfies Record<Setting, object>
+
+interface SettingOptions {
+  memoryBytes?: number
+  cacheBytes?: number
+  pool?: { inlineCostMs: number; threads: number }
+}
+
+const SETTINGS = Object.keys(OPTIONS) as Setting[]
+
+/** What TESSER_TEST_SETTING asks for. Asked each time: a test may set it for others. */
+export function wantedSetting(): Setting | undefined {
+  const name = process.env.TESSER_TEST_SETTING
+  if (name === undefined || SETTINGS.includes(name as Setting)) return name as Setting | undefined
+  throw new Error(`TESSER_TEST_SETTING is "${name}"; there are ${SETTINGS.join(', ')}`)
+}
+
+/** The setting of this file today. */
+export const settingOfToday = (): Setting => {
+  const day = Math.floor(Date.now() / 86_400_000)
+  return SETTINGS[(day + (process.argv[1] ?? '').length) % SETTINGS.length]!
+}
+
+export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]
