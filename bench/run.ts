@@ -34,7 +34,12 @@ async function run(options: Options): Promise<Report> {
   const place = { folder, seed: world.seed, employees: world.employees }
 
   const engine = await measureEngine(ENGINE_CASES.filter(wanted), place, options.seconds)
-  const { http, memoryAfterReads, transport } = await measureHttp(HTTP_CASES.filter(wanted), world, folder, options)
+  const { http, memoryAfterReads, transport, readyMs } = await measureHttp(
+    HTTP_CASES.filter(wanted),
+    world,
+    folder,
+    options,
+  )
   const { seconds, rounds, connections } = options
   return {
     version: 1,
@@ -51,6 +56,7 @@ async function run(options: Options): Promise<Report> {
     http,
     engine,
     memoryAfterReads,
+    readyMs,
   }
 }
 
@@ -77,7 +83,12 @@ async function measureHttp(
   world: World,
   folder: string,
   options: Options,
-): Promise<{ http: HttpResult[]; memoryAfterReads: Memory | undefined; transport: string }> {
+): Promise<{
+  http: HttpResult[]
+  memoryAfterReads: Memory | undefined
+  transport: string
+  readyMs?: number | undefined
+}> {
   if (cases.length === 0) return { http: [], memoryAfterReads: undefined, transport: 'no server' }
   const writes = cases.some(({ kind }) => kind === 'write')
   const place = { folder: writes ? copyWorld(folder) : folder, seed: world.seed, employees: world.employees }
@@ -86,7 +97,7 @@ async function measureHttp(
   const baseline = new Child<ServerQuestions>('baseline')
   const bound = new Child<BoundQuestions>('bound')
   const load = new Child<LoadQuestions>('load')
-  const [{ port, transport = '' }, atBaseline, atBound] = await Promise.all([
+  const [{ port, transport = '', readyMs }, atBaseline, atBound] = await Promise.all([
     ours.ask('start', place),
     baseline.ask('start', place),
     bound.ask('start', place),
@@ -106,7 +117,7 @@ async function measureHttp(
     say(`${bench.name}: ${[...rates, result.problem ?? ''].join('  ')}`)
   }
   await Promise.all([ours, baseline, bound, load].map(child => (child as Child<ServerQuestions>).stop()))
-  return { http, memoryAfterReads, transport }
+  return { http, memoryAfterReads, transport, readyMs }
 }
 
 function write(file: string | undefined, content: string): void {

@@ -8,7 +8,7 @@ import { EngineErrors } from './engine-errors.ts'
 import { type EntitySetLifetimes, EntitySets } from './entity-set/entity-sets.ts'
 import { type EntitySetQuota, EntitySetStore } from './entity-set/entity-set-store.ts'
 import { ProtocolError } from './errors.ts'
-import { createSharedMemory } from './memory/shared-heap.ts'
+import { createSharedMemory, type Part, SharedHeap } from './memory/shared-heap.ts'
 import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { planTask } from './pool/plan-task.ts'
@@ -127,6 +127,7 @@ export class Engine {
   private readonly data: ReadStore
   private readonly pool: QueryPool
   private readonly inlineCostMs: number
+  private readonly heap: SharedHeap | undefined
 
   constructor(
     private readonly options: EngineOptions,
@@ -139,6 +140,7 @@ export class Engine {
     this.data = openReadStore(store)
     this.pool = new QueryPool(pool, store, limits, onInternalError)
     this.inlineCostMs = pool.inlineCostMs
+    this.heap = memory && new SharedHeap(memory)
     const sets = { ...ENTITY_SETS, ...options.entitySets }
     this.entitySetStore = new EntitySetStore({
       ...sets,
@@ -170,6 +172,11 @@ export class Engine {
   /** Resolves as soon as everything that fits is in shared memory. Until then it is read from LMDB. */
   memoryFilled(): Promise<void> {
     return this.writer.memoryFilled
+  }
+
+  /** Bytes of the shared memory in use, by what they are for; undefined when there is none. */
+  memoryUse(): Record<Part, number> | undefined {
+    return this.heap?.usedBytes()
   }
 
   /** Starts the threads of the pool, which otherwise start with the first query that needs them. */

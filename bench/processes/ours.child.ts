@@ -9,10 +9,12 @@ let server: Server | undefined
 
 answerParent<ServerQuestions>({
   start: async ({ folder }) => {
+    const startedAt = performance.now()
     server = await createServer(worldConfig(folder))
-    return { port: server.port, transport: server.transport }
+    await server.engine.memoryFilled()
+    return { port: server.port, transport: server.transport, readyMs: performance.now() - startedAt }
   },
-  memory,
+  memory: () => ({ ...memory(), shared: server?.engine.memoryUse() }),
   close: async () => {
     await server?.close()
     return null

@@ -17,12 +17,16 @@ export interface Memory {
   resident: number
   /** Of it, pages of files that are mapped into memory; undefined where the system does not say. */
   mapped: number | undefined
+  /** Of ours: the memory that its threads share, by what it is for. */
+  shared?: Readonly<Record<string, number>> | undefined
 }
 
 export interface Listening {
   port: number
   /** Of ours: the HTTP implementation. */
   transport?: string
+  /** Of ours: milliseconds from its start until everything that fits was in memory. */
+  readyMs?: number
 }
 
 export type ServerQuestions = {

@@ -14,6 +14,8 @@ export interface Report {
   engine: EngineResult[]
   /** Our server after the last case that only reads. */
   memoryAfterReads: Memory | undefined
+  /** Milliseconds until our server had everything that fits in memory; undefined when there was none. */
+  readyMs?: number | undefined
 }
 
 export interface Machine {

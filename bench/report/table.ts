@@ -1,7 +1,7 @@
 import { TARGETS } from '../http/http-case.ts'
 import { megabytes, milliseconds, rate, ratio } from './numbers.ts'
 import type { HttpResult, Report, TargetFigures } from './report.ts'
-import { type Verdict, verdictsOf, verdictsOfCase } from './verdict.ts'
+import { sumOf, type Verdict, verdictsOf, verdictsOfCase } from './verdict.ts'
 
 /** The report as text. */
 export function tableOf(report: Report): string {
@@ -69,16 +69,23 @@ function engineTable({ engine }: Report): string[] {
   ])
 }
 
-function memoryLines({ memoryAfterReads: memory, world }: Report): string[] {
+function memoryLines({ memoryAfterReads: memory, readyMs, world }: Report): string[] {
   if (!memory) return []
   const { rawBytes, employees, attributes } = world
-  const values = employees * attributes
-  const own = memory.resident - (memory.mapped ?? 0)
-  return [
-    `memory of our server after the reads: ${megabytes(memory.resident)}, of it mapped files ${megabytes(memory.mapped ?? 0)}; ` +
-      `without them ${(own / values).toFixed(1)} bytes per row and attribute, ${ratio(own / rawBytes)} the raw data (${megabytes(rawBytes)})`,
-    '',
+  const ofValues = (bytes: number): string =>
+    `${(bytes / (employees * attributes)).toFixed(1)} bytes per row and attribute, ` +
+    `${ratio(bytes / rawBytes)} the raw data (${megabytes(rawBytes)})`
+  const mapped = memory.mapped ?? 0
+  const lines = [
+    `memory of our server after the reads: ${megabytes(memory.resident)}, of it mapped files ${megabytes(mapped)}; ` +
+      `without them ${ofValues(memory.resident - mapped)}`,
   ]
+  if (memory.shared) {
+    const parts = Object.entries(memory.shared).map(([part, bytes]) => `${part} ${megabytes(bytes)}`)
+    lines.push(`shared by its threads: ${parts.join(', ')}; ${ofValues(sumOf(memory.shared))}`)
+  }
+  if (readyMs !== undefined) lines.push(`it had everything in memory ${Math.round(readyMs)} ms after its start`)
+  return [...lines, '']
 }
 
 function summary(verdicts: readonly Verdict[]): string[] {

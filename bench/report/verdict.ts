@@ -9,17 +9,21 @@ export interface Verdict {
   met: boolean
 }
 
-/** Of the raw data of all attributes. */
+/** Time until a server has everything in memory again. */
+const MAX_READY_MS = 2_000
+/** What the memory that its threads share may be of the raw data. */
 const MAX_MEMORY_FACTOR = 3
-/** With fewer rows the process itself weighs more than the data. */
+/** What is owed is of so many rows. */
 const MEMORY_ROWS = 1_000_000
 
 /** Everything that is owed by the cases of a report. Source: design, 10. */
 export function verdictsOf(report: Report): Verdict[] {
-  const { memoryAfterReads: memory, world } = report
+  const { memoryAfterReads, readyMs, world } = report
+  const { shared } = memoryAfterReads ?? {}
   const verdicts = report.http.flatMap(result => verdictsOfCase(result, report.http))
-  if (memory?.mapped !== undefined && world.employees >= MEMORY_ROWS) {
-    const factor = (memory.resident - memory.mapped) / world.rawBytes
+  if (world.employees < MEMORY_ROWS) return verdicts
+  if (shared) {
+    const factor = sumOf(shared) / world.rawBytes
     verdicts.push({
       case: 'memory',
       owed: `≤ ${MAX_MEMORY_FACTOR}× the raw data`,
@@ -27,8 +31,20 @@ export function verdictsOf(report: Report): Verdict[] {
       met: factor <= MAX_MEMORY_FACTOR,
     })
   }
+  if (readyMs !== undefined) {
+    verdicts.push({
+      case: 'start',
+      owed: `everything in memory within ${MAX_READY_MS} ms`,
+      found: `${Math.round(readyMs)} ms`,
+      met: readyMs <= MAX_READY_MS,
+    })
+  }
   return verdicts
 }
+
+/** Of all parts. */
+export const sumOf = (parts: Readonly<Record<string, number>>): number =>
+  Object.values(parts).reduce((sum, bytes) => sum + bytes, 0)
 
 export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): Verdict[] {
   const { name, problem, owes, targets } = result

@@ -59,10 +59,19 @@ t.test('a case with a problem owes the right answers', async t => {
   t.same(shown(report(result('a', { baseline: 4 }, 0, 'wrong answer'))), ['missed: the right answers, wrong answer'])
 })
 
-t.test('memory without mapped files is owed at three times the raw data', async t => {
-  const withMemory = (resident: number) => ({ ...report(), memoryAfterReads: { resident, mapped: 1e8 } })
-  t.same(shown(withMemory(2.5e8)), ['met: ≤ 3× the raw data, 3×'])
-  t.same(shown(withMemory(3e8)), ['missed: ≤ 3× the raw data, 4×'])
+t.test('shared memory is owed at three times the raw data, and a start within two seconds', async t => {
+  const withMemory = (rows: number, readyMs?: number) => ({
+    ...report(),
+    memoryAfterReads: { resident: 1e9, mapped: 1e8, shared: { columns: 5e7, rows } },
+    readyMs,
+  })
+  t.same(shown(withMemory(1e8)), ['met: ≤ 3× the raw data, 3×'])
+  t.same(shown(withMemory(1.5e8, 2_001)), [
+    'missed: ≤ 3× the raw data, 4×',
+    'missed: everything in memory within 2000 ms, 2001 ms',
+  ])
+  t.match(tableOf(withMemory(1e8, 900)), /shared by its threads: columns 50 MB, rows 100 MB; .*3× the raw data/)
+  t.match(tableOf(withMemory(1e8, 900)), 'everything in memory 900 ms after its start')
 })
 
 t.test('the table names the machine, the figures and what is missed', async t => {
