@@ -16,10 +16,7 @@ import { type Caller, type PoolOptions, QueryPool } from './pool/query-pool.ts'
 import type { Task } from './pool/tasks.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
-import type { TraceStep } from './query/execute/trace.ts'
-import { describePlan, type PlanDescription } from './query/plan/describe-operator.ts'
 import type { QueryLimits } from './query/query-limits.ts'
-import { planSelection } from './query/select.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
 import type { Progress } from './storage/migration-run.ts'
@@ -227,20 +224,6 @@ export class Engine {
    */
   distinct(request: ReadRequest, items: readonly PathListItem[], caller?: Caller): Promised<Uint8Array> {
     return this.run({ kind: 'distinct', request, items }, caller)
-  }
-
-  /** How the filter of `request` is going to be carried out. @throws {ProtocolError} */
-  explain(request: ReadRequest): PlanDescription {
-    return this.data.read(snapshot => {
-      const { filter, dataClass } = planSelection(request, this.catalog, snapshot)
-      return describePlan(filter ?? { kind: 'All' }, dataClass)
-    })
-  }
-
-  /** Carries the filter of `request` out and tells what each step took and found. @throws {ProtocolError} */
-  async trace(request: ReadRequest, caller?: Caller): Promise<TraceStep> {
-    const bytes = await kept(this.run({ kind: 'trace', request }, caller))
-    return JSON.parse(Buffer.from(bytes).toString()) as TraceStep
   }
 
   /**

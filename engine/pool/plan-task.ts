@@ -7,13 +7,13 @@ import { costOfAggregate, costOfEntities } from '../query/cost/answer-cost.ts'
 import { expectSelection } from '../query/cost/selection-cost.ts'
 import { MICROSECONDS } from '../query/cost/work.ts'
 import type { QueryContext } from '../query/execute/evaluate.ts'
-import { openSource } from '../query/execute/open-source.ts'
-import { trace } from '../query/execute/trace.ts'
+import { Trace } from '../query/execute/trace.ts'
+import { describePlan } from '../query/plan/describe-operator.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
-import type { ReadRequest } from '../query/request.ts'
+import type { Output, ReadRequest } from '../query/request.ts'
 import { type Page, planPage, planSelection, runPage, runSelection, type Selection } from '../query/select.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
-import { writeArray, writeCollection, writeEntity } from '../query/serialise/write-selection.ts'
+import { type CollectionOptions, writeArray, writeCollection, writeEntity } from '../query/serialise/write-selection.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import type { Task } from './tasks.ts'
 
@@ -44,8 +44,6 @@ export function planTask(task: Task, scope: TaskScope, context: QueryContext): P
       return planCompute(task, scope, context)
     case 'distinct':
       return planDistinct(task, scope, context)
-    case 'trace':
-      return planTrace(task, scope, context)
     case 'rowIds':
       return planRowIds(task, scope, context)
     case 'members':
@@ -68,15 +66,31 @@ function planRead(
       return MICROSECONDS.request + microseconds + costOfEntities(request.output, selection.dataClass, rows, snapshot)
     },
     run() {
-      const page = runPage(selection, catalog, context)
-      return writePage(page, request, bindProjection(page.dataClass, request.output, layouts, limits), context)
+      const { output } = request
+      const trace = output.describe?.path && selection.filter ? new Trace() : undefined
+      const page = runPage(selection, catalog, { ...context, trace })
+      const description = descriptionOf(selection, output, trace)
+      return writePage(
+        page,
+        { ...output, description },
+        bindProjection(page.dataClass, output, layouts, limits),
+        context,
+      )
     },
+  }
+}
+
+/** What is told about the filter. Source: protocol notes, 2.14. */
+function descriptionOf({ filter, dataClass }: Selection, { describe }: Output, trace: Trace | undefined): object {
+  return {
+    ...(describe?.plan && filter && { __queryPlan: describePlan(filter, dataClass) }),
+    ...(trace && { __queryPath: { steps: trace.steps } }),
   }
 }
 
 function writePage(
   page: Page,
-  { output }: ReadRequest,
+  output: Output & CollectionOptions,
   projection: ReturnType<typeof bindProjection>,
   { snapshot }: QueryContext,
 ): Uint8Array {
@@ -139,17 +153,6 @@ function planDistinct(
         context,
         valuesOptions(request, limits),
       ),
-  }
-}
-
-function planTrace({ request }: Of<'trace'>, { catalog }: TaskScope, context: QueryContext): PlannedTask {
-  const selection = planSelection(unordered(request), catalog, context.snapshot)
-  return {
-    cost: () => costOfFinding(selection, catalog, context),
-    run() {
-      const { dataClass, rows } = openSource(request, catalog, context)
-      return Buffer.from(JSON.stringify(trace(selection.filter ?? { kind: 'All' }, dataClass, rows.set, context)))
-    },
   }
 }
 

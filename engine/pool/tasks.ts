@@ -18,8 +18,6 @@ export type Task =
     }
   /** The different values of an attribute: UTF-8 JSON. */
   | { readonly kind: 'distinct'; readonly request: ReadRequest; readonly items: readonly PathListItem[] }
-  /** What each step of the filter took and found: a `TraceStep` as UTF-8 JSON. */
-  | { readonly kind: 'trace'; readonly request: ReadRequest }
   /** The row ids of the page, or of the whole selection: the bytes of a `Uint32Array`. */
   | { readonly kind: 'rowIds'; readonly request: ReadRequest; readonly of: 'page' | 'selection' }
   /** The whole selection as the members of an entity set, as `encodeMembers` makes them. What is to be shown is checked. */

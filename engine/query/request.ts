@@ -44,4 +44,6 @@ export interface Output {
   /** The selection is an entity set: `__DATACLASS` is in the answer. */
   isEntitySet?: boolean
   pretty?: boolean
+  /** What a collection tells in front about its filter, when it has one: the plan, and what each step took and found. */
+  describe?: { plan?: boolean; path?: boolean }
 }

@@ -297,6 +297,17 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
+    name: 'the path tells what a step found among what those before left over',
+    get: '/Employee?$filter="salary>50000 and salary>1e9 and firstName=x"&$querypath=true',
+    has: {
+      __queryPath: {
+        steps: [{ description: 'AND', recordsfounds: 0, steps: [{}, { recordsfounds: 0 }] }],
+      },
+      __COUNT: 0,
+    },
+  },
+  {
+    spec: 'P2.14',
     name: 'both stand in front of the collection, also when it is indented',
     get: '/City?$filter="name=x"&$top=0&$queryplan=true&$prettyprint=true',
     text: '{\n  "__queryPlan": {\n    "item": "[index : City.name ] in [\\"x\\"]"\n  },\n  "__entityModel": "City",\n  "__GlobalStamp": 16,\n  "__COUNT": 0,\n  "__FIRST": 0,\n  "__ENTITIES": [],\n  "__SENT": 0\n}',

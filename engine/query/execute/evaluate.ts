@@ -9,14 +9,23 @@ import { type CellTest, filterColumn, numberRangeOf } from './filter-column.ts'
 import { pointerTestOf } from './filter-text.ts'
 import { reverseSemiJoin, semiJoin } from './join.ts'
 import type { QueryBudget } from './query-budget.ts'
+import type { Trace } from './trace.ts'
 
 export interface QueryContext {
   readonly snapshot: Snapshot
   readonly budget: QueryBudget
+  /** Is told of every operator. */
+  readonly trace?: Trace | undefined
 }
 
 /** The candidates, rows of `dataClass`, that an operator lets pass. */
 export function evaluate(operator: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): RowSet {
+  const { trace } = context
+  if (!trace) return run(operator, dataClass, candidates, context)
+  return trace.step(operator, dataClass, () => run(operator, dataClass, candidates, context))
+}
+
+function run(operator: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): RowSet {
   if (candidates.size === 0) return RowSet.empty
   const table = context.snapshot.table(dataClass)
   switch (operator.kind) {

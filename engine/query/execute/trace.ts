@@ -1,8 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
-import { RowSet } from '../../row-set/row-set.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
 import { describeOperator } from '../plan/describe-operator.ts'
 import type { Operator } from '../plan/physical-plan.ts'
-import { evaluate, type QueryContext } from './evaluate.ts'
 
 /** A step of `__queryPath`. A step of a join has only `steps`: what was asked of the other side. */
 export interface TraceStep {
@@ -15,58 +14,25 @@ export interface TraceStep {
 }
 
 /**
- * Evaluates an operator again, to tell of each step what it took and found. {@link evaluate} is what serves: it has no
- * room for clocks. The other side of a join is evaluated once more for its own step, over all its rows.
- * @throws what {@link evaluate} throws
+ * What each operator of a filter found and took, told by `evaluate` while it carries them out.
  * Source: protocol notes, 2.14.
  */
-export function trace(operator: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): TraceStep {
-  return run(operator, dataClass, candidates, context).step
-}
+export class Trace {
+  readonly steps: TraceStep[] = []
+  private open = this.steps
 
-interface Traced {
-  readonly rows: RowSet
-  readonly step: TraceStep
-}
-
-function run(operator: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): Traced {
-  const { text, inputs } = describeOperator(operator, dataClass)
-  const steps: TraceStep[] = []
-  const startedAt = performance.now()
-  const below = (input: Operator, from: RowSet): RowSet => {
-    const { rows, step } = run(input, dataClass, from, context)
-    steps.push(step)
+  step(operator: Operator, dataClass: DataClass, run: () => RowSet): RowSet {
+    const around = this.open
+    const below: TraceStep[] = []
+    this.open = below
+    const startedAt = performance.now()
+    const rows = run()
+    const time = Math.round((performance.now() - startedAt) * 1000) / 1000
+    this.open = around
+    const { text, word } = describeOperator(operator, dataClass)
+    // What has no word for its inputs is a join.
+    const steps = word === undefined ? below.map(step => ({ steps: [step] })) : below
+    around.push({ description: text, time, recordsfounds: rows.size, ...(steps.length > 0 && { steps }) })
     return rows
-  }
-  const rows = combine(operator, candidates, below) ?? evaluate(operator, dataClass, candidates, context)
-  const step = { description: text, time: Math.round(performance.now() - startedAt), recordsfounds: rows.size }
-  if (steps.length > 0) return { rows, step: { ...step, steps } }
-  // What is left with inputs is a join.
-  const joined = inputs.map(input => {
-    const { live } = context.snapshot.table(input.dataClass)
-    return { steps: [run(input.operator, input.dataClass, live, context).step] }
-  })
-  return { rows, step: joined.length > 0 ? { ...step, steps: joined } : step }
-}
-
-/** A set operation over its inputs, as {@link evaluate} does it; undefined for an operator of another kind. */
-function combine(
-  operator: Operator,
-  candidates: RowSet,
-  below: (input: Operator, from: RowSet) => RowSet,
-): RowSet | undefined {
-  switch (operator.kind) {
-    case 'Intersect':
-      return operator.inputs.reduce((left, input) => below(input, left), candidates)
-    case 'Union':
-      return operator.inputs.reduce((found, input) => found.or(below(input, candidates.minus(found))), RowSet.empty)
-    case 'Difference': {
-      const left = below(operator.left, candidates)
-      return left.minus(below(operator.right, left))
-    }
-    case 'Complement':
-      return candidates.minus(below(operator.input, candidates))
-    default:
-      return undefined
   }
 }

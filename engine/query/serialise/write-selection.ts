@@ -18,6 +18,8 @@ export interface CollectionOptions {
   entitySetUri?: string | undefined
   /** The selection is an entity set, made by this request or before: the answer has `__DATACLASS` then. */
   isEntitySet?: boolean
+  /** Members that stand in front of all others. */
+  description?: object
 }
 
 const COMMA = 0x2c
@@ -33,7 +35,7 @@ export function writeCollection(
   page: PageRows,
   projection: Projection,
   snapshot: Snapshot,
-  { entitySetUri, isEntitySet = entitySetUri !== undefined }: CollectionOptions = {},
+  { entitySetUri, isEntitySet = entitySetUri !== undefined, description = {} }: CollectionOptions = {},
 ): Uint8Array {
   const rows = startAnswer(projection, snapshot)
   const read = rows.load(projection.entity, page.rowIds)
@@ -41,6 +43,7 @@ export function writeCollection(
   const start = out.length
   const name = JSON.stringify(projection.entity.dataClass.name)
   out.ascii('{')
+  for (const [member, value] of Object.entries(description)) out.text(`"${member}":${JSON.stringify(value)},`)
   if (entitySetUri !== undefined) out.text(`"__ENTITYSET":${JSON.stringify(entitySetUri)},`)
   if (isEntitySet) out.text(`"__DATACLASS":${name},`)
   out.text(`"__entityModel":${name},"__GlobalStamp":${snapshot.globalStamp}`)
