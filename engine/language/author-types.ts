@@ -26,6 +26,10 @@ export type Calculated<N extends string> = Part<N, 'calculated'>
 export type Key<N extends string> = N extends keyof Model ? Part<N, 'key'> : string | number
 /** An attribute, a path through relations or into objects. */
 export type AttributePath<N extends string> = N extends keyof Model ? NameOf<N> | `${NameOf<N>}.${string}` : string
+/** The dataclass that a relation leads to. */
+export type Related<N extends string, R> =
+  Part<N, 'relations'> extends Record<R & string, infer T extends string> ? T : string
+export type RelationName<N extends string> = keyof Part<N, 'relations'> & string
 type NameOf<N extends string> = (keyof Attributes<N> | keyof Calculated<N>) & string
 type ClassNamed<Name extends string, Otherwise> = Name extends keyof Classes ? Classes[Name] : Otherwise
 
@@ -165,7 +169,7 @@ export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   /** Objects with these attributes, in the order of the selection. */
   extract(...attributes: AttributePath<N>[]): Record<string, unknown>[]
   /** Entities that the relation leads to from any of these. */
-  related<R extends string>(relation: R): SelectionOf<string>
+  related<R extends RelationName<N>>(relation: R): SelectionOf<Related<N, R>>
   toCollection(
     filter?: string | readonly string[],
     options?: { begin?: number; howMany?: number; withKey?: boolean; withStamp?: boolean },

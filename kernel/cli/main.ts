@@ -8,6 +8,7 @@ import { addConfigOptions, configOf } from './config-options.ts'
 import { load, type LoadArguments } from './load.ts'
 import { FORMATS } from './read-rows.ts'
 import { start } from './start.ts'
+import { types } from './types.ts'
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -79,6 +80,11 @@ JSON. An empty CSV field is null, "" an empty text. The exit code is 1 when a ro
     const isComplete = await load(configOf(command), { ...options, file }, process.stdout)
     if (!isComplete) process.exitCode = 1
   })
+
+addConfigOptions(program.command('types'), key => key === 'model')
+  .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
+  .argument('[file]', 'a .d.ts that the compiler sees; - for the standard output', 'tesser-model.d.ts')
+  .action((file: string, _, command: Command) => types(configOf(command), file))
 
 program
   .command('schema')

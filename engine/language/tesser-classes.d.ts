@@ -1,0 +1,47 @@
+/**
+ * What `tesser/classes` is to the compiler of an author: `classes.ts` without the engine behind it. A test compares them.
+ */
+import type {
+  Attributes,
+  BaseDataClass,
+  BaseDataStore,
+  BaseEntity,
+  BaseSelection,
+  DataClassName,
+  DataStoreOf,
+} from './author-types.ts'
+
+// By star, because only then can `Model` and `Classes` be added to under the name of this module.
+export * from './author-types.ts'
+export { ProtocolError } from '../errors.ts'
+export {
+  type CalculatedOptions,
+  calculated,
+  event,
+  type EventKind,
+  exposed,
+  type FunctionOptions,
+  onHTTPGet,
+  orderByOf,
+  queryOf,
+} from './decorators.ts'
+
+/** The datastore while a function runs: `ds.Employee.query(…)`. */
+export declare const ds: DataStoreOf
+
+/** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
+export declare class DataStore implements BaseDataStore {
+  transaction<T>(work: () => T): T
+}
+
+/** Base class of shared singletons: one instance, called by the name of its class. */
+export declare class Singleton {}
+
+/** Base class of a dataclass's functions; `this` is `ds.Employee` in them. */
+export declare const DataClass: <const N extends DataClassName>(name: N) => new () => BaseDataClass<N>
+
+/** Base class of an entity's functions, calculated attributes and events. */
+export declare const Entity: <const N extends DataClassName>(name: N) => new () => BaseEntity<N> & Attributes<N>
+
+/** Base class of a selection's functions. */
+export declare const EntitySelection: <const N extends DataClassName>(name: N) => new () => BaseSelection<N>
