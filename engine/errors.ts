@@ -25,6 +25,8 @@ export interface ErrorData {
   entries: ErrorEntry[]
   saveStatus?: SaveStatus
   retryAfterSeconds?: number
+  /** Verbs that would do, of a 405. */
+  allow?: readonly string[]
 }
 
 /** An error that the client gets to see; everything else that is thrown is reported as an internal error (500). */
@@ -34,6 +36,7 @@ export class ProtocolError extends Error {
   readonly httpStatus: number
   readonly saveStatus: SaveStatus | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly allow: readonly string[] | undefined
 
   constructor(data: ErrorData, options?: { cause?: unknown }) {
     super(data.entries[0]?.message ?? data.name, options)
@@ -42,6 +45,7 @@ export class ProtocolError extends Error {
     this.httpStatus = data.httpStatus
     this.saveStatus = data.saveStatus
     this.retryAfterSeconds = data.retryAfterSeconds
+    this.allow = data.allow
   }
 
   /** The same error with a further consequence behind its entries, as in 1263, 1046, 1517. */
@@ -64,6 +68,7 @@ export class ProtocolError extends Error {
       entries: this.entries,
       ...(this.saveStatus && { saveStatus: this.saveStatus }),
       ...(this.retryAfterSeconds !== undefined && { retryAfterSeconds: this.retryAfterSeconds }),
+      ...(this.allow && { allow: this.allow }),
     }
   }
 }
@@ -74,6 +79,8 @@ export interface ErrorDefinition<Args extends readonly never[] = readonly never[
   http: number
   /** `__STATUS` of an entity that was not saved because of it; 4 "Other error" when absent. */
   save?: SaveStatus
+  /** Of a 405: the verbs that would do. */
+  allow?: readonly string[]
   /** `dbmg` unless said otherwise. */
   componentSignature?: string
   message: (...args: Args) => string
@@ -100,6 +107,7 @@ export function defineErrors<const D extends Definitions>(prefix: string, defini
           },
         ],
         ...(definition.save && { saveStatus: definition.save }),
+        ...(definition.allow && { allow: definition.allow }),
       })
   }
   return factories as Factories<D>

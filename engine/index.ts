@@ -31,7 +31,7 @@ export { describeAll, describeCatalog, describeDataClass } from './catalog/descr
 export type { Caller, PoolOptions } from './pool/query-pool.ts'
 export type { Aggregation } from './query/aggregate/aggregate.ts'
 export { parseParams } from './query/parse/parse-params.ts'
-export { parsePathList } from './query/parse/parse-path-list.ts'
+export { parseAttributeList, parseExpandList, parsePathList } from './query/parse/parse-path-list.ts'
 export type { BinaryValue } from './catalog/value.ts'
 export { type EntitySet, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'

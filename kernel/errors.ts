@@ -1,4 +1,5 @@
 import { defineErrors, ProtocolError } from '../engine/errors.ts'
+import { EdgeErrors } from './transport/edge-errors.ts'
 import { JSON_HEADERS, type Reply } from './reply.ts'
 
 export const KernelErrors = defineErrors('KERNEL', {
@@ -18,11 +19,6 @@ export const KernelErrors = defineErrors('KERNEL', {
     http: 405,
     message: (what: string, verb: string, verbs: string) => `${what} does not work with ${verb}; use ${verbs}`,
   },
-  INTERNAL: {
-    errCode: 1585,
-    http: 500,
-    message: () => 'the server failed to answer this request; its log tells why',
-  },
 })
 
 /** The one place where an error becomes an answer. */
@@ -31,15 +27,17 @@ export function errorReply(error: unknown, onInternal: (error: unknown) => void)
   if (error instanceof ProtocolError) shown = error
   else {
     onInternal(error)
-    shown = KernelErrors.INTERNAL()
+    shown = EdgeErrors.INTERNAL_ERROR()
   }
   const headers: Record<string, string> = { ...JSON_HEADERS }
   if (shown.retryAfterSeconds !== undefined) headers['Retry-After'] = String(shown.retryAfterSeconds)
+  // Source: RFC 9110, 15.5.6.
+  if (shown.allow) headers.Allow = shown.allow.join(', ')
   return { status: shown.httpStatus, headers, body: JSON.stringify({ __ERROR: shown.entries }) }
 }
 
-/** 405 with the `Allow` header that it must have. Source: RFC 9110, 15.5.6. */
+/** 405 with the verbs that would do. */
 export function methodNotApplicable(what: string, verb: string, verbs: readonly string[]): Reply {
-  const reply = errorReply(KernelErrors.METHOD_NOT_APPLICABLE(what, verb, verbs.join(' or ')), () => {})
-  return { ...reply, headers: { ...reply.headers, Allow: verbs.join(', ') } }
+  const error = KernelErrors.METHOD_NOT_APPLICABLE(what, verb, verbs.join(' or '))
+  return errorReply(new ProtocolError({ ...error.toData(), allow: verbs }), () => {})
 }

@@ -1,4 +1,4 @@
-import { type Engine, parsePathList } from '../engine/index.ts'
+import { type Engine, parseAttributeList } from '../engine/index.ts'
 import type { SelectionSource } from '../engine/query/request.ts'
 import { KernelErrors, methodNotApplicable } from './errors.ts'
 import { accepts, type Handler, type Registry } from './registry.ts'
@@ -69,7 +69,10 @@ export class Router {
       const part = parts[i]!
       const owner = part.startsWith('$') ? this.registry.parts.get(part) : undefined
       if (!owner) {
-        request.read.output.attributes = { from: 'path', items: parsePathList(part) }
+        request.read.output.attributes = {
+          from: 'path',
+          items: parseAttributeList(part, request.read.dataClass),
+        }
         continue
       }
       const waiting = owner.apply(request, () => parts[++i])

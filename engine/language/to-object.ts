@@ -1,4 +1,4 @@
-import { parsePathList } from '../query/parse/parse-path-list.ts'
+import { parseAttributeList } from '../query/parse/parse-path-list.ts'
 import { visibleAttribute } from '../query/bind/resolve-path.ts'
 import type { Attribute } from '../catalog/attribute.ts'
 import { suggestion } from '../suggestion.ts'
@@ -60,7 +60,8 @@ function related({ name }: Attribute, link: unknown, target: Binding): EntityBas
 }
 
 function treeOf(filter: string | readonly string[], binding: Binding): Tree {
-  const items = parsePathList(typeof filter === 'string' ? filter : filter.join(','))
+  const text = typeof filter === 'string' ? filter : filter.join(',')
+  const items = parseAttributeList(text, binding.dataClass.name)
   const tree: Tree = new Map()
   if (items.length === 0) addAll(tree, binding)
   for (const { path } of items) add(tree, path, binding)

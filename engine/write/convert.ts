@@ -1,4 +1,5 @@
 import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
 import { parseDate, parseDay } from '../catalog/date.ts'
 import { BinaryValue, type JsonContainer, type Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../errors.ts'
@@ -46,7 +47,11 @@ export function convertValue(attribute: StorageAttribute, json: unknown, trusted
     case 'duration':
       return readDuration(json) ?? wrongType(attribute, json, 'a number of milliseconds or a text such as "08:30:00"')
     case 'string':
-      return typeof json === 'string' ? json : wrongType(attribute, json, 'a text')
+      if (typeof json !== 'string') return wrongType(attribute, json, 'a text')
+      // Keys stand in addresses, for which it has no encoding.
+      if (attribute === attribute.dataClass.key && !json.isWellFormed())
+        return wrongType(attribute, json, 'a text of whole characters, without lone surrogates')
+      return json
     case 'uuid': {
       const hex = typeof json === 'string' && json.length <= 36 ? json.replaceAll('-', '') : ''
       return UUID.test(hex) ? hex.toUpperCase() : wrongType(attribute, json, 'a UUID of 32 hexadecimal digits')
@@ -60,6 +65,12 @@ export function convertValue(attribute: StorageAttribute, json: unknown, trusted
     case 'blob':
       return readBinary(attribute, json, trusted)
   }
+}
+
+/** A key as `__KEY` has it, which is a text. */
+export function convertKey({ key }: DataClass, json: unknown): Value | ProtocolError {
+  const isBool = key.type === 'bool' && (json === 'true' || json === 'false')
+  return isBool ? json === 'true' : convertValue(key, json, false)
 }
 
 /** A byte has a sign, as the smallest integer of the protocol's own server has. */

@@ -10,7 +10,7 @@ import { BinaryValue, type Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
 import type { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
-import { convertValue } from './convert.ts'
+import { convertKey, convertValue } from './convert.ts'
 import { isJsonObject } from './parse-body.ts'
 import type { HookedElement, SavedEntity, SaveRequest } from './requests.ts'
 import { violations } from './validate.ts'
@@ -51,7 +51,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
   }
 
   const key = describe(sentKey)
-  const converted = convertValue(dataClass.key, sentKey, false)
+  const converted = convertKey(dataClass, sentKey)
   const rowId = converted instanceof ProtocolError ? undefined : transaction.findKey(dataClass, converted)
   if (rowId === undefined) {
     const problem = WriteErrors.ENTITY_NOT_FOUND(key, dataClass.name)
@@ -131,7 +131,7 @@ class Saver {
       case 'relatedEntity': {
         const { name, target, foreignKey } = attribute
         const link = linkedKey(json)
-        const key = link === undefined ? undefined : convertValue(target.key, link, false)
+        const key = link === undefined ? undefined : convertKey(target, link)
         if (key === undefined || key instanceof ProtocolError) {
           this.reject(
             foreignKey,

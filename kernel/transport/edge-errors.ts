@@ -30,11 +30,11 @@ export const EdgeErrors = defineErrors('EDGE', {
     http: 411,
     message: () => 'this server takes no chunked requests; send the body with a Content-Length',
   },
-  /** A handler failed. What it threw goes to the log, never to the client. */
+  /** Something of ours failed. What it threw goes to the log, never to the client. */
   INTERNAL_ERROR: {
-    errCode: -1,
+    errCode: 1585,
     http: 500,
-    message: () => 'internal error',
+    message: () => 'the server failed to answer this request; its log tells why',
   },
 })
 

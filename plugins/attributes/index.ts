@@ -1,4 +1,4 @@
-import { parsePathList } from '../../engine/index.ts'
+import { parseAttributeList } from '../../engine/index.ts'
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
@@ -14,7 +14,7 @@ export default definePlugin({
   register({ parameter }) {
     parameter('$attributes', (read, value) => {
       if (read.output.attributes?.from === 'path') return
-      read.output.attributes = { from: 'parameter', items: parsePathList(value) }
+      read.output.attributes = { from: 'parameter', items: parseAttributeList(value, read.dataClass) }
     })
   },
 })

@@ -45,6 +45,7 @@ export const EntitySetRequestErrors = defineErrors('ENTITY_SET_REQUEST', {
   RELEASE_VERB: {
     errCode: 1813,
     http: 405,
+    allow: ['POST'],
     message: (verb: string) => `$release is sent with POST and a JSON array of ids, this was ${verb}`,
   },
   UNKNOWN_COMMAND: {

@@ -1,4 +1,4 @@
-import { kept, parsePathList } from '../../engine/index.ts'
+import { kept, parseExpandList } from '../../engine/index.ts'
 import type { Engine, ReadRequest, RestRequest } from '../../kernel/api.ts'
 import { EntitySetRequestErrors } from './errors.ts'
 
@@ -39,7 +39,7 @@ export async function relatedRead(
       orderBy: request.parameter('$subOrderby') ?? read.orderBy,
       output: {
         form: request.flag('$asArray') ? 'array' : 'collection',
-        ...(subExpand !== undefined && { expand: parsePathList(subExpand) }),
+        ...(subExpand !== undefined && { expand: parseExpandList(subExpand, end.target.name) }),
         ...(read.output.pretty && { pretty: true }),
       },
     },

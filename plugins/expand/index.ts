@@ -1,4 +1,4 @@
-import { parsePathList } from '../../engine/index.ts'
+import { parseExpandList } from '../../engine/index.ts'
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
@@ -15,7 +15,7 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ parameter }) {
     parameter('$expand', (read, value) => {
-      read.output.expand = parsePathList(value)
+      read.output.expand = parseExpandList(value, read.dataClass)
     })
   },
 })

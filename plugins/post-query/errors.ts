@@ -4,6 +4,7 @@ export const PostQueryErrors = defineErrors('POST_QUERY', {
   NOT_POST: {
     errCode: 1813,
     http: 405,
+    allow: ['POST'],
     message: (verb: string) => `$query is sent with POST, this was ${verb}; a GET has its parameters in the URL`,
   },
   NOT_AN_OBJECT: {

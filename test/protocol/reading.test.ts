@@ -187,6 +187,35 @@ protocolTable('reading', company, [
     status: 400,
     errors: [1806],
   },
+  {
+    spec: 'D7',
+    name: '$query by GET is refused with the verb that works',
+    get: '/City/$query',
+    status: 405,
+    errors: [1813],
+    headers: { allow: 'POST' },
+  },
+  {
+    spec: 'P1.10',
+    name: 'an attribute list in the path that cannot be read',
+    get: '/City/name,,ID',
+    status: 400,
+    errors: [1201, 1804],
+  },
+  {
+    spec: 'P4.2',
+    name: '$attributes that cannot be read',
+    get: '/City?$attributes=name.',
+    status: 400,
+    errors: [1201, 1804],
+  },
+  {
+    spec: 'P4.1',
+    name: '$expand that cannot be read',
+    get: '/City?$expand=*.name',
+    status: 400,
+    errors: [1201, 1805],
+  },
   { spec: 'D7', name: 'a query by POST cannot delete', post: '/City/$query', body: { $method: 'delete' }, status: 405 },
 ])
 

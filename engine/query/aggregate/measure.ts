@@ -11,8 +11,8 @@ import { bindComparison } from '../bind/bind-comparison.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
 import { combine, type Predicate } from '../bind/predicate.ts'
 import { type Asker, type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
+import { ParseErrors } from '../parse/parse-errors.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
-import { SerialiseErrors } from '../serialise/serialise-errors.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
 
 /** What is aggregated: an attribute, own or at the end of N→1 relations, or a property inside it. */
@@ -85,7 +85,7 @@ function resolve(path: readonly string[], dataClass: DataClass, asker: Asker): R
     )
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
-    throw SerialiseErrors.ATTRIBUTE_LIST(path.join('.'), dataClass.name).causedBy(error)
+    throw ParseErrors.ATTRIBUTE_LIST(path.join('.'), dataClass.name).causedBy(error)
   }
 }
 

@@ -1,4 +1,5 @@
 import { defineErrors } from '../../errors.ts'
+import { excerpt } from '../query-errors.ts'
 import { limits } from './limits.ts'
 
 /** Texts that are not what they should be. Source: protocol notes, 5.9; statuses by the design decisions. */
@@ -58,7 +59,21 @@ export const ParseErrors = defineErrors('PARSE', {
     http: 400,
     message: (count: number) => `the sort order has ${count} attributes, at most ${limits.orderTerms} are allowed`,
   },
-  /** Reported by the caller behind its own 1804 or 1805. */
+  /** Follows its cause: [1500, 1804]. */
+  ATTRIBUTE_LIST: {
+    errCode: 1804,
+    http: 404,
+    message: (list: string, dataClass: string) =>
+      `cannot build the attribute list from "${excerpt(list)}" for ${dataClass}`,
+  },
+  /** Follows its cause: [1500, 1805]. */
+  EXPAND_LIST: {
+    errCode: 1805,
+    http: 404,
+    message: (list: string, dataClass: string) =>
+      `cannot build the expand list from "${excerpt(list)}" for ${dataClass}`,
+  },
+  /** Followed by 1804 or 1805. */
   PATH_LIST: {
     errCode: 1201,
     http: 400,

@@ -1,3 +1,4 @@
+import { ProtocolError } from '../../errors.ts'
 import { limits } from './limits.ts'
 import { ParseErrors } from './parse-errors.ts'
 import { placeOf } from './syntax-failure.ts'
@@ -10,9 +11,30 @@ export interface PathListItem {
   range: { count: number; skip: number } | undefined
 }
 
+/** {@link parsePathList} of attributes of `dataClass`. @throws [1201, 1804] */
+export const parseAttributeList = (text: string, dataClass: string): PathListItem[] =>
+  parseFor(ParseErrors.ATTRIBUTE_LIST, text, dataClass)
+
+/** {@link parsePathList} of what of `dataClass` is to be expanded. @throws [1201, 1805] */
+export const parseExpandList = (text: string, dataClass: string): PathListItem[] =>
+  parseFor(ParseErrors.EXPAND_LIST, text, dataClass)
+
+function parseFor(
+  consequence: (text: string, dataClass: string) => ProtocolError,
+  text: string,
+  dataClass: string,
+): PathListItem[] {
+  try {
+    return parsePathList(text)
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    throw error.followedBy(consequence(text, dataClass))
+  }
+}
+
 /**
  * Reads `name, employer.name, staff.*, staff:10-20`. An empty text is an empty list.
- * @throws {ParseErrors.PATH_LIST} 1201; the caller adds its 1804 or 1805
+ * @throws {ParseErrors.PATH_LIST} 1201
  * Source: protocol notes, 1.10, 4.1, 4.2.
  */
 export function parsePathList(text: string): PathListItem[] {

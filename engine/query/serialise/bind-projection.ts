@@ -9,6 +9,7 @@ import {
 } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { ProtocolError } from '../../errors.ts'
+import { ParseErrors } from '../parse/parse-errors.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
 import { suggestion } from '../../suggestion.ts'
 import { codeOf } from '../calculated-code.ts'
@@ -241,11 +242,11 @@ class ProjectionBinder {
 
   private failList(cause: ProtocolError): never {
     const list = pathText(this.output.attributes?.items)
-    throw SerialiseErrors.ATTRIBUTE_LIST(list, this.dataClass.name).causedBy(cause)
+    throw ParseErrors.ATTRIBUTE_LIST(list, this.dataClass.name).causedBy(cause)
   }
 
   private failExpand(cause: ProtocolError): never {
-    throw SerialiseErrors.EXPAND_LIST(pathText(this.output.expand), this.dataClass.name).causedBy(cause)
+    throw ParseErrors.EXPAND_LIST(pathText(this.output.expand), this.dataClass.name).causedBy(cause)
   }
 }
 

@@ -21,20 +21,6 @@ export const SerialiseErrors = defineErrors('SERIALISE', {
     message: (name: string, dataClass: string, reason: string) =>
       `"${name}" of ${dataClass} cannot be expanded: ${reason}`,
   },
-  /** Follows its cause: [1500, 1804]. */
-  ATTRIBUTE_LIST: {
-    errCode: 1804,
-    http: 404,
-    message: (list: string, dataClass: string) =>
-      `cannot build the attribute list from "${shorten(list)}" for ${dataClass}`,
-  },
-  /** Follows its cause: [1500, 1805]. */
-  EXPAND_LIST: {
-    errCode: 1805,
-    http: 404,
-    message: (list: string, dataClass: string) =>
-      `cannot build the expand list from "${shorten(list)}" for ${dataClass}`,
-  },
   PATH_TOO_LONG: {
     errCode: 1200,
     http: 400,

@@ -331,3 +331,20 @@ t.test('a full disk is told, and what was there stays readable', async t => {
   t.match(store.refusal('City', { name: 'Oslo' }), { name: 'WRITER.DISK_FULL', httpStatus: 503 })
   t.equal(store.all('City').length, 1)
 })
+
+t.test('an entity with a bool as its key is changed by the text of that key', t => {
+  const attributes = { flag: { type: 'bool' }, name: { type: 'string' } }
+  const store = openTestStore(t, { model: { name: 'm', dataClasses: { Switch: { key: 'flag', attributes } } } })
+  store.one('Switch', { flag: true, name: 'on' })
+  t.match(store.one('Switch', { __KEY: 'true', __STAMP: 1, name: 'On' }).entity, { __KEY: 'true', name: 'On' })
+  t.match(store.one('Switch', { __KEY: 'yes', __STAMP: 1, name: 'On' }), { codes: [1543, 1517] })
+  t.end()
+})
+
+t.test('a key with half a character is refused, other texts may have one', t => {
+  const attributes = { name: { type: 'string' }, note: { type: 'string' } }
+  const store = openTestStore(t, { model: { name: 'm', dataClasses: { Word: { key: 'name', attributes } } } })
+  t.match(store.one('Word', { name: 'a\ud800' }), { codes: [/\d+/] })
+  t.same(store.one('Word', { name: 'a', note: 'b\udc00' }).codes, [])
+  t.end()
+})

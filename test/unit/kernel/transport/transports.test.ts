@@ -314,9 +314,9 @@ for (const name of loadableTransports) {
         t.equal(statusCode, 500)
         t.equal(headers['content-type'], 'application/json; charset=UTF-8')
         t.strictSame(parsedError(await body.text()), {
-          message: 'internal error',
+          message: 'the server failed to answer this request; its log tells why',
           componentSignature: 'dbmg',
-          errCode: -1,
+          errCode: 1585,
         })
         t.equal(reported.length, 1)
       })
