@@ -30,12 +30,15 @@ const sources = async (folder, pattern) =>
         .filter(file => pattern.test(file))
     : []
 
-const threads = ['engine/write/writer-thread.ts', 'engine/pool/pool-thread.ts'].filter(file =>
-  existsSync(new URL(file, root)),
-)
+const threads = [
+  'engine/write/writer-thread.ts',
+  'engine/pool/pool-thread.ts',
+  'engine/functions/function-thread.ts',
+  // What their modules import: part of them, so that it is the same.
+  'engine/language/classes.ts',
+].filter(file => existsSync(new URL(file, root)))
 const product = async () => [
   'kernel/api.ts',
-  'engine/language/classes.ts',
   'kernel/main.ts',
   'kernel/cli/main.ts',
   ...(await sources('plugins', /^plugins\/[^/]+\/index\.ts$/)),

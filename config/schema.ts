@@ -136,6 +136,33 @@ export const configTable = {
     doc: 'Heap of each of these threads; one that needs more is ended and replaced.',
   }),
 
+  'functions.threads': integer({
+    default: 0,
+    min: 0,
+    doc: 'Threads for code of plugins; 0 for one less than the processor has cores, at least two.',
+  }),
+  'functions.queueLimit': integer({
+    default: 256,
+    min: 0,
+    doc: 'Calls that wait for one of these threads; beyond it the server answers 503.',
+  }),
+  'functions.deadlineSeconds': number({
+    default: 5,
+    min: 0.001,
+    doc: 'Time that a function may take unless it says otherwise; then its thread is ended and replaced.',
+  }),
+  'functions.heapBytes': bytes({
+    default: '256 MiB',
+    min: 2 ** 24,
+    doc: 'Heap of each of these threads; one that needs more is ended and replaced.',
+  }),
+  'functions.breakerLimit': integer({
+    default: 3,
+    min: 1,
+    doc: 'Threads that a function ends in a row before it is refused for a while.',
+  }),
+  'functions.breakerPauseSeconds': number({ default: 30, min: 0, doc: 'For how long it is refused then.' }),
+
   'entitySet.lifetimeSeconds': integer({
     default: 7200,
     min: 1,

@@ -2,6 +2,7 @@
  * The engine's public API: the only way to data. It knows dataclasses, predicates and row ids, not requests.
  */
 import { mkdirSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
 import type { Catalog, DataClass, WireOptions } from './catalog/dataclass.ts'
 import type { BinaryValue } from './catalog/value.ts'
 import { EngineErrors } from './engine-errors.ts'
@@ -23,6 +24,10 @@ import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
 import type { Snapshot } from './storage/snapshot.ts'
 import { suggestion } from './suggestion.ts'
+import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
+import { FunctionErrors } from './functions/function-errors.ts'
+import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
+import type { CallTask, ClassModule, FunctionOutcome } from './functions/tasks.ts'
 import type { SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
 import type { LinkEnd } from './write/writer-link.ts'
@@ -33,10 +38,13 @@ export type { Aggregation } from './query/aggregate/aggregate.ts'
 export { parseParams } from './query/parse/parse-params.ts'
 export { parseAttributeList, parseExpandList, parsePathList } from './query/parse/parse-path-list.ts'
 export type { BinaryValue } from './catalog/value.ts'
-export { type EntitySet, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
+export { type EntitySet, readTimeout, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
 export { type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
 export type { QueryLimits } from './query/query-limits.ts'
+export type { ClassFunction, ClassRegistry } from './functions/class-registry.ts'
+export { FunctionErrors } from './functions/function-errors.ts'
+export type { ClassModule } from './functions/tasks.ts'
 export { parseJsonBody } from './json-body.ts'
 
 /** At once when it was cheap, else as soon as a thread of the pool has done it. */
@@ -66,6 +74,8 @@ export interface EngineOptions {
   limits: QueryLimits
   pool?: Partial<PoolOptions>
   entitySets?: Partial<EntitySetOptions>
+  /** Modules with classes of authors, and the threads that run them. */
+  functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
   /** Bodies that wait for the writer; beyond it a write is refused with 503. */
   writeQueueBytes: number
   /** Milliseconds since 1970, for what has a lifetime. */
@@ -91,16 +101,45 @@ export interface EntitySetOptions extends EntitySetLifetimes {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   mkdirSync(options.path, { recursive: true })
   const memory = createSharedMemory(options.memoryBytes ?? 0)
-  const writer = await WriterClient.start({ ...options, memory, maxWaitingBytes: options.writeQueueBytes })
+  const functions = startFunctions(options)
   try {
-    return new Engine(options, writer, memory)
+    const classes = new ClassRegistry(await functions?.describe())
+    const writer = await WriterClient.start({ ...options, memory, maxWaitingBytes: options.writeQueueBytes })
+    try {
+      return new Engine(options, writer, memory, classes, functions)
+    } catch (error) {
+      await writer.close()
+      throw error
+    }
   } catch (error) {
-    await writer.close()
+    await functions?.close()
     throw error
   }
 }
 
+function startFunctions({ functions, now, onInternalError = () => {} }: EngineOptions): FunctionPool | undefined {
+  if (!functions || functions.modules.length === 0) return undefined
+  return new FunctionPool(functions.modules, { ...FUNCTIONS, ...functions }, onInternalError, now)
+}
+
+/** A call of a class function, as a client sends it. */
+export interface FunctionCall extends Pick<CallTask, 'args' | 'read' | 'keep'> {
+  readonly function: ClassFunction
+}
+
+/** What a class function has answered. */
+export type CallResult = Exclude<FunctionOutcome, { error: unknown } | { fault: unknown }>
+
 /** For those who open an engine without a config file. */
+const FUNCTIONS: FunctionPoolOptions = {
+  threads: 0,
+  queueLimit: 256,
+  deadlineMs: 5_000,
+  heapBytes: 2 ** 28,
+  breakerLimit: 3,
+  breakerPauseMs: 30_000,
+}
+
 const POOL: PoolOptions = { threads: 0, queueLimit: 256, inlineCostMs: 0.2, heapBytes: 2 ** 30 }
 
 const ENTITY_SETS: EntitySetOptions = {
@@ -129,13 +168,23 @@ export class Engine {
   constructor(
     private readonly options: EngineOptions,
     private readonly writer: WriterClient,
-    memory: WebAssembly.Memory | undefined,
+    private readonly memory: WebAssembly.Memory | undefined,
+    /** The classes of authors. */
+    readonly classes: ClassRegistry,
+    private readonly functions: FunctionPool | undefined,
   ) {
     const { path, mapSizeBytes, model, wire, cacheBytes, limits, onInternalError } = options
     const store = { path, mapSizeBytes, model, wire, cacheBytes, memory }
     const pool = { ...POOL, ...options.pool }
     this.data = openReadStore(store)
-    this.pool = new QueryPool(pool, store, limits, onInternalError)
+    this.pool = new QueryPool(pool, store, limits, onInternalError, () => this.releaseMemory())
+    functions?.openStore(
+      { open: { store, limits } },
+      {
+        connectWriter: end => this.linkWriter(end),
+        onThreadEnd: () => this.releaseMemory(),
+      },
+    )
     this.inlineCostMs = pool.inlineCostMs
     this.heap = memory && new SharedHeap(memory)
     const sets = { ...ENTITY_SETS, ...options.entitySets }
@@ -179,6 +228,7 @@ export class Engine {
   /** Starts the threads of the pool, which otherwise start with the first query that needs them. */
   warmUp(): void {
     this.pool.warmUp()
+    this.functions?.warmUp()
   }
 
   /** A public dataclass. @throws {EngineErrors.UNKNOWN_DATACLASS} */
@@ -297,8 +347,52 @@ export class Engine {
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
   }
 
+  /**
+   * Calls a class function in a thread of its own kind.
+   * @throws {ProtocolError} what it throws as such, or that it failed, was too late, or cannot be called now
+   */
+  async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
+    const { fullName, name, target, deadlineSeconds } = called
+    const sets = await this.setsIn(call.args)
+    const outcome = await this.functions!.run(
+      { kind: 'call', target, function: name, fullName, sets, ...call },
+      {
+        name: fullName,
+        deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
+        isSingleton: target.kind === 'singleton',
+        caller,
+      },
+    )
+    if ('error' in outcome) throw new ProtocolError(outcome.error)
+    if (!('fault' in outcome)) return outcome
+    this.options.onInternalError?.(`the function ${fullName} failed: ${outcome.fault.stack}`)
+    throw FunctionErrors.THREW(fullName, outcome.fault.name)
+  }
+
+  /** The entity sets that arguments name. Only this thread knows where they are. */
+  private async setsIn(args: CallTask['args']): Promise<CallTask['sets']> {
+    if (args === undefined || !Buffer.from(args as Uint8Array).includes('"__DATASET"')) return undefined
+    const ids = Buffer.from(args as Uint8Array)
+      .toString()
+      .matchAll(/"__DATASET"\s*:\s*"([0-9A-Fa-f]{32})"/g)
+    const sets = new Map<string, { dataClass: string; members: Uint8Array }>()
+    for (const [, id] of ids) {
+      const { dataClass, set } = await this.entitySets.openAny(id!)
+      if (dataClass.scope === 'public') sets.set(id!, { dataClass: dataClass.name, members: set.encoded })
+    }
+    return sets
+  }
+
+  /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
+  private releaseMemory(): void {
+    if (!this.memory) return
+    const alive = new Set([threadId, ...this.pool.threadIds, ...(this.functions?.threadIds ?? [])])
+    new SharedHeap(this.memory).freeSlotsOfOthers(id => alive.has(id))
+  }
+
   /** Finishes what runs and the queued writes, then closes the store. */
   async close(): Promise<void> {
+    await this.functions?.close()
     // What the pool still finds may be kept as an entity set.
     await this.pool.close()
     await this.entitySetStore.close()

@@ -20,12 +20,16 @@ import type { ReadRequest } from '../engine/query/request.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
+import type { TransportRequest } from './transport/transport.ts'
 
 export type { Engine } from '../engine/index.ts'
 export { defineErrors, ProtocolError } from '../engine/errors.ts'
 export type { ReadRequest } from '../engine/query/request.ts'
+export { methodNotApplicable } from './errors.ts'
+export { callFunction } from './function-call.ts'
 export { encoded, json, type Reply } from './reply.ts'
 export type { RestRequest } from './request.ts'
+export type { TransportRequest } from './transport/transport.ts'
 
 /** Version of this contract; a plugin names the range that it works with. */
 export const KERNEL_VERSION = '1.0.0'
@@ -39,8 +43,17 @@ export interface PluginDefinition<Options extends TObject = TObject> {
   readonly needs?: readonly string[]
   /** Schema of its options in the config file (TypeBox). Unknown options are refused, defaults are filled in. */
   readonly options?: Options
+  /**
+   * Modules with classes (`tesser/classes`): functions, calculated attributes, events. They run in threads of their own,
+   * so this plugin's kernel side never imports them; a function `configure` that such a module exports gets the options.
+   *
+   *   classes: new URL('./classes.js', import.meta.url)
+   */
+  readonly classes?: URL | readonly URL[]
+  /** Dataclasses that are added to the model, as the model file writes them. */
+  readonly model?: { readonly dataClasses: Readonly<Record<string, object>> }
   /** Called once, before the port opens. What it opens it closes with `scope.onClose`. */
-  register(scope: Scope, options: Static<Options>): void | Promise<void>
+  register?(scope: Scope, options: Static<Options>): void | Promise<void>
 }
 
 /** Gives a plugin its types. */
@@ -89,8 +102,30 @@ export interface Scope {
    */
   part(name: `$${string}`, apply: (request: RestRequest, next: () => string | undefined) => void | Promise<void>): void
 
+  /**
+   * A path part behind the dataclass that names a member of it, such as a class function. Asked for every part that does
+   * not begin with `$`, before it is taken for an attribute list.
+   * @returns who answers the request when its parameters have been applied, whatever `$method` says; undefined: nobody here
+   */
+  member(find: (request: RestRequest, name: string) => ((request: RestRequest) => Answer) | undefined): void
+
+  /** Hands the parameters to the plugins that own them, as is done for requests on a dataclass before they are answered. */
+  applyParameters(request: RestRequest): void
+
   /** A path outside `/rest`, matched exactly, for example `/health`. */
   route(path: `/${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+
+  /**
+   * Called with every request, in the order of loading, before anybody looks at it. A reply that it returns is the answer.
+   * Synchronous, because a transport's headers and body can be asked for in the same turn only.
+   */
+  onRequest(hook: (request: TransportRequest) => Reply | undefined): void
+
+  /** Called with every answer, errors included, in the order of loading. What it returns is sent in its place. */
+  onReply(hook: (reply: Reply, request: TransportRequest) => Reply): void
+
+  /** Called when the port is open. */
+  onReady(callback: () => void | Promise<void>): void
 
   /** Called when the server has stopped answering, in reverse order of loading. */
   onClose(callback: () => void | Promise<void>): void

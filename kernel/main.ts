@@ -4,7 +4,10 @@ import { readJsonFile } from '../config/read-json-file.ts'
 import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
 import { createLogger } from './log.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import { loadPlugins } from './plugin-loader.ts'
+import { ModuleBundler } from './module-bundler.ts'
+import { importPlugins, type Plugin } from './plugin-loader.ts'
+import { withPluginModels } from './plugin-model.ts'
+import { registerPlugins } from './register-plugins.ts'
 import { Router } from './router.ts'
 import { createHandler } from './server.ts'
 import { selectTransport } from './transport/select.ts'
@@ -31,8 +34,10 @@ export async function createServer(
   log: Logger = createLogger(config),
   { now = Date.now }: { now?: () => number } = {},
 ): Promise<Server> {
+  const bundler = new ModuleBundler()
+  const imported = await importPlugins(config.plugins, config.folder, bundler)
   const engine = await openEngine({
-    ...engineOptions(config),
+    ...engineOptions(config, imported),
     now,
     onNote: text => log.info(text),
     onInternalError: text => log.error(text),
@@ -40,7 +45,7 @@ export async function createServer(
   })
   const lifecycle: Lifecycle = { state: 'starting' }
   try {
-    const plugins = await loadPlugins(config.plugins, { engine, lifecycle, log, baseFolder: config.folder })
+    const plugins = await registerPlugins(imported, { engine, lifecycle, log })
     const { start, name, passedOver } = selectTransport(config.server.transport, config.server.headerBytes)
     for (const reason of passedOver) log.debug(reason)
     const { host, port, tls, headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked } = config.server
@@ -52,9 +57,10 @@ export async function createServer(
         limits: { headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked },
         onHandlerError: error => log.error({ err: error }, 'an answer failed'),
       },
-      createHandler(new Router(plugins.registry, engine), config, log),
+      createHandler(new Router(plugins.registry, engine), plugins.registry, config, log),
     )
     lifecycle.state = 'ready'
+    await plugins.ready()
     for (const warning of transport.warnings) log.warn(warning)
     const url = `${config.server.tls ? 'https' : 'http'}://${hostInUrl(host)}:${transport.port}`
     log.info({ url, transport: name, plugins: plugins.names }, 'listening')
@@ -72,22 +78,34 @@ export async function createServer(
           await transport.close(config.server.graceMs)
           await plugins.close()
           await engine.close()
+          bundler.close()
         })()
         return closing
       },
     }
   } catch (error) {
     await engine.close()
+    bundler.close()
     throw error
   }
 }
 
-/** The part of the config that the engine needs; also for commands that work on the store without serving it. */
-export function engineOptions(config: Config): EngineOptions {
+/**
+ * The part of the config that the engine needs; also for commands that work on the store without serving it.
+ * @param plugins add dataclasses and code
+ */
+export function engineOptions(config: Config, plugins: readonly Plugin[] = []): EngineOptions {
   const { storage, protocol, query, pool, entitySet } = config
+  const { deadlineSeconds, breakerPauseSeconds, ...functions } = config.functions
   return {
     path: config.data,
-    model: readJsonFile(config.model, 'model'),
+    model: withPluginModels(readJsonFile(config.model, 'model'), plugins),
+    functions: {
+      ...functions,
+      modules: plugins.flatMap(({ classes }) => classes),
+      deadlineMs: deadlineSeconds * 1000,
+      breakerPauseMs: breakerPauseSeconds * 1000,
+    },
     wire: protocol,
     allowLoss: storage.allowLoss,
     mapSizeBytes: storage.mapSizeBytes,

@@ -1,23 +1,14 @@
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { resolve as resolveModule } from 'import-meta-resolve'
-import type { Logger } from 'pino'
 import { satisfies, validRange } from 'semver'
-import type { Engine } from '../engine/index.ts'
 import type { PluginReference } from '../config/option.ts'
+import type { ClassModule } from '../engine/index.ts'
 import { outputUrl } from '../engine/output-root.ts'
 import { suggestion } from '../engine/suggestion.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
-import type { Lifecycle } from './lifecycle.ts'
-import { Registry } from './registry.ts'
-
-export interface LoadedPlugins {
-  registry: Registry
-  names: string[]
-  /** Runs what the plugins gave to `scope.onClose`, the last loaded first. */
-  close(): Promise<void>
-}
+import type { ModuleBundler } from './module-bundler.ts'
 
 /** A plugin that cannot be used, with every reason found. The message names the plugins and what they lack. */
 export class PluginError extends Error {
@@ -30,94 +21,95 @@ export class PluginError extends Error {
   }
 }
 
-interface Candidate {
-  specifier: string
-  plugin: PluginDefinition
-  options: Record<string, unknown>
+/** A plugin that fits: nothing of it has run yet but its module. */
+export interface Plugin {
+  /** As the config names it. */
+  readonly specifier: string
+  readonly definition: PluginDefinition
+  /** Complete. */
+  readonly options: Record<string, unknown>
+  readonly classes: readonly ClassModule[]
 }
 
 /**
- * Loads plugins in the order given: import, check of every one's metadata and options, then registration.
+ * Imports plugins in the order given and checks everyone's metadata and options.
  * @param baseFolder folder that relative paths and npm names are resolved from: where the config file lies
  * @throws {PluginError}
  */
-export async function loadPlugins(
+export async function importPlugins(
   references: readonly PluginReference[],
-  { engine, lifecycle, log, baseFolder }: { engine: Engine; lifecycle: Lifecycle; log: Logger; baseFolder: string },
-): Promise<LoadedPlugins> {
+  baseFolder: string,
+  bundler: ModuleBundler,
+): Promise<Plugin[]> {
   const problems: string[] = []
-  const candidates: Candidate[] = []
-  for (const { specifier, options = {} } of references) {
-    try {
-      candidates.push({ specifier, options, plugin: await importPlugin(specifier, baseFolder) })
-    } catch (error) {
-      problems.push(`plugin ${specifier} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
-    }
-  }
+  const imported = await Promise.all(
+    references.map(async ({ specifier, options = {} }) => {
+      try {
+        const definition = await importPlugin(specifier, baseFolder, bundler)
+        return [{ specifier, definition, options: structuredClone(options) }]
+      } catch (error) {
+        problems.push(`plugin ${specifier} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
+        return []
+      }
+    }),
+  )
+  const candidates = imported.flat()
   problems.push(...candidates.flatMap((candidate, i) => metadataProblems(candidate, candidates.slice(0, i))))
   if (problems.length > 0) throw new PluginError(problems)
-
-  const registry = new Registry()
-  const closing: (() => void | Promise<void>)[] = []
-  for (const { specifier, plugin, options } of candidates) {
-    const scope = {
-      plugin: plugin.name,
-      engine,
-      lifecycle,
-      log: log.child({ plugin: plugin.name }),
-      onClose: (callback: () => void | Promise<void>) => void closing.push(callback),
-      ...registry.scopeFor(plugin.name),
-    }
-    try {
-      await plugin.register(scope, options)
-    } catch (error) {
-      const where = specifier === plugin.name ? '' : ` (${specifier})`
-      throw new PluginError(
-        [`plugin ${plugin.name}${where} failed to register: ${(error as Error)?.message ?? error}`],
-        error,
-      )
-    }
-  }
-  return {
-    registry,
-    names: candidates.map(({ plugin }) => plugin.name),
-    async close() {
-      for (const callback of closing.reverse()) await callback()
-    },
-  }
+  return Promise.all(
+    candidates.map(async candidate => ({ ...candidate, classes: await classModules(candidate, bundler) })),
+  )
 }
 
-async function importPlugin(specifier: string, baseFolder: string): Promise<PluginDefinition> {
+type Candidate = Omit<Plugin, 'classes'>
+
+async function importPlugin(specifier: string, baseFolder: string, bundler: ModuleBundler): Promise<PluginDefinition> {
   const builtIn = /^tesser\/plugins\/([a-z-]+)$/.exec(specifier)
   const url = builtIn
-    ? outputUrl(`plugins/${builtIn[1]}/index.js`).href
-    : resolveModule(specifier, pathToFileURL(`${baseFolder}/`).href)
-  const module = (await import(url)) as { default?: Partial<PluginDefinition> }
+    ? outputUrl(`plugins/${builtIn[1]}/index.js`)
+    : await bundler.importable(new URL(resolveModule(specifier, pathToFileURL(`${baseFolder}/`).href)))
+  const module = (await import(url.href)) as { default?: Partial<PluginDefinition> }
   const plugin = module.default
-  if (typeof plugin !== 'object' || plugin === null || typeof plugin.register !== 'function') {
+  if (typeof plugin !== 'object' || plugin === null || (!plugin.register && !plugin.classes && !plugin.model)) {
     throw new Error('its default export is not a plugin; export default definePlugin({ name, kernel, register })')
   }
   return plugin as PluginDefinition
 }
 
+async function classModules({ definition, options }: Candidate, bundler: ModuleBundler): Promise<ClassModule[]> {
+  const { name, classes = [] } = definition
+  const urls = classes instanceof URL ? [classes] : classes
+  return Promise.all(
+    urls.map(async url => {
+      const source = fileURLToPath(url)
+      try {
+        return { plugin: name, source, url: (await bundler.importable(url)).href, settings: options }
+      } catch (error) {
+        throw new PluginError([`plugin ${name}: ${source} cannot be loaded: ${(error as Error).message}`], error)
+      }
+    }),
+  )
+}
+
 /** What speaks against a plugin before any of its code runs; fills the defaults of its options in. */
-function metadataProblems({ plugin, specifier, options }: Candidate, earlier: readonly Candidate[]): string[] {
+function metadataProblems({ definition, specifier, options }: Candidate, earlier: readonly Candidate[]): string[] {
   const problems: string[] = []
-  const name = typeof plugin.name === 'string' && plugin.name !== '' ? plugin.name : specifier
-  if (name !== plugin.name) problems.push(`plugin ${specifier} has no name`)
-  const namesake = earlier.find(other => other.plugin.name === plugin.name)
+  const given: unknown = definition.name
+  const name = typeof given === 'string' && given !== '' ? given : specifier
+  if (name !== given) problems.push(`plugin ${specifier} has no name`)
+  const namesake = earlier.find(other => other.definition.name === given)
   if (namesake) problems.push(`plugins ${namesake.specifier} and ${specifier} have one name, ${name}`)
-  if (!validRange(plugin.kernel)) {
+  if (!validRange(definition.kernel)) {
     problems.push(`plugin ${name} names no kernel version range; kernel: '^${KERNEL_VERSION}' would do`)
-  } else if (!satisfies(KERNEL_VERSION, plugin.kernel)) {
-    problems.push(`plugin ${name} needs kernel ${plugin.kernel}, this is ${KERNEL_VERSION}`)
+  } else if (!satisfies(KERNEL_VERSION, definition.kernel)) {
+    problems.push(`plugin ${name} needs kernel ${definition.kernel}, this is ${KERNEL_VERSION}`)
   }
-  for (const needed of plugin.needs ?? []) {
-    if (!earlier.some(other => other.plugin.name === needed)) {
+  for (const needed of definition.needs ?? []) {
+    if (!earlier.some(other => other.definition.name === needed)) {
       problems.push(`plugin ${name} needs plugin ${needed}, which is not loaded before it`)
     }
   }
-  return [...problems, ...optionProblems(name, plugin.options, options)]
+  return [...problems, ...optionProblems(name, definition.options, options)]
 }
 
 function optionProblems(plugin: string, schema: TObject | undefined, options: Record<string, unknown>): string[] {

@@ -8,6 +8,9 @@ export interface Handler<T> extends Accepts {
 }
 
 type ApplyParameter = (read: ReadRequest, value: string, request: RestRequest) => void
+type FindMember = Parameters<Scope['member']>[0]
+export type OnRequest = Parameters<Scope['onRequest']>[0]
+export type OnReply = Parameters<Scope['onReply']>[0]
 type ApplyPart = (request: RestRequest, next: () => string | undefined) => void | Promise<void>
 
 /** Everything the plugins have registered, by the name a request asks for it with. */
@@ -20,9 +23,18 @@ export class Registry {
   readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter }>()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   readonly routes = new Map<string, Handler<Answer>>()
+  readonly members: FindMember[] = []
+  readonly onRequest: OnRequest[] = []
+  readonly onReply: OnReply[] = []
+
+  applyParameters(request: RestRequest): void {
+    // A service has no dataclass, but what its functions return may be a selection that is shown like any other.
+    request.read ??= { dataClass: '', source: { kind: 'all' }, skip: 0, top: undefined, output: { form: 'collection' } }
+    for (const [name, value] of request.parameters) this.parameters.get(name)?.apply(request.read, value, request)
+  }
 
   /** The registering half of a {@link Scope}, in the name of `plugin`. */
-  scopeFor(plugin: string): Pick<Scope, 'service' | 'method' | 'verb' | 'command' | 'parameter' | 'part' | 'route'> {
+  scopeFor(plugin: string): Omit<Scope, 'plugin' | 'engine' | 'log' | 'lifecycle' | 'onReady' | 'onClose'> {
     return {
       service: (name, accepts, handle) => claim(this.services, name, { plugin, ...accepts, handle }),
       method: (name, accepts, handle) => claim(this.methods, name, { plugin, ...accepts, handle }),
@@ -31,6 +43,10 @@ export class Registry {
       parameter: (name, apply) => claim(this.parameters, name, { plugin, apply }),
       part: (name, apply) => claim(this.parts, name, { plugin, apply }),
       route: (path, accepts, handle) => claim(this.routes, path, { plugin, ...accepts, handle }),
+      member: find => void this.members.push(find),
+      onRequest: hook => void this.onRequest.push(hook),
+      onReply: hook => void this.onReply.push(hook),
+      applyParameters: request => this.applyParameters(request),
     }
   }
 }

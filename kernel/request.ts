@@ -17,6 +17,10 @@ export class RestRequest {
    */
   readonly steps: (() => Reply | undefined | Promise<Reply | undefined>)[] = []
 
+  /** Who answers, when the path says so, as it does with the name of a class function. */
+  answerBy: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
+  private received: Promise<Uint8Array> | undefined
+
   constructor(
     readonly transport: TransportRequest,
     /** Upper case. `$query` turns a POST into the GET that it stands for. */
@@ -37,9 +41,10 @@ export class RestRequest {
     return value === 'true' || value === '1'
   }
 
-  /** The whole body; empty when there is none. Call before the first `await`. */
+  /** The whole body; empty when there is none. Call it for the first time before the first `await`. */
   body(): Promise<Uint8Array> {
-    return this.transport.body()
+    this.received ??= this.transport.body()
+    return this.received
   }
 
   /** True when one entity is addressed: `Class(key)` or `Class:attribute(value)`. */

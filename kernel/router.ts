@@ -68,6 +68,11 @@ export class Router {
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i]!
       const owner = part.startsWith('$') ? this.registry.parts.get(part) : undefined
+      const answerBy = owner ? undefined : this.member(request, part)
+      if (answerBy) {
+        request.answerBy = answerBy
+        continue
+      }
       if (!owner) {
         request.read.output.attributes = {
           from: 'path',
@@ -87,10 +92,16 @@ export class Router {
     return undefined
   }
 
+  private member(request: RestRequest, part: string): RestRequest['answerBy'] {
+    for (const find of this.registry.members) {
+      const answerBy = find(request, part)
+      if (answerBy) return answerBy
+    }
+    return undefined
+  }
+
   private dispatch(request: RestRequest): Reply | Promise<Reply> {
-    const { registry } = this
-    const { parameters } = request
-    for (const [name, value] of parameters) registry.parameters.get(name)?.apply(request.read, value, request)
+    this.registry.applyParameters(request)
     return request.steps.length > 0 ? this.takeSteps(request) : this.handle(request)
   }
 
@@ -105,7 +116,8 @@ export class Router {
 
   private handle(request: RestRequest): Reply | Promise<Reply> {
     const { registry } = this
-    const { parameters, verb } = request
+    const { parameters, verb, answerBy } = request
+    if (answerBy) return answerBy(request)
     const methodName = parameters.get('$method')
     if (methodName !== undefined) {
       const method = registry.methods.get(methodName)

@@ -18,7 +18,7 @@ export function describeCatalog(catalog: Catalog): { dataClass: object[]; dataCl
 }
 
 /** What `$catalog/$all` answers: every description, without what only the description of one dataclass has. */
-export function describeAll(catalog: Catalog): { dataClasses: object[] } {
+export function describeAll(catalog: Catalog): { dataClasses: { name: string; attributes: object[] }[] } {
   return {
     dataClasses: publicDataClasses(catalog).map(dataClass => ({
       ...identity(dataClass),
@@ -28,7 +28,7 @@ export function describeAll(catalog: Catalog): { dataClasses: object[] } {
 }
 
 /** What `$catalog/{dataClass}` answers. The caller has made sure that the dataclass is public. */
-export function describeDataClass(dataClass: DataClass): object {
+export function describeDataClass(dataClass: DataClass): { name: string; attributes: object[] } {
   const { defaultTopSize, extraProperties } = dataClass
   return {
     ...identity(dataClass),

@@ -28,6 +28,12 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
     message: (id: string, dataClass: string) =>
       `sets of different classes cannot be combined: "${id}" is not one of "${dataClass}"`,
   },
+  TIMEOUT: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string) =>
+      `$timeout=${excerpt(received)} is no lifetime; give a whole number of seconds, 1 or more`,
+  },
   /** Sets are made faster than the writer stores them. */
   TOO_MUCH_UNSAVED: {
     errCode: 1046,

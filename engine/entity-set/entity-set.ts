@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { SelectionSource } from '../query/request.ts'
 import { RowSet } from '../row-set/row-set.ts'
+import { EntitySetErrors } from './entity-set-errors.ts'
 import { decodeMembers, type Members } from './members.ts'
 
 /** A selection of one dataclass that the server keeps. Source: base specification, 2.7 and 3. */
@@ -51,6 +52,13 @@ export const newEntitySetId = (): string => randomBytes(16).toString('hex').toUp
 /** The id in `text`, upper-case, or undefined when there can be no such set. */
 export const readEntitySetId = (text: string): string | undefined =>
   /^[0-9A-Fa-f]{32}$/.test(text) ? text.toUpperCase() : undefined
+
+/** The value of `$timeout`, in seconds. @throws {EntitySetErrors.TIMEOUT} */
+export function readTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^0*[1-9][0-9]{0,14}$/.test(text)) throw EntitySetErrors.TIMEOUT(text)
+  return Number(text)
+}
 
 /** What a read of these members starts from. */
 export const sourceOf = (members: Members): SelectionSource =>

@@ -64,6 +64,18 @@ export class EntitySets {
   }
 
   /**
+   * The same for a set of any dataclass.
+   * @throws {EntitySetErrors.UNKNOWN_SET}
+   */
+  async openAny(text: string): Promise<{ dataClass: DataClass; set: EntitySet }> {
+    const id = readEntitySetId(text)
+    const tableNumber = id === undefined ? undefined : this.tableNumberOf(id)
+    const dataClass = this.data.catalog.dataClasses.find(each => each.tableNumber === tableNumber)
+    if (!dataClass) throw EntitySetErrors.UNKNOWN_SET(text)
+    return { dataClass, set: await this.open(dataClass, text) }
+  }
+
+  /**
    * The set that another one is to be combined with, by its id or its URI.
    * @throws {EntitySetErrors.INVALID_REFERENCE} {@link EntitySetErrors.INCOMPATIBLE_CLASSES}
    */
@@ -92,6 +104,12 @@ export class EntitySets {
   async create(request: ReadRequest, options: CreateOptions, caller?: Caller): Promise<EntitySet> {
     const { tableNumber } = sourceClass(request, this.data.catalog)
     return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
+  }
+
+  /** Keeps entities that have been found already, as `encodeMembers` makes them. Nobody may write to them any more. */
+  keepMembers(dataClass: string, encoded: Uint8Array, options: CreateOptions): Promise<EntitySet> {
+    const { tableNumber } = this.data.catalog.dataClassesByName.get(dataClass)!
+    return this.keep(tableNumber, newEntitySetId(), encoded, options)
   }
 
   /** Starts the lifetime of a set again with another timeout. */

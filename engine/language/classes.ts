@@ -9,6 +9,7 @@ import { SelectionBase } from './entity-selection.ts'
 import type * as Declared from './tesser-classes.d.ts'
 
 export { ProtocolError } from '../errors.ts'
+export { OutgoingMessage } from '../functions/outgoing-message.ts'
 export { DataStore, ds, Singleton } from './data-store.ts'
 export {
   type CalculatedOptions,

@@ -1,9 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { threadId } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { ProtocolError } from '../errors.ts'
-import { SharedHeap } from '../memory/shared-heap.ts'
 import { outputUrl } from '../output-root.ts'
 import { QueryErrors } from '../query/query-errors.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
@@ -69,6 +67,8 @@ export class QueryPool {
     private readonly store: ReadStoreOptions,
     private readonly limits: QueryLimits,
     private readonly onInternalError: (text: string) => void = () => {},
+    /** A thread has ended in the middle of a query. */
+    private readonly onThreadEnd: () => void = () => {},
   ) {
     this.threads = options.threads || Math.max(1, availableParallelism() - 1)
     const slots = this.threads * TASKS_PER_THREAD
@@ -138,18 +138,16 @@ export class QueryPool {
     } catch (error) {
       this.onInternalError(`a thread of the query pool ended: ${error instanceof Error ? error.stack : error}`)
       if (this.finish(pending)) pending.reject(PoolErrors.THREAD_LOST())
-      this.releaseMemory()
+      this.onThreadEnd()
     }
     this.freeSlots.push(slot)
     this.sendNext()
     if (this.isIdle) this.onIdle?.()
   }
 
-  /** A thread that ended in the middle of a query keeps its version of the shared memory from being freed. */
-  private releaseMemory(): void {
-    if (!this.store.memory) return
-    const alive = new Set([threadId, ...this.piscina!.threads.map(thread => thread.threadId)])
-    new SharedHeap(this.store.memory).freeSlotsOfOthers(id => alive.has(id))
+  /** Of the threads that live. */
+  get threadIds(): number[] {
+    return this.piscina?.threads.map(thread => thread.threadId) ?? []
   }
 
   private settle(pending: Pending, outcome: PoolOutcome): void {

@@ -13,7 +13,8 @@ import { type PreparedQuery, prepareQuery } from './plan/query-cache.ts'
 import { QueryErrors } from './query-errors.ts'
 import type { ReadRequest } from './request.ts'
 
-const DEFAULT_TOP = 100
+/** Entities of a page when nothing says how many. */
+export const DEFAULT_TOP = 100
 
 /** What a selection depends on: all of a request but what is shown of the entities. */
 export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'orderBy'>

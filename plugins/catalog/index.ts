@@ -1,27 +1,46 @@
 import { describeAll, describeCatalog, describeDataClass } from '../../engine/index.ts'
-import { definePlugin, json, type Reply } from '../../kernel/api.ts'
+import { callFunction, definePlugin, json, methodNotApplicable, type Reply } from '../../kernel/api.ts'
 
 /**
- * `$catalog`: the structure of the data model, as far as it is public.
+ * `$catalog`: the structure of the data model, as far as it is public, and the functions of the datastore.
  *
- *   GET /$catalog                →  { dataClass: [{ name, uri, dataURI }] }, the same again as dataClasses
- *   GET /$catalog/$all           →  { dataClasses: [description, …] }
- *   GET /$catalog/{dataClass}    →  the description
- *   GET /$catalog/{A},{B}        →  { dataClasses: [description, …] }
+ *   GET  /$catalog                →  { dataClass: [{ name, uri, dataURI }] }, the same again as dataClasses
+ *   GET  /$catalog/$all           →  { dataClasses: [description, …] }
+ *   GET  /$catalog/{dataClass}    →  the description
+ *   GET  /$catalog/{A},{B}        →  { dataClasses: [description, …] }
+ *   POST /$catalog/{function}     →  what the function of the datastore class returns; GET for those that allow it
  *
- * Source: base specification, 2.1 to 2.3 and 4.1; protocol notes, 3.1.
+ * Exposed class functions are listed as `methods` of their dataclass, those of shared singletons as `singletons`.
+ * Source: base specification, 2.1 to 2.4 and 4.1; protocol notes, 3.1 and 7.1.
  */
 export default definePlugin({
   name: 'catalog',
   kernel: '^1.0.0',
-  register({ service, engine }) {
-    service('$catalog', { verbs: ['GET'] }, ({ parts }): Reply => {
-      const name = parts[0]
-      if (name === undefined) return json(describeCatalog(engine.catalog))
-      if (name === '$all') return json(describeAll(engine.catalog))
-      if (!name.includes(',')) return json(describeDataClass(engine.dataClass(name)))
-      const names = name.split(',').map(each => each.trim())
-      return json({ dataClasses: names.map(each => describeDataClass(engine.dataClass(each))) })
+  register({ service, engine, applyParameters }) {
+    const { classes, catalog } = engine
+    const withMethods = (description: { name: string }): object => {
+      const methods = classes.describe(description.name)
+      return methods.length > 0 ? { ...description, methods } : description
+    }
+    const describe = (name: string): object => withMethods(describeDataClass(engine.dataClass(name)))
+    const singletons = classes.describeSingletons()
+    const withSingletons = singletons.length > 0 ? { singletons } : {}
+
+    service('$catalog', { verbs: ['GET', 'POST'] }, (request): Reply | Promise<Reply> => {
+      const name = request.parts[0]
+      const called = name === undefined ? undefined : classes.dataStore.get(name)
+      if (called && catalog.dataClassesByName.get(called.name)?.scope !== 'public') {
+        applyParameters(request)
+        return callFunction(engine, called, request)
+      }
+      if (request.verb === 'POST') return methodNotApplicable('$catalog', 'POST', ['GET'])
+      if (name === undefined) return json({ ...withSingletons, ...describeCatalog(catalog) })
+      if (name === '$all') {
+        const { dataClasses } = describeAll(catalog)
+        return json({ ...withSingletons, dataClasses: dataClasses.map(withMethods) })
+      }
+      if (!name.includes(',')) return json(describe(name))
+      return json({ dataClasses: name.split(',').map(each => describe(each.trim())) })
     })
   },
 })

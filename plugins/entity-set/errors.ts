@@ -37,11 +37,6 @@ export const EntitySetRequestErrors = defineErrors('ENTITY_SET_REQUEST', {
     http: 400,
     message: () => '$logicOperator needs a second collection: $otherCollection={id of an entity set}',
   },
-  TIMEOUT: {
-    errCode: 1806,
-    http: 400,
-    message: (received: string) => `$timeout=${received} is no lifetime; give a whole number of seconds, 1 or more`,
-  },
   RELEASE_VERB: {
     errCode: 1813,
     http: 405,

@@ -1,4 +1,4 @@
-import { type EntitySet, kept, parseJsonBody, type SetOperator, sourceOf } from '../../engine/index.ts'
+import { type EntitySet, kept, parseJsonBody, readTimeout, type SetOperator, sourceOf } from '../../engine/index.ts'
 import { definePlugin, encoded, json, type ReadRequest, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { EntitySetRequestErrors } from './errors.ts'
 import { relatedRead } from './related-read.ts'
@@ -57,7 +57,7 @@ export default definePlugin({
       if (request.parameter('$method') === 'release') return undefined
       read.output.isEntitySet = true
       if (text === '$none') return start(request, undefined)
-      const options = { saved: savedAtAccess(request), timeoutSeconds: timeoutOf(request) }
+      const options = { saved: savedAtAccess(request), timeoutSeconds: readTimeout(request.parameter('$timeout')) }
       const set = entitySets.open(request.dataClass!, text, options)
       return set instanceof Promise ? set.then(made => start(request, made)) : start(request, set)
     }
@@ -98,7 +98,7 @@ export default definePlugin({
     method('entityset', { verbs: ['GET', 'POST'] }, async request => {
       const { read } = request
       if (request.isEntity) throw EntitySetRequestErrors.NOT_A_COLLECTION()
-      const timeoutSeconds = timeoutOf(request)
+      const timeoutSeconds = readTimeout(request.parameter('$timeout'))
       const same = read.filter === undefined && read.orderBy === undefined ? addressed.get(request)?.set : undefined
       if (same && timeoutSeconds !== undefined) entitySets.setTimeout(same, timeoutSeconds)
       const options = { timeoutSeconds, saved: savedAtCreation(request) }
@@ -112,7 +112,7 @@ export default definePlugin({
     )
 
     const createRelated = async (request: RestRequest): Promise<Reply> => {
-      const timeoutSeconds = timeoutOf(request)
+      const timeoutSeconds = readTimeout(request.parameter('$timeout'))
       const { target, read } = await relatedRead(request, engine)
       const set = await entitySets.create(read, { timeoutSeconds }, request.transport)
       return page(set, { ...read, dataClass: target }, request)
@@ -156,11 +156,3 @@ const OPERATORS = new Map<string, SetOperator | 'intersects'>([
   ['EXCEPT', 'except'],
   ['INTERSECT', 'intersects'],
 ])
-
-/** `$timeout`, in seconds. */
-function timeoutOf(request: RestRequest): number | undefined {
-  const text = request.parameter('$timeout')
-  if (text === undefined) return undefined
-  if (!/^0*[1-9][0-9]{0,14}$/.test(text)) throw EntitySetRequestErrors.TIMEOUT(text.slice(0, 100))
-  return Number(text)
-}

@@ -1,4 +1,5 @@
 import { type Accepts, definePlugin, encoded, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { type Engine, FunctionErrors } from '../../engine/index.ts'
 import { UpdateErrors } from './errors.ts'
 
 /**
@@ -21,7 +22,7 @@ export default definePlugin({
       const { status, body } = await engine.save(
         {
           kind: 'save',
-          dataClass: addressedDataClass(request),
+          dataClass: addressedDataClass(request, engine),
           body: await request.body(),
           mode: request.flag('$refresh') ? 'refresh' : 'update',
           atomic: isAtomic(request),
@@ -33,7 +34,7 @@ export default definePlugin({
     const validate = async (request: RestRequest): Promise<Reply> => {
       const { entities } = await engine.write({
         kind: 'save',
-        dataClass: addressedDataClass(request),
+        dataClass: addressedDataClass(request, engine),
         body: await request.body(),
         mode: 'validate',
         atomic: isAtomic(request),
@@ -54,8 +55,14 @@ const WRITES: Accepts = { verbs: ['POST', 'PUT'] }
 const isAtomic = (request: RestRequest): boolean => ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name))
 
 /** The body names the entities, so the address is the dataclass alone. */
-function addressedDataClass({ read }: RestRequest): string {
-  if (read.source.kind !== 'all' || read.output.attributes?.from === 'path') {
+function addressedDataClass({ read, dataClass, isEntity }: RestRequest, { classes }: Engine): string {
+  const { attributes } = read.output
+  if (attributes?.from === 'path' && !dataClass!.attributesByName.has(attributes.items[0]?.path[0] ?? '')) {
+    // Whoever posts to a name that is no attribute wants to call a function.
+    const name = attributes.items[0]?.path.join('.').slice(0, 100) ?? ''
+    throw FunctionErrors.UNKNOWN_FUNCTION(name, read.dataClass, classes.names(read.dataClass, isEntity))
+  }
+  if (read.source.kind !== 'all' || attributes?.from === 'path') {
     throw UpdateErrors.NOT_A_DATACLASS(read.dataClass)
   }
   return read.dataClass

@@ -1,0 +1,107 @@
+import type { Member } from '../language/decorators.ts'
+import type { ClassDescriptor, ClassKind } from '../language/describe-classes.ts'
+import type { CallTarget } from './tasks.ts'
+
+/** A function that clients can call. */
+export interface ClassFunction {
+  readonly name: string
+  /** With its class, for messages: `Employee.raise`. */
+  readonly fullName: string
+  readonly target: CallTarget
+  readonly allowedOnHTTPGET: boolean
+  readonly deadlineSeconds: number | undefined
+}
+
+type Functions = ReadonlyMap<string, ClassFunction>
+const NONE: Functions = new Map()
+
+/** The exposed functions of all classes, by where they are called. Source: protocol notes, 7.1. */
+export class ClassRegistry {
+  readonly dataStore: Functions
+  /** By the name of the class; only those with an exposed function. */
+  readonly singletons: ReadonlyMap<string, Functions>
+  private readonly tables = new Map<string, Functions>()
+
+  constructor(readonly classes: readonly ClassDescriptor[] = []) {
+    const singletons = new Map<string, Functions>()
+    for (const each of classes) {
+      const functions = exposedFunctions(each)
+      if (each.kind === 'singleton') {
+        if (functions.size > 0) singletons.set(each.name, functions)
+      } else {
+        const key = keyOf(each.kind, each.dataClass)
+        this.tables.set(key, new Map([...(this.tables.get(key) ?? []), ...functions]))
+      }
+    }
+    this.singletons = singletons
+    this.dataStore = this.tables.get(keyOf('dataStore')) ?? NONE
+  }
+
+  /** Those on one kind of thing of a dataclass. */
+  of(kind: 'dataClass' | 'entitySelection' | 'entity', dataClass: string): Functions {
+    return this.tables.get(keyOf(kind, dataClass)) ?? NONE
+  }
+
+  /**
+   * The function that a path part names: on an entity one of the entity class, else one of the selection class, then of
+   * the dataclass.
+   */
+  find(dataClass: string, name: string, isEntity: boolean): ClassFunction | undefined {
+    if (this.tables.size === 0) return undefined
+    if (isEntity) return this.of('entity', dataClass).get(name)
+    return this.of('entitySelection', dataClass).get(name) ?? this.of('dataClass', dataClass).get(name)
+  }
+
+  /** Names of the functions that {@link find} would find. */
+  names(dataClass: string, isEntity: boolean): string[] {
+    const kinds = isEntity ? (['entity'] as const) : (['entitySelection', 'dataClass'] as const)
+    return kinds.flatMap(kind => [...this.of(kind, dataClass).keys()])
+  }
+
+  get isEmpty(): boolean {
+    return this.classes.length === 0
+  }
+
+  /** `methods` of a dataclass in the catalog. Source: design decisions, 2. */
+  describe(dataClass: string): object[] {
+    return (['dataClass', 'entitySelection', 'entity'] as const).flatMap(kind =>
+      [...this.of(kind, dataClass).values()].map(({ name, allowedOnHTTPGET }) => ({
+        name,
+        applyTo: kind === 'entitySelection' ? 'entityCollection' : kind,
+        scope: 'public',
+        allowedOnHTTPGET,
+        exposed: true,
+      })),
+    )
+  }
+
+  /** `singletons` of the catalog. Source: base specification, 2.4. */
+  describeSingletons(): object[] {
+    return [...this.singletons].map(([name, functions]) => ({
+      name,
+      methods: [...functions.values()].map(each => ({
+        name: each.name,
+        allowedOnHTTPGET: each.allowedOnHTTPGET,
+        exposed: true,
+      })),
+    }))
+  }
+}
+
+const keyOf = (kind: ClassKind, dataClass = ''): string => `${kind} ${dataClass}`
+
+function exposedFunctions({ kind, name: className, members }: ClassDescriptor): Map<string, ClassFunction> {
+  const target: CallTarget = kind === 'singleton' ? { kind, className } : { kind }
+  const owner = kind === 'singleton' ? className : kind === 'dataStore' ? 'ds' : className
+  return new Map(
+    members
+      .filter(isExposed)
+      .map(({ name, allowedOnHTTPGET, deadlineSeconds }) => [
+        name,
+        { name, fullName: `${owner}.${name}`, target, allowedOnHTTPGET, deadlineSeconds },
+      ]),
+  )
+}
+
+type FunctionMember = Extract<Member, { kind: 'function' }>
+const isExposed = (member: Member): member is FunctionMember => member.kind === 'function' && member.exposed

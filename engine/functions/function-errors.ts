@@ -1,0 +1,72 @@
+import { defineErrors } from '../errors.ts'
+import { suggestion } from '../suggestion.ts'
+
+/** Why a class function has no answer. Source: protocol notes, 5.9 and 7; statuses by the design decisions. */
+export const FunctionErrors = defineErrors('FUNCTIONS', {
+  /** What is not exposed answers as what does not exist. */
+  UNKNOWN_FUNCTION: {
+    errCode: -10729,
+    http: 404,
+    message: (name: string, where: string, known: readonly string[]) =>
+      `unknown member method: ${where} has no function "${name}"${suggestion(name, known)}`,
+  },
+  UNKNOWN_SINGLETON: {
+    errCode: -10729,
+    http: 404,
+    message: (name: string, known: readonly string[]) => `there is no singleton "${name}"${suggestion(name, known)}`,
+  },
+  NOT_BY_GET: {
+    errCode: 1829,
+    http: 405,
+    message: (name: string) => `the function ${name} cannot be called by GET; use POST`,
+  },
+  /** The log tells what it was. */
+  THREW: {
+    errCode: 1562,
+    http: 500,
+    message: (name: string, what: string) =>
+      `the function ${name} failed with ${what}; the log of the server tells more`,
+  },
+  DEADLINE: {
+    errCode: 1562,
+    http: 503,
+    message: (name: string, seconds: number) => `the function ${name} was stopped: it may take ${seconds} s`,
+  },
+  ENDED_THREAD: {
+    errCode: 1562,
+    http: 500,
+    message: (name: string, how: string) => `the function ${name} was stopped: ${how}`,
+  },
+  REFUSED: {
+    errCode: 1562,
+    http: 503,
+    message: (name: string, seconds: number) =>
+      `the function ${name} is not called: it had to be stopped every time of late; it can be tried again in ${seconds} s`,
+  },
+  BUSY: {
+    errCode: 1562,
+    http: 503,
+    message: (waiting: number) => `${waiting} calls of functions are waiting already; try again in a moment`,
+  },
+  CLOSED: {
+    errCode: 1562,
+    http: 503,
+    message: () => 'the server stops; no function is called any more',
+  },
+  BAD_ARGUMENT: {
+    errCode: 1603,
+    http: 400,
+    message: (position: number, problem: string) => `argument ${position} of the function cannot be used: ${problem}`,
+  },
+  NO_ENTITY: {
+    errCode: 1543,
+    http: 404,
+    message: (position: number, dataClass: string, key: string) =>
+      `argument ${position} of the function: ${dataClass} has no entity with the key ${key}`,
+  },
+  BAD_RESULT: {
+    errCode: 1562,
+    http: 500,
+    message: (name: string, problem: string) => `what the function ${name} returned cannot be sent: ${problem}`,
+  },
+})

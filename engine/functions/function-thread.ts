@@ -1,0 +1,80 @@
+/**
+ * Entry of the threads in which code of authors runs: classes are loaded once, calls are done one after the other, each on
+ * a state of the data of its own.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { type AuthorClass, authorClasses, describeClass } from '../language/describe-classes.ts'
+import { TaskRunner } from './run-task.ts'
+import {
+  type BatchTask,
+  type ClassModule,
+  CURRENT,
+  type FromFunctionThread,
+  type FunctionOutcome,
+  type FunctionThreadOptions,
+  STARTED_AT,
+  STOP,
+  type ToFunctionThread,
+} from './tasks.ts'
+
+const { modules, progress } = workerData as FunctionThreadOptions
+const port = parentPort!
+const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+
+const load = async (): Promise<AuthorClass[]> => {
+  const classes: AuthorClass[] = []
+  for (const [i, module] of modules.entries()) {
+    post({ importing: i })
+    classes.push(...(await importClasses(module)))
+  }
+  return classes
+}
+
+async function importClasses({ url, settings }: ClassModule): Promise<AuthorClass[]> {
+  const exports = (await import(url)) as Record<string, unknown>
+  if (typeof exports.configure === 'function') await exports.configure(settings)
+  const classes = authorClasses(exports)
+  if (classes.length === 0) {
+    throw new Error('it exports no class; export class Employee extends DataClass("Employee") { … } would do')
+  }
+  return classes
+}
+
+try {
+  const classes = await load()
+  let runner: TaskRunner | undefined
+  port.on('message', (message: ToFunctionThread) => {
+    if ('open' in message) {
+      runner = new TaskRunner(message.open, classes, end => port.postMessage({ connect: end }, [end.port]))
+    } else runBatch(runner!, message.batch)
+  })
+  post({ classes: classes.map(describeClass) })
+} catch (error) {
+  post({ refused: (error as Error)?.message ?? String(error) })
+  process.exit()
+}
+
+function runBatch(runner: TaskRunner, batch: readonly BatchTask[]): void {
+  let done = 0
+  while (done < batch.length) {
+    // Before it counts as begun, so that nobody takes the time of the task before it for its own.
+    Atomics.store(progress, STARTED_AT, Date.now() | 0)
+    // Fails when the kernel thread has asked to stop.
+    if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
+    const { task, deadlineMs } = batch[done]!
+    send(done, runner.run(task, deadlineMs))
+    done++
+  }
+  post({ done })
+}
+
+function send(index: number, outcome: FunctionOutcome): void {
+  post({ index, outcome }, buffersOf(outcome))
+}
+
+/** Bytes are handed over, not copied: they belong to nobody else. */
+function buffersOf(outcome: FunctionOutcome): ArrayBuffer[] {
+  if ('members' in outcome) return [outcome.members.buffer as ArrayBuffer]
+  if ('body' in outcome && typeof outcome.body !== 'string') return [outcome.body.buffer as ArrayBuffer]
+  return []
+}

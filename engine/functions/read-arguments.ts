@@ -1,0 +1,87 @@
+import { decodeMembers } from '../entity-set/members.ts'
+import { ProtocolError } from '../errors.ts'
+import { parseJson, parseJsonBody } from '../json-body.ts'
+import type { Binding } from '../language/binding.ts'
+import type { Language } from '../language/language.ts'
+import { Rows } from '../query/execute/rows.ts'
+import { RowSet } from '../row-set/row-set.ts'
+import { FunctionErrors } from './function-errors.ts'
+import type { CallTask } from './tasks.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/**
+ * The arguments of a call: the elements of a JSON array, or of `{"params": […]}`; any other value is the only argument.
+ * Entities and selections are what the data API has for them.
+ * @throws {EngineErrors.BAD_JSON} {@link FunctionErrors.BAD_ARGUMENT}
+ * Source: protocol notes, 7.2 and 7.3.
+ */
+export function readArguments({ args, sets }: CallTask, language: Language): unknown[] {
+  if (args === undefined) return []
+  const received = typeof args === 'string' ? parseJson(args) : parseJsonBody(args)
+  return listOf(received).map((value, i) => {
+    if (!isObject(value)) return value
+    if (value.__ENTITY === true) return toEntity(value, i + 1, language)
+    if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, sets, language)
+    return value
+  })
+}
+
+function listOf(received: unknown): readonly unknown[] {
+  if (received === undefined) return []
+  if (Array.isArray(received)) return received
+  if (isObject(received) && Array.isArray(received.params) && Object.keys(received).length === 1) return received.params
+  return [received]
+}
+
+/** The set or entity that is meant; a set is looked for by the kernel thread, which has them. */
+function toSelection(id: string, position: number, sets: CallTask['sets'], language: Language): object {
+  const set = sets?.get(id)
+  if (!set) throw FunctionErrors.BAD_ARGUMENT(position, 'a selection is given by "__DATASET", the id of an entity set')
+  const binding = language.binding(set.dataClass)
+  const members = decodeMembers(set.members)
+  const { live } = language.snapshot.table(binding.dataClass)
+  return binding.selection(members instanceof RowSet ? Rows.ofMembers(members, live) : Rows.inOrder(members, live))
+}
+
+/** One that exists, with what is given assigned to it, or a new one. Nothing is saved. */
+function toEntity(given: JsonObject, position: number, language: Language): object {
+  const binding = publicBinding(given.__DATACLASS, position, language)
+  const key = given.__KEY
+  if (key !== undefined && key !== null && typeof key !== 'string' && typeof key !== 'number') {
+    throw FunctionErrors.BAD_ARGUMENT(position, '"__KEY" is a text or a number')
+  }
+  const isNew = key === undefined || key === null
+  const entity = isNew ? binding.instance.new() : binding.instance.get(key)
+  if (!entity) throw FunctionErrors.NO_ENTITY(position, binding.dataClass.name, String(key).slice(0, 100))
+  try {
+    entity.fromObject(publicValues(given, position, binding))
+  } catch (error) {
+    // What does not fit was sent by the client.
+    if (error instanceof ProtocolError) throw new ProtocolError({ ...error.toData(), httpStatus: 400 })
+    throw error
+  }
+  return entity
+}
+
+function publicBinding(name: unknown, position: number, language: Language): Binding {
+  const dataClass = typeof name === 'string' ? language.catalog.dataClassesByName.get(name) : undefined
+  if (dataClass?.scope !== 'public') {
+    throw FunctionErrors.BAD_ARGUMENT(position, 'an entity names its dataclass in "__DATACLASS"')
+  }
+  return language.binding(dataClass.name)
+}
+
+/** Without what describes the entity. Functions may see private attributes, clients may not set them. */
+function publicValues(given: JsonObject, position: number, { dataClass }: Binding): JsonObject {
+  const values = Object.entries(given).filter(([name]) => !name.startsWith('__') && name !== 'uri')
+  for (const [name] of values) {
+    if (dataClass.attributesByName.get(name)?.scope !== 'public') {
+      throw FunctionErrors.BAD_ARGUMENT(position, `${dataClass.name} has no attribute "${name.slice(0, 100)}"`)
+    }
+  }
+  return Object.fromEntries(values)
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,108 @@
+import type { ErrorData } from '../errors.ts'
+import type { ClassDescriptor } from '../language/describe-classes.ts'
+import type { QueryLimits } from '../query/query-limits.ts'
+import type { ReadRequest } from '../query/request.ts'
+import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import type { LinkEnd } from '../write/writer-link.ts'
+
+/** A module with classes of an author. Plain data, so that it can be sent to the threads that load it. */
+export interface ClassModule {
+  /** Name of the plugin that it belongs to, for messages. */
+  readonly plugin: string
+  /** What is imported: JavaScript. */
+  readonly url: string
+  /** The file that its author wrote, for messages. */
+  readonly source: string
+  /** Given to the function `configure` that the module may export, once in every thread, before anything else. */
+  readonly settings: unknown
+}
+
+/** What a class function is called on. */
+export type CallTarget =
+  | { readonly kind: 'dataStore' }
+  | { readonly kind: 'singleton'; readonly className: string }
+  | { readonly kind: 'dataClass' }
+  | { readonly kind: 'entitySelection' }
+  | { readonly kind: 'entity' }
+
+/** A call of a class function. Source: base specification, 4.7; protocol notes, 7. */
+export interface CallTask {
+  readonly kind: 'call'
+  readonly target: CallTarget
+  readonly function: string
+  /** With its class, for messages. */
+  readonly fullName: string
+  /** As received: UTF-8 JSON, or its text. Undefined: none were given. */
+  readonly args: Uint8Array | string | undefined
+  /** The entity sets that are named in the arguments, `members` as `encodeMembers` makes them. */
+  readonly sets: ReadonlyMap<string, { readonly dataClass: string; readonly members: Uint8Array }> | undefined
+  /** The dataclass, the selection or the entity that it is called on, and how a selection that it returns is shown. */
+  readonly read: ReadRequest | undefined
+  /** A selection that it returns is to become an entity set: its members are wanted, not a page of it. */
+  readonly keep: boolean
+}
+
+/** What a function thread can be asked. */
+export type FunctionTask = CallTask
+
+/** What came of a task. */
+export type FunctionOutcome =
+  /** UTF-8 JSON, or its text. */
+  | { readonly body: Uint8Array | string }
+  /** `members` as `encodeMembers` makes them. */
+  | { readonly members: Uint8Array; readonly dataClass: string }
+  /** An answer in the function's own words. */
+  | { readonly message: RawAnswer }
+  /** A `ProtocolError`. */
+  | { readonly error: ErrorData }
+  /** Anything else that was thrown, for the log. The client learns the kind of it only. */
+  | { readonly fault: { readonly name: string; readonly stack: string } }
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | string
+}
+
+/** `workerData` of a function thread. */
+export interface FunctionThreadOptions {
+  readonly modules: readonly ClassModule[]
+  /** See {@link Progress}. */
+  readonly progress: Int32Array
+}
+
+/**
+ * Words of a thread's shared memory, by which the kernel thread sees how far it has come with its batch.
+ * `CURRENT`: the task that runs, counted from 1, or 0. Both sides change it by compare-and-exchange: when the kernel has
+ * added `STOP`, the thread begins no further task of the batch.
+ * `STARTED_AT`: when it began, the lower 32 bits of the milliseconds since 1970.
+ */
+export const CURRENT = 0
+export const STARTED_AT = 1
+export const PROGRESS_WORDS = 2
+export const STOP = 1 << 16
+
+/** To a function thread. */
+export type ToFunctionThread =
+  | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
+  | { readonly batch: readonly BatchTask[] }
+
+export interface BatchTask {
+  readonly task: FunctionTask
+  /** From the moment at which it begins to run. */
+  readonly deadlineMs: number
+}
+
+/** From it. */
+export type FromFunctionThread =
+  /** It begins to import the module with this number. */
+  | { readonly importing: number }
+  | { readonly classes: readonly ClassDescriptor[] }
+  /** A module cannot be used; the thread ends. */
+  | { readonly refused: string }
+  /** Of the task with this number in the batch. */
+  | { readonly index: number; readonly outcome: FunctionOutcome }
+  /** To be connected with the writer thread. */
+  | { readonly connect: LinkEnd }
+  /** `done` tasks of the batch were run; the thread waits for another batch. */
+  | { readonly done: number }

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Plugin as BuildPlugin } from 'esbuild'
+import { resolve as resolveModule } from 'import-meta-resolve'
+import { outputUrl } from '../engine/output-root.ts'
+
+/** What plugins import of Tesser, and the file of this build that it is. */
+const OWN_MODULES: Readonly<Record<string, string>> = {
+  tesser: 'kernel/api.js',
+  'tesser/classes': 'engine/language/classes.js',
+}
+
+/**
+ * Makes modules of plugins importable. TypeScript is bundled; so is JavaScript that imports `tesser` and would not get this
+ * very build of it, for its classes have to be those of the running server. All else is imported as it is.
+ */
+export class ModuleBundler {
+  private folder: string | undefined
+
+  /** @param always also what could be imported as it is: a changed module is a new one then */
+  constructor(private readonly always = false) {}
+
+  /** @throws {Error} what esbuild has to say about the source */
+  async importable(url: URL): Promise<URL> {
+    const path = fileURLToPath(url)
+    return this.always || /\.[mc]?ts$/.test(path) || importsOtherTesser(path, url.href) ? this.bundle(path) : url
+  }
+
+  /** Removes the bundles, which have been imported by then. */
+  close(): void {
+    if (this.folder) rmSync(this.folder, { recursive: true, force: true })
+    this.folder = undefined
+  }
+
+  private async bundle(path: string): Promise<URL> {
+    const { build } = await import('esbuild')
+    const result = await build({
+      entryPoints: [path],
+      write: false,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      sourcemap: 'inline',
+      logLevel: 'silent',
+      plugins: [resolveImports, keepImportUrls],
+    }).catch((error: { errors?: { text: string; location?: { file: string; line: number } | null }[] }) => {
+      const lines = error.errors?.map(({ text, location }) => `${text}${location ? ` (line ${location.line})` : ''}`)
+      throw new Error(lines?.join('; ') ?? String(error))
+    })
+    this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
+    const { contents } = result.outputFiles[0]!
+    // Named by its content: what has not changed is not loaded again.
+    const file = join(
+      this.folder,
+      `${createHash('sha256').update(path).update(contents).digest('hex').slice(0, 32)}.mjs`,
+    )
+    writeFileSync(file, contents)
+    return pathToFileURL(file)
+  }
+}
+
+/** Files of the plugin go into the bundle; packages are imported from where they lie, `tesser` from here. */
+const resolveImports: BuildPlugin = {
+  name: 'tesser-resolve',
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+      if (kind === 'entry-point' || path.startsWith('node:')) return undefined
+      const own = OWN_MODULES[path]
+      if (own) return { path: outputUrl(own).href, external: true }
+      try {
+        return { path: resolveModule(path, pathToFileURL(importer).href), external: true }
+      } catch (error) {
+        return { errors: [{ text: (error as Error).message }] }
+      }
+    })
+  },
+}
+
+/** `import.meta.url` stays that of the source. */
+const keepImportUrls: BuildPlugin = {
+  name: 'tesser-import-url',
+  setup(build) {
+    build.onLoad({ filter: /\.[mc]?[jt]s$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+      loader: /ts$/.test(path) ? 'ts' : 'js',
+      resolveDir: dirname(path),
+    }))
+  },
+}
+
+function importsOtherTesser(path: string, url: string): boolean {
+  if (!/['"]tesser(\/[a-z]+)?['"]/.test(readFileSync(path, 'utf8'))) return false
+  try {
+    return resolveModule('tesser', url) !== outputUrl(OWN_MODULES.tesser!).href
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,24 @@
+import { type Plugin, PluginError } from './plugin-loader.ts'
+
+/**
+ * The content of the model file with the dataclasses that plugins add.
+ * @throws {PluginError} naming those that declare the same dataclass
+ */
+export function withPluginModels(model: unknown, plugins: readonly Plugin[]): unknown {
+  const own = (model as { dataClasses?: unknown } | null)?.dataClasses
+  // What is wrong with the file itself is told by the one who checks it.
+  if (typeof own !== 'object' || own === null || Array.isArray(own)) return model
+  const owners = new Map(Object.keys(own).map(name => [name, 'the model file']))
+  const dataClasses: Record<string, unknown> = { ...own }
+  const problems: string[] = []
+  for (const { definition } of plugins) {
+    for (const [name, dataClass] of Object.entries(definition.model?.dataClasses ?? {})) {
+      const owner = owners.get(name)
+      if (owner) problems.push(`plugin ${definition.name} adds the dataclass ${name}, which ${owner} has too`)
+      owners.set(name, `plugin ${definition.name}`)
+      dataClasses[name] = dataClass
+    }
+  }
+  if (problems.length > 0) throw new PluginError(problems)
+  return { ...(model as object), dataClasses }
+}

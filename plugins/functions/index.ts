@@ -1,0 +1,47 @@
+import { FunctionErrors } from '../../engine/index.ts'
+import { callFunction, definePlugin } from '../../kernel/api.ts'
+
+/**
+ * Class functions: code of plugins that clients call. `$catalog/{function}` belongs to the catalog.
+ *
+ *   POST /Employee/{function}                        of the entity selection class, else of the dataclass
+ *        also with $filter, $orderby …, /Employee(1,2)/{function}, /Employee/{function}/$entityset/{id} and behind it
+ *   POST /Employee(1)/{function}                     of the entity class; also Employee:email("…")/{function}
+ *   POST /$singleton/{class}/{function}              of a shared singleton
+ *
+ * The body has the arguments: `[1, "text"]`, `{"params": [1, "text"]}`, or a single value. GET works for functions that
+ * allow it, with arguments in `$params`. An entity is passed as `{"__ENTITY": true, "__DATACLASS": "Employee", "__KEY": 1,
+ * …}`, a selection as `{"__DATASET": "{id of an entity set}"}`.
+ *
+ *   a value          →  { "result": value }
+ *   an entity        →  the entity; a selection → the collection, paged by $top and $skip, or kept by $method=entityset
+ *   OutgoingMessage  →  its own status, headers and body
+ *
+ * Source: base specification, 4.7; protocol notes, 7.
+ */
+export default definePlugin({
+  name: 'functions',
+  kernel: '^1.0.0',
+  register({ engine, member, service, applyParameters }) {
+    const { classes } = engine
+    if (classes.isEmpty) return
+
+    member((request, name) => {
+      const called = classes.find(request.dataClass!.name, name, request.isEntity)
+      if (!called) return undefined
+      // Before anything that is waited for: it is gone then.
+      if (request.verb === 'POST') request.body()
+      return () => callFunction(engine, called, request)
+    })
+
+    service('$singleton', { verbs: ['GET', 'POST'] }, request => {
+      const [className = '', name = ''] = request.parts
+      const functions = classes.singletons.get(className)
+      if (!functions) throw FunctionErrors.UNKNOWN_SINGLETON(className.slice(0, 100), [...classes.singletons.keys()])
+      const called = functions.get(name)
+      if (!called) throw FunctionErrors.UNKNOWN_FUNCTION(name.slice(0, 100), className, [...functions.keys()])
+      applyParameters(request)
+      return callFunction(engine, called, request)
+    })
+  },
+})

@@ -1,0 +1,7 @@
+import { join } from 'node:path'
+
+/** Plugins in `plugins/`, for the config. TypeScript, as an author may leave it. */
+const plugin = (name: string): string => join(process.cwd(), `test/support/plugins/${name}/index.ts`)
+
+export const staffPlugin = plugin('staff')
+export const abusePlugin = plugin('abuse')
