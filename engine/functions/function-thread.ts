@@ -13,7 +13,6 @@ import {
   type FunctionOutcome,
   type FunctionThreadOptions,
   STARTED_AT,
-  STOP,
   type ToFunctionThread,
 } from './tasks.ts'
 
