@@ -45,3 +45,16 @@ export declare const Entity: <const N extends DataClassName>(name: N) => new () 
 
 /** Base class of a selection's functions. */
 export declare const EntitySelection: <const N extends DataClassName>(name: N) => new () => BaseSelection<N>
+
+/**
+ * An answer in the function's own words, to be returned: a download, a redirect, a page.
+ * Source: protocol notes, 7.4.
+ */
+export declare class OutgoingMessage {
+  /** 200 to 599; 200 by default. */
+  setStatus(status: number): void
+  /** Replaces an earlier one of that name. */
+  setHeader(name: string, value: string | number): void
+  /** Text, bytes, an image or blob of an attribute, or what JSON can hold. Sets `Content-Type` too. */
+  setBody(body: unknown): void
+}
