@@ -295,7 +295,7 @@ export class MemoryWriter {
         if (++table.next % ROWS_PER_STEP === 0 && performance.now() >= end) return
       }
       table.writer.setRowIdLimit(nextRowId)
-      while (table.writer.buildOrder()) if (performance.now() >= end) return
+      while (table.writer.buildIndex()) if (performance.now() >= end) return
       table.next = Number.POSITIVE_INFINITY
       this.queue.shift()
       this.publish(readGlobalStamp(environment))

@@ -65,24 +65,61 @@ export interface PostingState {
 export class PostingIndex {
   private readonly words: Uint32Array
   private capacity: number
-  /** Address of the hash table; changes when it grows. */
+  /** Address of the hash table; changes when it grows. 0 until {@link build}. */
   table: number
   private filled: number
 
-  /** @throws {MemoryFull} */
   constructor(
     private readonly space: Workspace,
-    state?: PostingState,
+    state: PostingState = { table: 0, capacity: 0, filled: 0 },
   ) {
     this.words = space.heap.words
-    this.capacity = state?.capacity ?? INITIAL_CAPACITY
-    this.table = state?.table ?? this.newTable(INITIAL_CAPACITY)
-    this.filled = state?.filled ?? 0
+    this.capacity = state.capacity
+    this.table = state.table
+    this.filled = state.filled
+  }
+
+  get isBuilt(): boolean {
+    return this.table !== 0
   }
 
   get state(): PostingState {
     const { table, capacity, filled } = this
     return { table, capacity, filled }
+  }
+
+  /**
+   * Takes all rows at once: a value costs one search then, and its list has the right size.
+   * @param rowIds those of one value behind each other
+   * @param hashes of their values; 0 for a row that is not listed
+   * @throws {MemoryFull}
+   */
+  build(rowIds: Uint32Array, hashes: Uint32Array): void {
+    let runs = 0
+    for (let i = 0; i < hashes.length; i++) if (hashes[i] !== 0 && hashes[i] !== hashes[i - 1]) runs++
+    this.capacity = Math.max(INITIAL_CAPACITY, 2 ** Math.ceil(Math.log2(((runs + 1) * 4) / 3)))
+    this.table = this.newTable(this.capacity)
+    for (let start = 0, end = 0; start < rowIds.length; start = end) {
+      const hash = hashes[start]!
+      while (end < rowIds.length && hashes[end] === hash) end++
+      if (hash !== 0) this.addRun(hash, rowIds.subarray(start, end))
+    }
+  }
+
+  private addRun(hash: number, rowIds: Uint32Array): void {
+    const { words } = this
+    const at = this.slot(this.table, this.capacity, hash)
+    const count = rowIds.length
+    if (count === 1 || words[at + 1] !== 0) {
+      for (const rowId of rowIds) this.add(hash, rowId)
+      return
+    }
+    const list = this.newList(count > MAX_LISTED ? 0 : Math.max(MIN_LIST, count))
+    words[(list >>> 2) + 1] = count
+    if (count <= MAX_LISTED) words.set(rowIds, (list >>> 2) + HEADER_WORDS)
+    words[at] = hash
+    words[at + 1] = list
+    this.filled++
   }
 
   /** @throws {MemoryFull} */
@@ -111,6 +148,7 @@ export class PostingIndex {
   }
 
   clear(): void {
+    if (this.table === 0) return
     const entries = (this.table >>> 2) + HEADER_WORDS
     for (let i = 0; i < this.capacity; i++) {
       const where = this.words[entries + 2 * i + 1]!

@@ -44,13 +44,17 @@ export class SharedTexts implements TextPool {
   }
 
   search(key: TextKey): number {
+    return this.words[this.entryOf(key)]!
+  }
+
+  /** Where the pointer of a text is in the table, or the free place where it would be. */
+  entryOf(key: TextKey): number {
     const { words } = this
     const entries = (this.table >>> 2) + TABLE_HEADER_WORDS
     const mask = words[this.table >>> 2]! - 1
     for (let i = key.hash & mask; ; i = (i + 1) & mask) {
       const pointer = words[entries + i]!
-      if (pointer === 0) return 0
-      if (pointer !== FREED && this.has(pointer, key)) return pointer
+      if (pointer === 0 || (pointer !== FREED && this.has(pointer, key))) return entries + i
     }
   }
 
@@ -229,10 +233,14 @@ export class TextTable {
 
   /** The address of a text, which one more row has from now on. @throws {MemoryFull} */
   intern(key: TextKey): number {
-    let pointer = this.texts.search(key)
+    let entry = this.texts.entryOf(key)
+    let pointer = this.words[entry]!
     if (pointer === 0) {
-      if ((this.filled + 1) * 2 > this.capacity) this.rebuild()
-      pointer = this.add(key)
+      if ((this.filled + 1) * 2 > this.capacity) {
+        this.rebuild()
+        entry = this.texts.entryOf(key)
+      }
+      pointer = this.add(key, entry)
     } else this.space.heap.preserve(pointer, 4)
     this.words[pointer >>> 2]!++
     return pointer
@@ -247,7 +255,7 @@ export class TextTable {
     reclaimer.retire(0, sequence, () => this.remove(pointer, sequence))
   }
 
-  private add(key: TextKey): number {
+  private add(key: TextKey, entry: number): number {
     const { words } = this
     const pointer = this.space.allocator.allocate(textBytes(key.byteLength), 'texts')
     const at = pointer >>> 2
@@ -256,7 +264,8 @@ export class TextTable {
     words[at + HASH] = key.hash
     const wordCount = (key.byteLength + 3) >>> 2
     for (let i = 0; i < wordCount; i++) words[at + HEADER_WORDS + i] = key.words[i]!
-    this.put(this.table, this.capacity, pointer)
+    this.space.heap.preserve(entry * 4, 4)
+    Atomics.store(words, entry, pointer)
     this.filled++
     this.count++
     return pointer
@@ -286,7 +295,7 @@ export class TextTable {
     const entries = (table >>> 2) + TABLE_HEADER_WORDS
     for (let i = 0; i < capacity; i++) {
       const pointer = this.words[entries + i]!
-      if (pointer > FREED) this.put(address, grown, pointer)
+      if (pointer > FREED) this.words[this.freeEntry(address, grown, this.hash(pointer))] = pointer
     }
     this.texts.table = address
     this.capacity = grown
@@ -294,13 +303,12 @@ export class TextTable {
     reclaimer.retire(0, sequence, () => allocator.free(table, tableBytes(capacity), 'texts'))
   }
 
-  private put(table: number, capacity: number, pointer: number): void {
+  private freeEntry(table: number, capacity: number, hash: number): number {
     const entries = (table >>> 2) + TABLE_HEADER_WORDS
     const mask = capacity - 1
-    let i = this.hash(pointer) & mask
-    while (this.words[entries + i]! > FREED) i = (i + 1) & mask
-    this.space.heap.preserve((entries + i) * 4, 4)
-    Atomics.store(this.words, entries + i, pointer)
+    let i = hash & mask
+    while (this.words[entries + i] !== 0) i = (i + 1) & mask
+    return entries + i
   }
 
   private newTable(capacity: number): number {

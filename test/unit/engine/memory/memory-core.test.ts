@@ -96,6 +96,18 @@ t.test('a posting index lists what was added and keeps what was removed for thos
   const index = new PostingIndex(space)
   const random = randomOf(5)
   const model = new Map<number, Set<number>>()
+  // Two values of one hash are two runs; 0 is null.
+  const runs = [0, ...Array.from({ length: 100 }, (_, value) => hashNumber(value)), hashNumber(7), hashNumber(8)]
+  const initial = runs.flatMap((hash, run) =>
+    Array.from({ length: random.integer(1, 9) }, (_, i) => ({ hash, rowId: 1000 + run * 10 + i })),
+  )
+  for (const { hash, rowId } of initial) {
+    if (hash !== 0) model.set(hash, (model.get(hash) ?? new Set()).add(rowId))
+  }
+  index.build(
+    Uint32Array.from(initial, ({ rowId }) => rowId),
+    Uint32Array.from(initial, ({ hash }) => hash),
+  )
   publish(space)
   for (let i = 0; i < 5000; i++) {
     const hash = hashNumber(random.integer(0, 300))
@@ -128,10 +140,17 @@ t.test('a posting index lists what was added and keeps what was removed for thos
 
 t.test('a value of too many rows is left to the column', async t => {
   const space = workspace()
-  const index = new PostingIndex(space)
-  for (let rowId = 0; rowId < 9000; rowId++) index.add(1, rowId)
-  t.equal(candidateRows(space.heap, index.table, 1), undefined)
-  t.equal(candidateCount(space.heap, index.table, 1), Number.POSITIVE_INFINITY)
+  const rowIds = Uint32Array.from({ length: 9000 }, (_, rowId) => rowId)
+  const added = new PostingIndex(space)
+  added.build(new Uint32Array(0), new Uint32Array(0))
+  for (const rowId of rowIds) added.add(1, rowId)
+  const built = new PostingIndex(space)
+  built.build(rowIds, new Uint32Array(9000).fill(1))
+  built.add(1, 9000)
+  for (const { table } of [added, built]) {
+    t.equal(candidateRows(space.heap, table, 1), undefined)
+    t.equal(candidateCount(space.heap, table, 1), Number.POSITIVE_INFINITY)
+  }
 })
 
 t.test('a text pool finds, orders and matches texts as their strings do', async t => {
