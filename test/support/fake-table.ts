@@ -1,6 +1,7 @@
 import type { StorageAttribute } from '../../engine/catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../engine/catalog/dataclass.ts'
 import type { Value } from '../../engine/catalog/value.ts'
+import type { Scalar } from '../../engine/query/bind/predicate.ts'
 import { RowSet } from '../../engine/row-set/row-set.ts'
 import {
   type Bounds,
@@ -8,9 +9,12 @@ import {
   type ColumnAttribute,
   SEGMENT_ROWS,
   SEGMENT_WORDS,
+  type IndexRange,
+  type RowOrder,
   type SecondaryIndex,
   type Segment,
   type Snapshot,
+  type Span,
 } from '../../engine/storage/snapshot.ts'
 import { fold } from '../../engine/text/fold.ts'
 import { type FakeEntities, fakeRows } from './fake-rows.ts'
@@ -115,6 +119,34 @@ function fakeIndex(values: readonly (Value | undefined)[]): SecondaryIndex {
             : index.range(what as Bounds)
       return Math.min(found.size, limit)
     },
+    order: fakeOrder(values, range =>
+      'equal' in range ? index.equal(range.equal) : 'prefix' in range ? index.prefix(range.prefix) : index.range(range),
+    ),
   }
   return index
+}
+
+function fakeOrder(values: readonly (Value | undefined)[], find: (range: IndexRange) => RowSet): RowOrder {
+  const rank = (rowId: number): Scalar | null => comparable(values[rowId]!) as Scalar | null
+  const compare = (a: number, b: number): number => {
+    const [left, right] = [rank(a), rank(b)]
+    if (left === null || right === null) return Number(left !== null) - Number(right !== null)
+    return left < right ? -1 : left > right ? 1 : 0
+  }
+  const rows = [...values.keys()].filter(rowId => values[rowId] !== undefined)
+  const sorted = Uint32Array.from(rows.sort((a, b) => compare(a, b) || a - b))
+  const spanOf = (test: (rowId: number) => boolean): Span => {
+    const start = sorted.findIndex(test)
+    return start < 0 ? { start: 0, end: 0 } : { start, end: sorted.findLastIndex(test) + 1 }
+  }
+  return {
+    size: sorted.length,
+    find: range => {
+      const found = find(range)
+      return spanOf(rowId => found.has(rowId))
+    },
+    same: rowId => spanOf(other => compare(other, rowId) === 0),
+    isSame: (a, b) => compare(a, b) === 0,
+    rowIds: ({ start, end }) => sorted.slice(start, end),
+  }
 }

@@ -25,7 +25,8 @@ export function expect(operator: Operator, dataClass: DataClass, candidates: num
       if (candidates * VALUES_PER_INDEX_HIT < operator.rows) {
         return expect(operator.filter, dataClass, candidates, snapshot)
       }
-      return { rows: Math.min(operator.rows, candidates), microseconds: operator.rows * MICROSECONDS.indexHit }
+      const perHit = table.index(operator.attribute)?.order ? MICROSECONDS.hitInMemory : MICROSECONDS.indexHit
+      return { rows: Math.min(operator.rows, candidates), microseconds: operator.rows * perHit }
     }
     case 'ColumnFilter': {
       const share = SELECTIVITY[operator.test.kind]

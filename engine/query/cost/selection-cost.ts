@@ -1,11 +1,12 @@
 import type { RelationAttribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
-import type { SortKey } from '../bind/bind-order-by.ts'
 import { attributeOperator, relationsOf } from '../execute/open-source.ts'
+import { keptOrder } from '../execute/sort.ts'
 import type { LogicalPlan } from '../plan/logical-plan.ts'
 import type { SelectRequest, Selection } from '../select.ts'
 import { type Expectation, expect } from './operator-cost.ts'
+import { orderCost, sortCost } from './sort-cost.ts'
 import { costOfReading, MICROSECONDS } from './work.ts'
 
 /** What finding the rows of a selection is expected to take, and how many there are to be. */
@@ -30,20 +31,19 @@ function expectPlan(plan: LogicalPlan, selection: Selection, source: Expectation
   }
 }
 
+/** As `sortedPage` does it. */
 function costOfSort(plan: LogicalPlan & { kind: 'Sort' | 'TopN' }, rows: number, snapshot: Snapshot): number {
-  const isTop = plan.kind === 'TopN' && plan.count * 2 < rows
-  let microseconds = 0
-  for (const key of plan.keys) {
-    const kind = isText(key) ? 'text' : 'number'
+  const { keys, skip, count } = plan.kind === 'TopN' ? plan : { keys: plan.keys, skip: 0, count: rows }
+  let sorting = sortCost(keys, rows, skip + count)
+  for (const key of keys) {
     for (const attribute of [...key.relations, key.attribute]) {
-      microseconds += costOfReading(snapshot.table(attribute.dataClass), attribute, rows)
+      sorting += costOfReading(snapshot.table(attribute.dataClass), attribute, rows)
     }
-    microseconds += rows * (isTop ? MICROSECONDS.topRow[kind] : MICROSECONDS.sortStep * Math.log2(Math.max(2, rows)))
   }
-  return microseconds
+  const order = keptOrder(keys[0]!, snapshot.table(plan.dataClass))
+  if (!order) return sorting
+  return Math.min(sorting, orderCost(keys, rows, order.size, rows === order.size ? count : skip + count))
 }
-
-const isText = ({ attribute: { type } }: SortKey): boolean => type === 'string' || type === 'uuid' || type === 'object'
 
 function expectSource(
   { source }: SelectRequest,

@@ -13,6 +13,8 @@ export const MICROSECONDS = {
   key: 2,
   /** An entry of an ordered index, or of the rows that refer to one. */
   indexHit: 0.2,
+  /** The same of an index in memory. */
+  hitInMemory: 0.02,
   /** Comparing one value of a column with a number; other tests are multiples of it. */
   value: 0.003,
   /** Getting at a value of a column. */
@@ -29,6 +31,8 @@ export const MICROSECONDS = {
   prettyRow: 2,
   /** A related row in an answer, on top of writing it: found, kept, and repeated where it is referred to. */
   relatedRow: 0.8,
+  /** A row on the way along an order that is kept. Descending, values are compared to find where each ends. */
+  orderStep: { ascending: 0.006, descending: 0.06 },
   /** A row that a top-n looks at, by what is compared. */
   topRow: { number: 0.015, text: 0.035 },
   /** A comparison of a sort: there are log2(n) a row. */

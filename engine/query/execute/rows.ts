@@ -51,6 +51,11 @@ export class Rows {
     return Rows.inOrder(rowIds, this.live, this.total)
   }
 
+  /** Some rows of another selection of the same dataclass. @param total its size */
+  ofPage(rowIds: Uint32Array, total: number): Rows {
+    return Rows.inOrder(rowIds, this.live, total)
+  }
+
   page(skip: number, count: number): Uint32Array {
     return this.selection instanceof RowSet
       ? this.selection.slice(skip, count)

@@ -34,7 +34,8 @@ function planNode(plan: LogicalPlan): Node {
     case 'Sort':
     case 'TopN': {
       const keys = plan.keys.map(({ path, descending }) => `${path} ${descending ? 'desc' : 'asc'}`).join(', ')
-      return node(`${plan.kind} ${plan.kind === 'TopN' ? `${plan.count} ` : ''}by ${keys}`, planNode(plan.input))
+      const page = plan.kind === 'TopN' ? `skip ${plan.skip} count ${plan.count} ` : ''
+      return node(`${plan.kind} ${page}by ${keys}`, planNode(plan.input))
     }
   }
 }

@@ -2,7 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import type { Predicate } from '../bind/predicate.ts'
 
-/** What to compute, from the inside out: Source, Filter, Sort or TopN, Limit. The rows are always of one dataclass. */
+/** What to compute, from the inside out: Source, Filter, Sort and Limit or both of them as TopN. The rows are always of one dataclass. */
 export type LogicalPlan =
   | { readonly kind: 'Source'; readonly dataClass: DataClass }
   | {
@@ -17,11 +17,12 @@ export type LogicalPlan =
       readonly keys: readonly SortKey[]
       readonly input: LogicalPlan
     }
-  /** The first `count` rows of the sort. */
+  /** A page of the sort. */
   | {
       readonly kind: 'TopN'
       readonly dataClass: DataClass
       readonly keys: readonly SortKey[]
+      readonly skip: number
       readonly count: number
       readonly input: LogicalPlan
     }

@@ -12,7 +12,10 @@ import type { ColumnFilter, IndexLookup, NullFilter, Operator } from './physical
  */
 export const VALUES_PER_INDEX_HIT = 32
 
-/** Counting hits costs a step in the index each: beyond this many the index is not worth it anyway. */
+/** The same of an index in memory. */
+const VALUES_PER_HIT_IN_MEMORY = 16
+
+/** Counting hits in LMDB costs a step in the index each: beyond this many the index is not worth it anyway. */
 const MAX_COUNTED_HITS = 8192
 /** In a small table every way is fast; take the index, which stays right when the table grows. */
 const MIN_COUNTED_HITS = 16
@@ -121,7 +124,7 @@ function estimateTest(predicate: Predicate & { kind: 'test' }, table: TableSnaps
   const { attribute, test, negated } = predicate
   const filter: ColumnFilter = { kind: 'ColumnFilter', attribute, test, negated }
   const lookup = negated ? undefined : lookupOf(attribute, test)
-  const scan = lookup && attribute.kind === 'storage' && indexScan(table, attribute, lookup, filter)
+  const scan = lookup && attribute.kind === 'storage' && indexScan(table, attribute, lookup, filter, COST[test.kind])
   // A pattern such as a@b finds more in the index than it is about.
   if (scan && test.kind === 'pattern' && !isPrefix(test.parts)) {
     return { ...scan, operator: { kind: 'Intersect', inputs: [scan.operator, filter] } }
@@ -137,7 +140,7 @@ function estimateNull(predicate: Predicate & { kind: 'isNull' }, table: TableSna
   const { attribute, negated } = predicate
   const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
   const lookup: IndexLookup = { kind: 'values', values: [null] }
-  const scan = attribute.kind === 'storage' && !negated && indexScan(table, attribute, lookup, filter)
+  const scan = attribute.kind === 'storage' && !negated && indexScan(table, attribute, lookup, filter, 0.1)
   const costPerRow = attribute.kind === 'calculated' ? CODE_COST : 0.1
   return scan || { operator: filter, selectivity: negated ? 0.9 : 0.1, costPerRow }
 }
@@ -148,16 +151,17 @@ function indexScan(
   attribute: StorageAttribute,
   lookup: IndexLookup,
   filter: ColumnFilter | NullFilter,
+  filterCost: number,
 ): Estimate | undefined {
   const index = table.index(attribute)
   if (!index) return undefined
-  const limit = Math.min(
-    MAX_COUNTED_HITS,
-    Math.max(MIN_COUNTED_HITS, Math.ceil(table.live.size / VALUES_PER_INDEX_HIT)),
-  )
+  const { size } = table.live
+  const limit = index.order
+    ? Math.max(MIN_COUNTED_HITS, Math.ceil((size * filterCost) / VALUES_PER_HIT_IN_MEMORY))
+    : Math.min(MAX_COUNTED_HITS, Math.max(MIN_COUNTED_HITS, Math.ceil(size / VALUES_PER_INDEX_HIT)))
   const rows = countHits(index, lookup, limit)
   if (rows >= limit) return undefined
-  const selectivity = rows / Math.max(1, table.live.size)
+  const selectivity = rows / Math.max(1, size)
   return {
     operator: { kind: 'IndexScan', attribute, lookup, filter, rows },
     selectivity,

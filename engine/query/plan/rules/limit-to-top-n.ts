@@ -2,11 +2,11 @@ import type { LogicalPlan } from '../logical-plan.ts'
 import type { Rule } from '../rule.ts'
 
 /**
- * Limit over Sort becomes TopN: a heap of skip + count rows instead of a full sort.
+ * Limit over Sort becomes TopN: a page of an order that is kept, or a heap of skip + count rows instead of a full sort.
  *
- *   Limit(skip, count) ─ Sort(keys) ─ input   →   Limit(skip, count) ─ TopN(keys, skip + count) ─ input
+ *   Limit(skip, count) ─ Sort(keys) ─ input   →   TopN(keys, skip, count) ─ input
  *
- * O(n log k) time and O(k) rows, where Sort needs O(n log n) and O(n).
+ * O(log n + count), or O(n log k) time and O(k) rows, where Sort needs O(n log n) and O(n).
  */
 export const limitToTopN: Rule<LogicalPlan> = {
   name: 'limit-to-top-n',
@@ -15,6 +15,6 @@ export const limitToTopN: Rule<LogicalPlan> = {
     const { dataClass, keys, input } = plan.input
     // Nothing is sent, so nothing has to be in order.
     if (plan.count === 0) return { ...plan, input }
-    return { ...plan, input: { kind: 'TopN', dataClass, keys, count: plan.skip + plan.count, input } }
+    return { kind: 'TopN', dataClass, keys, skip: plan.skip, count: plan.count, input }
   },
 }

@@ -112,13 +112,7 @@ t.test('limit-to-top-n: a page of a sort is a top-n, and no sort when nothing is
     )
   t.equal(
     plan(5),
-    lines(
-      'Limit skip 10 count 5',
-      '  TopN 15 by age desc, employer.name asc',
-      '    Filter',
-      '      woman = 1',
-      '      Source Employee',
-    ),
+    lines('TopN skip 10 count 5 by age desc, employer.name asc', '  Filter', '    woman = 1', '    Source Employee'),
   )
   t.equal(plan(0), lines('Limit skip 10 count 0', '  Filter', '    woman = 1', '    Source Employee'))
   t.match(plan(Number.POSITIVE_INFINITY), /^ {2}Sort by/m)

@@ -1,0 +1,125 @@
+import type { RowSet } from '../../row-set/row-set.ts'
+import type { RowOrder, Span } from '../../storage/snapshot.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import type { QueryContext } from './evaluate.ts'
+import { orderOf } from './sort-keys.ts'
+import { topPositions } from './top-n.ts'
+
+/** What is asked of an order that is kept: a page of the rows in a part of it. */
+export interface OrderScan {
+  /** By the values of the first key. */
+  readonly order: RowOrder
+  /** No other rows are asked for. */
+  readonly span: Span
+  /** Of the rows there those that are asked for; undefined: all of them. */
+  readonly members: RowSet | undefined
+  readonly keys: readonly SortKey[]
+  readonly skip: number
+  readonly count: number
+  /** Rows after which the walk is given up. */
+  readonly maxRows: number
+}
+
+/** Rows that are read from an order at a time. */
+const MIN_CHUNK = 256
+const MAX_CHUNK = 8192
+
+/**
+ * Walks along an order until the page is full. Without members the rows before the page are skipped by their number.
+ * Where there are further keys they decide among the rows of one value, which are sorted.
+ * Cost: O(rows walked along), and O(log n) for each value in descending order.
+ * @returns undefined when more than `maxRows` rows would have been looked at
+ */
+export function orderScan(scan: OrderScan, context: QueryContext): Uint32Array | undefined {
+  const { order, members, keys, count } = scan
+  let { span, skip } = scan
+  if (!members) ({ span, skip } = skipped(scan))
+  const found = collect({ ...scan, span, skip }, context)
+  if (!found || keys.length === 1) return found?.subarray(skip, skip + count)
+  const rowIds = withLastGroup(order, span, found, members)
+  const end = Math.min(skip + count, rowIds.length)
+  return topPositions(rowIds.length, end, orderOf(keys, rowIds, context))
+    .subarray(skip)
+    .map(position => rowIds[position]!)
+}
+
+/** The same page of what is left when whole values have been skipped, or with one ascending key just so many rows. */
+function skipped({ order, span, keys, skip }: OrderScan): { span: Span; skip: number } {
+  const { start, end } = span
+  if (skip >= end - start) return { span: { start: end, end }, skip: 0 }
+  if (skip === 0) return { span, skip }
+  if (keys[0]!.descending) {
+    const group = groupAt(order, end - 1 - skip)
+    const rest = Math.min(end, group.end)
+    return { span: { start, end: rest }, skip: skip - (end - rest) }
+  }
+  if (keys.length === 1) return { span: { start: start + skip, end }, skip: 0 }
+  const rest = Math.max(start, groupAt(order, start + skip).start)
+  return { span: { start: rest, end }, skip: skip - (rest - start) }
+}
+
+/** The first rows up to the end of the page. */
+function collect(scan: OrderScan, { budget }: QueryContext): Uint32Array | undefined {
+  const { order, span, members, keys, skip, count, maxRows } = scan
+  const found = new Uint32Array(
+    Math.min(skip + count, members?.size ?? Number.POSITIVE_INFINITY, span.end - span.start),
+  )
+  let length = 0
+  let looked = 0
+  if (found.length === 0) return found
+  const chunk = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, found.length))
+  for (const rowIds of keys[0]!.descending ? descendingRows(order, span, chunk) : ascendingRows(order, span, chunk)) {
+    budget.examine(rowIds.length)
+    for (let i = 0; i < rowIds.length && length < found.length; i++) {
+      if (!members || members.has(rowIds[i]!)) found[length++] = rowIds[i]!
+    }
+    if (length === found.length) return found
+    looked += rowIds.length
+    if (looked > maxRows) return undefined
+  }
+  return found.subarray(0, length)
+}
+
+function* ascendingRows(order: RowOrder, { start, end }: Span, chunk: number): Generator<Uint32Array> {
+  for (let at = start; at < end; at += chunk) yield order.rowIds({ start: at, end: Math.min(end, at + chunk) })
+}
+
+/** From the last value to the first, rows of one value ascending all the same. */
+function* descendingRows(order: RowOrder, { start, end }: Span, chunk: number): Generator<Uint32Array> {
+  for (let high = end; high > start; ) {
+    const low = Math.max(start, high - chunk)
+    const rowIds = order.rowIds({ start: low, end: high })
+    const turned = new Uint32Array(rowIds.length)
+    let length = 0
+    let groupEnd = rowIds.length
+    for (let i = rowIds.length - 1; i > 0; i--) {
+      if (order.isSame(rowIds[i - 1]!, rowIds[i]!)) continue
+      turned.set(rowIds.subarray(i, groupEnd), length)
+      length += groupEnd - i
+      groupEnd = i
+    }
+    yield turned.subarray(0, length)
+    // The value of the first row may have begun before it.
+    const first = low === start ? start : Math.max(start, order.same(rowIds[0]!).start)
+    yield* ascendingRows(order, { start: first, end: low + groupEnd }, chunk)
+    high = first
+  }
+}
+
+/** Rows with all members that have the value of the last one. */
+function withLastGroup(order: RowOrder, span: Span, rowIds: Uint32Array, members: RowSet | undefined): Uint32Array {
+  if (rowIds.length === 0) return rowIds
+  const last = rowIds[rowIds.length - 1]!
+  const group = order.same(last)
+  let length = rowIds.length
+  while (length > 0 && order.isSame(rowIds[length - 1]!, last)) length--
+  const rest = order.rowIds({ start: Math.max(span.start, group.start), end: Math.min(span.end, group.end) })
+  const all = members ? rest.filter(rowId => members.has(rowId)) : rest
+  const whole = new Uint32Array(length + all.length)
+  whole.set(rowIds.subarray(0, length))
+  whole.set(all, length)
+  return whole
+}
+
+const groupAt = (order: RowOrder, position: number): Span =>
+  order.same(order.rowIds({ start: position, end: position + 1 })[0]!)

@@ -1,0 +1,101 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import type { IndexRange, RowOrder, Span, TableSnapshot } from '../../storage/snapshot.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import { orderCost, sortCost } from '../cost/sort-cost.ts'
+import type { IndexLookup, Operator } from '../plan/physical-plan.ts'
+import type { QueryContext } from './evaluate.ts'
+import { orderScan } from './order-scan.ts'
+import type { Rows } from './rows.ts'
+import { orderOf } from './sort-keys.ts'
+import { topCandidates } from './top-candidates.ts'
+import { sortPositions, topPositions } from './top-n.ts'
+
+export interface SortedPage {
+  readonly dataClass: DataClass
+  readonly keys: readonly SortKey[]
+  readonly skip: number
+  readonly count: number
+}
+
+/** The page of the sorted rows: along an order that is kept where that costs less than sorting, else by sorting them. */
+export function sortedPage(page: SortedPage, rows: Rows, filter: Operator | undefined, context: QueryContext): Rows {
+  return rows.reordered(alongOrder(page, rows, filter, context) ?? sorted(page, rows, context))
+}
+
+/**
+ * The same, without looking for the rows first: all rows of the dataclass, or all that an index finds by the attribute
+ * that they are sorted by. Their number is known from their positions.
+ * @returns undefined when it is another question
+ */
+export function indexedPage(
+  { dataClass, keys, skip, count }: SortedPage,
+  source: Rows,
+  filter: Operator | undefined,
+  context: QueryContext,
+): Rows | undefined {
+  const table = context.snapshot.table(dataClass)
+  const order = keptOrder(keys[0]!, table)
+  if (!order || source.selection !== table.live) return undefined
+  const span = filter ? spanOf(filter, keys[0]!, order) : { start: 0, end: order.size }
+  if (!span) return undefined
+  const rowIds = orderScan(
+    { order, span, members: undefined, keys, skip, count, maxRows: Number.POSITIVE_INFINITY },
+    context,
+  )!
+  return source.ofPage(rowIds, span.end - span.start)
+}
+
+function alongOrder(
+  { dataClass, keys, skip, count }: SortedPage,
+  rows: Rows,
+  filter: Operator | undefined,
+  context: QueryContext,
+): Uint32Array | undefined {
+  // A list has an order of its own, which decides among equal rows; what does not exist any more is in no order.
+  if (!(rows.selection instanceof RowSet) || rows.set.size !== rows.selection.size) return undefined
+  const order = keptOrder(keys[0]!, context.snapshot.table(dataClass))
+  if (!order) return undefined
+  const members = rows.set
+  const inputs = filter?.kind === 'Intersect' ? filter.inputs : []
+  const [part] = inputs.flatMap(input => spanOf(input, keys[0]!, order) ?? [])
+  const span = part ?? { start: 0, end: order.size }
+  const spanSize = span.end - span.start
+  const isAll = members.size === order.size
+  const limit = sortCost(keys, members.size, skip + count)
+  if (!isAll && orderCost(keys, members.size, spanSize, skip + count) > limit) return undefined
+  const maxRows = isAll ? Number.POSITIVE_INFINITY : limit / orderCost(keys, 1, 1, 1)
+  return orderScan({ order, span, members: isAll ? undefined : members, keys, skip, count, maxRows }, context)
+}
+
+/** The order by a key that an index in memory keeps. */
+export function keptOrder({ attribute, relations, properties }: SortKey, table: TableSnapshot): RowOrder | undefined {
+  if (attribute.kind !== 'storage' || relations.length > 0 || properties.length > 0) return undefined
+  return table.index(attribute)?.order
+}
+
+/** Where the rows are that an index finds, when it is the index of the order and they are next to each other there. */
+function spanOf(operator: Operator, { attribute }: SortKey, order: RowOrder): Span | undefined {
+  if (operator.kind !== 'IndexScan' || operator.attribute !== attribute) return undefined
+  const range = rangeOf(operator.lookup)
+  return range && order.find(range)
+}
+
+function rangeOf(lookup: IndexLookup): IndexRange | undefined {
+  switch (lookup.kind) {
+    case 'range':
+      return lookup.bounds
+    case 'prefix':
+      return { prefix: lookup.prefix }
+    case 'values':
+      return lookup.values.length === 1 ? { equal: lookup.values[0]! } : undefined
+  }
+}
+
+function sorted({ keys, skip, count }: SortedPage, { selection }: Rows, context: QueryContext): Uint32Array {
+  const end = skip + count
+  const rowIds = selection instanceof RowSet ? topCandidates(keys[0]!, selection, end, context).toIds() : selection
+  const order = orderOf(keys, rowIds, context)
+  const positions = end < rowIds.length ? topPositions(rowIds.length, end, order) : sortPositions(rowIds.length, order)
+  return positions.subarray(skip, end).map(position => rowIds[position]!)
+}
