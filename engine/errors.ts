@@ -61,6 +61,11 @@ export class ProtocolError extends Error {
     return new ProtocolError({ ...this.toData(), entries: [...cause.entries, ...this.entries] }, { cause })
   }
 
+  /** The same error, of which the client is told when to try again. */
+  retryAfter(seconds: number): ProtocolError {
+    return new ProtocolError({ ...this.toData(), retryAfterSeconds: seconds })
+  }
+
   toData(): ErrorData {
     return {
       name: this.name,

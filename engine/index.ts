@@ -10,6 +10,7 @@ import { type EntitySetLifetimes, EntitySets } from './entity-set/entity-sets.ts
 import { type EntitySetQuota, EntitySetStore } from './entity-set/entity-set-store.ts'
 import { ProtocolError } from './errors.ts'
 import { createSharedMemory, type Part, SharedHeap } from './memory/shared-heap.ts'
+import { ServerRecords } from './records/server-records.ts'
 import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { planTask } from './pool/plan-task.ts'
@@ -159,6 +160,8 @@ const OVERRUN = { factor: 10, minMs: 5 }
 
 export class Engine {
   readonly entitySets: EntitySets
+  /** What the server keeps for itself. */
+  readonly records: ServerRecords
   private readonly entitySetStore: EntitySetStore
   private readonly data: ReadStore
   private readonly pool: QueryPool
@@ -187,6 +190,7 @@ export class Engine {
     )
     this.inlineCostMs = pool.inlineCostMs
     this.heap = memory && new SharedHeap(memory)
+    this.records = new ServerRecords(this.data.environment, changes => writer.putRecords({ kind: 'records', changes }))
     const sets = { ...ENTITY_SETS, ...options.entitySets }
     this.entitySetStore = new EntitySetStore({
       ...sets,

@@ -1,6 +1,8 @@
 import type { DataClass } from '../engine/catalog/dataclass.ts'
 import type { ReadRequest } from '../engine/query/request.ts'
 import type { Reply } from './reply.ts'
+import type { Session } from './session/session.ts'
+import type { Visit } from './session/sessions.ts'
 import type { TransportRequest } from './transport/transport.ts'
 
 /** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
@@ -23,6 +25,7 @@ export class RestRequest {
 
   constructor(
     readonly transport: TransportRequest,
+    private readonly visit: Visit,
     /** Upper case. `$query` turns a POST into the GET that it stands for. */
     public verb: string,
     /** Parameters of the query string, decoded, with quotes removed. */
@@ -30,6 +33,16 @@ export class RestRequest {
     /** Path parts behind the service or the dataclass, decoded. */
     public parts: readonly string[],
   ) {}
+
+  /** Who asks. */
+  get session(): Session {
+    return this.visit.session
+  }
+
+  /** After a login or a logout: the answer brings its cookie. */
+  set session(session: Session) {
+    this.visit.session = session
+  }
 
   parameter(name: string): string | undefined {
     return this.parameters.get(name)

@@ -4,6 +4,7 @@ import { KernelErrors, methodNotApplicable } from './errors.ts'
 import { accepts, type Handler, type Registry } from './registry.ts'
 import type { Reply } from './reply.ts'
 import { RestRequest } from './request.ts'
+import type { Visit } from './session/sessions.ts'
 import type { TransportRequest } from './transport/transport.ts'
 import { parsePath, type ResourcePath, stripRestPrefix } from './url/parse-path.ts'
 import { parseQueryString } from './url/parse-query-string.ts'
@@ -19,13 +20,13 @@ export class Router {
     private readonly engine: Engine,
   ) {}
 
-  answer(transport: TransportRequest): Reply | Promise<Reply> {
+  answer(transport: TransportRequest, visit: Visit): Reply | Promise<Reply> {
     const { method: verb } = transport
     const restPath = stripRestPrefix(transport.path)
-    if (restPath === undefined) return this.route(transport)
+    if (restPath === undefined) return this.route(transport, visit)
     const parameters = parseQueryString(transport.query)
     const path = parsePath(restPath)
-    const request = new RestRequest(transport, verb, parameters, path.parts)
+    const request = new RestRequest(transport, visit, verb, parameters, path.parts)
     if (path.kind === 'service') {
       const service = this.registry.services.get(path.name)
       // An unknown `$…` is looked up as a dataclass and not found: protocol notes, 1.1.
@@ -37,13 +38,13 @@ export class Router {
     return waiting ? later(waiting, () => this.dispatch(request)) : this.dispatch(request)
   }
 
-  private route(transport: TransportRequest): Reply | Promise<Reply> {
+  private route(transport: TransportRequest, visit: Visit): Reply | Promise<Reply> {
     const route = this.registry.routes.get(transport.path)
     if (!route) throw KernelErrors.NO_SUCH_PATH(transport.path.slice(0, 200))
     return call(
       route,
       transport.path,
-      new RestRequest(transport, transport.method, parseQueryString(transport.query), []),
+      new RestRequest(transport, visit, transport.method, parseQueryString(transport.query), []),
     )
   }
 

@@ -1,6 +1,5 @@
 import { ProtocolError } from '../errors.ts'
 import type { Environment } from '../storage/environment.ts'
-import { retryLater } from '../write/write-errors.ts'
 import { type EntitySet, entitySet } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
 import { type EntitySetChange, type EntitySetHeader, expiredIds, readHeader, readMembers } from './entity-set-table.ts'
@@ -99,7 +98,7 @@ export class EntitySetStore {
    */
   async put(set: EntitySet): Promise<void> {
     const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now, quota } = this.options
-    if (this.bytes > memoryBytes + unsavedBytes) throw retryLater(EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes), 1)
+    if (this.bytes > memoryBytes + unsavedBytes) throw EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes).retryAfter(1)
     if (set.creator !== undefined && !this.find(set.id)) quota?.taken(set.creator)
     this.forget(set.id)
     const expires = now() + set.timeoutSeconds * 1000

@@ -83,8 +83,7 @@ export class QueryPool {
   run(task: Task, caller?: Caller): Promise<Uint8Array> {
     if (this.closing) return Promise.reject(PoolErrors.CLOSED())
     if (this.freeSlots.length === 0 && this.waiting.size >= this.options.queueLimit) {
-      const busy = PoolErrors.BUSY(this.waiting.size).toData()
-      return Promise.reject(new ProtocolError({ ...busy, retryAfterSeconds: RETRY_AFTER_SECONDS }))
+      return Promise.reject(PoolErrors.BUSY(this.waiting.size).retryAfter(RETRY_AFTER_SECONDS))
     }
     return new Promise((resolve, reject) => {
       const pending: Pending = {

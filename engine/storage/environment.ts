@@ -22,6 +22,8 @@ export interface Environment {
   readonly binaries: Database<Buffer, Buffer>
   readonly changes: Database<Buffer, Buffer>
   readonly entitySets: Database<Buffer, Buffer>
+  /** What the server keeps for itself: sessions, secrets. JSON. */
+  readonly records: Database<unknown, string>
   close(): Promise<void>
 }
 
@@ -47,6 +49,7 @@ export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Env
     binaries: binary('binaries'),
     changes: binary('changes'),
     entitySets: binary('entitySets'),
+    records: root.openDB<unknown, string>({ name: 'records', encoding: 'json' }),
     close: () => root.close(),
   }
 }

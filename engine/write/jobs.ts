@@ -7,6 +7,7 @@ import type {
   CalculatedRequest,
   DeleteRequest,
   EntitySetsRequest,
+  RecordsRequest,
   SavedEntity,
   SaveRequest,
   WriteResult,
@@ -209,15 +210,18 @@ function staleRows(
   return { rowIds: stale, error }
 }
 
-export class EntitySetsJob implements WriteJob {
+/** Changes beside the entities, all in one step. */
+export class SideJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
 
-  constructor(private readonly request: EntitySetsRequest) {}
+  constructor(private readonly request: EntitySetsRequest | RecordsRequest) {}
 
   step({ transaction }: StepContext): () => void {
-    for (const change of this.request.changes) transaction.putEntitySet(change)
+    const { request } = this
+    if (request.kind === 'entitySets') for (const change of request.changes) transaction.putEntitySet(change)
+    else for (const change of request.changes) transaction.putRecord(change)
     return () => {
-      this.outcome = { kind: 'entitySets' }
+      this.outcome = { kind: request.kind }
     }
   }
 

@@ -57,6 +57,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
         return { ...request, body: take(request.body) }
       case 'delete':
       case 'calculated':
+      case 'records':
         return request
       case 'entitySets':
         return {
@@ -77,6 +78,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
       return [request.body]
     case 'delete':
     case 'calculated':
+    case 'records':
       return []
     case 'entitySets':
       return request.changes.flatMap(({ members }) => members ?? [])

@@ -5,7 +5,7 @@ import type { ErrorData, SaveStatus } from '../errors.ts'
  * What goes to the writer thread and what comes back: plain data only.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
-export type WriteRequest = SaveRequest | DeleteRequest | CalculatedRequest | EntitySetsRequest
+export type WriteRequest = SaveRequest | DeleteRequest | CalculatedRequest | EntitySetsRequest | RecordsRequest
 
 export interface SaveRequest {
   kind: 'save'
@@ -73,6 +73,18 @@ export interface EntitySetsRequest {
   changes: EntitySetChange[]
 }
 
+/** Puts and removes records of the server itself. No entity changes, and neither does the global stamp. */
+export interface RecordsRequest {
+  kind: 'records'
+  changes: RecordChange[]
+}
+
+export interface RecordChange {
+  key: string
+  /** JSON; undefined: the record is removed. */
+  value: unknown
+}
+
 export interface SaveResult {
   kind: 'save'
   /** True when the body was an array or `{"__ENTITIES"}`: the answer is `{"__ENTITIES":[…]}` then. */
@@ -111,9 +123,13 @@ export interface EntitySetsResult {
   kind: 'entitySets'
 }
 
+export interface RecordsResult {
+  kind: 'records'
+}
+
 /** Of a transaction that function code drives; what it did was answered step by step. */
 export interface TransactionResult {
   kind: 'transaction'
 }
 
-export type WriteResult = SaveResult | DeleteResult | CalculatedResult | EntitySetsResult | TransactionResult
+export type WriteResult = SaveResult | DeleteResult | CalculatedResult | EntitySetsResult | RecordsResult | TransactionResult

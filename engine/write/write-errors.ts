@@ -230,7 +230,3 @@ export function describe(json: unknown): string {
   if (typeof json === 'string') return JSON.stringify(json.length > 60 ? `${json.slice(0, 60)}…` : json)
   return String(json)
 }
-
-/** The same error with advice when to try again. */
-export const retryLater = (error: ProtocolError, retryAfterSeconds: number): ProtocolError =>
-  new ProtocolError({ ...error.toData(), retryAfterSeconds })

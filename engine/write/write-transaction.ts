@@ -30,6 +30,7 @@ import {
 } from '../storage/store-state.ts'
 import { formatDate } from '../storage/wire-value.ts'
 import { fold } from '../text/fold.ts'
+import type { RecordChange } from './requests.ts'
 
 /** An entity in memory. */
 export interface Entity {
@@ -298,6 +299,12 @@ export class WriteTransaction {
 
   putEntitySet(change: EntitySetChange): void {
     putEntitySet(this.environment, change)
+  }
+
+  putRecord({ key, value }: RecordChange): void {
+    const { records } = this.environment
+    if (value === undefined) records.removeSync(key)
+    else records.putSync(key, value)
   }
 
   /** Bytes of the row of an entity as it would be. */

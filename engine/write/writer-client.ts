@@ -19,12 +19,14 @@ import type {
   DeleteResult,
   EntitySetsRequest,
   EntitySetsResult,
+  RecordsRequest,
+  RecordsResult,
   SaveRequest,
   SaveResult,
   WriteRequest,
   WriteResult,
 } from './requests.ts'
-import { retryLater, WriterErrors } from './write-errors.ts'
+import { WriterErrors } from './write-errors.ts'
 import { cutLink, type LinkEnd, LOST, REFUSED } from './writer-link.ts'
 
 export interface WriterClientOptions {
@@ -157,6 +159,11 @@ export class WriterClient {
     return this.write(request) as Promise<EntitySetsResult>
   }
 
+  /** Resolves when it is durable. */
+  putRecords(request: RecordsRequest): Promise<RecordsResult> {
+    return this.write(request) as Promise<RecordsResult>
+  }
+
   /** Finishes what waits, then stops the thread and gives the store free. */
   close(): Promise<void> {
     this.closing ??= (async () => {
@@ -177,10 +184,10 @@ export class WriterClient {
         ? request.rowIds.byteLength
         : bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
     if (this.closing) return Promise.reject(WriterErrors.CLOSED())
-    if (!this.isReady) return Promise.reject(retryLater(WriterErrors.RESTARTING(), 1))
+    if (!this.isReady) return Promise.reject(WriterErrors.RESTARTING().retryAfter(1))
     // A request that is alone is always taken: its size has limits of its own.
     if (this.waiting.size >= maxWaiting || (this.waiting.size > 0 && this.waitingBytes + bytes > maxWaitingBytes)) {
-      return Promise.reject(retryLater(WriterErrors.BUSY(this.waiting.size, this.waitingBytes), 1))
+      return Promise.reject(WriterErrors.BUSY(this.waiting.size, this.waitingBytes).retryAfter(1))
     }
     return new Promise((resolve, reject) => {
       const id = this.nextId++
@@ -322,7 +329,7 @@ export class WriterClient {
         this.flush()
       } catch (error) {
         this.options.onInternalError?.(`the writer thread could not be started: ${(error as Error).stack}`)
-        for (const id of this.outbox.splice(0)) this.forget(id).reject(retryLater(WriterErrors.RESTARTING(), 1))
+        for (const id of this.outbox.splice(0)) this.forget(id).reject(WriterErrors.RESTARTING().retryAfter(1))
         if (!this.closing) this.restart(RESTART_DELAY_MS)
       }
     }, delayMs)

@@ -3,7 +3,7 @@ import { type ErrorData, ProtocolError } from '../errors.ts'
 import type { Change } from '../storage/change-log.ts'
 import { isWriteResult } from './messages.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult, WriteResult } from './requests.ts'
-import { retryLater, WriterErrors } from './write-errors.ts'
+import { WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
 export interface LinkEnd {
@@ -94,7 +94,7 @@ export class WriterLink {
       const state = Atomics.load(signal, STATE)
       if (state !== OPEN) {
         this.close()
-        throw state === REFUSED ? retryLater(WriterErrors.RESTARTING(), 1) : WriterErrors.OUTCOME_UNKNOWN()
+        throw state === REFUSED ? WriterErrors.RESTARTING().retryAfter(1) : WriterErrors.OUTCOME_UNKNOWN()
       }
       Atomics.wait(signal, ANSWERS, seen)
     }

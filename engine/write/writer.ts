@@ -5,7 +5,7 @@ import type { Change } from '../storage/change-log.ts'
 import type { Environment } from '../storage/environment.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { suggestion } from '../suggestion.ts'
-import { CalculatedJob, DeleteJob, EntitySetsJob, failedJob, SaveJob, type StepContext, type WriteJob } from './jobs.ts'
+import { CalculatedJob, DeleteJob, failedJob, SaveJob, SideJob, type StepContext, type WriteJob } from './jobs.ts'
 import { parseBody } from './parse-body.ts'
 import type { CalculatedRequest, DeleteRequest, SaveRequest, WriteRequest, WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
@@ -56,7 +56,7 @@ export class Writer {
   /** Reads a request. Nothing is written yet. */
   begin(request: WriteRequest): WriteJob {
     try {
-      if (request.kind === 'entitySets') return new EntitySetsJob(request)
+      if (request.kind === 'entitySets' || request.kind === 'records') return new SideJob(request)
       const dataClass = this.dataClass(request)
       if (request.kind === 'delete') return new DeleteJob(request, dataClass)
       if (request.kind === 'calculated') return new CalculatedJob(request, dataClass)

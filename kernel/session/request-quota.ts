@@ -1,0 +1,74 @@
+import { Throttle } from '../auth/throttle.ts'
+import type { Session } from './session.ts'
+import { SessionErrors } from './session-errors.ts'
+
+/** Per minute; 0 everywhere: no limit. */
+export interface RequestQuotaOptions {
+  requestsPerSession: number
+  requestsPerAddress: number
+  /** Rows examined. */
+  costPerSession: number
+  costPerAddress: number
+  /** Requests of an address that are answered at a time. */
+  concurrentPerAddress: number
+}
+
+const MINUTE_MS = 60_000
+
+/** What one session and one address may ask for in a minute. */
+export class RequestQuota {
+  private readonly requests: Throttle
+  private readonly addressRequests: Throttle
+  private readonly cost: Throttle
+  private readonly addressCost: Throttle
+  private readonly concurrent = new Map<string, number>()
+  readonly isLimited: boolean
+
+  constructor(
+    private readonly options: RequestQuotaOptions,
+    now: () => number,
+  ) {
+    const throttle = (limit: number) => new Throttle(limit, MINUTE_MS, now)
+    this.requests = throttle(options.requestsPerSession)
+    this.addressRequests = throttle(options.requestsPerAddress)
+    this.cost = throttle(options.costPerSession)
+    this.addressCost = throttle(options.costPerAddress)
+    this.isLimited = Object.values(options).some(limit => limit > 0)
+  }
+
+  /** A request begins; {@link leave} has to follow. @throws {SessionErrors.TOO_MANY_REQUESTS} 429 */
+  enter(session: Session, address: string): void {
+    if (!this.isLimited) return
+    const { options } = this
+    const refuse = (limit: string, seconds: number) => {
+      if (seconds > 0) throw SessionErrors.TOO_MANY_REQUESTS(limit, seconds).retryAfter(seconds)
+    }
+    refuse(`the quota of ${options.requestsPerAddress} requests a minute`, this.addressRequests.wait(address))
+    refuse(`the quota of ${options.costPerAddress} examined rows a minute`, this.addressCost.wait(address))
+    // A guest that comes without a cookie is a new one each time: only the address holds it.
+    refuse(`the quota of ${options.requestsPerSession} requests a minute`, this.requests.wait(session.handle))
+    refuse(`the quota of ${options.costPerSession} examined rows a minute`, this.cost.wait(session.handle))
+    const running = this.concurrent.get(address) ?? 0
+    if (options.concurrentPerAddress > 0 && running >= options.concurrentPerAddress) {
+      refuse(`the quota of ${options.concurrentPerAddress} requests at a time`, 1)
+    }
+    this.concurrent.set(address, running + 1)
+    this.addressRequests.count(address)
+    this.requests.count(session.handle)
+  }
+
+  /** It has been answered. */
+  leave(address: string): void {
+    if (!this.isLimited) return
+    const running = this.concurrent.get(address)! - 1
+    if (running === 0) this.concurrent.delete(address)
+    else this.concurrent.set(address, running)
+  }
+
+  /** What it has cost. @param rows examined */
+  charge(session: Session, address: string, rows: number): void {
+    if (!this.isLimited) return
+    this.cost.count(session.handle, rows)
+    this.addressCost.count(address, rows)
+  }
+}

@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+/** 128 random bits as 32 upper-case hex digits. */
+export const randomId = (): string => randomBytes(16).toString('hex').toUpperCase()
+
+/** What a session is called where others may see it, and kept under: its id cannot be told from it. */
+export const handleOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32).toUpperCase()
+
+const BLOCK_BYTES = 16
+/** Ids are made this many at a time: one call of the cipher costs as much as a hundred of its blocks. */
+const BATCH = 128
+const MARK = 0x54455353_47554553n
+
+/**
+ * Ids of guests, about whom nothing has to be kept: an id is one block of AES-128 with a key of the server, over a mark, the
+ * second in which it was made and a counter. To others it looks random; the server recognises its own, one in 2⁶⁴ of
+ * any others.
+ */
+export class GuestIds {
+  private batch: Buffer = Buffer.alloc(0)
+  private next = 0
+  private counter: number
+
+  /** @param key 16 bytes @param now milliseconds since 1970 */
+  constructor(
+    private readonly key: Buffer,
+    private readonly now: () => number,
+  ) {
+    // So that two servers with one key, or one before and after a restart, hardly ever make the same.
+    this.counter = randomBytes(4).readUInt32BE()
+  }
+
+  create(): string {
+    if (this.next >= this.batch.length) this.refill()
+    const id = this.batch.toString('hex', this.next, this.next + BLOCK_BYTES).toUpperCase()
+    this.next += BLOCK_BYTES
+    return id
+  }
+
+  /** When the guest came, in milliseconds since 1970; undefined when this is no id of a guest. */
+  madeAt(id: string): number | undefined {
+    const cipher = createDecipheriv('aes-128-ecb', this.key, null).setAutoPadding(false)
+    const block = cipher.update(id, 'hex')
+    return block.readBigUInt64BE(0) === MARK ? block.readUInt32BE(8) * 1000 : undefined
+  }
+
+  private refill(): void {
+    const plain = Buffer.alloc(BATCH * BLOCK_BYTES)
+    const second = Math.floor(this.now() / 1000)
+    for (let at = 0; at < plain.length; at += BLOCK_BYTES) {
+      plain.writeBigUInt64BE(MARK, at)
+      plain.writeUInt32BE(second, at + 8)
+      this.counter = (this.counter + 1) >>> 0
+      plain.writeUInt32BE(this.counter, at + 12)
+    }
+    this.batch = createCipheriv('aes-128-ecb', this.key, null).setAutoPadding(false).update(plain)
+    this.next = 0
+  }
+}

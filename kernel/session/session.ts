@@ -1,0 +1,88 @@
+import { handleOf } from './session-id.ts'
+
+/** What a session may do, by the names of roles.json. */
+export interface Granted {
+  readonly privileges: readonly string[]
+  readonly roles: readonly string[]
+}
+
+export const NOTHING_GRANTED: Granted = { privileges: [], roles: [] }
+
+/** A user as the directory or a token knows it. */
+export interface User {
+  readonly userName: string
+  readonly fullName?: string | undefined
+  /** Number or text by which older clients know the user. */
+  readonly id?: string | number | undefined
+  readonly groups: readonly string[]
+  readonly granted: Granted
+}
+
+/** What is kept of a session. */
+export interface SessionRecord {
+  user: User | undefined
+  granted: Granted
+  storage: Record<string, unknown>
+  idleMinutes: number
+  /** Milliseconds since 1970. */
+  expires: number
+  /** It ends then even when it is used. */
+  endsAt: number
+  /** Peer that opened it. */
+  address: string
+}
+
+/**
+ * Who asks, over several requests. A guest has one too, of which nothing is kept until there is something worth it.
+ * Source: protocol notes, 8.1 and 8.5.
+ */
+export class Session {
+  /** What may be shown to others and kept: never the id, which is a secret of the client. */
+  #handle: string | undefined
+
+  constructor(
+    /** The value of the cookie; undefined for a request with a key or a token, which ends with it. */
+    readonly id: string | undefined,
+    readonly record: SessionRecord,
+    handle?: string,
+  ) {
+    this.#handle = handle
+  }
+
+  /** For one request with a key or a token. */
+  static ofToken(user: User, token: string, address: string): Session {
+    const record = {
+      user,
+      granted: user.granted,
+      storage: {},
+      idleMinutes: 0,
+      expires: Number.POSITIVE_INFINITY,
+      endsAt: Number.POSITIVE_INFINITY,
+      address,
+    }
+    return new Session(undefined, record, handleOf(token))
+  }
+
+  get handle(): string {
+    this.#handle ??= handleOf(this.id ?? '')
+    return this.#handle
+  }
+
+  get user(): User | undefined {
+    return this.record.user
+  }
+
+  get userName(): string {
+    return this.record.user?.userName ?? ''
+  }
+
+  get granted(): Granted {
+    return this.record.granted
+  }
+
+  /** Nobody has logged in and nothing has been granted. */
+  get isGuest(): boolean {
+    const { user, granted } = this.record
+    return user === undefined && granted.privileges.length === 0 && granted.roles.length === 0
+  }
+}

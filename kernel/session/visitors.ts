@@ -1,0 +1,82 @@
+import { type Directory, KEY_PREFIX } from '../auth/directory.ts'
+import type { Tokens } from '../auth/tokens.ts'
+import type { Reply } from '../reply.ts'
+import type { TransportRequest } from '../transport/transport.ts'
+import type { RequestQuota } from './request-quota.ts'
+import { Session, type User } from './session.ts'
+import { SessionErrors } from './session-errors.ts'
+import type { Sessions, Visit } from './sessions.ts'
+
+/** Where users, keys and tokens are looked up; what a plugin or a reload puts in place of another. */
+export interface Identities {
+  directory: Directory
+  tokens: Tokens | undefined
+}
+
+/** Tells who asks. */
+export class Visitors {
+  constructor(
+    readonly sessions: Sessions,
+    readonly identities: Identities,
+    private readonly quota: RequestQuota,
+    private readonly trustedOrigins: readonly string[],
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * Reads what it needs of the head at once. A promise only for a token that has not been seen before.
+   * @throws {ProtocolError} wrong key or token, a cookie sent by a page of somebody else, a quota that is used up
+   */
+  visit(request: TransportRequest): Visit | Promise<Visit> {
+    const authorization = request.header('authorization')
+    if (authorization !== '' && /^bearer /i.test(authorization)) {
+      return this.byToken(authorization.slice(7).trim(), request.remoteAddress)
+    }
+    const visit = this.sessions.find(request.header('cookie'), request.remoteAddress)
+    if (visit.receivedId !== undefined && !visit.session.isGuest) this.refuseOthers(request)
+    // This request only, without a session behind it (protocol notes, 8.1).
+    if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
+      return this.admit({ session: visit.session, receivedId: visit.session.id }, request.remoteAddress)
+    }
+    return this.admit(visit, request.remoteAddress)
+  }
+
+  /** It has been answered: the cookie of a new session goes with it. */
+  leave({ session, receivedId }: Visit, { remoteAddress, path }: TransportRequest, reply: Reply): Reply {
+    this.quota.leave(remoteAddress)
+    if (session.id === undefined || session.id === receivedId) return reply
+    // What is beside the protocol has no use for a guest.
+    if (session.isGuest && !path.startsWith('/rest')) return reply
+    return { ...reply, headers: { ...reply.headers, 'Set-Cookie': this.sessions.setCookie(session) } }
+  }
+
+  private byToken(token: string, address: string): Visit | Promise<Visit> {
+    const { directory, tokens } = this.identities
+    if (token.startsWith(KEY_PREFIX)) return this.asUser(directory.byKey(token, this.now()), token, address)
+    const known = tokens?.recall(token)
+    if (known || !tokens) return this.asUser(known, token, address)
+    return tokens.verify(token).then(user => this.asUser(user, token, address))
+  }
+
+  /** A session that ends with its request. */
+  private asUser(user: User | undefined, token: string, address: string): Visit {
+    if (!user) throw SessionErrors.WRONG_CREDENTIALS()
+    const session = Session.ofToken(user, token, address)
+    return this.admit({ session, receivedId: undefined }, address)
+  }
+
+  private admit(visit: Visit, address: string): Visit {
+    this.quota.enter(visit.session, address)
+    return visit
+  }
+
+  /** A cookie is sent by the browser whatever page asks it to, so a write has to come from a page of ours. */
+  private refuseOthers(request: TransportRequest): void {
+    if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') return
+    const origin = request.header('origin')
+    if (origin === '' || this.trustedOrigins.includes(origin)) return
+    if (!URL.canParse(origin) || new URL(origin).host !== request.header('host')) {
+      throw SessionErrors.OTHER_ORIGIN(origin.slice(0, 200))
+    }
+  }
+}
