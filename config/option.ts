@@ -32,9 +32,10 @@ interface Common<T> {
 export function text<T extends string | undefined = string>({
   doc,
   secret = false,
+  pattern,
   ...rest
-}: Common<T> & { secret?: boolean }): Option<T> {
-  return make({ schema: Type.String({ minLength: 1 }), doc, secret, ...rest })
+}: Common<T> & { secret?: boolean; pattern?: string }): Option<T> {
+  return make({ schema: Type.String({ minLength: 1, ...(pattern && { pattern }) }), doc, secret, ...rest })
 }
 
 export function integer({ min, max, ...rest }: Common<number> & { min: number; max?: number }): Option<number> {

@@ -195,6 +195,65 @@ export const configTable = {
     doc: 'Bodies that wait to be written; beyond it the server answers 503.',
   }),
 
+  'session.cookieName': text({
+    default: '4DSID_tesser',
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+    doc: 'Name of the cookie of a session; `WASID4D` is understood beside it.',
+  }),
+  'session.sameSite': choice({
+    default: 'lax',
+    of: ['lax', 'strict', 'none'],
+    doc: 'Whether browsers send the cookie with requests from pages of other sites; `none` needs TLS.',
+  }),
+  'session.idleMinutes': integer({ default: 60, min: 1, doc: 'Minutes without a request after which a session ends.' }),
+  'session.maxIdleMinutes': integer({
+    default: 10_080,
+    min: 1,
+    doc: 'Greatest idle time that a login may ask for, in minutes.',
+  }),
+  'session.lifetimeHours': integer({
+    default: 720,
+    min: 1,
+    doc: 'Hours after which a session ends although it is used.',
+  }),
+  'session.guestsPerAddress': integer({
+    default: 1000,
+    min: 1,
+    doc: 'Guests of one address of whom something is kept; the oldest go when there are more.',
+  }),
+
+  'auth.directoryFile': path('File of users, groups and API keys; `tesser user` and `tesser key` write it.'),
+  'auth.jwt.keyFile': path('Public key that verifies JSON Web Tokens: PEM, or a JSON Web Key Set.'),
+  'auth.jwt.issuer': text<string | undefined>({ default: undefined, doc: 'Issuer that a token must name.' }),
+  'auth.jwt.audience': text<string | undefined>({ default: undefined, doc: 'Audience that a token must name.' }),
+  'auth.jwt.algorithms': textList({
+    default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+    doc: 'Signature algorithms that are taken.',
+  }),
+
+  'quota.requestsPerSession': integer({ default: 0, min: 0, doc: 'Requests of one session in a minute; 0: no limit.' }),
+  'quota.requestsPerAddress': integer({ default: 0, min: 0, doc: 'Requests of one address in a minute; 0: no limit.' }),
+  'quota.costPerSession': integer({
+    default: 0,
+    min: 0,
+    doc: 'Rows that the queries of one session may examine in a minute; 0: no limit.',
+  }),
+  'quota.costPerAddress': integer({
+    default: 0,
+    min: 0,
+    doc: 'Rows that the queries of one address may examine in a minute; 0: no limit.',
+  }),
+  'quota.concurrentPerAddress': integer({
+    default: 0,
+    min: 0,
+    doc: 'Requests of one address that are answered at a time; 0: no limit.',
+  }),
+  'quota.entitySetsPerSession': integer({
+    default: 0,
+    min: 0,
+    doc: 'Entity sets that one session may have at a time; 0: no limit.',
+  }),
+
   plugins: pluginList(
     'Plugins to load after the built-in ones: npm names, paths, or `{ "plugin": …, "options": { … } }`.',
   ),

@@ -20,15 +20,19 @@ import type { ReadRequest } from '../engine/query/request.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
+import type { Sessions } from './session/sessions.ts'
+import type { Identities } from './session/visitors.ts'
 import type { TransportRequest } from './transport/transport.ts'
 
 export type { Engine } from '../engine/index.ts'
 export { defineErrors, ProtocolError } from '../engine/errors.ts'
 export type { ReadRequest } from '../engine/query/request.ts'
+export { Throttle } from './auth/throttle.ts'
 export { methodNotApplicable } from './errors.ts'
 export { callFunction } from './function-call.ts'
 export { encoded, json, type Reply } from './reply.ts'
 export type { RestRequest } from './request.ts'
+export { type Granted, NOTHING_GRANTED, type Session, type User } from './session/session.ts'
 export type { TransportRequest } from './transport/transport.ts'
 
 /** Version of this contract; a plugin names the range that it works with. */
@@ -76,7 +80,13 @@ export interface Scope {
   /** Name of the plugin. */
   readonly plugin: string
   readonly engine: Engine
+  /** Sessions of clients; that of a request is `request.session`. */
+  readonly sessions: Sessions
+  /** Users and keys. A plugin that knows users itself puts its own `directory` there. */
+  readonly identities: Identities
   readonly log: Logger
+  /** Milliseconds since 1970: the clock of everything that has a lifetime. */
+  readonly now: () => number
   /** Whether requests are answered: for health checks, and for work that should not start when the server stops. */
   readonly lifecycle: Readonly<Lifecycle>
 

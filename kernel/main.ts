@@ -10,6 +10,7 @@ import { withPluginModels } from './plugin-model.ts'
 import { registerPlugins } from './register-plugins.ts'
 import { Router } from './router.ts'
 import { createHandler } from './server.ts'
+import { openVisitors } from './session/open-visitors.ts'
 import { selectTransport } from './transport/select.ts'
 import type { TransportName } from './transport/transport.ts'
 
@@ -45,7 +46,8 @@ export async function createServer(
   })
   const lifecycle: Lifecycle = { state: 'starting' }
   try {
-    const plugins = await registerPlugins(imported, { engine, lifecycle, log })
+    const visitors = await openVisitors(config, engine, log, now)
+    const plugins = await registerPlugins(imported, { engine, visitors, lifecycle, log, now })
     const { start, name, passedOver } = selectTransport(config.server.transport, config.server.headerBytes)
     for (const reason of passedOver) log.debug(reason)
     const { host, port, tls, headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked } = config.server
@@ -57,7 +59,7 @@ export async function createServer(
         limits: { headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked },
         onHandlerError: error => log.error({ err: error }, 'an answer failed'),
       },
-      createHandler(new Router(plugins.registry, engine), plugins.registry, config, log),
+      createHandler(new Router(plugins.registry, engine), visitors, plugins.registry, config, log),
     )
     lifecycle.state = 'ready'
     await plugins.ready()
@@ -77,6 +79,7 @@ export async function createServer(
           lifecycle.state = 'stopping'
           await transport.close(config.server.graceMs)
           await plugins.close()
+          await visitors.close()
           await engine.close()
           bundler.close()
         })()

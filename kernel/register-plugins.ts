@@ -3,6 +3,7 @@ import type { Engine } from '../engine/index.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { type Plugin, PluginError } from './plugin-loader.ts'
 import { Registry } from './registry.ts'
+import type { Visitors } from './session/visitors.ts'
 
 export interface RegisteredPlugins {
   readonly registry: Registry
@@ -13,13 +14,23 @@ export interface RegisteredPlugins {
   close(): Promise<void>
 }
 
+/** What plugins get to work with. */
+export interface PluginSurroundings {
+  readonly engine: Engine
+  readonly visitors: Visitors
+  readonly lifecycle: Lifecycle
+  readonly log: Logger
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
 /**
  * Lets plugins register what they do, in their order.
  * @throws {PluginError}
  */
 export async function registerPlugins(
   plugins: readonly Plugin[],
-  { engine, lifecycle, log }: { engine: Engine; lifecycle: Lifecycle; log: Logger },
+  { engine, visitors, lifecycle, log, now }: PluginSurroundings,
 ): Promise<RegisteredPlugins> {
   const registry = new Registry()
   const onReady: (() => void | Promise<void>)[] = []
@@ -29,7 +40,10 @@ export async function registerPlugins(
     const scope = {
       plugin: name,
       engine,
+      sessions: visitors.sessions,
+      identities: visitors.identities,
       lifecycle,
+      now,
       log: log.child({ plugin: name }),
       onReady: (callback: () => void | Promise<void>) => void onReady.push(callback),
       onClose: (callback: () => void | Promise<void>) => void onClose.push(callback),

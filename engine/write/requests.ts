@@ -132,4 +132,10 @@ export interface TransactionResult {
   kind: 'transaction'
 }
 
-export type WriteResult = SaveResult | DeleteResult | CalculatedResult | EntitySetsResult | RecordsResult | TransactionResult
+export type WriteResult =
+  | SaveResult
+  | DeleteResult
+  | CalculatedResult
+  | EntitySetsResult
+  | RecordsResult
+  | TransactionResult

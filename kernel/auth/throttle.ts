@@ -43,7 +43,9 @@ export class Throttle {
     }
   }
 
-  forget(key: string): void {
-    this.windows.delete(key)
+  /** An event that was counted does not count after all. */
+  takeBack(key: string): void {
+    const window = this.windows.get(key)
+    if (window) window.count--
   }
 }

@@ -33,7 +33,9 @@ export class Tokens {
       const key = isSet ? createLocalJWKSet(JSON.parse(text) as JSONWebKeySet) : createPublicKey(text)
       return new Tokens(key, options, now)
     } catch (error) {
-      throw new Error(`${options.keyFile} holds no public key in PEM and no JSON Web Key Set: ${(error as Error).message}`)
+      throw new Error(
+        `${options.keyFile} holds no public key in PEM and no JSON Web Key Set: ${(error as Error).message}`,
+      )
     }
   }
 
@@ -75,5 +77,4 @@ export class Tokens {
 }
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64')
-const names = (claim: unknown): string[] =>
-  Array.isArray(claim) ? claim.filter(name => typeof name === 'string') : []
+const names = (claim: unknown): string[] => (Array.isArray(claim) ? claim.filter(name => typeof name === 'string') : [])

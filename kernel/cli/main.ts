@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import { addKey, addUser, listKeys, listUsers, removeUser, revokeKey } from './accounts.ts'
 import { check } from './check.ts'
 import { addConfigOptions, configOf } from './config-options.ts'
 import { load, type LoadArguments } from './load.ts'
@@ -85,6 +86,40 @@ addConfigOptions(program.command('types'), key => key === 'model')
   .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
   .argument('[file]', 'a .d.ts that the compiler sees; - for the standard output', 'tesser-model.d.ts')
   .action((file: string, _, command: Command) => types(configOf(command), file))
+
+const ofDirectory = /^auth\.directoryFile$/
+const list = (text: string): string[] => text.split(',').map(name => name.trim())
+const account = (parent: Command, name: string, description: string): Command =>
+  addConfigOptions(parent.command(name), key => ofDirectory.test(key)).description(description)
+const withGrants = (command: Command): Command =>
+  command
+    .option('--privileges <a,b>', 'privileges of roles.json', list)
+    .option('--roles <a,b>', 'roles of roles.json', list)
+
+const user = program.command('user').description('Users who may log in. A running server sees changes by itself.')
+withGrants(account(user, 'add', 'Add a user, or give one a new password.'))
+  .argument('<name>')
+  .option('--full-name <text>', 'as people read it')
+  .option('--id <id>', 'by which older clients know the user')
+  .option('--groups <a,b>', 'groups that the user belongs to', list)
+  .option('--password-stdin', 'read the password from the standard input')
+  .action(async (name: string, { passwordStdin, ...options }, command: Command) =>
+    print(await addUser(configOf(command), name, { ...options, passwordFrom: passwordStdin && process.stdin })),
+  )
+account(user, 'remove', 'Remove a user.')
+  .argument('<name>')
+  .action((name: string, _, command: Command) => print(removeUser(configOf(command), name)))
+account(user, 'list', 'List the users.').action((_, command: Command) => listUsers(configOf(command)).forEach(print))
+
+const key = program.command('key').description('API keys, which machines send as Authorization: Bearer.')
+withGrants(account(key, 'create', 'Make a key and print it. It is shown this once.'))
+  .argument('<name>')
+  .option('--expires <yyyy-mm-dd>', 'first day on which it is refused')
+  .action((name: string, options, command: Command) => print(addKey(configOf(command), name, options)))
+account(key, 'revoke', 'Revoke a key.')
+  .argument('<name>')
+  .action((name: string, _, command: Command) => print(revokeKey(configOf(command), name)))
+account(key, 'list', 'List the keys.').action((_, command: Command) => listKeys(configOf(command)).forEach(print))
 
 program
   .command('schema')

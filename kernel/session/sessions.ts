@@ -77,7 +77,11 @@ export class Sessions {
   static async open(
     options: SessionOptions,
     records: ServerRecords,
-    { now, isSecure, onInternalError }: { now: () => number; isSecure: boolean; onInternalError: (text: string) => void },
+    {
+      now,
+      isSecure,
+      onInternalError,
+    }: { now: () => number; isSecure: boolean; onInternalError: (text: string) => void },
   ): Promise<Sessions> {
     let key = records.get('guest-key')
     if (typeof key !== 'string') {
@@ -95,7 +99,7 @@ export class Sessions {
     const id = cookieValue(cookies, this.cookieNames)?.toUpperCase()
     const session = id !== undefined && ID.test(id) ? this.byId(id, address) : undefined
     if (session) return { session, receivedId: session.id }
-    return { session: new Session(this.guestIds.create(), this.guestRecord(address)), receivedId: undefined }
+    return { session: this.guest(address), receivedId: undefined }
   }
 
   /**
@@ -110,9 +114,15 @@ export class Sessions {
     const endsAt = this.now() + lifetimeHours * HOUR_MS
     const expires = Math.min(this.now() + idle * MINUTE_MS, endsAt)
     const renewed = new Session(randomId(), { user, granted, storage, idleMinutes: idle, expires, endsAt, address })
+    // The old one first: an id that somebody may have planted must not outlive the login.
+    await this.end(session)
     await this.keep(renewed)
-    this.end(session)
     return renewed
+  }
+
+  /** A new guest. */
+  guest(address: string): Session {
+    return new Session(this.guestIds.create(), this.guestRecord(address))
   }
 
   /** Keeps what there is to know about a session. Resolves when it is durable. */
@@ -123,20 +133,20 @@ export class Sessions {
     await this.records.put([{ key: PREFIX + session.handle, value: session.record }])
   }
 
-  /** Ends it at once; on the disk a moment later. */
-  end(session: Session): void {
+  /** Ends it at once. Resolves when that is durable. */
+  async end(session: Session): Promise<void> {
     if (session.id === undefined) return
     const { handle } = session
-    const wasKept = this.forget(handle)
-    if (!wasKept && !this.records.get(PREFIX + handle)) return
-    this.ended.add(handle)
-    const removed = this.records.put([{ key: PREFIX + handle, value: undefined }])
-    this.inBackground(removed.finally(() => this.ended.delete(handle)))
+    this.forget(handle)
     for (const listener of this.endListeners) listener(handle)
+    if (!this.records.get(PREFIX + handle)) return
+    this.ended.add(handle)
+    await this.records.put([{ key: PREFIX + handle, value: undefined }])
+    this.ended.delete(handle)
   }
 
   /** Ends the sessions of a user, or all with these handles. @returns how many there were */
-  endAll(matches: (session: SessionRecord, handle: string) => boolean): number {
+  async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
     for (let after = PREFIX; ; ) {
       const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
@@ -144,7 +154,7 @@ export class Sessions {
         const handle = key.slice(PREFIX.length)
         if (!matches(value as SessionRecord, handle)) continue
         count++
-        this.end(this.known.get(handle) ?? new Session('', value as SessionRecord, handle))
+        await this.end(this.known.get(handle) ?? new Session('', value as SessionRecord, handle))
       }
       if (slice.length < SWEEP_SLICE) return count
       after = slice.at(-1)!.key
@@ -177,11 +187,10 @@ export class Sessions {
       for (const { key, value } of slice) {
         const handle = key.slice(PREFIX.length)
         const session = this.known.get(handle) ?? new Session('', value as SessionRecord, handle)
-        if (session.record.expires <= this.now()) this.end(session)
+        if (session.record.expires <= this.now()) await this.end(session)
       }
       if (slice.length < SWEEP_SLICE) return
       after = slice.at(-1)!.key
-      await new Promise(setImmediate)
     }
   }
 
@@ -215,7 +224,7 @@ export class Sessions {
     const { record } = session
     const now = this.now()
     if (record.expires <= now) {
-      this.end(session)
+      this.inBackground(this.end(session))
       return undefined
     }
     const expires = Math.min(now + record.idleMinutes * MINUTE_MS, record.endsAt)
@@ -241,7 +250,7 @@ export class Sessions {
     for (const handle of handles) {
       if (handles.size <= this.options.guestsPerAddress) return
       const oldest = this.known.get(handle)
-      if (oldest) this.end(oldest)
+      if (oldest) this.inBackground(this.end(oldest))
       else handles.delete(handle)
     }
   }

@@ -21,7 +21,14 @@ export class Visitors {
     private readonly quota: RequestQuota,
     private readonly trustedOrigins: readonly string[],
     private readonly now: () => number,
+    private readonly stopWatching: () => Promise<void>,
   ) {}
+
+  /** Before the engine is closed. */
+  async close(): Promise<void> {
+    await this.stopWatching()
+    await this.sessions.close()
+  }
 
   /**
    * Reads what it needs of the head at once. A promise only for a token that has not been seen before.

@@ -1,7 +1,17 @@
 import type { TransportRequest } from './transport.ts'
 
 /** Headers that are read by what answers a request. */
-const HEADERS = ['accept', 'content-type', 'cookie', 'host', 'if-none-match', 'if-range', 'origin', 'range', 'user-agent']
+const HEADERS = [
+  'accept',
+  'content-type',
+  'cookie',
+  'host',
+  'if-none-match',
+  'if-range',
+  'origin',
+  'range',
+  'user-agent',
+]
 
 /** A request whose head and body can still be read after an `await`: its headers are copied and its body is asked for now. */
 export function keepForTurns(request: TransportRequest): TransportRequest {

@@ -1,0 +1,32 @@
+import { defineErrors } from '../../kernel/api.ts'
+
+export const DirectoryErrors = defineErrors('DIRECTORY', {
+  /** The same whether the user, the password or both were wrong. */
+  LOGIN_FAILED: {
+    errCode: 1561,
+    http: 401,
+    message: () => 'the user name or the password is not right',
+  },
+  TOO_MANY_FAILURES: {
+    errCode: 1561,
+    http: 429,
+    message: (seconds: number) => `too many logins have failed; try again in ${seconds} s`,
+  },
+  NO_CREDENTIALS: {
+    errCode: 1806,
+    http: 400,
+    message: () =>
+      'a login needs the headers username-4D and password-4D, or the body ["user", "password"] or ["user", "password", seconds]',
+  },
+  NO_GROUP: {
+    errCode: 1806,
+    http: 400,
+    message: () => 'the body is ["group"], the name of a group',
+  },
+  UNKNOWN_COMMAND: {
+    errCode: 1806,
+    http: 404,
+    message: (received: string) =>
+      `$directory has no ${received || 'answer of its own'}; it has login, logout, currentUser and currentUserBelongsTo`,
+  },
+})
