@@ -244,8 +244,8 @@ export class Sessions {
 
   private countGuest(session: Session): void {
     const { address } = session.record
-    let handles = this.guests.get(address)
-    if (!handles) this.guests.set(address, (handles = new Set()))
+    const handles = this.guests.get(address) ?? new Set<string>()
+    this.guests.set(address, handles)
     handles.add(session.handle)
     for (const handle of handles) {
       if (handles.size <= this.options.guestsPerAddress) return

@@ -36,8 +36,8 @@ export class Visitors {
    */
   visit(request: TransportRequest): Visit | Promise<Visit> {
     const authorization = request.header('authorization')
-    if (authorization !== '' && /^bearer /i.test(authorization)) {
-      return this.byToken(authorization.slice(7).trim(), request.remoteAddress)
+    if (authorization !== '' && /^bearer\b/i.test(authorization)) {
+      return this.byToken(authorization.slice(6).trim(), request.remoteAddress)
     }
     const visit = this.sessions.find(request.header('cookie'), request.remoteAddress)
     if (visit.receivedId !== undefined && !visit.session.isGuest) this.refuseOthers(request)
