@@ -34,7 +34,12 @@ export class Registry {
   }
 
   /** The registering half of a {@link Scope}, in the name of `plugin`. */
-  scopeFor(plugin: string): Omit<Scope, 'plugin' | 'engine' | 'log' | 'lifecycle' | 'onReady' | 'onClose'> {
+  scopeFor(
+    plugin: string,
+  ): Omit<
+    Scope,
+    'plugin' | 'engine' | 'log' | 'lifecycle' | 'onReady' | 'onClose' | 'now' | 'sessions' | 'identities'
+  > {
     return {
       service: (name, accepts, handle) => claim(this.services, name, { plugin, ...accepts, handle }),
       method: (name, accepts, handle) => claim(this.methods, name, { plugin, ...accepts, handle }),
