@@ -238,7 +238,7 @@ export class Engine {
   /** A public dataclass. @throws {EngineErrors.UNKNOWN_DATACLASS} */
   dataClass(name: string): DataClass {
     const dataClass = this.catalog.dataClassesByName.get(name)
-    if (!dataClass || dataClass.scope !== 'public') throw this.unknownDataClass(name)
+    if (dataClass?.scope !== 'public') throw this.unknownDataClass(name)
     return dataClass
   }
 

@@ -1,4 +1,4 @@
-import { defineErrors, type ErrorData, ProtocolError, type SaveStatus } from '../errors.ts'
+import { defineErrors, type ErrorData, type ProtocolError, type SaveStatus } from '../errors.ts'
 
 const STALE = { status: 2, statusText: 'Stamp has changed' }
 const GONE = { status: 5, statusText: 'Entity does not exist anymore' }

@@ -54,12 +54,15 @@ for (const transport of transports) {
   t.test(`sessions on ${transport}`, async t => {
     const { server } = await open(t, {}, transport)
 
-    await t.test('§P8.1 the first request brings a cookie that is HttpOnly, a later one with it brings none', async t => {
-      const first = await server.get('/Company(1)')
-      t.match(first.headers['set-cookie'], COOKIE)
-      const second = await server.get('/Company(1)', { cookie: cookieOf(first) })
-      t.equal(second.headers['set-cookie'], undefined)
-    })
+    await t.test(
+      '§P8.1 the first request brings a cookie that is HttpOnly, a later one with it brings none',
+      async t => {
+        const first = await server.get('/Company(1)')
+        t.match(first.headers['set-cookie'], COOKIE)
+        const second = await server.get('/Company(1)', { cookie: cookieOf(first) })
+        t.equal(second.headers['set-cookie'], undefined)
+      },
+    )
 
     await t.test('§P8.1 the name of the older cookie is understood', async t => {
       const first = await server.get('/Company(1)')
