@@ -5,6 +5,7 @@ import type {
   RelatedEntityAttribute,
   StorageAttribute,
 } from '../catalog/attribute.ts'
+import type { Cell } from '../query/execute/cell-reader.ts'
 import { Rows } from '../query/execute/rows.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { WriteErrors } from '../write/write-errors.ts'
@@ -12,6 +13,7 @@ import type { Binding } from './binding.ts'
 import { EntityBase, internals } from './entity.ts'
 import { SelectionBase } from './entity-selection.ts'
 import { LanguageErrors } from './language-errors.ts'
+import type { NumberReader } from './reading.ts'
 import { fromAuthor, rowReader, toAuthor } from './values.ts'
 
 interface Accessor {
@@ -65,15 +67,20 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
     }
   }
   const isBool = attribute.type === 'bool'
-  const hasCells = isBool || NUMERIC.has(attribute.type)
+  if (isBool || NUMERIC.has(attribute.type)) {
+    const ofCell = isBool ? boolOfCell : numberOfCell
+    const reader: NumberReader = { attribute, slot, ofRow: read, ofCell }
+    return {
+      get() {
+        return internals.number(this, reader)
+      },
+      set,
+    }
+  }
   return {
     get() {
       const assigned = internals.assigned(this, attribute)
       if (assigned !== undefined) return toAuthor(attribute, assigned)
-      if (hasCells) {
-        const cell = internals.cell(this, attribute, slot)
-        if (cell) return cell.value === undefined ? null : isBool ? cell.value === 1 : cell.value
-      }
       const row = internals.row(this)
       return row ? read(row) : null
     },
@@ -82,6 +89,9 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
 }
 
 const NUMERIC = new Set(['byte', 'word', 'long', 'long64', 'number', 'float', 'duration'])
+
+const numberOfCell = (cell: Cell): unknown => cell ?? null
+const boolOfCell = (cell: Cell): unknown => (cell === undefined ? null : cell === 1)
 
 function binaryGetter(attribute: StorageAttribute, { language, dataClass }: Binding): (this: EntityBase) => unknown {
   return function () {

@@ -6,10 +6,11 @@ import { suggestion } from '../suggestion.ts'
 import { defineAttributes } from './attributes.ts'
 import { DataClassBase } from './data-class.ts'
 import { type AuthorClass, type ClassKind, subjectOf } from './describe-classes.ts'
-import { EntityBase, type Reading } from './entity.ts'
+import { EntityBase } from './entity.ts'
 import { type PendingRows, SelectionBase } from './entity-selection.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
+import type { Reading } from './reading.ts'
 
 /** On the prototypes of one language: which dataclass of which store they are about. */
 export const BINDING = Symbol('tesser.binding')
@@ -21,6 +22,8 @@ export interface Binding {
   readonly layout: RowLayout
   /** `ds.Employee`. */
   readonly instance: DataClassBase
+  /** Names of the fields that the classes of its entities declare. */
+  readonly fields: ReadonlySet<string>
   /** @param rowId undefined: a new entity @param reading what it was found by */
   entity(rowId: number | undefined, reading?: Reading): EntityBase
   selection(rows: Rows | PendingRows): SelectionBase
@@ -63,6 +66,10 @@ export function bindClasses(
       get instance() {
         return instance
       },
+      get fields() {
+        fields ??= new Set(Object.keys(binding.entity(undefined)))
+        return fields
+      },
       entity: (rowId, reading) => EntityBase.make(entityClass, rowId, reading),
       selection: rows => SelectionBase.make(selectionClass, rows),
     }
@@ -70,6 +77,7 @@ export function bindClasses(
       Object.defineProperty(prototype, BINDING, { value: binding })
     }
     defineAttributes(entityClass.prototype, binding)
+    let fields: ReadonlySet<string> | undefined
     const instance = new dataClassClass()
     return binding
   }

@@ -2,7 +2,6 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { ErrorData } from '../errors.ts'
 import { ProtocolError } from '../errors.ts'
-import { type Cell, cellReader, readsSegments } from '../query/execute/cell-reader.ts'
 import { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
 import type { Status } from './author-types.ts'
@@ -10,6 +9,7 @@ import { BINDING, type Binding } from './binding.ts'
 import type { SelectionBase } from './entity-selection.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
+import type { NumberReader, Reading } from './reading.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
 
@@ -25,45 +25,6 @@ export interface EntityHooks {
 }
 
 const SUCCESS: Status = { success: true }
-/** Loaded entities of which one attribute is read before it is read from its column for the others. */
-const ROWS_BEFORE_COLUMN = 16
-
-/**
- * Entities that come from one selection. When a number or a bool is read from many of them, it is read from its column and
- * not from their rows.
- */
-export class Reading {
-  readonly version: number
-  readonly globalStamp: number
-  private readonly counts: number[] = []
-  private readonly readers: (((rowId: number) => Cell) | undefined)[] = []
-
-  /** @param size of the selection */
-  constructor(
-    private readonly binding: Binding,
-    private readonly size: number,
-  ) {
-    const { language } = binding
-    this.version = language.version
-    this.globalStamp = language.snapshot.globalStamp
-  }
-
-  /** Undefined: read the row. */
-  reader(attribute: StorageAttribute, slot: number): ((rowId: number) => Cell) | undefined {
-    const { language, dataClass } = this.binding
-    // Columns are of one snapshot.
-    if (this.version !== language.version || !language.isInCall) return undefined
-    const known = this.readers[slot]
-    if (known) return known
-    const count = (this.counts[slot] ?? 0) + 1
-    this.counts[slot] = count
-    if (count !== ROWS_BEFORE_COLUMN) return undefined
-    const table = language.snapshot.table(dataClass)
-    if (!readsSegments(table, this.size)) return undefined
-    this.readers[slot] = cellReader(table, attribute, this.size)
-    return this.readers[slot]
-  }
-}
 
 /** What other modules may do with an entity and an author may not. */
 export interface EntityInternals {
@@ -71,8 +32,8 @@ export interface EntityInternals {
   rowId(entity: EntityBase): number | undefined
   /** Its row as it was loaded; undefined of a new entity. Of one that was found but not read yet it is read now. */
   row(entity: EntityBase): RowView | undefined
-  /** A number or a bool as its column has it; undefined when it is to be read from the row. */
-  cell(entity: EntityBase, attribute: StorageAttribute, slot: number): { value: Cell } | undefined
+  /** A number or a bool. From its column when many entities of one selection are asked for it, else from the row. */
+  number(entity: EntityBase, reader: NumberReader): unknown
   /** Assigned and not saved. Undefined: not assigned. */
   assigned(entity: EntityBase, attribute: StorageAttribute): Value | undefined
   assign(entity: EntityBase, attribute: StorageAttribute, value: Value): void
@@ -86,8 +47,22 @@ export interface EntityInternals {
 
 export let internals!: EntityInternals
 
-/** Given to the next constructor that runs: an author's class may have one of its own without parameters. */
-let next: { rowId: number | undefined; reading: Reading | undefined } | undefined
+/** For the next constructor that runs: an author's class may have one of its own without parameters. */
+let isMaking = false
+let nextRowId: number | undefined
+let nextReading: Reading | undefined
+
+/** What is kept of an entity beside its row. */
+interface More {
+  /** Assigned and not saved. */
+  readonly changes: Map<StorageAttribute, Value>
+  /** Objects that were read, which may be changed inside. */
+  readonly objects: Map<StorageAttribute, unknown>
+  readonly related: Map<RelatedEntityAttribute, EntityBase | null>
+  /** Something was read from an older state than its row is of. */
+  isStale: boolean
+  isDropped: boolean
+}
 
 export class EntityBase {
   declare readonly [BINDING]: Binding
@@ -96,44 +71,47 @@ export class EntityBase {
   #reading: Reading | undefined
   /** Something was read from a column: the row, when it is loaded, has to be of the same state. */
   #isPeeked = false
-  #isStale = false
-  #isDropped = false
-  #changes: Map<StorageAttribute, Value> | undefined
-  #objects: Map<StorageAttribute, unknown> | undefined
-  #related: Map<RelatedEntityAttribute, EntityBase | null> | undefined
+  /** What few entities have. */
+  #more: More | undefined
 
   constructor() {
-    if (!next) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
-    this.#rowId = next.rowId
-    this.#reading = next.reading
-    next = undefined
+    if (!isMaking) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
+    isMaking = false
+    this.#rowId = nextRowId
+    this.#reading = nextReading
   }
 
   static {
     internals = {
       rowId: entity => entity.#rowId,
       row: entity => entity.#load(),
-      cell(entity, attribute, slot) {
-        if (entity.#row !== undefined || entity.#reading === undefined) return undefined
-        const read = entity.#reading.reader(attribute, slot)
-        if (!read) return undefined
-        entity.#isPeeked = true
-        return { value: read(entity.#rowId!) }
+      number(entity, reader) {
+        const assigned = entity.#more?.changes.get(reader.attribute)
+        if (assigned !== undefined) return assigned
+        if (entity.#row === undefined && entity.#reading !== undefined) {
+          const cursor = entity.#reading.cursor(reader)
+          if (cursor) {
+            entity.#isPeeked = true
+            return reader.ofCell(cursor.read(entity.#rowId!))
+          }
+        }
+        const row = entity.#load()
+        return row ? reader.ofRow(row) : null
       },
-      assigned: (entity, attribute) => entity.#changes?.get(attribute),
+      assigned: (entity, attribute) => entity.#more?.changes.get(attribute),
       assign: (entity, attribute, value) => entity.#assign(attribute, value),
       changes: entity => entity.#collect(),
       object(entity, attribute, read) {
-        entity.#objects ??= new Map()
-        if (!entity.#objects.has(attribute)) entity.#objects.set(attribute, read())
-        return entity.#objects.get(attribute)
+        const { objects } = entity.#edit()
+        if (!objects.has(attribute)) objects.set(attribute, read())
+        return objects.get(attribute)
       },
       related(entity, relation, find) {
-        const known = entity.#related?.get(relation)
+        const { related } = entity.#edit()
+        const known = related.get(relation)
         if (known !== undefined) return known
         const found = find()
-        entity.#related ??= new Map()
-        entity.#related.set(relation, found)
+        related.set(relation, found)
         return found
       },
       setRelated(entity, relation, related) {
@@ -141,20 +119,21 @@ export class EntityBase {
           relation.foreignKey,
           related ? (internals.row(related)!.value(relation.target.key) as Value) : null,
         )
-        entity.#related!.set(relation, related)
+        entity.#edit().related.set(relation, related)
       },
     }
   }
 
   static make(entityClass: new () => EntityBase, rowId: number | undefined, reading: Reading | undefined): EntityBase {
-    next = { rowId, reading }
-    try {
-      const entity = new entityClass()
-      noteFields(entity)
-      return entity
-    } finally {
-      next = undefined
-    }
+    isMaking = true
+    nextRowId = rowId
+    nextReading = reading
+    return new entityClass()
+  }
+
+  #edit(): More {
+    this.#more ??= { changes: new Map(), objects: new Map(), related: new Map(), isStale: false, isDropped: false }
+    return this.#more
   }
 
   getDataClass(): object {
@@ -163,7 +142,7 @@ export class EntityBase {
 
   getKey(): unknown {
     const { key } = this[BINDING].dataClass
-    const assigned = this.#changes?.get(key)
+    const assigned = this.#more?.changes.get(key)
     if (assigned !== undefined) return toAuthor(key, assigned)
     const row = this.#load()
     return row ? toAuthor(key, row.value(key) as Value) : null
@@ -174,7 +153,7 @@ export class EntityBase {
   }
 
   isNew(): boolean {
-    return this.#rowId === undefined && !this.#isDropped
+    return this.#rowId === undefined && !this.#more?.isDropped
   }
 
   touched(): boolean {
@@ -207,7 +186,7 @@ export class EntityBase {
     const status = error ? statusOf(error) : SUCCESS
     if (!error) {
       this.#rowId = undefined
-      this.#isDropped = true
+      this.#edit().isDropped = true
     }
     hooks?.afterDrop?.(this, status)
     return status
@@ -225,7 +204,7 @@ export class EntityBase {
   clone(): EntityBase {
     const clone = this[BINDING].entity(this.#rowId)
     clone.#row = this.#load()
-    clone.#isStale = this.#isStale
+    clone.#edit().isStale = this.#more?.isStale ?? false
     for (const [attribute, value] of this.#collect()) clone.#assign(attribute, structuredClone(value))
     return clone
   }
@@ -270,35 +249,33 @@ export class EntityBase {
     if (!row) throw LanguageErrors.ENTITY_GONE(dataClass.name)
     this.#row = row.copy()
     const reading = this.#reading
-    this.#isStale = this.#isPeeked && row.globalStamp > reading!.globalStamp && reading!.version !== language.version
+    const isStale = this.#isPeeked && reading!.version !== language.version && row.globalStamp > reading!.globalStamp
+    if (isStale) this.#edit().isStale = true
     this.#reading = undefined
     return this.#row
   }
 
   /** What was read from it must not be of an older state than what is sent as seen. */
   #sentStamp(row: RowView): number {
-    return this.#isStale ? row.stamp - 1 : row.stamp
+    return this.#more?.isStale ? row.stamp - 1 : row.stamp
   }
 
   #assign(attribute: StorageAttribute, value: Value): void {
     const { language, layout } = this[BINDING]
     // What is not assigned is to stay as it is now.
     this.#load()
-    this.#changes ??= new Map()
-    this.#changes.set(attribute, value)
-    this.#objects?.delete(attribute)
-    for (const relation of layout.references) {
-      if (relation.foreignKey === attribute) this.#related?.delete(relation)
-    }
-    this.#related ??= new Map()
+    const { changes, objects, related } = this.#edit()
+    changes.set(attribute, value)
+    objects.delete(attribute)
+    for (const relation of layout.references) if (relation.foreignKey === attribute) related.delete(relation)
     language.options.hooks?.touched?.(this, attribute)
   }
 
   /** What has been assigned, and objects that were changed inside. */
   #collect(): ReadonlyMap<StorageAttribute, Value> {
     this.#checkNames()
-    const changes = new Map(this.#changes)
-    for (const [attribute, object] of this.#objects ?? []) {
+    const changes = new Map(this.#more?.changes)
+    for (const [attribute, object] of this.#more?.objects ?? []) {
       const slot = this[BINDING].layout.slotOf.get(attribute)!
       const stored = this.#row?.json(slot) ?? 'null'
       if (!changes.has(attribute) && JSON.stringify(object) !== stored) changes.set(attribute, object as Value)
@@ -308,8 +285,7 @@ export class EntityBase {
 
   /** A name that is no attribute would be lost in silence. Fields that a class declares are there from the start. */
   #checkNames(): void {
-    const { dataClass } = this[BINDING]
-    const fields = fieldsOf(this)
+    const { dataClass, fields } = this[BINDING]
     for (const name of Object.keys(this)) {
       if (fields.has(name)) continue
       const known = dataClass.attributes.map(attribute => attribute.name)
@@ -320,11 +296,8 @@ export class EntityBase {
   #become(rowId: number, row: RowView | undefined): void {
     this.#rowId = rowId
     this.#row = row
-    this.#changes = undefined
-    this.#objects = undefined
-    this.#related = undefined
+    this.#more = undefined
     this.#isPeeked = false
-    this.#isStale = false
   }
 
   /** What the writer gets. */
@@ -338,25 +311,13 @@ export class EntityBase {
   /** After a save. */
   static saved(entity: EntityBase, rowId: number, bytes: Uint8Array): void {
     const { language, layout } = entity[BINDING]
-    for (const [attribute, value] of entity.#changes ?? []) {
+    for (const [attribute, value] of entity.#more?.changes ?? []) {
       if (attribute.type !== 'image' && attribute.type !== 'blob') continue
       language.transactionOverlay?.addBinary(attribute, rowId, value as BinaryValue | null)
     }
     entity.#become(rowId, new RowView(layout, bytes))
   }
 }
-
-/** Names of the fields that the classes of an entity declare, as found on the first one. */
-const declaredFields = new WeakMap<object, ReadonlySet<string>>()
-
-/** To be asked of an entity that nothing has been assigned to yet. */
-function noteFields(entity: EntityBase): void {
-  const prototype = Object.getPrototypeOf(entity) as object
-  if (!declaredFields.has(prototype)) declaredFields.set(prototype, new Set(Object.keys(entity)))
-}
-
-const fieldsOf = (entity: EntityBase): ReadonlySet<string> =>
-  declaredFields.get(Object.getPrototypeOf(entity) as object)!
 
 const isComparable = ({ kind }: { kind: string }): boolean => kind !== 'relatedEntities' && kind !== 'relatedEntity'
 

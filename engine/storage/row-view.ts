@@ -45,7 +45,8 @@ export class RowView {
 
   /** The same row with bytes of its own, which stay valid. */
   copy(): RowView {
-    return new RowView(this.layout, new Uint8Array(this.bytes.subarray(this.start, this.end)))
+    // Small ones share a slab of Node's pool, which is several times faster than a buffer for each.
+    return new RowView(this.layout, Buffer.from(this.bytes.subarray(this.start, this.end)))
   }
 
   /** Row id of the entity that the nth N→1 relation of the layout points to, or undefined. */
