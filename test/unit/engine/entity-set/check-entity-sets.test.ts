@@ -3,7 +3,7 @@ import { checkEntitySets } from '../../../../engine/entity-set/check-entity-sets
 import { entitySet } from '../../../../engine/entity-set/entity-set.ts'
 import { EntitySetStore } from '../../../../engine/entity-set/entity-set-store.ts'
 import { putEntitySet } from '../../../../engine/entity-set/entity-set-table.ts'
-import { encodeMembers } from '../../../../engine/entity-set/members.ts'
+import { decodeMembers, encodeMembers, setOf } from '../../../../engine/entity-set/members.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
 import {
@@ -67,6 +67,12 @@ const remove = (key: Buffer) => (environment: Environment) => environment.entity
 const [LIST, IDS, WORDS] = [0, 1, 2]
 const END = NOW + 60_000
 
+function cutBitmap(): Buffer {
+  const encoded = encodeMembers(Uint32Array.from({ length: 100 }, (_, i) => 100 - i))
+  encoded[encoded.length - 1] = 0
+  return Buffer.from(encoded)
+}
+
 const damages: Damage[] = [
   { name: 'nothing', damage: () => {}, found: [] },
   {
@@ -126,6 +132,11 @@ const damages: Damage[] = [
     found: [`entity set ${B}: its members are out of order`],
   },
   {
+    name: 'an order whose bitmap lacks a member',
+    damage: put(entitySetMembersKey(A), cutBitmap()),
+    found: [`entity set ${A}: its members are not those of its bitmap`],
+  },
+  {
     name: 'a row that never was',
     damage: put(entitySetMembersKey(A), members(LIST, 2, 1000, 4)),
     found: [`entity set ${A}: row 1000 is a member, but the next row id is 1000`],
@@ -145,4 +156,14 @@ for (const { name, damage, found } of damages) {
 
 t.test('an end says which set it is of', async t => {
   t.equal(idOfExpiryKey(entitySetExpiryKey(END, A)), A)
+})
+
+t.test('an order of many members brings its set along', async t => {
+  const list = Uint32Array.from({ length: 100 }, (_, i) => (i * 37) % 101)
+  const decoded = decodeMembers(encodeMembers(list))
+  t.same([...(decoded as Uint32Array)], [...list])
+  t.same(
+    [...setOf(decoded)],
+    [...list].sort((a, b) => a - b),
+  )
 })
