@@ -1,6 +1,7 @@
 import { aggregate } from './aggregate.bench.ts'
 import { commitCases } from './commit.bench.ts'
 import type { EngineCase } from './engine-case.ts'
+import { entitySetCases } from './entity-set.bench.ts'
 import { joinToMany, joinToOne } from './join.bench.ts'
 import { parseCached, parseCold } from './parse.bench.ts'
 import { rowSetCases } from './row-set.bench.ts'
@@ -16,6 +17,7 @@ export const ENGINE_CASES: readonly EngineCase[] = [
   joinToMany,
   aggregate,
   ...rowSetCases,
+  ...entitySetCases,
   parseCold,
   parseCached,
   ...commitCases,

@@ -3,7 +3,7 @@ import type { ReadRequest } from '../../engine/query/request.ts'
 import type { World } from '../world/world.ts'
 
 export interface EngineContext {
-  /** On the store of the world, which no case may change. */
+  /** On the store of the world: a case leaves it as it was. */
   engine: Engine
   world: World
 }
@@ -17,18 +17,29 @@ export interface PreparedCase {
   run(n: number): unknown
   /** What is wrong with the answer of the nth run, or undefined. */
   problemOf(answer: unknown, n: number): string | undefined
+  /** What was wrong while it was measured. */
+  afterwards?(): string | undefined
   close?(): Promise<void>
+}
+
+/** Figures that a case must reach. */
+export interface EngineOwes {
+  p50Ms?: number
+  /** At most `factor` times the time of the case `of`. */
+  cost?: { of: string; factor: number }
 }
 
 export interface EngineCase {
   name: string
   title: string
+  owes?: EngineOwes
   prepare(context: EngineContext): PreparedCase | Promise<PreparedCase>
 }
 
 export interface EngineResult {
   name: string
   title: string
+  owes: EngineOwes
   problem: string | undefined
   perSecond: number
   p50Ms: number

@@ -5,12 +5,12 @@ const CHECKED_RUNS = 5
 
 /** Checks the first answers of a case, then runs it again and again for a time, one run after the other. */
 export async function measureEngineCase(
-  { name, title, prepare }: EngineCase,
+  { name, title, owes = {}, prepare }: EngineCase,
   context: EngineContext,
   seconds: number,
 ): Promise<EngineResult> {
-  const result = { name, title, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
-  const { run, problemOf, units, unit, close } = await prepare(context)
+  const result = { name, title, owes, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
+  const { run, problemOf, units, unit, afterwards, close } = await prepare(context)
   try {
     let n = 0
     for (; n < CHECKED_RUNS; n++) {
@@ -34,6 +34,7 @@ export async function measureEngineCase(
     const elapsed = await timed(seconds, microseconds => histogram.add(microseconds))
     return {
       ...result,
+      problem: afterwards?.(),
       units,
       unit,
       perSecond: histogram.count / elapsed,

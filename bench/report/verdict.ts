@@ -1,3 +1,4 @@
+import type { EngineResult } from '../engine/engine-case.ts'
 import { rate, ratio } from './numbers.ts'
 import type { HttpResult, Report } from './report.ts'
 
@@ -20,7 +21,10 @@ const MEMORY_ROWS = 1_000_000
 export function verdictsOf(report: Report): Verdict[] {
   const { memoryAfterReads, readyMs, world } = report
   const { shared } = memoryAfterReads ?? {}
-  const verdicts = report.http.flatMap(result => verdictsOfCase(result, report.http))
+  const verdicts = [
+    ...report.http.flatMap(result => verdictsOfCase(result, report.http)),
+    ...report.engine.flatMap(result => verdictsOfEngineCase(result, report.engine)),
+  ]
   if (world.employees < MEMORY_ROWS) return verdicts
   if (shared) {
     const factor = sumOf(shared) / world.rawBytes
@@ -38,6 +42,24 @@ export function verdictsOf(report: Report): Verdict[] {
       found: `${Math.round(readyMs)} ms`,
       met: readyMs <= MAX_READY_MS,
     })
+  }
+  return verdicts
+}
+
+export function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]): Verdict[] {
+  const { name, problem, owes, p50Ms } = result
+  if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
+  const verdicts: Verdict[] = []
+  if (owes.p50Ms !== undefined) {
+    const found = `${p50Ms.toFixed(3)} ms`
+    verdicts.push({ case: name, owed: `p50 ≤ ${owes.p50Ms} ms`, found, met: p50Ms <= owes.p50Ms })
+  }
+  const other = owes.cost && all.find(({ name, problem }) => name === owes.cost!.of && !problem)
+  if (owes.cost && other) {
+    const { of, factor } = owes.cost
+    const cost = p50Ms / other.p50Ms
+    const owed = `≤ ${ratio(factor)} the time of ${of} (${other.p50Ms.toFixed(3)} ms)`
+    verdicts.push({ case: name, owed, found: ratio(cost), met: cost <= factor })
   }
   return verdicts
 }

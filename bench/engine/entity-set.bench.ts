@@ -1,0 +1,260 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { type Engine, type EntitySet, sourceOf } from '../../engine/index.ts'
+import { decodeMembers, type Members } from '../../engine/entity-set/members.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import type { ReadRequest } from '../../engine/query/request.ts'
+import { Histogram } from '../load/histogram.ts'
+import { columnsOf, rowsWhere } from '../world/columns.ts'
+import { syllableName } from '../world/names.ts'
+import type { World } from '../world/world.ts'
+import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine-case.ts'
+
+const PAGE = 100
+const SMALL_SETS = { count: 10_000, members: 1_000, megabytes: 100 }
+const READ_P99_MS = 5
+
+/** A filter that half of all rows pass, another one for each `n`. */
+interface Half {
+  request(n: number): Partial<ReadRequest>
+  count(n: number): number
+}
+
+const bySalary = (world: World): Half => {
+  const { salary } = columnsOf(world)
+  const from = (n: number) => 70_000 + world.pick(n, 400) / 4
+  return {
+    request: n => ({ filter: 'salary >= :1', params: toParams([from(n)]) }),
+    count: n => salary.filter(value => value >= from(n)).length,
+  }
+}
+
+const byName = (world: World): Half => {
+  const { name } = columnsOf(world)
+  const names = Array.from({ length: world.names }, (_, i) => syllableName(i).toLowerCase())
+  const sorted = names.toSorted()
+  const from = (n: number) => sorted[sorted.length / 2 + world.pick(n, 100)]!
+  return {
+    request: n => ({ filter: 'lastName >= :1', params: toParams([from(n)]) }),
+    count: n => {
+      const passes = names.map(each => each >= from(n))
+      return name.reduce((count, each) => count + Number(passes[each]), 0)
+    },
+  }
+}
+
+/** A set of what `request` selects. {@link release} ends it: the store of the world has to stay as it was. */
+const create = (engine: Engine, request: Partial<ReadRequest>): Promise<EntitySet> =>
+  engine.entitySets.create(
+    {
+      dataClass: 'Employee',
+      source: { kind: 'all' },
+      skip: 0,
+      top: 1,
+      output: { form: 'collection' },
+      ...request,
+    },
+    {},
+  )
+
+const release = (engine: Engine, sets: readonly EntitySet[]): Promise<void> =>
+  engine.entitySets.releaseAll(sets.map(({ id }) => id))
+
+const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
+
+const counting = (name: string, what: string, halfOf: (world: World) => Half): EngineCase =>
+  engineCase({
+    name,
+    title: `count of half the rows by ${what}`,
+    prepare: ({ engine, world }) => {
+      const half = halfOf(world)
+      return {
+        units: world.employees,
+        unit: 'rows',
+        run: n => readPage(engine, { dataClass: 'Employee', ...half.request(n) }),
+        problemOf: (answer, n) => differs('the count', pageOf(answer as Uint8Array).count, half.count(n)),
+      }
+    },
+  })
+
+const creating = (name: string, what: string, of: string, halfOf: (world: World) => Half): EngineCase =>
+  engineCase({
+    name,
+    title: `a durable entity set of half the rows by ${what}`,
+    owes: { cost: { of, factor: 2 } },
+    prepare: ({ engine, world }) => {
+      const half = halfOf(world)
+      const sets: EntitySet[] = []
+      return {
+        units: world.employees,
+        unit: 'rows',
+        run: async n => {
+          const set = await create(engine, half.request(n))
+          sets.push(set)
+          return set
+        },
+        problemOf: (set, n) => differs('the size', sizeOf((set as EntitySet).members), half.count(n)),
+        close: () => release(engine, sets),
+      }
+    },
+  })
+
+/** Of two sets of half the rows, the first one ordered where it says so. */
+const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): EngineCase =>
+  engineCase({
+    name: `entity-set-${operator}${isOrdered ? '-ordered' : ''}`,
+    title: `${operator.toUpperCase()} of two entity sets of half the rows${isOrdered ? ', one of them ordered' : ''}`,
+    owes: { p50Ms: 1 },
+    prepare: async ({ engine, world }) => {
+      const { salary, department } = columnsOf(world)
+      const [inLeft, inRight] = [(row: number) => salary[row]! >= 70_000, (row: number) => department[row]! % 2 === 0]
+      const members = rowsWhere(world, inLeft)
+      const orders = Array.from({ length: 8 }, (_, i) => turned(members, i))
+      const lists = isOrdered ? orders : [Uint32Array.from(members)]
+      const sources = lists.map(rowIds => ({ source: { kind: 'rows', rowIds, ordered: true } as const }))
+      const right = await create(engine, { source: { kind: 'rows', rowIds: rowsOf(world, inRight), ordered: true } })
+      const lefts = await Promise.all(sources.map(source => create(engine, source)))
+      const pass = { and: (a: boolean, b: boolean) => a && b, or: (a: boolean, b: boolean) => a || b, except: only }
+      const expected = rowsWhere(world, row => pass[operator](inLeft(row), inRight(row))).length
+      return {
+        units: members.length,
+        unit: 'members',
+        // As it comes from the store: another list each time.
+        run: n => engine.entitySets.combine(operator, decodeMembers(lefts[n % lefts.length]!.encoded), right.members),
+        problemOf: answer => differs('the size', sizeOf(answer as Members), expected),
+        close: () => release(engine, [...lefts, right]),
+      }
+    },
+  })
+
+const only = (a: boolean, b: boolean): boolean => a && !b
+const rowsOf = (world: World, passes: (row: number) => boolean) => Uint32Array.from(rowsWhere(world, passes))
+
+/** The rows in an order that none of the others has: neither ascending nor random to the processor's caches alone. */
+const turned = (rows: readonly number[], seed: number): Uint32Array => {
+  const out = new Uint32Array(rows.length)
+  // An odd step that has no factor in common with the length comes to every place once.
+  let step = 7919 + 2 * seed
+  while (gcd(step, rows.length) > 1) step += 2
+  for (let i = 0, at = 0; i < rows.length; i++, at = (at + step) % rows.length) out[i] = rows[at]!
+  return out
+}
+
+const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b))
+
+const paging = (form: 'unordered' | 'ordered', place: 'first' | 'deep'): EngineCase =>
+  engineCase({
+    name: `entity-set-page-${form}-${place}`,
+    title: `${place === 'first' ? 'the first page' : 'a page in the middle'} of an ${form} set of half the rows`,
+    owes: place === 'deep' ? { cost: { of: `entity-set-page-${form}-first`, factor: 1.5 } } : {},
+    prepare: async ({ engine, world }) => {
+      const { salary } = columnsOf(world)
+      const rows = rowsWhere(world, row => salary[row]! >= 70_000)
+      const rowIds = form === 'ordered' ? turned(rows, 0) : Uint32Array.from(rows)
+      const set = await create(engine, { source: { kind: 'rows', rowIds, ordered: true } })
+      const skip = (n: number) => (place === 'first' ? 0 : Math.floor(rows.length / 2)) + world.pick(n, 1_000)
+      return {
+        units: PAGE,
+        unit: 'rows',
+        run: n => readPage(engine, { dataClass: 'Employee', source: sourceOf(set.members), skip: skip(n), top: PAGE }),
+        problemOf: (answer, n) => {
+          const expected = rowIds.subarray(skip(n), skip(n) + PAGE).map(row => row + 1)
+          return differs('the page', pageOf(answer as Uint8Array).keys, expected)
+        },
+        close: () => release(engine, [set]),
+      }
+    },
+  })
+
+const smallSets: EngineCase = engineCase({
+  name: 'entity-sets-10k',
+  title: `a page of one of 10,000 sets of 1,000 members, which take less than ${SMALL_SETS.megabytes} MB`,
+  owes: {},
+  prepare: async ({ engine, world }) => {
+    const { count, members } = SMALL_SETS
+    const rowIds = (n: number) => Uint32Array.from({ length: members }, (_, i) => world.pick(n, world.employees, i))
+    const before = memoryInUse()
+    const ids: string[] = []
+    // What is to be counted must be all that is left: no set, no answer.
+    for (let n = 0; n < count; n += 50) {
+      const sets = Array.from({ length: 50 }, (_, i) =>
+        create(engine, { source: { kind: 'rows', rowIds: rowIds(n + i), ordered: true } }),
+      )
+      for (const { id } of await Promise.all(sets)) ids.push(id)
+    }
+    const megabytes = (memoryInUse() - before) / 1e6
+    const dataClass = engine.catalog.dataClassesByName.get('Employee')!
+    const setOf = (n: number) => engine.entitySets.open(dataClass, ids[world.pick(n, count)]!) as EntitySet
+    return {
+      units: 1,
+      unit: 'pages',
+      run: n => readPage(engine, { dataClass: 'Employee', source: sourceOf(setOf(n).members), top: 10 }),
+      problemOf: (answer, n) => {
+        if (megabytes > SMALL_SETS.megabytes) return `the sets take ${megabytes.toFixed(0)} MB`
+        const expected = rowIds(world.pick(n, count))
+          .subarray(0, 10)
+          .map(row => row + 1)
+        return differs('the page', pageOf(answer as Uint8Array).keys, expected)
+      },
+      close: () => engine.entitySets.releaseAll(ids),
+    }
+  },
+})
+
+const besideReads: EngineCase = engineCase({
+  name: 'entity-set-create-beside-reads',
+  title: `a durable set of half the rows, while reads of one entity keep p99 < ${READ_P99_MS} ms`,
+  owes: {},
+  prepare: ({ engine, world }) => {
+    const half = bySalary(world)
+    const sets: EntitySet[] = []
+    const reads = new Histogram()
+    return {
+      units: 1,
+      unit: 'sets',
+      run: async n => {
+        let isMaking = true
+        const making = create(engine, half.request(n)).finally(() => {
+          isMaking = false
+        })
+        for (let i = 0; isMaking; i++) {
+          const startedAt = performance.now()
+          const key = String(1 + world.pick(n + i, world.employees))
+          await readPage(engine, { dataClass: 'Employee', source: { kind: 'keys', keys: [key] } })
+          // What the thread is kept from counts too: a request would have to wait for it.
+          await new Promise(resolve => setImmediate(resolve))
+          reads.add((performance.now() - startedAt) * 1000)
+        }
+        const set = await making
+        sets.push(set)
+        return set
+      },
+      problemOf: (set, n) => differs('the size', sizeOf((set as EntitySet).members), half.count(n)),
+      afterwards: () => {
+        const p99Ms = reads.quantile(0.99) / 1000
+        return p99Ms < READ_P99_MS ? undefined : `the reads beside have p99 ${p99Ms.toFixed(1)} ms`
+      },
+      close: () => release(engine, sets),
+    }
+  },
+})
+
+/** Of JavaScript and of buffers, without what nothing refers to any more. */
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+export const entitySetCases: readonly EngineCase[] = [
+  counting('count-half-column', 'an unindexed attribute', bySalary),
+  creating('entity-set-column', 'an unindexed attribute', 'count-half-column', bySalary),
+  counting('count-half-index', 'an indexed attribute', byName),
+  creating('entity-set-index', 'an indexed attribute', 'count-half-index', byName),
+  ...(['and', 'or', 'except'] as const).flatMap(operator => [combining(operator, false), combining(operator, true)]),
+  ...(['unordered', 'ordered'] as const).flatMap(form => [paging(form, 'first'), paging(form, 'deep')]),
+  smallSets,
+  besideReads,
+]
