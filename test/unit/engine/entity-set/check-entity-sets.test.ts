@@ -69,7 +69,7 @@ const END = NOW + 60_000
 
 function cutBitmap(): Buffer {
   const encoded = encodeMembers(Uint32Array.from({ length: 100 }, (_, i) => 100 - i))
-  encoded[encoded.length - 1] = 0
+  encoded[encoded.length - 4] = 0
   return Buffer.from(encoded)
 }
 
