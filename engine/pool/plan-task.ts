@@ -92,15 +92,15 @@ function writePage(
   page: Page,
   output: Output & CollectionOptions,
   projection: ReturnType<typeof bindProjection>,
-  { snapshot }: QueryContext,
+  { snapshot, budget }: QueryContext,
 ): Uint8Array {
   switch (output.form) {
     case 'entity':
-      return writeEntity(page, projection, snapshot)
+      return writeEntity(page, projection, snapshot, budget)
     case 'array':
-      return writeArray(page, projection, snapshot)
+      return writeArray(page, projection, snapshot, budget)
     case 'collection':
-      return writeCollection(page, projection, snapshot, output)
+      return writeCollection(page, projection, snapshot, output, budget)
   }
 }
 

@@ -66,7 +66,10 @@ export function writeDistinct(
   const found = distinctValues(measure, rows, context)
   const values = [...found.keys()]
   const rowIds = [...found.values()]
-  const order = (a: number, b: number) => compareItems(values[a]!, values[b]!)
+  const order = (a: number, b: number) => {
+    context.budget.step()
+    return compareItems(values[a]!, values[b]!)
+  }
   const end = Math.min(page.skip + page.count, values.length)
   const positions = end < values.length ? topPositions(values.length, end, order) : sortPositions(values.length, order)
   return answer(elements(), options)
@@ -74,6 +77,7 @@ export function writeDistinct(
   function* elements() {
     yield '['
     for (let i = page.skip; i < end; i++) {
+      context.budget.step()
       const position = positions[i]!
       yield `${i === page.skip ? '' : ','}${itemText(values[position]!, rowIds[position]!, measure, context)}`
     }

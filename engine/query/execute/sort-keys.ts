@@ -20,8 +20,12 @@ export function orderOf(keys: readonly SortKey[], rowIds: Uint32Array, context: 
     const order = keyOrder(key, rowIds, context)
     return key.descending ? (a: number, b: number) => order(b, a) : order
   })
-  // Most comparisons are decided by the first key.
-  return (a, b) => first!(a, b) || decide(others, a, b) || a - b
+  const { budget } = context
+  return (a, b) => {
+    budget.step()
+    // Most comparisons are decided by the first key.
+    return first!(a, b) || decide(others, a, b) || a - b
+  }
 }
 
 function decide(orders: readonly PositionOrder[], a: number, b: number): number {

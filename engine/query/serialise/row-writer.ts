@@ -1,6 +1,7 @@
 import type { RowView } from '../../storage/row-view.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
 import { calculatedText } from '../calculated-code.ts'
+import type { QueryBudget } from '../execute/query-budget.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import type {
   CalculatedValue,
@@ -65,6 +66,7 @@ export class RowWriter {
     readonly out: ByteWriter,
     readonly projection: Projection,
     private readonly snapshot: Snapshot,
+    private readonly budget?: QueryBudget,
   ) {
     this.isArray = projection.form === 'array'
   }
@@ -78,6 +80,7 @@ export class RowWriter {
     if (template.related.length === 0) return rowId => table.row(rowId)
     const rows = new Map<number, RowView>()
     for (const rowId of rowIds) {
+      this.budget?.step()
       const row = rows.has(rowId) ? undefined : table.row(rowId)
       if (row) rows.set(rowId, this.keep(row))
     }
@@ -99,6 +102,7 @@ export class RowWriter {
 
   /** An entity with its braces, as it stands in lists and inside others. */
   entity(template: EntityTemplate, row: RowView, rowId: number): void {
+    this.budget?.step()
     this.out.byte(OPEN)
     if (this.isArray) {
       this.key(row)
@@ -191,6 +195,7 @@ export class RowWriter {
     this.out.ascii('[')
     let isFirst = true
     for (const member of this.members.get(value)!.get(rowId)!.rowIds) {
+      this.budget?.step()
       const { start, end } = fragments.get(member)!
       if (!isFirst) this.out.byte(COMMA)
       isFirst = false
@@ -230,6 +235,7 @@ export class RowWriter {
     const all = new Set<number>()
     const members = new Map<number, Members>()
     for (const [rowId] of rows) {
+      this.budget?.step()
       const pointing = rowId === NOT_STORED ? NO_ROWS : table.referencing(value.relation.inverse, rowId)
       const rowIds = pointing.slice(value.skip, value.skip + value.count)
       members.set(rowId, { count: pointing.length, rowIds })

@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../storage/snapshot.ts'
+import type { QueryBudget } from '../execute/query-budget.ts'
 import { finishAnswer, startAnswer } from './answer.ts'
 import type { Projection } from './projection.ts'
 import type { RowWriter } from './row-writer.ts'
@@ -28,7 +29,7 @@ const DEAD_ROW = Buffer.from('{"__STAMP":0}')
 /**
  * The answer for an entity selection.
  * @returns UTF-8 JSON, valid until the next answer in this thread
- * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.6; protocol notes, 3.6.
  */
 export function writeCollection(
@@ -36,8 +37,9 @@ export function writeCollection(
   projection: Projection,
   snapshot: Snapshot,
   { entitySetUri, isEntitySet = entitySetUri !== undefined, description = {} }: CollectionOptions = {},
+  budget?: QueryBudget,
 ): Uint8Array {
-  const rows = startAnswer(projection, snapshot)
+  const rows = startAnswer(projection, snapshot, budget)
   const read = rows.load(projection.entity, page.rowIds)
   const { out } = rows
   const start = out.length
@@ -56,11 +58,16 @@ export function writeCollection(
 /**
  * The answer for an entity selection with `$asArray=true`. The projection has to be bound for the array form.
  * @returns UTF-8 JSON, valid until the next answer in this thread
- * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.5 and 4.3; protocol notes, 3.7.
  */
-export function writeArray(page: Pick<PageRows, 'rowIds'>, projection: Projection, snapshot: Snapshot): Uint8Array {
-  const rows = startAnswer(projection, snapshot)
+export function writeArray(
+  page: Pick<PageRows, 'rowIds'>,
+  projection: Projection,
+  snapshot: Snapshot,
+  budget?: QueryBudget,
+): Uint8Array {
+  const rows = startAnswer(projection, snapshot, budget)
   const read = rows.load(projection.entity, page.rowIds)
   const start = rows.out.length
   writeRows(page.rowIds, rows, read)
@@ -71,16 +78,17 @@ export function writeArray(page: Pick<PageRows, 'rowIds'>, projection: Projectio
  * The answer for the first entity of a page.
  * @returns UTF-8 JSON, valid until the next answer in this thread
  * @throws {SerialiseErrors.NO_ENTITY} when there is none
- * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.6; protocol notes, 3.5.
  */
 export function writeEntity(
   { rowIds }: Pick<PageRows, 'rowIds'>,
   projection: Projection,
   snapshot: Snapshot,
+  budget?: QueryBudget,
 ): Uint8Array {
   const template = projection.entity
-  const rows = startAnswer(projection, snapshot)
+  const rows = startAnswer(projection, snapshot, budget)
   const rowId = rowIds[0]
   const row = rowId === undefined ? undefined : rows.load(template, [rowId])(rowId)
   if (!row) throw SerialiseErrors.NO_ENTITY(template.dataClass.name)

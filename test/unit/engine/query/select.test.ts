@@ -266,3 +266,15 @@ t.test('a query that runs out of time ends with 503', async t => {
   now = 1_051
   t.throws(() => runQuery(catalog, store, { filter: 'salary > 1', budget }), { httpStatus: 503, message: /50 ms/ })
 })
+
+t.test('the time is looked at in the middle of a sort', async t => {
+  const store = fakeStore(catalog, copiesOfStaff(2_000))
+  // Each look takes a millisecond; reading the rows takes a few looks only.
+  const looks = (timeoutMs: number) => {
+    let now = 0
+    const budget = new QueryBudget({ timeoutMs }, () => now++)
+    return () => runQuery(catalog, store, { orderBy: 'note, salary desc', budget })
+  }
+  t.doesNotThrow(looks(1_000))
+  t.throws(looks(12), { httpStatus: 503, message: /12 ms/ })
+})

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { writeEntity } from '../../../../engine/query/serialise/write-selection.ts'
+import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { writeArray, writeEntity } from '../../../../engine/query/serialise/write-selection.ts'
 import { arrayText, catalog, collectionText, entityText, LIMITS, people, projectionOf } from './world.ts'
 
 const AT = '"__TIMESTAMP":"2026-01-31T10:00:00.000Z"'
@@ -102,6 +103,16 @@ t.test('an answer larger than the limit is refused, whether it is large at once 
   }
   t.doesNotThrow(write({ path: 'name' }))
   t.throws(write({ expand: 'employer.staff.employer.staff' }), error)
+})
+
+t.test('a long answer ends with 503 when the time is over while it is written', async t => {
+  const rows = people()
+  const rowIds = new Uint32Array(10_000)
+  const budget = new QueryBudget({ timeoutMs: 5, deadlineAt: Date.now() - 1 })
+  const error = { httpStatus: 503, message: /5 ms/ }
+  t.throws(() => writeArray({ rowIds }, projectionOf(rows, 'array', { path: 'name' }), rows, budget), error)
+  const few = { rowIds: rowIds.subarray(0, 9) }
+  t.doesNotThrow(() => writeArray(few, projectionOf(rows, 'array', { path: 'name' }), rows, budget))
 })
 
 t.test('an entity that does not exist is 1543', async t => {
