@@ -10,7 +10,7 @@ import { ROOT_GLOBAL_STAMP, ROOT_TABLES, ROOT_TEXTS, tableShape } from './direct
 import { PAGE_BITS, PAGE_VALUES } from './pages.ts'
 import { SCRATCH_BYTES, SharedHeap } from './shared-heap.ts'
 import { SharedTable, TableCache } from './shared-table.ts'
-import { SharedTexts } from './text-pool.ts'
+import { SharedTexts, TEXT_LAYOUT } from './text-pool.ts'
 
 export interface SharedStoreOptions {
   /** The store in LMDB, which the writer fills the memory from. */
@@ -52,7 +52,7 @@ export class SharedStore implements Store {
     this.heap = new SharedHeap(memory)
     this.texts = new SharedTexts(this.heap, 0)
     this.objects = new ColumnCache(cacheBytes)
-    const layout = { present: PAGE_BITS, values: PAGE_VALUES }
+    const layout = { present: PAGE_BITS, values: PAGE_VALUES, ...TEXT_LAYOUT }
     const kernels = SegmentKernels.open(memory, layout, this.heap.scratch(slot), SCRATCH_BYTES)
     this.positions = new Map(catalog.dataClasses.map((dataClass, i) => [dataClass, i]))
     this.caches = new Map(

@@ -23,6 +23,9 @@ const NOT_PLAIN = 0x80000000
 const TABLE_HEADER_WORDS = 2
 const FREED = 1
 
+/** For the kernels, which look into texts. */
+export const TEXT_LAYOUT = { textLength: LENGTH * 4, textBytes: HEADER_WORDS * 4 }
+
 const textBytes = (byteLength: number): number => HEADER_WORDS * 4 + ((byteLength + 3) & ~3)
 const tableBytes = (capacity: number): number => (TABLE_HEADER_WORDS + capacity) * 4
 
@@ -111,10 +114,14 @@ export class SharedTexts implements TextPool {
     }
   }
 
+  encode(folded: string): Uint8Array {
+    return this.key.setText(folded).copyBytes()
+  }
+
   /** On bytes: the encoding of a code unit is never a part of another one's. */
   patternTest(parts: readonly string[]): (pointer: number) => boolean {
     const { bytes } = this.heap
-    const [first, ...others] = parts.map(part => new TextKey().setText(part).copyBytes())
+    const [first, ...others] = parts.map(part => this.encode(part))
     const last = others.pop()!
     const between = others.filter(part => part.length > 0)
     return pointer => {

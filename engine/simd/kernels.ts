@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { outputUrl } from '../output-root.ts'
-import { plainKernels } from './plain-kernels.ts'
 
-/** Where in a segment, counted in bytes from its address, its bitmap of rows with a value and its values are. */
-export interface SegmentLayout {
+/** What is where, in bytes. */
+export interface MemoryLayout {
+  /** From the address of a segment: its bitmap of rows with a value, and its values. */
   readonly present: number
   readonly values: number
+  /** From the address of a text: u32 its length, of which the highest bit does not count, and its bytes. */
+  readonly textLength: number
+  readonly textBytes: number
 }
 
 /**
@@ -18,7 +21,7 @@ export interface SegmentLayout {
  * value: not for segments to which a writer adds rows that a reader must not see yet. `out` gets the rows that pass, and
  * may be the same as `candidates`; 0 only counts them.
  *
- * There are two implementations with the same answers, to the last bit: {@link simdKernels} and {@link plainKernels}.
+ * Loops in JavaScript (`../query/execute`) do the same where there are none, with the same answers to the last bit.
  */
 export interface Kernels {
   /**
@@ -64,8 +67,22 @@ export interface Kernels {
     out: number,
   ): number
 
-  /** Candidates with a value, or with `inside` false those without. @returns number of rows */
-  filterPresent(segments: number, count: number, candidates: number, inside: boolean, out: number): number
+  /**
+   * Rows whose value is the address of a text that has some parts in this order, the first at its start and the last at
+   * its end, or with `inside` false those with any other. Reads up to 16 bytes behind a text.
+   * @param candidates may be 0
+   * @param pattern address of u32 number of parts, at least 2, then of each u32 its length and its bytes, filled up to
+   * whole words
+   * @returns number of rows
+   */
+  filterPattern(
+    segments: number,
+    count: number,
+    candidates: number,
+    pattern: number,
+    inside: boolean,
+    out: number,
+  ): number
 
   /**
    * Sum, minimum and maximum of f64 values: writes four f64 to `result`: the sum, what rounding took from it, minimum and
@@ -84,13 +101,6 @@ export interface Kernels {
   aggregateI32(segments: number, count: number, candidates: number, result: number): number
 
   /**
-   * The f64 values of the candidates, dense and in their order; `missing` for those without. Writes as many to `out` as
-   * there are candidates.
-   * @returns number of candidates
-   */
-  gatherF64(segments: number, count: number, candidates: number, missing: number, out: number): number
-
-  /**
    * Rows whose f64 value is a row id that is in the bitmap `targets` of `targetWords` words.
    * @param candidates may be 0
    * @returns number of rows
@@ -106,25 +116,16 @@ export interface Kernels {
 
   /** Sets the bits of the row ids that are values of the candidates. @param candidates may be 0 */
   markReferenced(segments: number, count: number, candidates: number, targets: number, targetWords: number): void
-
-  /** Bitmaps of `words` words; `out` may be one of them, and 0 only counts. @returns number of bits set */
-  and(a: number, b: number, out: number, words: number): number
-  or(a: number, b: number, out: number, words: number): number
-  andNot(a: number, b: number, out: number, words: number): number
-  popcount(bitmap: number, words: number): number
 }
 
-/** The kernels of one thread for one memory: make them once. */
-export const kernels = (memory: WebAssembly.Memory, layout: SegmentLayout): Kernels =>
-  simdKernels(memory, layout) ?? plainKernels(memory, layout)
-
-/** Undefined where WebAssembly has no SIMD. */
-export function simdKernels(memory: WebAssembly.Memory, layout: SegmentLayout): Kernels | undefined {
+/** The kernels of one thread for one memory: make them once. Undefined where WebAssembly has no SIMD. */
+export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels | undefined {
   const module = compiled()
   if (!module) return undefined
   const instance = new WebAssembly.Instance(module, {
     env: { memory },
     segment: { presentOffset: layout.present, valuesOffset: layout.values },
+    pattern: { textLengthOffset: layout.textLength, textBytesOffset: layout.textBytes },
   })
   return instance.exports as Kernels
 }

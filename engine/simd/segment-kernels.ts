@@ -1,5 +1,5 @@
 import { SEGMENT_WORDS } from '../storage/snapshot.ts'
-import { type Kernels, type SegmentLayout, simdKernels } from './kernels.ts'
+import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
 
 /**
  * Those rows of a segment that pass.
@@ -37,7 +37,7 @@ const MAX_LIST = 16
 /**
  * The kernels of one thread, segment by segment, with bitmaps that are arrays of its own: copying the 512 bytes of a
  * segment's bitmap to and fro costs a sixth of what filtering the segment does. What a filter compares with is in the
- * scratch memory: it is valid until the next one is made, and until something is gathered or collected.
+ * scratch memory: it is valid until the next one is made, and until references are collected.
  */
 export class SegmentKernels {
   private readonly words: Uint32Array
@@ -71,7 +71,7 @@ export class SegmentKernels {
    */
   static open(
     memory: WebAssembly.Memory,
-    layout: SegmentLayout,
+    layout: MemoryLayout,
     scratch: number,
     scratchBytes: number,
   ): SegmentKernels | undefined {
@@ -91,6 +91,24 @@ export class SegmentKernels {
     if (length > MAX_LIST) return undefined
     this.words.set(pointers, data >>> 2)
     return this.filter((list, mask) => this.kernels.filterU32(list, 1, mask, data, length, inside, mask))
+  }
+
+  /**
+   * Texts that have some parts, each as its bytes, in this order: the first at the start, the last at the end; or those
+   * that have not. @returns undefined when there is no room for the parts
+   */
+  hasPattern(parts: readonly Uint8Array[], inside: boolean): SegmentFilter | undefined {
+    const { words, data } = this
+    const lengths = parts.map(part => (part.length + 3) >>> 2)
+    if (1 + parts.length + lengths.reduce((sum, length) => sum + length, 0) > this.dataWords) return undefined
+    let at = data >>> 2
+    words[at++] = parts.length
+    for (const [i, part] of parts.entries()) {
+      words[at++] = part.length
+      new Uint8Array(words.buffer, at * 4, part.length).set(part)
+      at += lengths[i]!
+    }
+    return this.filter((list, mask) => this.kernels.filterPattern(list, 1, mask, data, inside, mask))
   }
 
   /** Row ids that are in a bitmap. @returns undefined when there is no room for the bitmap */
@@ -123,16 +141,6 @@ export class SegmentKernels {
     const { floats } = this
     const at = this.result >>> 3
     return { count, high: floats[at]!, low: floats[at + 1]!, min: floats[at + 2]!, max: floats[at + 3]! }
-  }
-
-  /**
-   * The numbers of the rows, in their order, `missing` for null.
-   * @returns a view that is valid until the next call
-   */
-  gather(page: number, rows: Uint32Array, missing: number): Float64Array {
-    this.load(page, rows)
-    const count = this.kernels.gatherF64(this.list, 1, this.mask, missing, this.data)
-    return this.floats.subarray(this.data >>> 3, (this.data >>> 3) + count)
   }
 
   private filter(run: (list: number, mask: number) => void): SegmentFilter {

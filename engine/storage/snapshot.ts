@@ -115,6 +115,8 @@ export interface TextPool {
   compare(a: number, b: number): number
   /** Compares the text of a pointer with `folded`, like {@link compare}. */
   comparerTo(folded: string): (pointer: number) => number
+  /** The bytes that a text (folded) is kept as. */
+  encode(folded: string): Uint8Array
   /**
    * Whether the text of a pointer has these parts (folded) in this order: the first at its start, the last at its end. Not for parts
    * with the characters U+0000 to U+0002.

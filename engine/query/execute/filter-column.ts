@@ -125,7 +125,10 @@ function kernelOf(
 ): SegmentFilter | undefined {
   if (numbers) return kernels.inRange(numbers.lower, numbers.upper, numbers.inside)
   if (rows) return kernels.isIn(rows.toWords())
-  return pointerTest?.oneOf && kernels.isOneOf(pointerTest.oneOf, !pointerTest.negated)
+  if (!pointerTest) return undefined
+  const { oneOf, pattern, negated } = pointerTest
+  if (oneOf) return kernels.isOneOf(oneOf, !negated)
+  return pattern && kernels.hasPattern(pattern, !negated)
 }
 
 /** Whether all values of a segment pass or none; undefined: some may. */

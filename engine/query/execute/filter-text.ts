@@ -7,6 +7,8 @@ export interface PointerTest {
   readonly passes: PointerMatcher
   /** The same as a list of those that pass, or when it is negated of those that do not. */
   readonly oneOf?: readonly number[]
+  /** The same as the bytes of the parts that the text has or, negated, has not: see `TextPool.patternTest`. */
+  readonly pattern?: readonly Uint8Array[]
   readonly negated: boolean
 }
 
@@ -15,7 +17,12 @@ type PointerMatcher = (pointer: number) => boolean
 export function pointerTestOf(test: ValueTest, negated: boolean, texts: TextPool): PointerTest {
   const oneOf = listOf(test, texts)
   const matches = pointerMatcher(test, texts)
-  return { passes: negated ? pointer => !matches(pointer) : matches, negated, ...(oneOf && { oneOf }) }
+  return {
+    passes: negated ? pointer => !matches(pointer) : matches,
+    negated,
+    ...(oneOf && { oneOf }),
+    ...(isBytewise(test) && { pattern: test.parts.map(part => texts.encode(part)) }),
+  }
 }
 
 /** 0 is no pointer: it stands for a text that no row has. */
@@ -41,7 +48,7 @@ function pointerMatcher(test: ValueTest, texts: TextPool): PointerMatcher {
       return pointer => isAbove(pointer) && isBelow(pointer)
     }
     case 'pattern':
-      return test.parts.some(hasEscapes) ? readText(test, texts) : texts.patternTest(test.parts)
+      return isBytewise(test) ? texts.patternTest(test.parts) : readText(test, texts)
     case 'anyOf': {
       const tests = test.tests.map(each => pointerMatcher(each, texts))
       return pointer => tests.some(passes => passes(pointer))
@@ -57,6 +64,9 @@ function boundTest(bound: Bound | undefined, texts: TextPool, sign: 1 | -1): Poi
   const least = bound.inclusive ? 0 : 1
   return pointer => Math.sign(compare(pointer)) * sign >= least
 }
+
+const isBytewise = (test: ValueTest): test is ValueTest & { kind: 'pattern' } =>
+  test.kind === 'pattern' && !test.parts.some(hasEscapes)
 
 /** Characters whose bytes in a pool can stand inside of another one's. */
 function hasEscapes(text: string): boolean {

@@ -3,7 +3,7 @@ import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 
 /**
  * Rows with an even number go to one lane and those with an odd number to the other, each with a sum in two doubles; the
- * lanes are joined at the end. The twin does the same in the same order, so that both round alike.
+ * lanes are joined at the end. Whoever does the same in another language has to add in the same order.
  */
 export function aggregateF64(segments: usize, count: u32, candidates: usize, result: usize): u32 {
   let hits: u32 = 0

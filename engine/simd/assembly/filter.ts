@@ -1,5 +1,4 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
-import { bitCount } from './bitmap'
 import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 
 export function filterF64(
@@ -133,21 +132,4 @@ function sixteenInList(values: usize, list: usize, length: u32): u32 {
     m3 = v128.or(m3, i32x4.eq(v3, wanted))
   }
   return packed(m0, m1, m2, m3)
-}
-
-export function filterPresent(segments: usize, count: u32, candidates: usize, inside: bool, out: usize): u32 {
-  const flip = i32x4.splat(inside ? 0 : -1)
-  let hits: u32 = 0
-  for (let segment: u32 = 0; segment < count; segment++) {
-    const present = presentOf(segments, segment)
-    for (let at: usize = 0; at < BITMAP_BYTES; at += 16) {
-      let bits = v128.xor(v128.load(present + at), flip)
-      bits = v128.and(bits, v128.load(candidates + at))
-      hits += bitCount(bits)
-      if (out !== 0) v128.store(out + at, bits)
-    }
-    candidates = next(candidates)
-    out = next(out)
-  }
-  return hits
 }

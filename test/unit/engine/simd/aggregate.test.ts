@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { simdKernels } from '../../../../engine/simd/kernels.ts'
-import { plainKernels } from '../../../../engine/simd/plain-kernels.ts'
+import { plainKernels } from './plain-kernels.ts'
 import { type ColumnPlan, columnPlan, GARBAGE, LAYOUT, World } from './world.ts'
 
 const { NEGATIVE_INFINITY, POSITIVE_INFINITY, MAX_VALUE, MIN_VALUE } = Number

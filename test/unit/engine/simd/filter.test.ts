@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { simdKernels } from '../../../../engine/simd/kernels.ts'
-import { plainKernels } from '../../../../engine/simd/plain-kernels.ts'
+import { plainKernels } from './plain-kernels.ts'
 import { columnPlan, expectedBits, GARBAGE, LAYOUT, World } from './world.ts'
 
 const { NEGATIVE_INFINITY, POSITIVE_INFINITY, MAX_VALUE, MIN_VALUE } = Number
@@ -140,24 +140,35 @@ t.test('u32: both give the rows whose value is in the list, or is not', async t 
   t.pass()
 })
 
-t.test('both give the candidates with a value, or those without', async t => {
+t.test('both give the rows whose text has the parts of a pattern in their order, or has not', async t => {
+  // Few letters, so that parts are found in part and in more than one place; some texts are longer than a vector.
+  const letters = (most: number) => fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: most })
+  const pattern = fc.array(letters(3), { minLength: 2, maxLength: 4 })
+  const texts = fc.array(fc.oneof(letters(8), letters(60)), { minLength: 1, maxLength: 20 })
   fc.assert(
-    fc.property(columnPlan, fc.boolean(), (plan, inside) => {
+    fc.property(columnPlan, pattern, texts, fc.boolean(), fc.boolean(), (plan, parts, texts, inside, all) => {
       world.reset(plan.seed)
-      const column = world.column(plan, 8, () => {})
-      const expected = expectedBits(
-        column.rows,
-        row => world.hasBit(column.candidates, row) && (column.indexOf(row) !== undefined) === inside,
-      )
+      const pool = texts.map(text => world.text(text))
+      const column = world.column(plan, 4, index => {
+        world.words[index] = world.pick(pool)
+      })
+      const candidates = all ? 0 : column.candidates
+      const address = world.pattern(parts)
+      const regex = new RegExp(`^${parts.join('.*')}$`)
+      const expected = expectedBits(column.rows, row => {
+        const index = column.indexOf(row)
+        if (index === undefined || !(all || world.hasBit(candidates, row))) return false
+        return regex.test(texts[pool.indexOf(world.words[index]!)]!) === inside
+      })
       for (const kernels of both) {
         const run = (out: number) =>
-          kernels.filterPresent(column.segments, column.count, column.candidates, inside, out)
+          kernels.filterPattern(column.segments, column.count, candidates, address, inside, out)
         assert.equal(run(0), expected.hits, 'count only')
         assert.equal(run(column.out), expected.hits)
         assert.deepEqual(world.slice(column.out, column.words), expected.bits)
       }
     }),
-    { numRuns },
+    { numRuns: 3 * numRuns },
   )
   t.pass()
 })

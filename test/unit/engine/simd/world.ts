@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
 
-export const LAYOUT = { present: 72, values: 600 }
+export const LAYOUT = { present: 72, values: 600, textLength: 4, textBytes: 8 }
 
 /** What a random column is made from. Everything in it follows from the seed. */
 export interface ColumnPlan {
@@ -64,6 +64,28 @@ export class World {
   bitmap(words: number, share: number): number {
     const address = this.allocate(words * 4)
     for (let bit = 0; bit < words * 32; bit++) this.setBit(address, bit, this.random() < share)
+    return address
+  }
+
+  /** @returns the address of an ASCII text, whose length has the bit that does not count now and then */
+  text(text: string): number {
+    const address = this.allocate(LAYOUT.textBytes + text.length + 1)
+    this.words[(address + LAYOUT.textLength) >>> 2] = text.length + (this.random() < 0.5 ? 0x80000000 : 0)
+    // Behind it is what could be mistaken for more of it.
+    Buffer.from(this.memory.buffer).write(`${text}a`, address + LAYOUT.textBytes, 'latin1')
+    return address
+  }
+
+  /** @returns the address of a pattern, as the kernels read it */
+  pattern(parts: readonly string[]): number {
+    const address = this.allocate(4 + parts.length * 4 + parts.join('').length + parts.length * 3)
+    let word = address >>> 2
+    this.words[word++] = parts.length
+    for (const part of parts) {
+      this.words[word++] = part.length
+      Buffer.from(this.memory.buffer).write(part, word * 4, 'latin1')
+      word += (part.length + 3) >>> 2
+    }
     return address
   }
 

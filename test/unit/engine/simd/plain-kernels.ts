@@ -1,8 +1,8 @@
-import { SEGMENT_WORDS } from '../storage/snapshot.ts'
-import type { Kernels, SegmentLayout } from './kernels.ts'
+import type { Kernels, MemoryLayout } from '../../../../engine/simd/kernels.ts'
+import { SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
 
-/** The kernels in plain JavaScript. Addresses go up to 2^32: unsigned shifts make indexes of them. */
-export function plainKernels(memory: WebAssembly.Memory, layout: SegmentLayout): Kernels {
+/** The kernels in plain JavaScript, to compare with. Addresses go up to 2^32: unsigned shifts make indexes of them. */
+export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {
   const words = new Uint32Array(memory.buffer)
   const integers = new Int32Array(memory.buffer)
   const floats = new Float64Array(memory.buffer)
@@ -94,16 +94,6 @@ export function plainKernels(memory: WebAssembly.Memory, layout: SegmentLayout):
     return even.hits + odd.hits
   }
 
-  function combine(length: number, out: number, wordAt: (index: number) => number): number {
-    let hits = 0
-    for (let i = 0; i < length; i++) {
-      const bits = wordAt(i)
-      if (out !== 0) words[(out >>> 2) + i] = bits
-      hits += bitCount(bits)
-    }
-    return hits
-  }
-
   return {
     filterF64: (segments, count, candidates, lower, upper, inside, out) =>
       filter(segments, count, candidates, out, 8, address => {
@@ -137,33 +127,29 @@ export function plainKernels(memory: WebAssembly.Memory, layout: SegmentLayout):
       })
     },
 
-    filterPresent(segments, count, candidates, inside, out) {
-      return combine(count * SEGMENT_WORDS, out, i => {
-        const present = segmentAt(segments, Math.floor(i / SEGMENT_WORDS)) + layout.present
-        const bits = words[(present >>> 2) + (i % SEGMENT_WORDS)]!
-        return words[(candidates >>> 2) + i]! & (inside ? bits : ~bits)
+    filterPattern(segments, count, candidates, pattern, inside, out) {
+      const at = pattern >>> 2
+      const parts: string[] = []
+      for (let i = 0, word = at + 1; i < words[at]!; i++) {
+        const length = words[word]!
+        parts.push(Buffer.from(memory.buffer, (word + 1) * 4, length).toString('latin1'))
+        word += 1 + ((length + 3) >>> 2)
+      }
+      return filter(segments, count, candidates, out, 4, (address, bits) => {
+        let found = 0
+        for (let rest = bits; rest !== 0; rest &= rest - 1) {
+          const row = lowestBit(rest)
+          const text = words[(address >>> 2) + row]!
+          const length = words[(text + layout.textLength) >>> 2]! & 0x7fffffff
+          const bytes = Buffer.from(memory.buffer, text + layout.textBytes, length)
+          found |= +hasParts(bytes.toString('latin1'), parts) << row
+        }
+        return inside ? found : ~found
       })
     },
 
     aggregateF64: (segments, count, candidates, result) => aggregate(floats, segments, count, candidates, result),
     aggregateI32: (segments, count, candidates, result) => aggregate(integers, segments, count, candidates, result),
-
-    gatherF64(segments, count, candidates, missing, out) {
-      const start = out >>> 3
-      let length = 0
-      for (let segment = 0, word = candidates >>> 2; segment < count; segment++) {
-        const address = segmentAt(segments, segment)
-        const present = (address + layout.present) >>> 2
-        const first = (address + layout.values) >>> 3
-        for (let i = 0; i < SEGMENT_WORDS; i++, word++) {
-          for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
-            const row = lowestBit(bits)
-            floats[start + length++] = (words[present + i]! >>> row) & 1 ? floats[first + i * 32 + row]! : missing
-          }
-        }
-      }
-      return length
-    },
 
     semiJoin: (segments, count, candidates, targets, targetWords, out) =>
       filter(segments, count, candidates, out, 8, (address, bits) => {
@@ -186,12 +172,17 @@ export function plainKernels(memory: WebAssembly.Memory, layout: SegmentLayout):
         return 0
       })
     },
-
-    and: (a, b, out, length) => combine(length, out, i => words[(a >>> 2) + i]! & words[(b >>> 2) + i]!),
-    or: (a, b, out, length) => combine(length, out, i => words[(a >>> 2) + i]! | words[(b >>> 2) + i]!),
-    andNot: (a, b, out, length) => combine(length, out, i => words[(a >>> 2) + i]! & ~words[(b >>> 2) + i]!),
-    popcount: (bitmap, length) => combine(length, 0, i => words[(bitmap >>> 2) + i]!),
   }
+}
+
+/** By trying every place for each part. */
+function hasParts(text: string, [part, ...others]: string[], isFirst = true): boolean {
+  if (part === undefined) return text === ''
+  if (others.length === 0) return text.endsWith(part)
+  for (let at = 0; at <= (isFirst ? 0 : text.length); at++) {
+    if (text.startsWith(part, at) && hasParts(text.slice(at + part.length), others, false)) return true
+  }
+  return false
 }
 
 const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)
