@@ -10,6 +10,8 @@ export interface ErrorEntry {
   message: string
   componentSignature: string
   errCode: number
+  /** Of an error of an event: whatever its code put into it, as JSON. */
+  extraDescription?: unknown
 }
 
 /** Number and text of `__STATUS` for a save that failed. Source: protocol notes, 5.10. */

@@ -22,6 +22,8 @@ export interface Binding {
   readonly layout: RowLayout
   /** `ds.Employee`. */
   readonly instance: DataClassBase
+  /** What every entity has: the methods of its author's class. */
+  readonly entityPrototype: EntityBase
   /** Names of the fields that the classes of its entities declare. */
   readonly fields: ReadonlySet<string>
   /** @param rowId undefined: a new entity @param reading what it was found by */
@@ -66,11 +68,16 @@ export function bindClasses(
       get instance() {
         return instance
       },
+      entityPrototype: entityClass.prototype,
       get fields() {
-        fields ??= new Set(Object.keys(binding.entity(undefined)))
+        fields ??= new Set(Object.keys(EntityBase.make(entityClass, undefined, undefined)))
         return fields
       },
-      entity: (rowId, reading) => EntityBase.make(entityClass, rowId, reading),
+      entity(rowId, reading) {
+        const entity = EntityBase.make(entityClass, rowId, reading)
+        if (rowId === undefined) language.options.hooks?.constructed?.(entity)
+        return entity
+      },
       selection: rows => SelectionBase.make(selectionClass, rows),
     }
     for (const { prototype } of [entityClass, selectionClass, dataClassClass]) {

@@ -35,6 +35,8 @@ export interface CalculatedOptions {
   readonly stored?: boolean
   /** Of a stored one. */
   readonly indexed?: boolean
+  /** A date without time of day. */
+  readonly simpleDate?: boolean
   /** Raise it when the code computes something else than before: what is stored is computed again. */
   readonly version?: number | string
   /** False: only function code sees it. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Member, membersOf } from './decorators.ts'
 
 /** What an author's class is about: a note on the base class that the factories of `classes.ts` make. */
@@ -18,6 +19,8 @@ export interface ClassDescriptor extends Subject {
   readonly members: readonly Member[]
   /** Calculated attributes that have a set handler. */
   readonly setters: readonly string[]
+  /** Of each calculated attribute: changes with the version that its author gives it, else with its source text. */
+  readonly fingerprints: Readonly<Record<string, string>>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: constructors of authors
@@ -38,13 +41,30 @@ export function describeClass(authorClass: AuthorClass): ClassDescriptor {
   const setters = members.flatMap(({ kind, name }) =>
     kind === 'calculated' && hasSetter(authorClass, name) ? [name] : [],
   )
-  return { ...subjectOf(authorClass), name: authorClass.name, members, setters }
+  const fingerprints = members.flatMap(member =>
+    member.kind === 'calculated' ? [[member.name, fingerprintOf(authorClass, member.name, member.version)]] : [],
+  )
+  return {
+    ...subjectOf(authorClass),
+    name: authorClass.name,
+    members,
+    setters,
+    fingerprints: Object.fromEntries(fingerprints),
+  }
 }
 
-function hasSetter({ prototype }: AuthorClass, name: string): boolean {
+function fingerprintOf(authorClass: AuthorClass, name: string, version: number | string | undefined): string {
+  if (version !== undefined) return `version ${version}`
+  const source = String(propertyOf(authorClass, name)?.get)
+  return createHash('sha256').update(source).digest('base64url').slice(0, 22)
+}
+
+const hasSetter = (authorClass: AuthorClass, name: string): boolean => propertyOf(authorClass, name)?.set !== undefined
+
+function propertyOf({ prototype }: AuthorClass, name: string): PropertyDescriptor | undefined {
   for (let owner = prototype as object | null; owner; owner = Object.getPrototypeOf(owner) as object | null) {
     const property = Object.getOwnPropertyDescriptor(owner, name)
-    if (property) return property.set !== undefined
+    if (property) return property
   }
-  return false
+  return undefined
 }

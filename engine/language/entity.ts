@@ -4,6 +4,7 @@ import type { ErrorData } from '../errors.ts'
 import { ProtocolError } from '../errors.ts'
 import { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
+import type { DeleteRequest, DeleteResult, HookedElement, SaveFailure } from '../write/requests.ts'
 import type { Status } from './author-types.ts'
 import { BINDING, type Binding } from './binding.ts'
 import type { SelectionBase } from './entity-selection.ts'
@@ -17,11 +18,18 @@ import { plain, toAuthor, toJson } from './values.ts'
 export interface EntityHooks {
   /** After a value has been assigned. */
   touched?(entity: EntityBase, attribute: StorageAttribute): void
+  /** A new entity has been made. */
+  constructed?(entity: EntityBase): void
   /** @returns why it must not be saved */
-  beforeSave?(entity: EntityBase): Status | undefined
-  afterSave?(entity: EntityBase, status: Status): void
-  beforeDrop?(entity: EntityBase): Status | undefined
-  afterDrop?(entity: EntityBase, status: Status): void
+  beforeSave?(entity: EntityBase): SaveFailure | undefined
+  /** @param failure undefined: it has been saved */
+  afterSave?(entity: EntityBase, failure: SaveFailure | undefined): void
+  /** Does what `send` does alone with whatever is to happen around it. */
+  drop?(
+    request: Omit<DeleteRequest, 'kind'>,
+    language: Language,
+    send: (request: Omit<DeleteRequest, 'kind'>) => DeleteResult,
+  ): DeleteResult
 }
 
 const SUCCESS: Status = { success: true }
@@ -37,6 +45,8 @@ export interface EntityInternals {
   /** Assigned and not saved. Undefined: not assigned. */
   assigned(entity: EntityBase, attribute: StorageAttribute): Value | undefined
   assign(entity: EntityBase, attribute: StorageAttribute, value: Value): void
+  /** The same when no code does it: without the event. */
+  put(entity: EntityBase, attribute: StorageAttribute, value: Value): void
   /** Everything that a save would send. */
   changes(entity: EntityBase): ReadonlyMap<StorageAttribute, Value>
   /** An object value, the same one each time, so that changes inside it are found. */
@@ -100,6 +110,7 @@ export class EntityBase {
       },
       assigned: (entity, attribute) => entity.#more?.changes.get(attribute),
       assign: (entity, attribute, value) => entity.#assign(attribute, value),
+      put: (entity, attribute, value) => entity.#put(attribute, value),
       changes: entity => entity.#collect(),
       object(entity, attribute, read) {
         const { objects } = entity.#edit()
@@ -170,13 +181,10 @@ export class EntityBase {
 
   drop({ force = false }: { force?: boolean } = {}): Status {
     const { language, dataClass } = this[BINDING]
-    const { hooks } = language.options
     const row = this.#load()
     // By its key and not by its row id: after a transaction that was taken back this may be another entity's.
     const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
-    const stopped = hooks?.beforeDrop?.(this)
-    if (stopped) return stopped
     const { error } = language.drop({
       dataClass: dataClass.name,
       rowIds: Uint32Array.of(rowId),
@@ -188,7 +196,6 @@ export class EntityBase {
       this.#rowId = undefined
       this.#edit().isDropped = true
     }
-    hooks?.afterDrop?.(this, status)
     return status
   }
 
@@ -261,14 +268,18 @@ export class EntityBase {
   }
 
   #assign(attribute: StorageAttribute, value: Value): void {
-    const { language, layout } = this[BINDING]
+    this.#put(attribute, value)
+    this[BINDING].language.options.hooks?.touched?.(this, attribute)
+  }
+
+  #put(attribute: StorageAttribute, value: Value): void {
+    const { layout } = this[BINDING]
     // What is not assigned is to stay as it is now.
     this.#load()
     const { changes, objects, related } = this.#edit()
     changes.set(attribute, value)
     objects.delete(attribute)
     for (const relation of layout.references) if (relation.foreignKey === attribute) related.delete(relation)
-    language.options.hooks?.touched?.(this, attribute)
   }
 
   /** What has been assigned, and objects that were changed inside. */
@@ -300,12 +311,18 @@ export class EntityBase {
     this.#isPeeked = false
   }
 
-  /** What the writer gets. */
-  static body(entity: EntityBase): Record<string, unknown> {
-    const row = entity.#load()
-    const body: Record<string, unknown> = row ? { __KEY: row.key, __STAMP: entity.#sentStamp(row) } : {}
-    for (const [attribute, value] of entity.#collect()) body[attribute.name] = toJson(attribute, value)
-    return body
+  /** What the writer gets: which entities, and what code has made of them. */
+  static toSave(entities: readonly EntityBase[]): { elements: object[]; hooked: HookedElement[] } {
+    const elements: object[] = []
+    const hooked: HookedElement[] = []
+    for (const entity of entities) {
+      const row = entity.#load()
+      const seen = row ? entity.#sentStamp(row) : 0
+      elements.push(row ? { __KEY: row.key, __STAMP: seen } : {})
+      const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
+      hooked.push({ seen, values: Object.fromEntries(values) })
+    }
+    return { elements, hooked }
   }
 
   /** After a save. */
@@ -330,28 +347,26 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   if (!first) return []
   const { language, dataClass } = first[BINDING]
   const { hooks } = language.options
-  const statuses = entities.map(entity => hooks?.beforeSave?.(entity) ?? (isUnchanged(entity) ? SUCCESS : undefined))
-  const waiting = entities.filter((_, i) => statuses[i] === undefined)
+  const failures = entities.map(entity => hooks?.beforeSave?.(entity))
+  const waiting = entities.filter((entity, i) => !failures[i] && !isUnchanged(entity))
   const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
-  let done = 0
+  for (const [i, { rowId, row, failure }] of results.entries()) {
+    if (failure) failures[entities.indexOf(waiting[i]!)] = failure
+    else EntityBase.saved(waiting[i]!, rowId!, row!)
+  }
   return entities.map((entity, i) => {
-    let status = statuses[i]
-    if (!status) {
-      const { rowId, row, failure } = results[done++]!
-      if (!failure) EntityBase.saved(entity, rowId!, row!)
-      status = failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
-    }
-    hooks?.afterSave?.(entity, status)
-    return status
+    const failure = failures[i]
+    hooks?.afterSave?.(entity, failure)
+    return failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
   })
 }
 
 const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
 
 function send(language: Language, dataClass: string, entities: readonly EntityBase[]) {
-  const bodies = entities.map(entity => EntityBase.body(entity))
-  const body = Buffer.from(JSON.stringify(bodies))
-  return language.save({ dataClass, body, mode: 'update', atomic: false, trusted: true }).entities
+  const { elements, hooked } = EntityBase.toSave(entities)
+  const body = Buffer.from(JSON.stringify(elements))
+  return language.save({ dataClass, body, mode: 'update', atomic: false, trusted: true, hooked }).entities
 }
 
 /** As a status object of the language. Source: protocol notes, 5.10. */

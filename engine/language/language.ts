@@ -139,7 +139,8 @@ export class Language {
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    return this.written(writer => writer.write({ kind: 'delete', ...request }))
+    const send = (each: typeof request) => this.written(writer => writer.write({ kind: 'delete', ...each }))
+    return this.options.hooks?.drop?.(request, this, send) ?? send(request)
   }
 
   /** The open transaction, where bytes of images and blobs that it has put are kept. */

@@ -1,4 +1,4 @@
-import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { StorageAttribute, ValueAttribute } from '../catalog/attribute.ts'
 import { BinaryValue, type Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
 import { readBoolean, readInteger, readNumber, readText } from '../storage/read-value.ts'
@@ -52,12 +52,12 @@ export function rowReader(attribute: StorageAttribute, layout: RowLayout): (row:
 }
 
 /** A value of the engine. */
-export function toAuthor(attribute: StorageAttribute, value: Value): AuthorValue {
+export function toAuthor(attribute: ValueAttribute, value: Value): AuthorValue {
   return attribute.type === 'date' && typeof value === 'number' ? formatDate(value, attribute.simpleDate, ISO) : value
 }
 
 /** @throws {ProtocolError} 1508 when it is no value of the attribute */
-export function fromAuthor(attribute: StorageAttribute, value: AuthorValue): Value {
+export function fromAuthor(attribute: ValueAttribute, value: AuthorValue): Value {
   if (attribute.type === 'image' || attribute.type === 'blob') {
     if (value instanceof Uint8Array) return new BinaryValue(DEFAULT_MEDIA_TYPE[attribute.type], value)
     if (isBinary(value)) return new BinaryValue(value.mediaType, value.bytes)
@@ -68,7 +68,7 @@ export function fromAuthor(attribute: StorageAttribute, value: AuthorValue): Val
 }
 
 /** For the JSON of a save. */
-export function toJson(attribute: StorageAttribute, value: Value): unknown {
+export function toJson(attribute: ValueAttribute, value: Value): unknown {
   if (value instanceof BinaryValue) {
     return `data:${value.mediaType};base64,${Buffer.from(value.bytes).toString('base64')}`
   }

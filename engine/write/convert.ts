@@ -1,4 +1,4 @@
-import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { ValueAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { parseDate, parseDay } from '../catalog/date.ts'
 import { BinaryValue, type JsonContainer, type Value } from '../catalog/value.ts'
@@ -11,7 +11,7 @@ import { describe, WriteErrors } from './write-errors.ts'
  * @param trusted images and blobs may be data URLs
  * Source: protocol notes, 3.2, column Write.
  */
-export function convertValue(attribute: StorageAttribute, json: unknown, trusted: boolean): Value | ProtocolError {
+export function convertValue(attribute: ValueAttribute, json: unknown, trusted: boolean): Value | ProtocolError {
   if (json === null) return null
   switch (attribute.type) {
     case 'bool':
@@ -87,7 +87,7 @@ const MAX_DEPTH = 100
 const NUMERIC = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const CLOCK = /^(-?)(\d{1,9}):([0-5]?\d)(?::([0-5]?\d)(?:\.(\d{1,9}))?)?$/
 
-const wrongType = (attribute: StorageAttribute, json: unknown, expected: string): ProtocolError =>
+const wrongType = (attribute: ValueAttribute, json: unknown, expected: string): ProtocolError =>
   WriteErrors.WRONG_TYPE(attribute.name, describe(json), expected)
 
 function readNumber(json: unknown): number | undefined {
@@ -125,7 +125,7 @@ function isShallow(json: object, levels: number): boolean {
   return true
 }
 
-function readBinary(attribute: StorageAttribute, json: unknown, trusted: boolean): BinaryValue | ProtocolError {
+function readBinary(attribute: ValueAttribute, json: unknown, trusted: boolean): BinaryValue | ProtocolError {
   if (trusted && typeof json === 'string') {
     const value = readDataUrl(json, attribute.type === 'image' ? 'image/png' : 'application/octet-stream')
     return value ?? wrongType(attribute, json, 'a data URL such as "data:image/png;base64,…"')

@@ -2,6 +2,8 @@ import type { RelatedEntityAttribute, RowAttribute } from '../catalog/attribute.
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { ErrorData } from '../errors.ts'
+import { calculatedValues } from './put-calculated.ts'
+import type { HookedDeletion } from './requests.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
@@ -12,11 +14,22 @@ export interface Deletion {
   blocked: number[]
   /** What stopped the first of them. */
   error?: ErrorData
+  /** Nothing was done: code has not seen what would go, as it is now. */
+  changed?: boolean
 }
 
-interface Row {
+export interface Row {
   readonly dataClass: DataClass
   readonly rowId: number
+}
+
+/** Rows whose relation leads to a row. */
+export type Referencing = (relation: RelatedEntityAttribute, rowId: number) => Iterable<number>
+
+/** A row that stays, and the relation that it loses. */
+export interface Unlinked {
+  readonly row: Row
+  readonly relation: RelatedEntityAttribute
 }
 
 /**
@@ -30,16 +43,22 @@ export function deleteRows(
   dataClass: DataClass,
   rowIds: Iterable<number>,
   timestamp: string,
+  hooked?: HookedDeletion,
 ): Deletion {
   const selection = [...rowIds]
     .filter(rowId => transaction.row(dataClass, rowId) !== undefined)
     .map(rowId => ({ dataClass, rowId }))
-  const doomed = withCascades(transaction, selection)
+  const referencing = transaction.referencing.bind(transaction)
+  const doomed = withCascades(selection, referencing)
   const blocks = findBlocks(transaction, doomed)
   const free = selection.filter(row => !blocks.has(identify(row)))
   // What only cascades from blocked rows stays with them.
-  const going = blocks.size === 0 ? doomed : withCascades(transaction, free)
-  for (const row of going.values()) unlink(transaction, row, going, timestamp)
+  const going = blocks.size === 0 ? doomed : withCascades(free, referencing)
+  const unlinked = findUnlinked(going, referencing)
+  if (hooked && !isSeen(transaction, [...going.values(), ...unlinked.map(({ row }) => row)], hooked)) {
+    return { deleted: 0, blocked: [], changed: true }
+  }
+  for (const each of unlinked) unlink(transaction, each, timestamp, hooked)
   for (const { dataClass, rowId } of going.values()) transaction.remove(dataClass, rowId)
 
   const blocked = selection.filter(row => blocks.has(identify(row)))
@@ -54,20 +73,20 @@ export function deleteRows(
 }
 
 /** Row ids have 32 bits and table numbers 16: together they are a number that a double holds. */
-const identify = ({ dataClass, rowId }: Row): number => dataClass.tableNumber * 2 ** 32 + rowId
+export const identify = ({ dataClass, rowId }: Row): number => dataClass.tableNumber * 2 ** 32 + rowId
 
 /** A foreign key that must not be null cannot be set to null. */
 const onDelete = (relation: RelatedEntityAttribute): RelatedEntityAttribute['onDelete'] =>
   relation.onDelete === 'setNull' && relation.foreignKey.mandatory ? 'restrict' : relation.onDelete
 
 /** The rows and, transitively, those that go with them. */
-function withCascades(transaction: WriteTransaction, rows: readonly Row[]): Map<number, Row> {
+export function withCascades(rows: readonly Row[], referencing: Referencing): Map<number, Row> {
   const doomed = new Map(rows.map(row => [identify(row), row]))
   // A map is iterated in the order of insertion and goes on to what is added meanwhile.
   for (const { dataClass, rowId } of doomed.values()) {
     for (const relation of dataClass.referencedBy) {
       if (onDelete(relation) !== 'cascade') continue
-      for (const referrer of transaction.referencing(relation, rowId)) {
+      for (const referrer of referencing(relation, rowId)) {
         const row = { dataClass: relation.dataClass, rowId: referrer }
         if (!doomed.has(identify(row))) doomed.set(identify(row), row)
       }
@@ -108,24 +127,47 @@ const reason = (transaction: WriteTransaction, relation: RelatedEntityAttribute,
 const keyOf = (transaction: WriteTransaction, { dataClass, rowId }: Row): string =>
   describe(transaction.row(dataClass, rowId)!.value(dataClass.key))
 
-/** Sets references to `row` to null where the relation says so and the referring row stays. */
-function unlink(transaction: WriteTransaction, row: Row, going: ReadonlyMap<number, Row>, timestamp: string): void {
-  for (const relation of row.dataClass.referencedBy) {
-    if (onDelete(relation) !== 'setNull') continue
-    const { dataClass } = relation
-    for (const rowId of transaction.referencing(relation, row.rowId)) {
-      if (going.has(identify({ dataClass, rowId }))) continue
-      const old = transaction.entity(transaction.row(dataClass, rowId)!, rowId)
-      const values = new Map<RowAttribute, Value>(old.values)
-      const references = [...old.references]
-      values.set(relation.foreignKey, null)
-      // Several relations can share a foreign key.
-      transaction.layout(dataClass).references.forEach((other, i) => {
-        if (other.foreignKey !== relation.foreignKey) return
-        values.set(other, null)
-        references[i] = undefined
-      })
-      transaction.update(dataClass, { rowId, stamp: old.stamp + 1, values, references }, old, timestamp)
+/** What refers to rows that go, stays, and is to refer to nothing then. */
+export function findUnlinked(going: ReadonlyMap<number, Row>, referencing: Referencing): Unlinked[] {
+  const found: Unlinked[] = []
+  for (const { dataClass: target, rowId: targetRowId } of going.values()) {
+    for (const relation of target.referencedBy) {
+      if (onDelete(relation) !== 'setNull') continue
+      for (const rowId of referencing(relation, targetRowId)) {
+        const row = { dataClass: relation.dataClass, rowId }
+        if (!going.has(identify(row))) found.push({ row, relation })
+      }
     }
   }
+  return found
+}
+
+function unlink(
+  transaction: WriteTransaction,
+  { row: { dataClass, rowId }, relation }: Unlinked,
+  timestamp: string,
+  hooked: HookedDeletion | undefined,
+): void {
+  const old = transaction.entity(transaction.row(dataClass, rowId)!, rowId)
+  const values = new Map<RowAttribute, Value>(old.values)
+  const references = [...old.references]
+  values.set(relation.foreignKey, null)
+  // Several relations can share a foreign key.
+  transaction.layout(dataClass).references.forEach((other, i) => {
+    if (other.foreignKey !== relation.foreignKey) return
+    values.set(other, null)
+    references[i] = undefined
+  })
+  const made = hooked?.rows.find(each => each.rowId === rowId && each.dataClass === dataClass.name)?.values
+  for (const [attribute, value] of calculatedValues(dataClass, made ?? {})) values.set(attribute, value)
+  transaction.update(dataClass, { rowId, stamp: old.stamp + 1, values, references }, old, timestamp)
+}
+
+/** Whether code has seen all of the rows that it wants to see, as they are now. */
+function isSeen(transaction: WriteTransaction, rows: readonly Row[], hooked: HookedDeletion): boolean {
+  const stamps = new Map(hooked.rows.map(({ dataClass, rowId, seen }) => [`${dataClass} ${rowId}`, seen]))
+  return rows.every(({ dataClass, rowId }) => {
+    if (!hooked.dataClasses.includes(dataClass.name)) return true
+    return stamps.get(`${dataClass.name} ${rowId}`) === transaction.row(dataClass, rowId)!.stamp
+  })
 }

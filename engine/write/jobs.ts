@@ -132,7 +132,7 @@ export class DeleteJob implements WriteJob {
     const run = () => {
       const stale = this.stamps && staleRows(transaction, this.dataClass, slice, this.stamps)
       const fresh = stale ? slice.filter(rowId => !stale.rowIds.has(rowId)) : slice
-      deletion = deleteRows(transaction, this.dataClass, fresh, timestamp)
+      deletion = deleteRows(transaction, this.dataClass, fresh, timestamp, this.request.hooked)
       if (!stale || stale.rowIds.size === 0) return
       deletion.blocked.push(...stale.rowIds)
       deletion.error ??= stale.error
@@ -141,11 +141,15 @@ export class DeleteJob implements WriteJob {
     else {
       const kept = transaction.attempt(() => {
         run()
-        return deletion.blocked.length === 0
+        return deletion.blocked.length === 0 && !deletion.changed
       })
       if (!kept) deletion.deleted = 0
     }
     return () => {
+      if (deletion.changed) {
+        this.outcome = { kind: 'delete', deleted: this.deleted, changed: true }
+        return
+      }
       this.deleted += deletion.deleted
       this.blocked = isRetry ? deletion.blocked : [...this.blocked, ...deletion.blocked]
       this.error = isRetry ? deletion.error : (this.error ?? deletion.error)

@@ -1,4 +1,4 @@
-import type { RowAttribute } from '../catalog/attribute.ts'
+import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
@@ -15,13 +15,17 @@ export function putCalculated(
   const row = transaction.row(dataClass, rowId)
   if (row?.stamp !== seen) return
   const old = transaction.entity(row, rowId)
-  const changed = new Map<RowAttribute, Value>(old.values)
-  for (const [name, json] of Object.entries(values)) {
+  const changed = new Map<RowAttribute, Value>([...old.values, ...calculatedValues(dataClass, values)])
+  transaction.update(dataClass, { ...old, values: changed }, old, row.timestamp)
+}
+
+/** Values of stored attributes from the JSON of code. @throws {ProtocolError} when one does not fit */
+export function calculatedValues(dataClass: DataClass, values: Record<string, unknown>): [StorageAttribute, Value][] {
+  return Object.entries(values).flatMap(([name, json]) => {
     const attribute = dataClass.attributesByName.get(name)
-    if (attribute?.kind !== 'storage') continue
+    if (attribute?.kind !== 'storage') return []
     const value = convertValue(attribute, json, true)
     if (value instanceof ProtocolError) throw value
-    changed.set(attribute, value)
-  }
-  transaction.update(dataClass, { ...old, values: changed }, old, row.timestamp)
+    return [[attribute, value]]
+  })
 }

@@ -48,6 +48,23 @@ export interface DeleteRequest {
   /** The stamp that each was seen with; one that has another now stays. Undefined: none is compared. */
   stamps?: Uint32Array
   atomic: boolean
+  hooked?: HookedDeletion
+}
+
+/** What the drop events of some dataclasses have looked at, before the deletion. */
+export interface HookedDeletion {
+  /** Dataclasses of which nothing may go, or lose a reference, that is not among {@link rows} as it is now. */
+  dataClasses: readonly string[]
+  rows: readonly HookedRow[]
+}
+
+export interface HookedRow {
+  dataClass: string
+  rowId: number
+  /** `__STAMP` of the entity that code has seen. */
+  seen: number
+  /** Of one that stays without a reference: its stored calculated attributes, as JSON by name. */
+  values?: Record<string, unknown>
 }
 
 /** New values of stored calculated attributes, after their code has changed. Stamps and timestamps stay. */
@@ -113,6 +130,8 @@ export interface DeleteResult {
   deleted: number
   /** What stopped the first entity that could not be deleted. */
   error?: ErrorData
+  /** Entities were changed since code has looked at them: what is left has to be looked at again. */
+  changed?: boolean
 }
 
 export interface CalculatedResult {

@@ -58,7 +58,8 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
     return { failure: saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name)) }
   }
   const row = transaction.row(dataClass, rowId)!
-  if (hooked?.failure) return { row: row.bytes, rowId, failure: hooked.failure }
+  // What code does not find it is not to show.
+  if (hooked?.failure) return { ...(hooked.seen >= 0 && { row: row.bytes, rowId }), failure: hooked.failure }
   const sentStamp = own(element, '__STAMP')
   if (Number(sentStamp ?? Number.NaN) !== row.stamp || (hooked?.seen ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
@@ -158,6 +159,9 @@ class Saver {
 
   private make(attribute: Attribute | undefined, json: unknown): void {
     if (attribute?.kind !== 'storage') throw new Error(`code can only set storage attributes, not ${attribute?.name}`)
+    for (const relation of this.sentRelations.keys()) {
+      if (relation.foreignKey === attribute) this.sentRelations.delete(relation)
+    }
     const value = convertValue(attribute, json, true)
     if (value instanceof ProtocolError) this.reject(attribute, value)
     else if (attribute === attribute.dataClass.key) this.change(attribute, value)
@@ -327,7 +331,7 @@ class Saver {
 }
 
 /** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined when there is none. */
-function linkedKey(json: unknown): unknown {
+export function linkedKey(json: unknown): unknown {
   if (!isJsonObject(json)) return json
   const deferred = own(json, '__deferred')
   return isJsonObject(deferred) ? own(deferred, '__KEY') : own(json, '__KEY')

@@ -64,6 +64,20 @@ export const WriteErrors = defineErrors('WRITE', {
     http: 422,
     message: (attribute: string, reason: string) => `the value of ${attribute} cannot be modified: ${reason}`,
   },
+  /** Code of an event saves or drops the very entity that it is about. */
+  IN_EVENT: {
+    errCode: 1562,
+    http: 500,
+    message: (action: string, dataClass: string) =>
+      `an entity of ${dataClass} cannot be ${action === 'save' ? 'saved' : 'dropped'} by code of its own events`,
+  },
+  /** Of a deletion whose events see something else each time. */
+  CHANGED_MEANWHILE: {
+    errCode: 1121,
+    http: 409,
+    message: (dataClass: string, attempts: number) =>
+      `others changed what was to be deleted of ${dataClass} ${attempts} times while its events ran; try again`,
+  },
   MANDATORY: {
     errCode: 1116,
     http: 422,

@@ -99,14 +99,38 @@ t.test('the classes of a module are those that extend ours, described as plain d
       { kind: 'event', name: 'salaryTouched', event: 'touched', attribute: 'salary' },
     ],
     setters: ['fullName'],
+    fingerprints: { fullName: describeClass(EmployeeEntity).fingerprints.fullName },
   })
   t.same(describeClass(Cart), {
     kind: 'singleton',
     name: 'Cart',
     members: [{ kind: 'function', name: 'add', exposed: true, allowedOnHTTPGET: false }],
     setters: [],
+    fingerprints: {},
   })
   t.same(structuredClone(describeClass(EmployeeEntity)), describeClass(EmployeeEntity))
+})
+
+t.test('the fingerprint of a calculated attribute changes with its code, or with its version alone', async t => {
+  const fingerprintOf = (author: AuthorClass) => describeClass(author).fingerprints.name
+  class First extends Entity('Employee') {
+    @calculated({ type: 'string' }) get name() {
+      return 'a'
+    }
+  }
+  class Second extends Entity('Employee') {
+    @calculated({ type: 'string' }) get name() {
+      return 'b'
+    }
+  }
+  class Third extends Entity('Employee') {
+    @calculated({ type: 'string', version: 3 }) get name() {
+      return 'c'
+    }
+  }
+  t.match(fingerprintOf(First), /^[\w-]{22}$/)
+  t.not(fingerprintOf(First), fingerprintOf(Second))
+  t.equal(fingerprintOf(Third), 'version 3')
 })
 
 t.test('what a base class of the author has is there too, before its own', async t => {

@@ -1,0 +1,49 @@
+import { ProtocolError, type SaveStatus } from '../errors.ts'
+import type { SaveFailure } from '../write/requests.ts'
+import { WriteErrors } from '../write/write-errors.ts'
+import type { EventError } from './event-code.ts'
+
+const MILD: SaveStatus = { status: 7, statusText: 'Mild Validation Error' }
+const SERIOUS: SaveStatus = { status: 8, statusText: 'Serious Validation Error' }
+const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
+
+/**
+ * An error object of an event, as it is reported.
+ * @param isValidation of a validate event: mild unless it says otherwise
+ * @param consequence follows it, unless it is mild
+ * Source: protocol notes, 9; base specification, 7.
+ */
+export function eventFailure(error: EventError, isValidation: boolean, consequence: ProtocolError): SaveFailure {
+  const { errCode, message, extraDescription } = error
+  const isMild = isValidation && error.seriousError !== true
+  const status = isMild ? MILD : isValidation ? SERIOUS : OTHER
+  const own = new ProtocolError({
+    name: 'HOOKS.EVENT',
+    httpStatus: 422,
+    entries: [
+      {
+        message: String(message ?? ''),
+        componentSignature: 'DBEV',
+        errCode,
+        ...(extraDescription !== undefined && { extraDescription: plainCopy(extraDescription) }),
+      },
+    ],
+    saveStatus: status,
+  })
+  return { status, error: (isMild ? own : own.followedBy(consequence)).toData() }
+}
+
+/** Why an entity cannot be saved or dropped by code of its own events. */
+export function busyFailure(action: 'save' | 'drop', dataClass: string): SaveFailure {
+  const error = WriteErrors.IN_EVENT(action, dataClass)
+  return { status: OTHER, error: error.toData() }
+}
+
+/** What JSON keeps of it: an author may have put anything into it. */
+function plainCopy(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? 'null')
+  } catch {
+    return String(value)
+  }
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import { BINDING } from '../language/binding.ts'
+import { type EntityBase, type EntityHooks, internals } from '../language/entity.ts'
+import type { Language } from '../language/language.ts'
+import { toJson } from '../language/values.ts'
+import type { DeleteResult, SaveFailure } from '../write/requests.ts'
+import { describe, WriteErrors } from '../write/write-errors.ts'
+import { computedValue } from './computed-value.ts'
+import { type DropRequest, dropWithEvents } from './drop.ts'
+import { busyFailure, eventFailure } from './hook-errors.ts'
+import type { HookedClasses } from './hooked-classes.ts'
+
+/** A save that has begun: names of the attributes that it changes. */
+interface Saving {
+  attributes: readonly string[]
+}
+
+/**
+ * Runs the code of events around saves, and computes what is stored of calculated attributes.
+ *
+ *   assigned: touched (attribute, entity) → save: validateSave (attributes, entity) → saving (attributes, entity)
+ *   → stored calculated attributes → written → afterSave
+ *
+ * Source: protocol notes, 3.8 and 9.
+ */
+export class Hooks implements EntityHooks {
+  private readonly saving = new Map<EntityBase, Saving>()
+  /** Saves of an entity by its own events: their end is not that of the save. */
+  private readonly refused = new Set<EntityBase>()
+  /** Rows whose drop has begun, as `identify` names them. */
+  readonly dropping = new Set<number>()
+  private readonly touching = new Map<EntityBase, Set<StorageAttribute>>()
+
+  /** @param onFault what goes wrong when it is too late to tell the client: for the log */
+  constructor(
+    readonly classes: HookedClasses,
+    readonly onFault: (error: unknown) => void,
+  ) {}
+
+  /** A new entity has been made, in memory. */
+  constructed(entity: EntityBase): void {
+    const { dataClass } = entity[BINDING]
+    this.classes.events(dataClass)?.run('constructor', entity, [])
+  }
+
+  touched(entity: EntityBase, attribute: StorageAttribute): void {
+    const { dataClass } = entity[BINDING]
+    const events = this.classes.events(dataClass)
+    if (!events?.has('touched')) return
+    const attributes = this.touching.get(entity) ?? new Set()
+    // Its own code assigns it once more.
+    if (attributes.has(attribute)) return
+    this.touching.set(entity, attributes.add(attribute))
+    try {
+      events.run('touched', entity, [attribute.name], { attributeName: attribute.name })
+    } finally {
+      attributes.delete(attribute)
+    }
+  }
+
+  /** @returns why it is not to be saved */
+  beforeSave(entity: EntityBase): SaveFailure | undefined {
+    const { dataClass } = entity[BINDING]
+    if (!this.classes.onSave(dataClass) || !(entity.isNew() || entity.touched())) return undefined
+    if (this.saving.has(entity)) {
+      this.refused.add(entity)
+      return busyFailure('save', dataClass.name)
+    }
+    const saving: Saving = { attributes: entity.touchedAttributes() }
+    this.saving.set(entity, saving)
+    const events = this.classes.events(dataClass)
+    for (const kind of ['validateSave', 'saving'] as const) {
+      const error = events?.run(kind, entity, saving.attributes)
+      if (error) return eventFailure(error, kind === 'validateSave', notSaved(entity))
+      // Code may have assigned others.
+      saving.attributes = entity.touchedAttributes()
+    }
+    if (entity.isNew()) fillUuids(entity, dataClass)
+    this.calculate(entity)
+    return undefined
+  }
+
+  afterSave(entity: EntityBase, failure: SaveFailure | undefined): void {
+    if (this.refused.delete(entity)) return
+    const saving = this.saving.get(entity)
+    if (!saving) return
+    const details = {
+      savedAttributes: saving.attributes,
+      saveStatus: failure ? 'failed' : 'success',
+      ...(failure && { status: failure.status.status, statusText: failure.status.statusText }),
+    }
+    try {
+      this.classes.events(entity[BINDING].dataClass)?.run('afterSave', entity, [], details)
+    } catch (error) {
+      // It has been saved, or not: this changes nothing about it.
+      this.onFault(error)
+    } finally {
+      this.saving.delete(entity)
+    }
+  }
+
+  drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {
+    return dropWithEvents(request, language, this, send)
+  }
+
+  /** What the stored calculated attributes of an entity are now, as JSON. */
+  calculated(entity: EntityBase): Record<string, unknown> {
+    const stored = this.classes.stored(entity[BINDING].dataClass)
+    return Object.fromEntries(stored.map(each => [each.name, toJson(each, computedValue(entity, each))]))
+  }
+
+  private calculate(entity: EntityBase): void {
+    for (const attribute of this.classes.stored(entity[BINDING].dataClass)) {
+      internals.put(entity, attribute, computedValue(entity, attribute))
+    }
+  }
+}
+
+/** So that code can use what is otherwise made when the entity is written. */
+function fillUuids(entity: EntityBase, { attributes }: DataClass): void {
+  for (const attribute of attributes) {
+    if (attribute.kind !== 'storage' || attribute.autoFill !== 'uuid') continue
+    if ((internals.assigned(entity, attribute) ?? null) !== null) continue
+    internals.put(entity, attribute, randomUUID().replaceAll('-', '').toUpperCase())
+  }
+}
+
+function notSaved(entity: EntityBase) {
+  const { dataClass } = entity[BINDING]
+  return entity.isNew()
+    ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
+    : WriteErrors.ENTITY_NOT_SAVED(describe(entity.getKey()), dataClass.name)
+}

@@ -1,0 +1,134 @@
+import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import { ProtocolError } from '../errors.ts'
+import type { Binding } from '../language/binding.ts'
+import { type EntityBase, internals } from '../language/entity.ts'
+import type { Language } from '../language/language.ts'
+import { toJson } from '../language/values.ts'
+import { convertValue } from '../write/convert.ts'
+import { isJsonObject, parseBody } from '../write/parse-body.ts'
+import type { HookedElement, SavedEntity, SaveRequest, SaveResult } from '../write/requests.ts'
+import { linkedKey } from '../write/save-entity.ts'
+import { describe, saveFailure, WriteErrors } from '../write/write-errors.ts'
+import type { Hooks } from './hooks.ts'
+
+/** Entities of one request to the writer: others get in between. */
+const SLICE = 500
+
+/**
+ * Saves the body of a client with the code of its dataclass around it. The writer gets the body as it came, so that it
+ * tells what is wrong with it as always, and what code has made of each element.
+ * @throws what the body has against it as a whole; what code throws
+ * Source: base specification 4.4; protocol notes 5 and 9.
+ */
+export function saveElements(request: SaveRequest, language: Language, hooks: Hooks): SaveResult {
+  const binding = language.binding(request.dataClass)
+  const { elements, many } = parseBody(request.body, binding.dataClass)
+  const entities: SavedEntity[] = []
+  let globalStamp = 0
+  for (const slice of request.atomic || request.mode !== 'update' ? [elements] : slices(elements)) {
+    const prepared = slice.map(element => prepare(element, request.trusted ?? false, binding, hooks))
+    const body = slice.length === elements.length ? request.body : Buffer.from(JSON.stringify(slice))
+    const result = language.save({ ...request, body, hooked: prepared.map(({ hooked }) => hooked) })
+    globalStamp = result.globalStamp
+    for (const [i, saved] of result.entities.entries()) {
+      entities.push(saved)
+      const { entity } = prepared[i]!
+      if (entity && request.mode === 'update') hooks.afterSave(entity, saved.failure)
+    }
+  }
+  return { kind: 'save', many, entities, globalStamp }
+}
+
+/** An entity that comes twice is seen the second time as the first has left it. */
+function slices(elements: readonly unknown[]): unknown[][] {
+  const found: unknown[][] = [[]]
+  let keys = new Set<string>()
+  for (const element of elements) {
+    const key = isJsonObject(element) && Object.hasOwn(element, '__KEY') ? String(element.__KEY) : undefined
+    if (found.at(-1)!.length === SLICE || (key !== undefined && keys.has(key))) {
+      found.push([])
+      keys = new Set()
+    }
+    if (key !== undefined) keys.add(key)
+    found.at(-1)!.push(element)
+  }
+  return found
+}
+
+interface Prepared {
+  readonly hooked: HookedElement
+  readonly entity?: EntityBase
+}
+
+/** Stands for an entity that there is not, or that may not be seen. */
+const UNSEEN = -1
+
+function prepare(element: unknown, trusted: boolean, binding: Binding, hooks: Hooks): Prepared {
+  // The writer says what is wrong with it.
+  if (!isJsonObject(element)) return { hooked: { seen: UNSEEN, values: {} } }
+  const { dataClass } = binding
+  const key = Object.hasOwn(element, '__KEY') ? (element.__KEY ?? null) : null
+  const entity = key === null ? binding.entity(undefined) : binding.instance.get(key)
+  if (!entity) {
+    const problem = WriteErrors.ENTITY_NOT_FOUND(describe(key), dataClass.name)
+    const failure = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name))
+    return { hooked: { seen: UNSEEN, values: {}, failure } }
+  }
+  const seen = entity.getStamp()
+  const sent = new Map<StorageAttribute, Value>()
+  for (const [name, json] of Object.entries(element)) {
+    const attribute = name.startsWith('__') ? undefined : dataClass.attributesByName.get(name)
+    if (attribute && (trusted || attribute.scope === 'public'))
+      assign(entity, attribute, json, { trusted, sent, binding })
+  }
+  const failure = hooks.beforeSave(entity)
+  const values: Record<string, unknown> = {}
+  for (const [attribute, value] of internals.changes(entity)) {
+    if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
+  }
+  return { hooked: { seen, values, ...(failure && { failure }) }, entity }
+}
+
+interface Assignment {
+  readonly trusted: boolean
+  /** Values that the writer gets from the element itself. */
+  readonly sent: Map<StorageAttribute, Value>
+  readonly binding: Binding
+}
+
+/** Gives an entity what a client sends, as far as it can be read and set: the writer tells of the rest. */
+function assign(entity: EntityBase, attribute: Attribute, json: unknown, context: Assignment): void {
+  const { trusted, sent, binding } = context
+  const { calculation } = attribute as { calculation?: StorageAttribute['calculation'] }
+  if (calculation) {
+    if (calculation.settable) (entity as unknown as Record<string, unknown>)[attribute.name] = json
+    return
+  }
+  switch (attribute.kind) {
+    case 'storage': {
+      if (attribute.type === 'image' || attribute.type === 'blob' || (attribute.readOnly && !trusted)) return
+      const value = convertValue(attribute, json, trusted)
+      if (!(value instanceof ProtocolError)) set(attribute, value)
+      return
+    }
+    case 'relatedEntity': {
+      const link = linkedKey(json)
+      const key = link === undefined ? undefined : convertValue(attribute.target.key, link, false)
+      if (key === undefined || key instanceof ProtocolError) return
+      // The foreign key is the value of a relation.
+      const value = key === null ? null : convertValue(attribute.foreignKey, key, false)
+      if (!(value instanceof ProtocolError)) set(attribute.foreignKey, value)
+      return
+    }
+    case 'alias':
+      if (attribute.relations.length === 0) assign(entity, attribute.target, json, context)
+  }
+
+  function set(target: StorageAttribute, value: Value): void {
+    // The key of an entity that exists stays.
+    if (target === binding.dataClass.key && !entity.isNew()) return
+    sent.set(target, value)
+    internals.assign(entity, target, value)
+  }
+}

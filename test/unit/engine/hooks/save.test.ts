@@ -1,0 +1,249 @@
+import t from 'tap'
+import { calls, EmployeeEntity, effects, stops } from './staff-code.ts'
+import { openHookedWorld } from './world.ts'
+
+const { save, stored, run, faults } = await openHookedWorld(t, [EmployeeEntity])
+
+t.beforeEach(() => {
+  calls.length = 0
+  stops.clear()
+  effects.clear()
+})
+const stampOf = (key: number): number => run(ds => ds.Employee!.get(key)!.getStamp())
+const employee = (key: number, values: object) => ({ __KEY: key, __STAMP: stampOf(key), ...values })
+
+t.test('P9 the events of an update come in their order, attributes before the entity', async t => {
+  const { entities } = save(employee(1, { salary: 91_000, firstName: 'Ada' }))
+  t.equal(entities[0]!.failure, undefined)
+  t.same(calls, [
+    'touched salary',
+    'touched any "salary"',
+    'touched any "firstName"',
+    'validateSave salary',
+    'validateSave',
+    'saving',
+    'afterSave ["success",["salary","firstName"]]',
+  ])
+  t.match(stored(1), { salary: 91_000, firstName: 'Ada' })
+})
+
+t.test('P9 a new entity is constructed first', async t => {
+  const { entities } = save({ firstName: 'Mary', lastName: 'Shelley' })
+  t.equal(entities[0]!.failure, undefined)
+  t.same(calls, [
+    'constructor',
+    'touched any "firstName"',
+    'touched any "lastName"',
+    'validateSave',
+    'saving lastName',
+    'saving',
+    'afterSave ["success",["firstName","lastName"]]',
+  ])
+})
+
+t.test('P9 an update that sends nothing has no events', async t => {
+  t.equal(save(employee(1, {})).entities[0]!.failure, undefined)
+  t.same(calls, [])
+})
+
+const failures = [
+  {
+    name: 'a mild error of validateSave is a status and one error',
+    stop: ['validateSave', { errCode: 4, message: 'no' }],
+    events: ['validateSave salary', 'validateSave'],
+    status: { status: 7, statusText: 'Mild Validation Error' },
+    errors: [4],
+  },
+  {
+    name: 'a serious error of an attribute stops the events after it',
+    stop: ['validateSave salary', { errCode: 5, message: 'no', seriousError: true, extraDescription: { a: 1 } }],
+    events: ['validateSave salary'],
+    status: { status: 8, statusText: 'Serious Validation Error' },
+    errors: [5, 1517],
+  },
+  {
+    name: 'an error of saving is another error',
+    stop: ['saving', { errCode: 6, message: 'no' }],
+    events: ['validateSave salary', 'validateSave', 'saving'],
+    status: { status: 4, statusText: 'Other error' },
+    errors: [6, 1517],
+  },
+] as const
+for (const { name, stop, events, status, errors } of failures) {
+  t.test(`P9 ${name}`, async t => {
+    stops.set(...(stop as unknown as [string, unknown]))
+    const before = stored(2)
+    const [saved] = save(employee(2, { salary: 1 })).entities
+    t.same(saved!.failure?.status, status)
+    t.same(
+      saved!.failure?.error.entries.map(({ errCode }) => errCode),
+      errors,
+    )
+    const [own] = saved!.failure!.error.entries
+    t.equal(own!.componentSignature, 'DBEV')
+    t.equal(saved!.failure?.error.httpStatus, 422)
+    t.same(own!.extraDescription, 'extraDescription' in stop[1] ? stop[1].extraDescription : undefined)
+    t.ok(saved!.row, 'the entity as it is on the server')
+    t.same(calls.slice(2), [...events, 'afterSave ["failed",["salary"]]'])
+    t.same(stored(2), before)
+    const direct = run(ds => {
+      const entity = ds.Employee!.get(2)!
+      entity.salary = 1
+      return entity.save()
+    })
+    t.match(direct, { success: false, ...status })
+    t.same(
+      direct.errors?.map(({ errCode }) => errCode),
+      errors,
+      'function code gets the same',
+    )
+  })
+}
+
+t.test('P9 an event error precedes that of the stamp', async t => {
+  stops.set('validateSave', { errCode: 4, message: 'no' })
+  t.same(save({ __KEY: 2, __STAMP: 77, salary: 1 }).entities[0]!.failure?.status.status, 7)
+  stops.clear()
+  t.same(save({ __KEY: 2, __STAMP: 77, salary: 1 }).entities[0]!.failure?.status.status, 2)
+  t.equal(calls.at(-1), 'afterSave ["failed",["salary"]]')
+})
+
+t.test('P9 code sets what clients may not, and its values are what counts', async t => {
+  effects.set('saving', entity => {
+    entity.secret = 'set by code'
+    entity.salary = 50_000
+    entity.employerID = 2
+  })
+  const [saved] = save(employee(2, { salary: 1, employer: { __KEY: 1 } })).entities
+  t.equal(saved!.failure, undefined)
+  t.match(stored(2), { secret: 'set by code', salary: 50_000, employerID: 2, employer: '2' })
+})
+
+t.test('P5.1 what is wrong with the values is told as without events', async t => {
+  const [saved] = save(employee(2, { salary: 'much', nmae: 1, secret: 'x' })).entities
+  t.same(
+    saved!.failure?.error.entries.map(({ errCode }) => errCode),
+    [1508, 1500, 1500, 1517],
+  )
+  t.same(save({ __KEY: 99, __STAMP: 1, salary: 2 }).entities[0]!.failure?.status.status, 5)
+  t.same(
+    save([1, null]).entities.map(({ failure }) => failure?.error.entries[0]?.errCode),
+    [1806, 1806],
+  )
+})
+
+t.test('P5.4 and P5.5 one that is stopped leaves the others, or takes them with it when atomic', async t => {
+  effects.set('validateSave', entity => {
+    if (entity.firstName === 'Bad') stops.set('validateSave', { errCode: 9, message: 'bad' })
+    else stops.delete('validateSave')
+  })
+  const body = () => [employee(1, { firstName: 'Good' }), employee(2, { firstName: 'Bad' })]
+  const atomic = save(body(), { atomic: true }).entities
+  t.same([!!atomic[0]!.failure, !!atomic[1]!.failure], [false, true])
+  t.equal(stored(1)!.firstName, 'Ada')
+  const single = save(body()).entities
+  t.same([!!single[0]!.failure, !!single[1]!.failure], [false, true])
+  t.equal(stored(1)!.firstName, 'Good')
+  save(employee(1, { firstName: 'Ada' }))
+})
+
+t.test('P5.1 an entity that comes twice is seen the second time as the first has left it', async t => {
+  const seen: unknown[] = []
+  effects.set('validateSave', entity => void seen.push([entity.salary, entity.firstName]))
+  const stamp = stampOf(1)
+  const { entities } = save([
+    { __KEY: 1, __STAMP: stamp, salary: 7 },
+    { __KEY: 1, __STAMP: stamp + 1, firstName: 'A.' },
+  ])
+  t.same(
+    entities.map(({ failure }) => failure),
+    [undefined, undefined],
+  )
+  t.same(seen, [
+    [7, 'Ada'],
+    [7, 'A.'],
+  ])
+})
+
+t.test('P5.6 validate and refresh run the events and write nothing', async t => {
+  const before = stored(3)
+  for (const mode of ['validate', 'refresh'] as const) {
+    calls.length = 0
+    t.equal(save(employee(3, { lastName: 'X' }), { mode }).entities[0]!.failure, undefined)
+    t.same(calls, ['touched any "lastName"', 'validateSave', 'saving lastName', 'saving'])
+    t.same(stored(3), before)
+  }
+  stops.set('validateSave', { errCode: 9, message: 'bad' })
+  t.ok(save(employee(3, { lastName: 'X' }), { mode: 'validate' }).entities[0]!.failure)
+})
+
+t.test('P9 an entity is not saved by its own events', async t => {
+  let status: unknown
+  effects.set('afterSave', entity => {
+    entity.salary = 8
+    status = entity.save()
+  })
+  t.equal(save(employee(3, { salary: 9 })).entities[0]!.failure, undefined)
+  t.match(status, { success: false, status: 4, errors: [{ errCode: 1562 }] })
+  t.equal(stored(3)!.salary, 9)
+})
+
+t.test('P9 a touched event that assigns its own attribute ends', async t => {
+  effects.set('touched salary', entity => {
+    entity.salary = 10
+  })
+  save(employee(3, { salary: 11 }))
+  t.equal(stored(3)!.salary, 10)
+})
+
+t.test('P9 what goes wrong after a save is for the log', async t => {
+  effects.set('afterSave', () => {
+    throw new Error('too late')
+  })
+  t.equal(save(employee(3, { salary: 12 })).entities[0]!.failure, undefined)
+  t.match(faults.pop(), { message: 'too late' })
+})
+
+t.test('P9 code that throws ends the request, and nothing is written', async t => {
+  effects.set('saving', () => {
+    throw new TypeError('oops')
+  })
+  t.throws(() => save(employee(3, { salary: 13 })), { message: 'oops' })
+  t.equal(stored(3)!.salary, 12)
+  effects.clear()
+  t.equal(save(employee(3, { salary: 13 })).entities[0]!.failure, undefined, 'and the next one works')
+})
+
+t.test('P3.8 a stored attribute is computed at every save and never set by clients', async t => {
+  const of = (key: number) => stored(key)!.label
+  save({ ID: 40, firstName: 'New', lastName: 'One' })
+  t.equal(of(40), 'One, New -')
+  save(employee(40, { firstName: 'Newer' }))
+  t.equal(of(40), 'One, Newer -')
+  run(ds => {
+    const entity = ds.Employee!.get(40)!
+    entity.lastName = 'Two'
+    t.equal(entity.save().success, true)
+    t.equal(ds.Employee!.query('label = "Two, Newer -"').length, 1)
+  })
+  t.equal(of(40), 'Two, Newer -')
+})
+
+t.test('P3.8 a set handler gets what a client sends', async t => {
+  t.equal(save(employee(40, { label: 'Three, Third' })).entities[0]!.failure, undefined)
+  t.match(stored(40), { lastName: 'Three', firstName: 'Third', label: 'Three, Third -' })
+  const [refused] = save(employee(40, { monthly: 3 })).entities
+  t.match(refused!.failure?.error.entries[0], { errCode: 1516 })
+})
+
+t.test('P3.8 values of this moment are computed when they are asked for, and once', async t => {
+  run(ds => {
+    calls.length = 0
+    t.equal(ds.Employee!.query('monthly = 10000').first()?.ID, 4)
+    const asked = calls.length
+    t.equal(ds.Employee!.query('monthly > 9000').length, 1)
+    t.equal(calls.length, asked)
+    t.same(ds.Employee!.query('boss = lovelace order by boss').extract('ID'), [2, 3])
+    t.equal(ds.Employee!.all().sum('monthly'), Number(ds.Employee!.all().sum('salary')) / 12)
+  })
+})

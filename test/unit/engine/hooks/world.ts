@@ -1,0 +1,68 @@
+import type { Test } from 'tap'
+import { addCalculated } from '../../../../engine/catalog/add-calculated.ts'
+import { calculatedDeclarations, HookedClasses } from '../../../../engine/hooks/hooked-classes.ts'
+import { Hooks } from '../../../../engine/hooks/hooks.ts'
+import { attachCalculated } from '../../../../engine/hooks/live-values.ts'
+import { saveElements } from '../../../../engine/hooks/save-elements.ts'
+import { type AuthorClass, describeClass } from '../../../../engine/language/describe-classes.ts'
+import type { SaveRequest, SaveResult } from '../../../../engine/write/requests.ts'
+import { WriterLink } from '../../../../engine/write/writer-link.ts'
+import { company } from '../../../support/fixtures/company.ts'
+import { openWorld } from '../language/world.ts'
+
+export type HookedWorld = Awaited<ReturnType<typeof openHookedWorld>>
+
+// biome-ignore lint/suspicious/noExplicitAny: a model that is changed
+type Loose = any
+
+/** The company fixture with code of authors, in the thread of the test. */
+export async function openHookedWorld(
+  t: Test,
+  classes: readonly AuthorClass[],
+  change: (model: Loose) => void = () => {},
+) {
+  const base = structuredClone(company.model)
+  change(base)
+  const descriptors = classes.map(describeClass)
+  const faults: unknown[] = []
+  const hooks = new Hooks(new HookedClasses(descriptors), error => faults.push(error))
+  const model = addCalculated(base, calculatedDeclarations(descriptors)) as typeof company.model
+  const world = await openWorld(t, { fixture: { ...company, model }, classes, hooks })
+  attachCalculated(world.language, descriptors)
+  const behind = new WriterLink(end => void world.engine.linkWriter(end))
+  t.teardown(() => behind.close())
+  const { language, run } = world
+  return {
+    ...world,
+    hooks,
+    faults,
+    /** As a client does. */
+    save(body: unknown, request: Partial<SaveRequest> = {}): SaveResult {
+      const bytes = Buffer.from(JSON.stringify(body))
+      const whole: SaveRequest = {
+        kind: 'save',
+        dataClass: 'Employee',
+        body: bytes,
+        mode: 'update',
+        atomic: false,
+        ...request,
+      }
+      return run(() => saveElements(whole, language, hooks))
+    },
+    /** As somebody else does, while the thread of the test is at something. Without code. */
+    other(element: object): void {
+      const body = Buffer.from(JSON.stringify(element))
+      behind.write({ kind: 'save', dataClass: 'Employee', body, mode: 'update', atomic: false })
+    },
+    /** Of an employee, as it is stored. */
+    stored(key: number): Record<string, unknown> | undefined {
+      return run(() => {
+        const { dataClass } = language.binding('Employee')
+        const table = language.snapshot.table(dataClass)
+        const rowId = table.findKey(key)
+        const row = rowId === undefined ? undefined : table.row(rowId)!
+        return row && Object.fromEntries(row.layout.slots.map(each => [each.name, row.value(each)]))
+      })
+    },
+  }
+}
