@@ -18,6 +18,10 @@ export interface ErrorEntry {
 export interface SaveStatus {
   status: number
   statusText: string
+  /** Of an entity that another session has locked. */
+  lockKind?: number
+  lockKindText?: string
+  lockInfo?: object
 }
 
 /** Plain data of a {@link ProtocolError}: an `Error` loses its class when it crosses a thread. */

@@ -29,7 +29,7 @@ import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts
 import { FunctionErrors } from './functions/function-errors.ts'
 import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
 import type { CallTask, ClassModule, FunctionOutcome } from './functions/tasks.ts'
-import type { SaveRequest, SaveResult } from './write/requests.ts'
+import type { DeleteRequest, LockRequest, LockResult, SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
 import type { LinkEnd } from './write/writer-link.ts'
 
@@ -337,7 +337,11 @@ export class Engine {
    * @returns the number of deleted entities
    * @throws {ProtocolError} why the first entity that is left could not be deleted
    */
-  async delete(request: ReadRequest, atomic: boolean, caller?: Caller): Promise<number> {
+  async delete(
+    request: ReadRequest,
+    { atomic, owner }: Pick<DeleteRequest, 'atomic' | 'owner'>,
+    caller?: Caller,
+  ): Promise<number> {
     const rowIds = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'selection' }, caller)))
     if (rowIds.length === 0) return 0
     const { deleted, error } = await this.writer.delete({
@@ -345,10 +349,25 @@ export class Engine {
       dataClass: request.dataClass,
       rowIds,
       atomic,
+      owner,
     })
     if (!error) return deleted
     const cause = new ProtocolError(error)
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
+  }
+
+  /**
+   * Locks the one entity that `request` selects for a session, or unlocks it.
+   * @throws {ProtocolError} 404: there is none
+   */
+  async lock(request: ReadRequest, { lock, holder }: Pick<LockRequest, 'lock' | 'holder'>): Promise<LockResult> {
+    const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' })))
+    return this.writer.lock({ kind: 'lock', dataClass: request.dataClass, rowId: rowId!, lock, holder })
+  }
+
+  /** Frees what a session has locked. */
+  async freeLocks(owner: string): Promise<void> {
+    await this.writer.freeLocks({ kind: 'freeLocks', owner })
   }
 
   /**

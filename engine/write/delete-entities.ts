@@ -5,6 +5,7 @@ import type { ErrorData } from '../errors.ts'
 import { calculatedValues } from './put-calculated.ts'
 import type { HookedDeletion } from './requests.ts'
 import { describe, WriteErrors } from './write-errors.ts'
+import type { LockTable } from './lock-table.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 
 export interface Deletion {
@@ -16,6 +17,16 @@ export interface Deletion {
   error?: ErrorData
   /** Nothing was done: code has not seen what would go, as it is now. */
   changed?: boolean
+}
+
+/** What a deletion works in. */
+export interface DeleteContext {
+  readonly transaction: WriteTransaction
+  readonly locks: LockTable
+  /** Handle of the session. */
+  readonly owner: string | undefined
+  /** `__TIMESTAMP` of what is changed now. */
+  readonly timestamp: string
 }
 
 export interface Row {
@@ -39,18 +50,18 @@ export interface Unlinked {
  * Source: protocol notes, 5.7 and 5.9.
  */
 export function deleteRows(
-  transaction: WriteTransaction,
+  context: DeleteContext,
   dataClass: DataClass,
   rowIds: Iterable<number>,
-  timestamp: string,
   hooked?: HookedDeletion,
 ): Deletion {
+  const { transaction, timestamp } = context
   const selection = [...rowIds]
     .filter(rowId => transaction.row(dataClass, rowId) !== undefined)
     .map(rowId => ({ dataClass, rowId }))
   const referencing = transaction.referencing.bind(transaction)
   const doomed = withCascades(selection, referencing)
-  const blocks = findBlocks(transaction, doomed)
+  const blocks = findBlocks(context, doomed)
   const free = selection.filter(row => !blocks.has(identify(row)))
   // What only cascades from blocked rows stays with them.
   const going = blocks.size === 0 ? doomed : withCascades(free, referencing)
@@ -64,7 +75,11 @@ export function deleteRows(
   const blocked = selection.filter(row => blocks.has(identify(row)))
   if (blocked.length === 0) return { deleted: free.length, blocked: [] }
   const key = keyOf(transaction, blocked[0]!)
-  const error = WriteErrors.STILL_REFERENCED(key, dataClass.name, blocks.get(identify(blocked[0]!))!)
+  const reason = blocks.get(identify(blocked[0]!))!
+  const error =
+    reason === LOCKED
+      ? WriteErrors.LOCKED(key, dataClass.name)
+      : WriteErrors.STILL_REFERENCED(key, dataClass.name, reason)
   return {
     deleted: free.length,
     blocked: blocked.map(row => row.rowId),
@@ -95,11 +110,24 @@ export function withCascades(rows: readonly Row[], referencing: Referencing): Ma
   return doomed
 }
 
-/** Which of the rows have to stay, each with what refers to it: `7 of Person.employer`. */
-function findBlocks(transaction: WriteTransaction, doomed: ReadonlyMap<number, Row>): Map<number, string> {
+/** Instead of what refers to a row. */
+const LOCKED = ''
+
+/** Which of the rows have to stay, each with what refers to it: `7 of Person.employer`; or {@link LOCKED}. */
+function findBlocks(
+  { transaction, locks, owner }: DeleteContext,
+  doomed: ReadonlyMap<number, Row>,
+): Map<number, string> {
   const blocks = new Map<number, string>()
+  const isLocked = (dataClass: DataClass, rowId: number) => locks.blocker(dataClass, rowId, owner) !== undefined
   for (const [id, { dataClass, rowId }] of doomed) {
+    if (isLocked(dataClass, rowId)) blocks.set(id, LOCKED)
     for (const relation of dataClass.referencedBy) {
+      if (onDelete(relation) === 'setNull' && !locks.isEmpty) {
+        // Setting it to null is a change too.
+        const locked = transaction.referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
+        if (locked !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, locked))
+      }
       if (onDelete(relation) !== 'restrict') continue
       const staying = transaction
         .referencing(relation, rowId)

@@ -1,12 +1,16 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { ErrorData } from '../errors.ts'
 import { type Deletion, deleteRows } from './delete-entities.ts'
+import type { LockTable } from './lock-table.ts'
 import type { SaveBody } from './parse-body.ts'
 import { putCalculated } from './put-calculated.ts'
 import type {
   CalculatedRequest,
   DeleteRequest,
   EntitySetsRequest,
+  FreeLocksRequest,
+  LockRequest,
+  LockResult,
   RecordsRequest,
   SavedEntity,
   SaveRequest,
@@ -23,6 +27,7 @@ export interface StepContext {
   readonly randomUuid: () => string
   /** Entities of a step, so that others get in between. */
   readonly sliceSize: number
+  readonly locks: LockTable
 }
 
 /**
@@ -51,9 +56,10 @@ export class SaveJob implements WriteJob {
     private readonly body: SaveBody,
   ) {}
 
-  step({ transaction, timestamp, randomUuid, sliceSize }: StepContext): (globalStamp: number) => void {
-    const { mode, atomic, trusted = false } = this.request
-    const context = { transaction, dataClass: this.dataClass, mode, trusted, timestamp, randomUuid }
+  step({ transaction, timestamp, randomUuid, sliceSize, locks }: StepContext): (globalStamp: number) => void {
+    const { mode, atomic, trusted = false, owner } = this.request
+    const { dataClass } = this
+    const context = { transaction, locks, owner, dataClass, mode, trusted, timestamp, randomUuid }
     const slice = atomic || mode !== 'update' ? this.saveTogether(context) : this.saveSlice(context, sliceSize)
     return globalStamp => {
       for (const entity of slice) this.entities.push(entity)
@@ -123,8 +129,8 @@ export class DeleteJob implements WriteJob {
     this.stamps = stamps && new Map(Array.from(rowIds, (rowId, i) => [rowId, stamps[i]!]))
   }
 
-  step({ transaction, timestamp, sliceSize }: StepContext): () => void {
-    const { rowIds, atomic } = this.request
+  step({ transaction, timestamp, sliceSize, locks }: StepContext): () => void {
+    const { rowIds, atomic, owner } = this.request
     const size = atomic ? rowIds.length : sliceSize
     const isRetry = this.next >= rowIds.length
     const slice = isRetry ? this.blocked : rowIds.subarray(this.next, this.next + size)
@@ -132,7 +138,7 @@ export class DeleteJob implements WriteJob {
     const run = () => {
       const stale = this.stamps && staleRows(transaction, this.dataClass, slice, this.stamps)
       const fresh = stale ? slice.filter(rowId => !stale.rowIds.has(rowId)) : slice
-      deletion = deleteRows(transaction, this.dataClass, fresh, timestamp, this.request.hooked)
+      deletion = deleteRows({ transaction, locks, owner, timestamp }, this.dataClass, fresh, this.request.hooked)
       if (!stale || stale.rowIds.size === 0) return
       deletion.blocked.push(...stale.rowIds)
       deletion.error ??= stale.error
@@ -212,6 +218,55 @@ function staleRows(
       .toData()
   }
   return { rowIds: stale, error }
+}
+
+/** Locks and unlocks; beside the store. */
+export class LockJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+
+  constructor(
+    private readonly request: LockRequest,
+    private readonly dataClass: DataClass,
+  ) {}
+
+  step({ transaction, locks }: StepContext): () => void {
+    const outcome = this.run(transaction, locks)
+    return () => {
+      this.outcome = outcome
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
+  }
+
+  private run(transaction: WriteTransaction, locks: LockTable): LockResult | ErrorData {
+    const { rowId, lock, holder } = this.request
+    const { dataClass } = this
+    const row = { dataClass, rowId }
+    if (!transaction.row(dataClass, rowId)) return WriteErrors.ENTITY_NOT_FOUND('', dataClass.name).toData()
+    const blocker = locks.blocker(dataClass, rowId, holder.owner)
+    if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
+    if (lock) return locks.take(row, holder) ? { kind: 'lock', result: true } : WriteErrors.TOO_MANY_LOCKS().toData()
+    return { kind: 'lock', result: true, ...(!locks.free(row, holder.owner) && { wasNotLocked: true }) }
+  }
+}
+
+export class FreeLocksJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+
+  constructor(private readonly request: FreeLocksRequest) {}
+
+  step({ locks }: StepContext): () => void {
+    locks.freeAll(this.request.owner)
+    return () => {
+      this.outcome = { kind: 'freeLocks' }
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
+  }
 }
 
 /** Changes beside the entities, all in one step. */

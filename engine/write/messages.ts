@@ -58,6 +58,8 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
       case 'delete':
       case 'calculated':
       case 'records':
+      case 'lock':
+      case 'freeLocks':
         return request
       case 'entitySets':
         return {
@@ -79,6 +81,8 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
     case 'delete':
     case 'calculated':
     case 'records':
+    case 'lock':
+    case 'freeLocks':
       return []
     case 'entitySets':
       return request.changes.flatMap(({ members }) => members ?? [])

@@ -1,11 +1,19 @@
 import type { EntitySetChange } from '../entity-set/entity-set-table.ts'
 import type { ErrorData, SaveStatus } from '../errors.ts'
+import type { LockHolder, LockInfo } from './lock-table.ts'
 
 /**
  * What goes to the writer thread and what comes back: plain data only.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
-export type WriteRequest = SaveRequest | DeleteRequest | CalculatedRequest | EntitySetsRequest | RecordsRequest
+export type WriteRequest =
+  | SaveRequest
+  | DeleteRequest
+  | CalculatedRequest
+  | EntitySetsRequest
+  | RecordsRequest
+  | LockRequest
+  | FreeLocksRequest
 
 export interface SaveRequest {
   kind: 'save'
@@ -24,6 +32,8 @@ export interface SaveRequest {
    * blobs by a data URL.
    */
   trusted?: boolean
+  /** Handle of the session: what others have locked it cannot change. */
+  owner?: string | undefined
   /** What the hooks of the dataclass have said, one for each element of the body. */
   hooked?: readonly HookedElement[]
 }
@@ -48,6 +58,8 @@ export interface DeleteRequest {
   /** The stamp that each was seen with; one that has another now stays. Undefined: none is compared. */
   stamps?: Uint32Array
   atomic: boolean
+  /** Handle of the session: what others have locked it cannot delete. */
+  owner?: string | undefined
   hooked?: HookedDeletion
 }
 
@@ -102,6 +114,22 @@ export interface RecordChange {
   value: unknown
 }
 
+/** Locks an entity for a session, or unlocks it. Nothing is stored. Source: protocol notes, 8.8. */
+export interface LockRequest {
+  kind: 'lock'
+  dataClass: string
+  rowId: number
+  /** False: unlock. */
+  lock: boolean
+  holder: LockHolder
+}
+
+/** A session has ended: its locks do too. */
+export interface FreeLocksRequest {
+  kind: 'freeLocks'
+  owner: string
+}
+
 export interface SaveResult {
   kind: 'save'
   /** True when the body was an array or `{"__ENTITIES"}`: the answer is `{"__ENTITIES":[…]}` then. */
@@ -146,6 +174,20 @@ export interface RecordsResult {
   kind: 'records'
 }
 
+export interface LockResult {
+  kind: 'lock'
+  /** It is as was asked for. */
+  result: boolean
+  /** It was to be unlocked, and the session had not locked it. */
+  wasNotLocked?: true
+  /** Somebody else's lock is in the way. */
+  blocker?: LockInfo
+}
+
+export interface FreeLocksResult {
+  kind: 'freeLocks'
+}
+
 /** Of a transaction that function code drives; what it did was answered step by step. */
 export interface TransactionResult {
   kind: 'transaction'
@@ -157,4 +199,6 @@ export type WriteResult =
   | CalculatedResult
   | EntitySetsResult
   | RecordsResult
+  | LockResult
+  | FreeLocksResult
   | TransactionResult

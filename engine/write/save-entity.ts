@@ -11,14 +11,18 @@ import { ProtocolError } from '../errors.ts'
 import type { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
 import { convertKey, convertValue } from './convert.ts'
+import type { LockTable } from './lock-table.ts'
 import { isJsonObject } from './parse-body.ts'
 import type { HookedElement, SavedEntity, SaveRequest } from './requests.ts'
 import { violations } from './validate.ts'
-import { describe, saveFailure, WriteErrors } from './write-errors.ts'
+import { describe, lockStatus, saveFailure, WriteErrors } from './write-errors.ts'
 import type { Entity, RelatedEntity, WriteTransaction } from './write-transaction.ts'
 
 /** What all entities of a request share. */
 export interface SaveContext {
+  readonly locks: LockTable
+  /** Handle of the session. */
+  readonly owner: string | undefined
   readonly transaction: WriteTransaction
   readonly dataClass: DataClass
   readonly mode: SaveRequest['mode']
@@ -60,6 +64,12 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
   const row = transaction.row(dataClass, rowId)!
   // What code does not find it is not to show.
   if (hooked?.failure) return { ...(hooked.seen >= 0 && { row: row.bytes, rowId }), failure: hooked.failure }
+  const blocker = context.locks.blocker(dataClass, rowId, context.owner)
+  if (blocker) {
+    const problem = WriteErrors.LOCKED(key, dataClass.name)
+    const { error } = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
+    return { row: row.bytes, rowId, failure: { status: lockStatus(blocker.info), error } }
+  }
   const sentStamp = own(element, '__STAMP')
   if (Number(sentStamp ?? Number.NaN) !== row.stamp || (hooked?.seen ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)

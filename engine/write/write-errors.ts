@@ -1,7 +1,9 @@
 import { defineErrors, type ErrorData, type ProtocolError, type SaveStatus } from '../errors.ts'
+import type { LockInfo } from './lock-table.ts'
 
 const STALE = { status: 2, statusText: 'Stamp has changed' }
 const GONE = { status: 5, statusText: 'Entity does not exist anymore' }
+const LOCKED = { status: 3, statusText: 'Already Locked' }
 const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
 
 /** Why entities are not saved or deleted. Source: base specification, 7; protocol notes, 5.9 and 5.10. */
@@ -31,6 +33,18 @@ export const WriteErrors = defineErrors('WRITE', {
     save: STALE,
     message: (key: string, dataClass: string, sent: string, current: number) =>
       `entity ${key} of ${dataClass} has __STAMP ${current}, the request sent ${sent}; read it again and repeat the change`,
+  },
+  LOCKED: {
+    errCode: 1066,
+    http: 409,
+    save: LOCKED,
+    message: (key: string, dataClass: string) =>
+      `entity ${key} of ${dataClass} is locked by another session; it can be changed when that session unlocks it or ends`,
+  },
+  TOO_MANY_LOCKS: {
+    errCode: 1200,
+    http: 429,
+    message: () => 'this session has locked too many entities; unlock some before you lock others',
   },
   RECORD_NOT_SAVED: {
     errCode: 1046,
@@ -226,6 +240,14 @@ export const WriterErrors = defineErrors('WRITER', {
     message: () =>
       'the writer stopped before it answered, so this may have been written or not; read the entity before you repeat the request',
   },
+})
+
+/** What others are told of a lock. Source: protocol notes, 8.8. */
+export const lockStatus = (info: LockInfo): SaveStatus => ({
+  ...LOCKED,
+  lockKind: 7,
+  lockKindText: 'Locked By Session',
+  lockInfo: info,
 })
 
 /** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then what follows from them. */

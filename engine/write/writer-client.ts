@@ -19,6 +19,10 @@ import type {
   DeleteResult,
   EntitySetsRequest,
   EntitySetsResult,
+  FreeLocksRequest,
+  FreeLocksResult,
+  LockRequest,
+  LockResult,
   RecordsRequest,
   RecordsResult,
   SaveRequest,
@@ -162,6 +166,14 @@ export class WriterClient {
   /** Resolves when it is durable. */
   putRecords(request: RecordsRequest): Promise<RecordsResult> {
     return this.write(request) as Promise<RecordsResult>
+  }
+
+  lock(request: LockRequest): Promise<LockResult> {
+    return this.write(request) as Promise<LockResult>
+  }
+
+  freeLocks(request: FreeLocksRequest): Promise<FreeLocksResult> {
+    return this.write(request) as Promise<FreeLocksResult>
   }
 
   /** Finishes what waits, then stops the thread and gives the store free. */

@@ -5,9 +5,20 @@ import type { Change } from '../storage/change-log.ts'
 import type { Environment } from '../storage/environment.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { suggestion } from '../suggestion.ts'
-import { CalculatedJob, DeleteJob, failedJob, SaveJob, SideJob, type StepContext, type WriteJob } from './jobs.ts'
+import {
+  CalculatedJob,
+  DeleteJob,
+  FreeLocksJob,
+  failedJob,
+  LockJob,
+  SaveJob,
+  SideJob,
+  type StepContext,
+  type WriteJob,
+} from './jobs.ts'
+import { LockTable } from './lock-table.ts'
 import { parseBody } from './parse-body.ts'
-import type { CalculatedRequest, DeleteRequest, SaveRequest, WriteRequest, WriteResult } from './requests.ts'
+import type { WriteRequest, WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 import { WriteTransaction } from './write-transaction.ts'
 
@@ -35,9 +46,11 @@ const SLICES_WHEN_ALONE = 5
 export class Writer {
   private readonly options: WriterOptions
   private readonly transaction: WriteTransaction
+  private readonly locks: LockTable
 
   constructor(options: WriterOptions) {
     this.options = options
+    this.locks = new LockTable(options.now)
     this.transaction = new WriteTransaction(
       options.environment,
       options.layouts,
@@ -57,7 +70,9 @@ export class Writer {
   begin(request: WriteRequest): WriteJob {
     try {
       if (request.kind === 'entitySets' || request.kind === 'records') return new SideJob(request)
+      if (request.kind === 'freeLocks') return new FreeLocksJob(request)
       const dataClass = this.dataClass(request)
+      if (request.kind === 'lock') return new LockJob(request, dataClass)
       if (request.kind === 'delete') return new DeleteJob(request, dataClass)
       if (request.kind === 'calculated') return new CalculatedJob(request, dataClass)
       return new SaveJob(request, dataClass, parseBody(request.body, dataClass))
@@ -77,6 +92,7 @@ export class Writer {
       transaction: this.transaction,
       timestamp,
       randomUuid,
+      locks: this.locks,
       sliceSize: open.length === 1 ? sliceSize * SLICES_WHEN_ALONE : sliceSize,
     }
     let accepts: ((globalStamp: number) => void)[] = []
@@ -94,7 +110,7 @@ export class Writer {
     for (const accept of accepts) accept(globalStamp)
   }
 
-  private dataClass(request: SaveRequest | DeleteRequest | CalculatedRequest): DataClass {
+  private dataClass(request: Exclude<WriteRequest, { kind: 'entitySets' | 'records' | 'freeLocks' }>): DataClass {
     const { catalog } = this.options
     const dataClass = catalog.dataClassesByName.get(request.dataClass)
     const isVisible = dataClass?.scope === 'public' || request.kind !== 'save' || request.trusted === true

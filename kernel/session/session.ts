@@ -80,6 +80,11 @@ export class Session {
     return this.record.granted
   }
 
+  /** Ends with its request: who asks has shown a key or a token. */
+  get isOfToken(): boolean {
+    return this.id === undefined
+  }
+
   /** Nobody has logged in and nothing has been granted. */
   get isGuest(): boolean {
     const { user, granted } = this.record

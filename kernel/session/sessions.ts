@@ -38,7 +38,7 @@ export interface Visit {
 }
 
 /** Told when a session has ended, by its handle: what it owned can go. */
-export type OnSessionEnd = (handle: string) => void
+export type OnSessionEnd = (handle: string) => void | Promise<void>
 
 /**
  * The sessions of a server. LMDB has those with something to keep, under a hash of their ids; memory those that have been
@@ -138,7 +138,7 @@ export class Sessions {
     if (session.id === undefined) return
     const { handle } = session
     this.forget(handle)
-    for (const listener of this.endListeners) listener(handle)
+    for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
     if (!this.records.get(PREFIX + handle)) return
     this.ended.add(handle)
     await this.records.put([{ key: PREFIX + handle, value: undefined }])

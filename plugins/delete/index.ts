@@ -20,7 +20,10 @@ export default definePlugin({
       if (request.read.output.attributes?.from === 'path') throw DeleteErrors.NOT_ENTITIES()
       await engine.delete(
         request.read,
-        ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name)),
+        {
+          atomic: ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name)),
+          owner: request.session.handle,
+        },
         request.transport,
       )
       return json({ ok: true })

@@ -26,6 +26,7 @@ export default definePlugin({
           body: await request.body(),
           mode: request.flag('$refresh') ? 'refresh' : 'update',
           atomic: isAtomic(request),
+          owner: request.session.handle,
         },
         request.read.output,
       )
@@ -38,6 +39,7 @@ export default definePlugin({
         body: await request.body(),
         mode: 'validate',
         atomic: isAtomic(request),
+        owner: request.session.handle,
       })
       const failed = entities.flatMap(({ failure }) => failure ?? [])
       if (failed.length === 0) return json({ ok: true })

@@ -156,7 +156,7 @@ async function openAndClose(engine: Engine, random: Random, reference: Reference
     for (const [i, { __KEY, __STAMP }] of saved.entries()) {
       reference.set(__KEY, { balance: i === 0 ? amount : -amount, stamp: __STAMP, region: of })
     }
-  } else await engine.delete(request({ source: { kind: 'keys', keys } }), true)
+  } else await engine.delete(request({ source: { kind: 'keys', keys } }), { atomic: true })
 }
 
 const account = (balance: number, regionID: number): object => ({ balance, regionID, place: `Place ${regionID}` })

@@ -127,7 +127,7 @@ test('entities that are inserted or deleted together appear and vanish together'
     for (let i = 0; i < 25; i++) {
       const body = Array.from({ length: 50 }, () => ({ balance: 1, round: 7, note: 'batch' }))
       if ((await save(engine, body)) !== 200) throw new Error('the batch was refused')
-      await engine.delete(request({ filter: 'note = batch' }), true)
+      await engine.delete(request({ filter: 'note = batch' }), { atomic: true })
     }
   })().finally(() => {
     isWriting = false

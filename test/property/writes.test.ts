@@ -144,7 +144,7 @@ async function remove(live: LiveWorld, random: Random): Promise<string | undefin
     : { source: { kind: 'keys', keys } as const }
   // Without `$atomic` it would depend on the order which of several are left.
   const atomic = rows.length > 1 || random.chance(0.5)
-  const outcome = await live.engine.delete(request(spec, chosen), atomic).then(
+  const outcome = await live.engine.delete(request(spec, chosen), { atomic }).then(
     count => (count === rows.length ? undefined : `${count} deleted`),
     (error: { entries?: { errCode: number }[] }) =>
       JSON.stringify(error.entries?.map(({ errCode }) => errCode) ?? String(error)),

@@ -107,7 +107,7 @@ export class LiveWorld {
     const key = keyText(spec, row)
     const changed = deleteRows(this.world, spec.name, [row])
     const source = { kind: 'keys', keys: [key] } as const
-    const deleted = await this.engine.delete(request(spec, { source }), true).then(
+    const deleted = await this.engine.delete(request(spec, { source }), { atomic: true }).then(
       count => count === 1,
       () => false,
     )
