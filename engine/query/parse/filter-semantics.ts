@@ -1,5 +1,5 @@
-import { grammar, type MatchResult, type Node } from 'ohm-js'
-import source from './filter.ohm'
+import { makeRecipe, type MatchResult, type Node } from 'ohm-js'
+import recipe from './filter.ohm'
 import { ParseErrors } from './parse-errors.ts'
 import { characterAt, excerpt } from './syntax-failure.ts'
 import type {
@@ -14,7 +14,12 @@ import type {
   ValueSyntax,
 } from './syntax-tree.ts'
 
-export const filterGrammar = grammar(source)
+declare module 'ohm-js' {
+  /** Exported, but missing in the types of the package. */
+  export function makeRecipe(recipe: string): Grammar
+}
+
+export const filterGrammar = makeRecipe(recipe)
 
 /** From the first node's start to the last node's end, without the blanks around them. */
 const spanOf = (first: Node, last: Node = first): Span => ({ start: first.source.startIdx, end: last.source.endIdx })

@@ -1,5 +1,5 @@
-/** The bundler loads grammars as text. */
+/** The build compiles grammars; this is what `makeRecipe` reads. */
 declare module '*.ohm' {
-  const source: string
-  export default source
+  const recipe: string
+  export default recipe
 }
