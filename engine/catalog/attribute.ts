@@ -17,7 +17,12 @@ export type ScalarType =
   | 'duration'
   | 'string'
   | 'uuid'
-export type StorageType = ScalarType | 'object' | 'image' | 'blob'
+export type StorageType = ScalarType | 'object' | 'vector' | 'image' | 'blob'
+export const METRICS = ['cosine', 'dot', 'euclidean'] as const
+export type Metric = (typeof METRICS)[number]
+/** What has a single value that compares, sorts and can be indexed. */
+export const isScalarType = (type: StorageType): type is ScalarType =>
+  type !== 'object' && type !== 'vector' && type !== 'image' && type !== 'blob'
 export type Scope = 'public' | 'private'
 
 interface AttributeBase {
@@ -52,8 +57,30 @@ export interface StorageAttribute extends AttributeBase {
   readonly multiLine: boolean
   /** Only for objects: declared property paths (`address.city`), with what is known of them. */
   readonly properties: ReadonlyMap<string, { readonly type: ScalarType; readonly indexed: boolean }>
+  /** Only for vectors. */
+  readonly vector: VectorOptions | undefined
   /** Of a stored calculated attribute: code makes its value at each save, and all else treats it like any other. */
   readonly calculation: Calculation | undefined
+}
+
+/** What the values of a vector attribute are, and how they are searched. */
+export interface VectorOptions {
+  /** Numbers in each of them. */
+  readonly dimension: number
+  /** The metric that it is searched by mostly: that of its index. */
+  readonly metric: Metric
+  /** Of its index; undefined: there is none. */
+  readonly hnsw: HnswOptions | undefined
+}
+
+/** Source: Malkov, Yashunin, Efficient and robust approximate nearest neighbor search using HNSW graphs (2018), 4. */
+export interface HnswOptions {
+  /** Neighbours of a vector in the graph. */
+  readonly m: number
+  /** Candidates while a vector is inserted. */
+  readonly efConstruction: number
+  /** Candidates while it is searched, at least; undefined: as many as the index finds to be enough. */
+  readonly ef: number | undefined
 }
 
 /** What is known, in every thread, of the code behind a calculated attribute. */

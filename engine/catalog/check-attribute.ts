@@ -61,6 +61,9 @@ function storageProblems(attribute: StorageModel): string[] {
     const types = TYPES_OF_AUTO_FILL[autoFill].join(', ')
     problems.push(`.autoFill: "${autoFill}" does not fit type ${attribute.type}; it is for ${types}`)
   }
+  if (attribute.type === 'vector' && attribute.dimension === undefined) {
+    problems.push('.dimension: is missing; a vector needs the count of its numbers')
+  }
   if (minValue > maxValue) problems.push(`.minValue: ${minValue} is above maxValue, which is ${maxValue}`)
   if (minLength > maxLength) problems.push(`.minLength: ${minLength} is above maxLength, which is ${maxLength}`)
   if (pattern !== undefined) {

@@ -1,4 +1,10 @@
-import { type Attribute, isRelation, type StorageAttribute, type ValueAttribute } from './attribute.ts'
+import {
+  type Attribute,
+  isRelation,
+  type StorageAttribute,
+  type StorageType,
+  type ValueAttribute,
+} from './attribute.ts'
 import type { Catalog, DataClass } from './dataclass.ts'
 
 /**
@@ -98,7 +104,8 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
   const { minValue, maxValue, minLength, maxLength, pattern } = attribute
   return {
     indexed: indexed || undefined,
-    type,
+    type: wireType(type),
+    dimension: attribute.vector?.dimension,
     simpleDate: simpleDate(attribute),
     identifying: dataClass.key === attribute || undefined,
     unique: unique || undefined,
@@ -116,11 +123,14 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
 
 /** Type of an alias: that of its end, or a collection as soon as one relation on the way leads to many. */
 function typeOf({ relations, target }: Extract<Attribute, { kind: 'alias' }>): string {
-  if (!isRelation(target)) return target.type
+  if (!isRelation(target)) return wireType(target.type)
   return [...relations, target].some(({ kind }) => kind === 'relatedEntities')
     ? target.target.collectionName
     : target.target.name
 }
+
+/** The protocol has no type of its own for vectors. */
+const wireType = (type: StorageType): string => (type === 'vector' ? 'object' : type)
 
 const simpleDate = (attribute: Attribute): boolean | undefined => {
   if (!('type' in attribute) || attribute.type !== 'date') return undefined

@@ -6,6 +6,7 @@ import {
   type RelatedEntityAttribute,
   type RelationAttribute,
   type StorageAttribute,
+  type VectorOptions,
 } from './attribute.ts'
 import { checkModel } from './check-model.ts'
 import type { Catalog, DataClass } from './dataclass.ts'
@@ -162,11 +163,17 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     autoFill: model.autoFill,
     defaultFormat: model.defaultFormat,
     multiLine: model.multiLine ?? false,
+    vector: vectorOptions(model),
     calculation: undefined,
     properties: new Map(
       Object.entries(model.properties ?? {}).map(([path, { type, indexed = false }]) => [path, { type, indexed }]),
     ),
   } as const
+}
+
+function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): VectorOptions | undefined {
+  if (dimension === undefined) return undefined
+  return { dimension, metric, hnsw: hnsw && { m: 16, efConstruction: 100, ef: undefined, ...hnsw } }
 }
 
 /** A stored one is a storage attribute in all but where its values come from. */

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { METRICS } from './attribute.ts'
 
 /**
  * The model file: dataclasses and attributes under the names that the catalog shows for them.
@@ -8,7 +9,10 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
 const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float'] as const
 export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
-export const STORAGE_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
+const CALCULATED_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
+export const STORAGE_TYPES = [...CALCULATED_TYPES, 'vector'] as const
+/** A page of 4096 rows has to fit into the memory that a thread works in. */
+const MAX_DIMENSION = 8192
 
 /** Types that an option of a storage attribute makes sense for; those not listed fit every type. */
 export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
@@ -22,6 +26,9 @@ export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map<s
   ['multiLine', ['string']],
   ['simpleDate', ['date']],
   ['properties', ['object']],
+  ['dimension', ['vector']],
+  ['metric', ['vector']],
+  ['hnsw', ['vector']],
 ])
 export const TYPES_OF_AUTO_FILL = { increment: ['word', 'long', 'long64'], uuid: ['uuid'] } as const
 
@@ -70,6 +77,30 @@ export const ATTRIBUTE_SCHEMAS = {
           { description: 'Of an object: what is known of its properties, by dotted path.' },
         ),
       ),
+      dimension: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: MAX_DIMENSION, description: 'Of a vector: how many numbers it has.' }),
+      ),
+      metric: Type.Optional(oneOf(METRICS, 'Of a vector: the metric of its index; cosine by default.')),
+      hnsw: Type.Optional(
+        Type.Object(
+          {
+            m: Type.Optional(
+              Type.Integer({ minimum: 2, maximum: 100, description: 'Neighbours of each; 16 by default.' }),
+            ),
+            efConstruction: Type.Optional(
+              Type.Integer({ minimum: 10, maximum: 2000, description: 'Candidates of an insertion; 100 by default.' }),
+            ),
+            ef: Type.Optional(
+              Type.Integer({
+                minimum: 10,
+                maximum: 10_000,
+                description: 'Candidates of a search; by default the index finds out how many are enough.',
+              }),
+            ),
+          },
+          { ...closed, description: 'Of a vector: keep an index of its nearest neighbours.' },
+        ),
+      ),
     },
     closed,
   ),
@@ -110,7 +141,7 @@ export const ATTRIBUTE_SCHEMAS = {
   calculated: Type.Object(
     {
       kind: oneOf(['calculated']),
-      type: oneOf(STORAGE_TYPES),
+      type: oneOf(CALCULATED_TYPES),
       ...common,
       simpleDate: flag('A date without time of day.'),
       stored: flag('Computed when an entity is saved and kept with it; for what depends on its own attributes only.'),

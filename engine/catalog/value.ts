@@ -11,6 +11,7 @@
  * | string | string |
  * | uuid | string: 32 upper-case hex digits |
  * | object | JSON value (object or array) |
+ * | vector | array of numbers, each the shortest decimal of a Float32 |
  * | image, blob | {@link BinaryValue} |
  *
  * Any of them may be null.

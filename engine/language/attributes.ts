@@ -55,7 +55,7 @@ function storageAccessor(attribute: StorageAttribute, binding: Binding): Accesso
   if (attribute.type === 'image' || attribute.type === 'blob') return { get: binaryGetter(attribute, binding), set }
   const slot = binding.layout.slotOf.get(attribute)!
   const read = rowReader(attribute, binding.layout)
-  if (attribute.type === 'object') {
+  if (attribute.type === 'object' || attribute.type === 'vector') {
     return {
       get() {
         const assigned = internals.assigned(this, attribute)

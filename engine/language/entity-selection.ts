@@ -91,7 +91,11 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   orderBy(order: string): SelectionBase {
-    const { orderBy } = prepareQuery(this[BINDING].dataClass, { orderBy: order, asker: 'server' })
+    const { orderBy } = prepareQuery(this[BINDING].dataClass, {
+      orderBy: order,
+      asker: 'server',
+      orderedFilter: this.#pending?.query.filter,
+    })
     const pending = this.#pending
     // Together with the query that was asked before, unless that has an order or a page.
     return pending && !pending.page && pending.query.orderBy.length === 0

@@ -19,6 +19,7 @@ import { convertValue } from '../write/convert.ts'
  * | duration | number of milliseconds |
  * | string, uuid | string |
  * | object | plain object or array; what is changed inside it is saved too |
+ * | vector | array of numbers; a Float32Array can be assigned |
  * | image, blob | {@link BinaryValue}; a Uint8Array can be assigned |
  */
 export type AuthorValue = unknown
@@ -45,6 +46,7 @@ export function rowReader(attribute: StorageAttribute, layout: RowLayout): (row:
       }
       return row => readText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
     case 'object':
+    case 'vector':
       return row => JSON.parse(row.json(slot)) as AuthorValue
     default:
       return row => readNumber(row.buffer, row.valueStart(slot), row.slotStart(slot + 1)) ?? null
@@ -78,6 +80,7 @@ export function toJson(attribute: ValueAttribute, value: Value): unknown {
 /** What stands for a value in a query or an assignment. */
 export function plain(value: AuthorValue): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid date' : value.toISOString()
+  if (value instanceof Float32Array || value instanceof Float64Array) return [...value]
   return typeof value === 'bigint' ? String(value) : (value ?? null)
 }
 

@@ -95,6 +95,7 @@ const VALUES: Record<StorageType, string> = {
   string: 'string',
   uuid: 'string',
   object: 'any',
+  vector: 'readonly number[]',
   image: 'Binary',
   blob: 'Binary',
 }
@@ -102,6 +103,7 @@ const VALUES: Record<StorageType, string> = {
 const ASSIGNED: Partial<Record<StorageType, string>> = {
   date: 'string | Date',
   duration: 'number | string',
+  vector: 'readonly number[] | Float32Array',
   image: 'Binary | Uint8Array',
   blob: 'Binary | Uint8Array',
 }

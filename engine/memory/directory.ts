@@ -46,7 +46,8 @@ export interface TableShape {
 export function tableShape(layout: RowLayout): TableShape {
   const columns = layout.slots.filter(
     (attribute): attribute is ColumnAttribute =>
-      attribute.kind === 'relatedEntity' || (attribute.kind === 'storage' && attribute.type !== 'object'),
+      attribute.kind === 'relatedEntity' ||
+      (attribute.kind === 'storage' && attribute.type !== 'object' && attribute.type !== 'vector'),
   )
   const indexed = columns.filter(attribute => attribute.kind === 'relatedEntity' || hasIndex(attribute))
   const ordered = indexed.filter(attribute => attribute.kind === 'storage')

@@ -96,7 +96,9 @@ export class TableWriter {
     this.changesList = state?.changesList ?? 0
     this.changesCapacity = state?.changesCapacity ?? 0
     this.isChanged = state === undefined
-    this.hasObjects = shape.layout.slots.some(slot => slot.kind === 'storage' && slot.type === 'object')
+    this.hasObjects = shape.layout.slots.some(
+      slot => slot.kind === 'storage' && (slot.type === 'object' || slot.type === 'vector'),
+    )
     const intern = (key: TextKey) => texts.intern(key)
     this.readers = shape.columns.map(attribute => columnReader(attribute, shape.layout, space.heap, intern))
   }

@@ -72,6 +72,8 @@ function isOfType(attribute: StorageAttribute, value: Value | true): boolean {
       return typeof value === 'string'
     case 'uuid':
       return typeof value === 'string' && /^[0-9A-F]{32}$/.test(value)
+    case 'vector':
+      return Array.isArray(value) && value.length === attribute.vector!.dimension && value.every(Number.isFinite)
     case 'object':
       return typeof value === 'object'
     case 'image':

@@ -15,7 +15,8 @@ export function convertStored(
   after: StorageAttribute,
   value: Value | true,
 ): Value | undefined {
-  if (before.type === after.type && before.simpleDate === after.simpleDate) return value
+  const isSame = before.type === after.type && before.simpleDate === after.simpleDate
+  if (isSame && before.vector?.dimension === after.vector?.dimension) return value
   const isBinary = (attribute: StorageAttribute): boolean => attribute.type === 'image' || attribute.type === 'blob'
   if (isBinary(before) || isBinary(after)) return isBinary(before) && isBinary(after) ? value : undefined
   const json =

@@ -76,7 +76,9 @@ export function layoutFingerprint(layout: RowLayout): string {
     slots: layout.slots.map(attribute => [
       attribute.name,
       attribute.kind,
-      attribute.kind === 'storage' ? [attribute.type, attribute.simpleDate] : attribute.target.name,
+      attribute.kind === 'storage'
+        ? [attribute.type, attribute.simpleDate, ...(attribute.vector ? [attribute.vector.dimension] : [])]
+        : attribute.target.name,
     ]),
   })
 }

@@ -7,7 +7,7 @@ import { attributeRange, indexPrefix, isCut, prefixEnd, textIndexPrefix } from '
 import { estimatePostings, firstPosting, postingCount, postings, postingsInRange } from './postings.ts'
 import type { Bounds, IndexRange, SecondaryIndex } from './snapshot.ts'
 
-const UNINDEXED_TYPES: ReadonlySet<StorageType> = new Set(['object', 'image', 'blob'])
+const UNINDEXED_TYPES: ReadonlySet<StorageType> = new Set(['object', 'vector', 'image', 'blob'])
 
 /** True when `index` of LMDB has an entry for every row of it. */
 export const hasIndex = (attribute: StorageAttribute): boolean =>

@@ -1,7 +1,15 @@
 import type { RowLayout } from './row-layout.ts'
 import type { RowView } from './row-view.ts'
 import { readBoolean, readDate, readFoldedText, readInteger, readJson, readNumber, readPresence } from './read-value.ts'
-import { type ColumnAttribute, SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from './snapshot.ts'
+import {
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  SEGMENT_WORDS,
+  type Segment,
+  VECTOR_HEADER_BYTES,
+  type VectorSegment,
+  vectorStart,
+} from './snapshot.ts'
 
 /** A segment and what it takes of the memory budget, in bytes: an estimate where there are JavaScript objects. */
 export interface SizedSegment {
@@ -19,7 +27,8 @@ export class SegmentBuilder {
   private numbers: Float64Array | undefined
   private bigints: BigInt64Array | undefined
   private readonly objects: unknown[] | undefined
-  private readonly kind: 'number' | 'text' | 'json' | 'presence'
+  private readonly vectors: VectorPart | undefined
+  private readonly kind: 'number' | 'text' | 'vector' | 'json' | 'presence'
   private jsonBytes: number
 
   constructor(
@@ -35,6 +44,8 @@ export class SegmentBuilder {
     if (from?.kind === 'bigint') this.bigints = from.values.slice()
     else if (this.kind === 'number')
       this.numbers = from?.kind === 'number' ? from.values.slice() : new Float64Array(SEGMENT_ROWS)
+    else if (this.kind === 'vector')
+      this.vectors = new VectorPart(vectorDimension(attribute), from?.kind === 'vector' ? from : undefined)
     else if (this.kind !== 'presence') {
       this.objects =
         from?.kind === 'text' || from?.kind === 'json' ? [...from.values] : new Array(SEGMENT_ROWS).fill(undefined)
@@ -51,7 +62,8 @@ export class SegmentBuilder {
       return
     }
     this.present[entry >>> 5]! |= bit
-    if (this.objects) {
+    if (this.vectors) this.vectors.put(entry, value as readonly number[])
+    else if (this.objects) {
       this.objects[entry] = value
       if (this.kind === 'json') this.jsonBytes += jsonSize(row!, this.attribute)
     } else if (this.bigints) this.bigints[entry] = BigInt(value as number | bigint)
@@ -65,6 +77,7 @@ export class SegmentBuilder {
     const { present } = this
     if (this.bigints) return { segment: { kind: 'bigint', present, values: this.bigints }, bytes: FIXED_BYTES }
     if (this.numbers) return { segment: { kind: 'number', present, values: this.numbers }, bytes: FIXED_BYTES }
+    if (this.vectors) return this.vectors.finish(present)
     if (this.kind === 'text') {
       const values = this.objects as (string | undefined)[]
       let bytes = FIXED_BYTES
@@ -78,6 +91,32 @@ export class SegmentBuilder {
   }
 }
 
+/** The vectors of a segment, one behind the other. */
+class VectorPart {
+  private readonly floats: Float32Array
+  private readonly starts: Uint32Array
+
+  constructor(dimension: number, previous?: VectorSegment) {
+    const stride = VECTOR_HEADER_BYTES + dimension * 4
+    this.floats = previous?.floats.slice() ?? new Float32Array((SEGMENT_ROWS * stride) / 4)
+    this.starts = previous?.starts ?? Uint32Array.from({ length: SEGMENT_ROWS }, (_, entry) => entry * stride)
+  }
+
+  put(entry: number, vector: readonly number[]): void {
+    const start = vectorStart(this.starts[entry]!)
+    this.floats.set(vector, start)
+    this.floats[start - 1] = Math.hypot(...vector)
+  }
+
+  finish(present: Uint32Array): SizedSegment {
+    const { floats, starts } = this
+    return { segment: { kind: 'vector', present, floats, starts }, bytes: FIXED_BYTES + floats.byteLength }
+  }
+}
+
+const vectorDimension = (attribute: ColumnAttribute): number =>
+  attribute.kind === 'storage' ? attribute.vector!.dimension : 0
+
 const FIXED_BYTES = SEGMENT_ROWS * 8 + SEGMENT_WORDS * 4
 const STRING_HEADER_BYTES = 24
 /** Objects of V8 for a byte of JSON text: measured 3 to 6 for small objects. */
@@ -88,7 +127,7 @@ function jsonSize(row: RowView, attribute: ColumnAttribute): number {
   return OBJECT_BYTES_PER_JSON_BYTE * (row.slotStart(slot + 1) - row.valueStart(slot))
 }
 
-function segmentKind(attribute: ColumnAttribute): 'number' | 'text' | 'json' | 'presence' {
+function segmentKind(attribute: ColumnAttribute): 'number' | 'text' | 'vector' | 'json' | 'presence' {
   if (attribute.kind === 'relatedEntity') return 'number'
   switch (attribute.type) {
     case 'string':
@@ -96,6 +135,8 @@ function segmentKind(attribute: ColumnAttribute): 'number' | 'text' | 'json' | '
       return 'text'
     case 'object':
       return 'json'
+    case 'vector':
+      return 'vector'
     case 'image':
     case 'blob':
       return 'presence'
@@ -116,6 +157,7 @@ function reader(layout: RowLayout, attribute: ColumnAttribute): Read {
     case 'uuid':
       return row => readFoldedText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
     case 'object':
+    case 'vector':
       return row => readJson(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
     case 'image':
     case 'blob':

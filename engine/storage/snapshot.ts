@@ -70,6 +70,7 @@ export interface Column {
  * | long64 once a value was beyond ±(2^53 - 1) | `bigint` |
  * | string, uuid | `text`, folded; `pointers` when it comes from shared memory |
  * | object | `json`, parsed |
+ * | vector | `vector` |
  * | image, blob | `presence` |
  */
 export type Segment =
@@ -89,7 +90,25 @@ export type Segment =
       readonly page?: SharedPage | undefined
     }
   | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
+  | VectorSegment
   | { readonly kind: 'presence'; readonly present: Uint32Array }
+
+/**
+ * Vectors wherever they lie in a memory: `floats` is all of it, and row `entry` has its vector at index
+ * {@link vectorStart}`(starts[entry])`.
+ */
+export interface VectorSegment {
+  readonly kind: 'vector'
+  readonly present: Uint32Array
+  readonly floats: Float32Array
+  /** In bytes. */
+  readonly starts: Uint32Array
+  readonly page?: SharedPage | undefined
+}
+
+/** In front of the numbers of a vector: u32 that is its owner's, f32 length of the vector. */
+export const VECTOR_HEADER_BYTES = 8
+export const vectorStart = (start: number): number => (start + VECTOR_HEADER_BYTES) >>> 2
 
 /**
  * A segment in shared memory, for the kernels of this thread. Rows that do not exist, or not yet, may have values there:

@@ -3,6 +3,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import { parseDate, parseDay } from '../catalog/date.ts'
 import { BinaryValue, type JsonContainer, type Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../errors.ts'
+import { readVector } from '../vector/read-vector.ts'
 import { isJsonObject } from './parse-body.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
@@ -61,6 +62,8 @@ export function convertValue(attribute: ValueAttribute, json: unknown, trusted: 
       if (!isShallow(json!, MAX_DEPTH))
         return wrongType(attribute, 'so deep', `an object of at most ${MAX_DEPTH} levels`)
       return json as JsonContainer
+    case 'vector':
+      return readVector(json, attribute.vector!.dimension, problem => wrongVector(attribute, problem))
     case 'image':
     case 'blob':
       return readBinary(attribute, json, trusted)
@@ -89,6 +92,9 @@ const CLOCK = /^(-?)(\d{1,9}):([0-5]?\d)(?::([0-5]?\d)(?:\.(\d{1,9}))?)?$/
 
 const wrongType = (attribute: ValueAttribute, json: unknown, expected: string): ProtocolError =>
   WriteErrors.WRONG_TYPE(attribute.name, describe(json), expected)
+
+const wrongVector = (attribute: StorageAttribute, problem: string): ProtocolError =>
+  WriteErrors.WRONG_TYPE(attribute.name, problem, `an array of ${attribute.vector!.dimension} numbers`)
 
 function readNumber(json: unknown): number | undefined {
   // The longest double has 24 characters; some write more digits than it holds.

@@ -111,7 +111,7 @@ function csvRow(fields: readonly (string | null)[], attributes: readonly Attribu
 /** JSON of a field. The server reads numbers, dates and keys from text itself. */
 function csvValue(attribute: Attribute, field: string | null): unknown {
   if (field === null || attribute.kind !== 'storage') return field
-  if (attribute.type === 'object') return parseJson(field)
+  if (attribute.type === 'object' || attribute.type === 'vector') return parseJson(field)
   if (attribute.type !== 'bool') return field
   return /^(true|1)$/i.test(field) ? true : /^(false|0)$/i.test(field) ? false : field
 }

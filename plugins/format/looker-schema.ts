@@ -31,6 +31,7 @@ function lookerType(attribute: Attribute): Omit<LookerField, 'name'> | undefined
   if (attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities') return undefined
   switch (attribute.type) {
     case 'object':
+    case 'vector':
     case 'image':
     case 'blob':
       return undefined

@@ -109,6 +109,7 @@ const KIND_OF_TYPE: Record<StorageType, ValueKind> = {
   uuid: 'text',
   bool: 'bool',
   object: 'opaque',
+  vector: 'opaque',
   image: 'opaque',
   blob: 'opaque',
 }

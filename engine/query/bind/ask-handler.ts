@@ -1,4 +1,4 @@
-import type { CalculatedAttribute } from '../../catalog/attribute.ts'
+import { type CalculatedAttribute, isScalarType } from '../../catalog/attribute.ts'
 import { codeOf, type QueryText } from '../calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import type { ComparisonValue } from './bind-comparison.ts'
@@ -52,7 +52,7 @@ function operandValue({ type }: CalculatedAttribute, operand: Operand): unknown 
   if (operand.kind === 'parameter') return operand.value
   const { text } = operand
   if (type === 'bool') return text === 'true' || text === '1'
-  if (type === 'object' || type === 'image' || type === 'blob' || type === 'date') return text
+  if (!isScalarType(type) || type === 'date') return text
   const isNumber = comparisonType(type) === 'number' && text.trim() !== '' && Number.isFinite(Number(text))
   return isNumber ? Number(text) : text
 }

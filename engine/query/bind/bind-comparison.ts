@@ -1,13 +1,15 @@
 import {
   type CalculatedAttribute,
   isRelation,
+  isScalarType,
   type RelationAttribute,
-  type StorageType,
+  type ScalarType,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import { codeOf } from '../calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../query-errors.ts'
+import { bindSimilarity } from './bind-similarity.ts'
 import { bindTest, isNegative, isTextual, SPELLING } from './bind-test.ts'
 import {
   type Comparand,
@@ -70,10 +72,13 @@ export function bindComparison(path: ResolvedPath, comparator: Comparator, value
         : '= null, != null, or a path into it'
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, 'a relation', usable)
   }
+  if (target.kind === 'storage' && target.vector) {
+    return { relations, leaf: bindSimilarity(path.text, target, comparator, value) }
+  }
   if (target.type === 'object' && path.elements.length > 0) {
     return { relations, leaf: bindJson(path, target, comparator, value) }
   }
-  if (target.type === 'object' || target.type === 'image' || target.type === 'blob') {
+  if (!isScalarType(target.type)) {
     const usable = target.type === 'object' ? '= null, != null, or the path of a property' : '= null or != null'
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, TYPE_NAME[target.type], usable)
   }
@@ -94,7 +99,7 @@ function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
 }
 
 const EQUALITY: ReadonlySet<Comparator> = new Set(['equal', 'notEqual', 'is', 'isNot', 'in'])
-const TYPE_NAME = { object: 'an object', image: 'an image', blob: 'a blob' }
+const TYPE_NAME = { object: 'an object', vector: 'a vector', image: 'an image', blob: 'a blob' }
 
 /** `attribute = null`, `relation = null`, and their opposites: never unknown. */
 function bindNull(path: ResolvedPath, target: ValueAttribute | RelationAttribute, comparator: Comparator): Condition {
@@ -156,10 +161,7 @@ function bindJson(
 /** `in []`: nothing passes. */
 const NO_VALUE: JsonTest = { kind: 'value', type: 'text', test: { kind: 'in', values: new Set() }, negated: false }
 
-function declaredType(
-  { elements }: ResolvedPath,
-  attribute: ValueAttribute,
-): Exclude<StorageType, 'object' | 'image' | 'blob'> | undefined {
+function declaredType({ elements }: ResolvedPath, attribute: ValueAttribute): ScalarType | undefined {
   const names = elements.map(element => (element.kind === 'property' ? element.name : '[]'))
   return attribute.properties.get(names.join('.'))?.type
 }

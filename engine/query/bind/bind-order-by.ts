@@ -3,6 +3,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { ProtocolError } from '../../errors.ts'
 import { codeOf } from '../calculated-code.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
+import type { Similarity } from '../../vector/similarity.ts'
 import type { OrderTerm } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
 import { type Asker, type ResolvedPath, resolvePath } from './resolve-path.ts'
@@ -15,6 +16,8 @@ export interface SortKey {
   /** Names inside an object attribute. */
   readonly properties: readonly string[]
   readonly descending: boolean
+  /** Of a vector: it is sorted by the scores of this. */
+  readonly similarity?: Similarity
 }
 
 /** Handlers of calculated attributes that give an order by another one. */
@@ -67,6 +70,8 @@ function sortKey(path: ResolvedPath): Omit<SortKey, 'descending'> {
     throw QueryErrors.NOT_SORTABLE(text, 'calculated, without code to sort it')
   if (isRelation(target)) throw QueryErrors.NOT_SORTABLE(text, 'a relation')
   if (target.type === 'image' || target.type === 'blob') throw QueryErrors.NOT_SORTABLE(text, `of type ${target.type}`)
+  if (target.type === 'vector' && target.kind === 'calculated')
+    throw QueryErrors.NOT_SORTABLE(text, 'a calculated vector')
   if (target.type === 'object' && elements.length === 0) throw QueryErrors.NOT_SORTABLE(text, 'an object')
   const properties = elements.map(element => {
     if (element.kind === 'property') return element.name

@@ -1,4 +1,10 @@
-import type { RelatedEntitiesAttribute, RelatedEntityAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import type {
+  RelatedEntitiesAttribute,
+  RelatedEntityAttribute,
+  StorageAttribute,
+  ValueAttribute,
+} from '../../catalog/attribute.ts'
+import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
 
 /**
  * What a bound filter asks of a row. Names are resolved, values have the type of their attribute, texts are folded.
@@ -16,6 +22,13 @@ export type Predicate =
       readonly kind: 'isNull'
       readonly attribute: ValueAttribute | RelatedEntityAttribute
       readonly negated: boolean
+    }
+  /** A vector whose score passes; without a test every one that has a score. Unknown without a vector or a score. */
+  | {
+      readonly kind: 'similarity'
+      readonly attribute: StorageAttribute
+      readonly similarity: Similarity
+      readonly test: ScoreTest | undefined
     }
   | { readonly kind: 'json'; readonly attribute: ValueAttribute; readonly test: JsonTest }
   /** N→1: what `input` says of the related entity. Without one, everything at the end of the path is null. */

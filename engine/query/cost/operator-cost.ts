@@ -1,6 +1,14 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
-import { COST, JSON_COST, jsonSelectivity, SELECTIVITY, VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
+import {
+  COST,
+  COST_PER_DIMENSION,
+  JSON_COST,
+  jsonSelectivity,
+  SELECTIVITY,
+  scoreSelectivity,
+  VALUES_PER_INDEX_HIT,
+} from '../plan/lower.ts'
 import type { Operator } from '../plan/physical-plan.ts'
 import { costOfReading, MICROSECONDS } from './work.ts'
 
@@ -34,6 +42,10 @@ export function expect(operator: Operator, dataClass: DataClass, candidates: num
     }
     case 'NullFilter':
       return filtered(operator, operator.negated ? 0.9 : 0.1, 1, candidates, table)
+    case 'VectorFilter': {
+      const cost = operator.attribute.vector!.dimension * COST_PER_DIMENSION
+      return filtered(operator, scoreSelectivity(operator.test), cost, candidates, table)
+    }
     case 'JsonFilter':
       return filtered(operator, jsonSelectivity(operator.test), JSON_COST, candidates, table)
     case 'SemiJoin':
@@ -74,7 +86,7 @@ const add = ({ rows, microseconds }: Expectation, more: number): Expectation => 
 const words = (table: TableSnapshot): number => (table.rowIdLimit / 32) * MICROSECONDS.word
 
 function filtered(
-  { attribute }: Operator & { kind: 'ColumnFilter' | 'NullFilter' | 'JsonFilter' },
+  { attribute }: Operator & { kind: 'ColumnFilter' | 'NullFilter' | 'VectorFilter' | 'JsonFilter' },
   selectivity: number,
   costPerValue: number,
   candidates: number,

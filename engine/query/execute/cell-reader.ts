@@ -16,7 +16,7 @@ import type { QueryBudget } from './query-budget.ts'
 
 /**
  * A value as it is compared: a scalar (text folded, a bool 0 or 1, a N→1 relation the row id of the related entity), the
- * parsed JSON of an object, true for an image or a blob that is there; undefined for null and for rows that do not exist.
+ * parsed JSON of an object, true for a vector, an image or a blob that is there; undefined for null and for rows that do not exist.
  */
 export type Cell = Scalar | object | true | undefined
 
@@ -166,6 +166,8 @@ function cellOf(attribute: ValueAttribute, value: Value | true): Cell {
       return fold(value as string)
     case 'bool':
       return Number(value)
+    case 'vector':
+      return true
     default:
       return value as Cell
   }
@@ -178,6 +180,7 @@ export function cellOfSegment(segment: Segment, entry: number): Cell {
   if (!isPresent(segment, entry)) return undefined
   switch (segment.kind) {
     case 'presence':
+    case 'vector':
       return true
     case 'bigint': {
       // As elsewhere a number when that is exact, so that equal values are identical.

@@ -6,6 +6,7 @@ import type { Scalar } from '../bind/predicate.ts'
 import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { ColumnFilter, IndexLookup, NullFilter, Operator } from '../plan/physical-plan.ts'
 import { type CellTest, filterColumn, numberRangeOf } from './filter-column.ts'
+import { filterVectors } from './filter-vectors.ts'
 import { pointerTestOf } from './filter-text.ts'
 import { reverseSemiJoin, semiJoin } from './join.ts'
 import type { QueryBudget } from './query-budget.ts'
@@ -42,6 +43,8 @@ function run(operator: Operator, dataClass: DataClass, candidates: RowSet, conte
     case 'ColumnFilter':
     case 'NullFilter':
       return filter(operator, table, candidates, context)
+    case 'VectorFilter':
+      return filterVectors(operator, table, candidates, context.budget)
     case 'JsonFilter': {
       const matches = jsonMatcherOf(operator.test)
       return filterColumn(table, operator.attribute, candidates, { whenNull: matches(null), matches }, context.budget)

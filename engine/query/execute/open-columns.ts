@@ -7,6 +7,7 @@ export function openColumns(operator: Operator, dataClass: DataClass, snapshot: 
   switch (operator.kind) {
     case 'ColumnFilter':
     case 'NullFilter':
+    case 'VectorFilter':
     case 'JsonFilter':
       if (operator.attribute.kind !== 'calculated') snapshot.table(dataClass).column(operator.attribute)
       break

@@ -1,5 +1,5 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
-import { isRelation, type RelationAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
+import { isRelation, isScalarType, type RelationAttribute } from '../../catalog/attribute.ts'
 import { EngineErrors } from '../../engine-errors.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
@@ -94,12 +94,11 @@ export function attributeOperator(
   const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass)
   const { target } = path
   // What cannot be a value of the attribute is a value that no entity has.
-  if (!isRelation(target) && isScalar(target) && convertKey(value, target) === undefined) return { kind: 'None' }
+  if (!isRelation(target) && isScalarType(target.type) && convertKey(value, target) === undefined)
+    return { kind: 'None' }
   const condition = bindComparison(path, 'is', { kind: 'literal', text: value, quoted: true })
   return lower(combine('and', joinConditions([condition])), dataClass, snapshot)
 }
-
-const isScalar = ({ type }: ValueAttribute): boolean => type !== 'object' && type !== 'image' && type !== 'blob'
 
 function relatedSource(
   { from, relation: name }: SelectionSource & { kind: 'related' },

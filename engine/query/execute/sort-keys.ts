@@ -1,8 +1,11 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { jsonScalar, jsonTypeOf, propertyOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
+import type { Similarity } from '../../vector/similarity.ts'
 import { type Cell, pathReader, pointerReader, readNumbers, readsSegments, type TextPointers } from './cell-reader.ts'
+import { scoreReader } from './filter-vectors.ts'
 import type { QueryContext } from './evaluate.ts'
 
 /** Less than 0 when position `a` comes before position `b`. Never 0 for two positions. */
@@ -72,12 +75,26 @@ function pointerOrder(
 /** Values are finite, so that -Infinity is free to stand for null. */
 function numbersOf(key: SortKey, rowIds: Uint32Array, context: QueryContext): Float64Array {
   const table = context.snapshot.table(key.attribute.dataClass)
+  if (key.similarity) return scoresOf(key, key.similarity, rowIds, context)
   if (key.attribute.kind === 'storage' && key.relations.length === 0 && readsSegments(table, rowIds.length)) {
     return readNumbers(table, key.attribute, rowIds, Number.NEGATIVE_INFINITY, context.budget)
   }
   const read = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot)
   const numbers = new Float64Array(rowIds.length)
   return readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
+}
+
+/** A vector without a score is lowest, like null. */
+function scoresOf(
+  { attribute, relations }: SortKey,
+  similarity: Similarity,
+  rowIds: Uint32Array,
+  context: QueryContext,
+): Float64Array {
+  const vectors = attribute as StorageAttribute
+  const score = scoreReader(context.snapshot.table(attribute.dataClass), vectors, similarity, rowIds.length)
+  const read = pathReader(relations, vectors, rowIds.length, context.snapshot, score)
+  return readAll(rowIds, new Float64Array(rowIds.length), rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
 }
 
 function jsonOrder(

@@ -63,7 +63,7 @@ export function describeOperator(operator: Operator, dataClass: DataClass): Oper
 const joinText = ({ dataClass, foreignKey, target }: RelatedEntityAttribute, other: DataClass): string =>
   `Join on Table : ${other.name} : ${dataClass.name}.${foreignKey.name} = ${target.name}.${target.key.name}`
 
-type Leaf = Extract<Operator, { kind: 'IndexScan' | 'ColumnFilter' | 'NullFilter' | 'JsonFilter' }>
+type Leaf = Extract<Operator, { kind: 'IndexScan' | 'ColumnFilter' | 'NullFilter' | 'VectorFilter' | 'JsonFilter' }>
 
 /** `Employee.salary > 10`, or `[index : Company.name ] in ["acme"]`. Texts are shown as they are compared: folded. */
 function conditionText(operator: Leaf, dataClass: DataClass): string {

@@ -1,3 +1,4 @@
+import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
 import type { Bound, JsonTest, Predicate, Scalar, ValueTest } from '../bind/predicate.ts'
 import type { LogicalPlan } from './logical-plan.ts'
 import type { IndexLookup, Operator } from './physical-plan.ts'
@@ -46,6 +47,8 @@ function predicateNode(predicate: Predicate): Node {
       return node(`${predicate.attribute.name} ${negation(predicate.negated)}${writeTest(predicate.test)}`)
     case 'isNull':
       return node(`${predicate.attribute.name} is ${negation(predicate.negated)}null`)
+    case 'similarity':
+      return node(`${predicate.attribute.name} ${writeScoreTest(predicate)}`)
     case 'json':
       return node(`${predicate.attribute.name}${writeJsonTest(predicate.test)}`)
     case 'via':
@@ -72,6 +75,8 @@ function operatorNode(operator: Operator): Node {
       return node(`ColumnFilter ${operator.attribute.name} ${negation(operator.negated)}${writeTest(operator.test)}`)
     case 'NullFilter':
       return node(`NullFilter ${operator.attribute.name} is ${negation(operator.negated)}null`)
+    case 'VectorFilter':
+      return node(`VectorFilter ${operator.attribute.name} ${writeScoreTest(operator)}`)
     case 'JsonFilter':
       return node(`JsonFilter ${operator.attribute.name}${writeJsonTest(operator.test)}`)
     case 'SemiJoin':
@@ -151,3 +156,9 @@ function writeJsonTest(test: JsonTest): string {
       return ` not(${writeJsonTest(test.input).trimStart()})`
   }
 }
+
+/** `cosine > 0.5`; without a threshold `by cosine`. */
+const writeScoreTest = ({ similarity, test }: { similarity: Similarity; test: ScoreTest | undefined }): string =>
+  test ? `${similarity.metric} ${SIGN[test.comparator]} ${test.threshold}` : `by ${similarity.metric}`
+
+const SIGN = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' }

@@ -4,6 +4,7 @@ import type { Value } from '../../catalog/value.ts'
 import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import { jsonMatcherOf } from '../bind/match-value.ts'
 import type { Bound, JsonTest, Predicate, Scalar, ValueTest } from '../bind/predicate.ts'
+import type { ScoreTest } from '../../vector/similarity.ts'
 import type { ColumnFilter, IndexLookup, NullFilter, Operator } from './physical-plan.ts'
 
 /**
@@ -48,6 +49,14 @@ function estimate(predicate: Predicate, dataClass: DataClass, snapshot: Snapshot
       return estimateTest(predicate, snapshot.table(dataClass))
     case 'isNull':
       return estimateNull(predicate, snapshot.table(dataClass))
+    case 'similarity': {
+      const { dimension } = predicate.attribute.vector!
+      return {
+        operator: { ...predicate, kind: 'VectorFilter' },
+        selectivity: scoreSelectivity(predicate.test),
+        costPerRow: dimension * COST_PER_DIMENSION,
+      }
+    }
     case 'json': {
       const { attribute, test } = predicate
       return {
@@ -230,6 +239,10 @@ export const COST: Record<ValueTest['kind'], number> = {
   keyword: 40,
   anyOf: 10,
 }
+
+/** Of comparing one number of a vector. */
+export const COST_PER_DIMENSION = 0.05
+export const scoreSelectivity = (test: ScoreTest | undefined): number => (test ? 0.1 : 0.9)
 
 export const JSON_COST = 20
 const CODE_COST = 1000

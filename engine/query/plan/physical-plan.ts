@@ -5,6 +5,7 @@ import type {
   ValueAttribute,
 } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
+import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
 import type { JsonTest, ValueTest } from '../bind/predicate.ts'
 import type { Bounds } from '../../storage/snapshot.ts'
 
@@ -26,6 +27,7 @@ export type Operator =
     }
   | ColumnFilter
   | NullFilter
+  | VectorFilter
   | { readonly kind: 'JsonFilter'; readonly attribute: ValueAttribute; readonly test: JsonTest }
   /** Rows whose related entity is among those that `input` finds. */
   | {
@@ -52,6 +54,14 @@ export interface NullFilter {
   readonly kind: 'NullFilter'
   readonly attribute: ValueAttribute | RelatedEntityAttribute
   readonly negated: boolean
+}
+
+/** Rows with a vector whose score passes; without a test all that have a score. */
+export interface VectorFilter {
+  readonly kind: 'VectorFilter'
+  readonly attribute: StorageAttribute
+  readonly similarity: Similarity
+  readonly test: ScoreTest | undefined
 }
 
 export type IndexLookup =

@@ -1,6 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { bindFilter } from '../bind/bind-filter.ts'
 import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
+import { bindScores, nearestFirst } from '../bind/bind-scores.ts'
 import type { Predicate } from '../bind/predicate.ts'
 import type { Asker } from '../bind/resolve-path.ts'
 import { codeDecides } from '../calculated-code.ts'
@@ -14,6 +15,8 @@ import { optimizePredicate } from './optimize.ts'
 export interface PreparedQuery {
   readonly predicate: Predicate | undefined
   readonly orderBy: readonly SortKey[]
+  /** The filter as it was written: what an order by similarity refers to. */
+  readonly filter?: Predicate | undefined
 }
 
 export interface QueryTexts {
@@ -22,6 +25,8 @@ export interface QueryTexts {
   readonly orderBy?: string
   /** `client` unless said otherwise. */
   readonly asker?: Asker
+  /** The filter that an order by similarity refers to, when it is not among these texts. */
+  readonly orderedFilter?: Predicate | undefined
 }
 
 const PARSED = { entries: 2_000, sizeBytes: 16 * 2 ** 20 }
@@ -44,7 +49,7 @@ const preparedFor = { client: new WeakMap<DataClass, Prepared>(), server: new We
  */
 export function prepareQuery(
   dataClass: DataClass,
-  { filter, params, orderBy, asker = 'client' }: QueryTexts,
+  { filter, params, orderBy, asker = 'client', orderedFilter }: QueryTexts,
 ): PreparedQuery {
   const prepared = preparedOf(dataClass, asker)
   const query: PreparedQuery =
@@ -54,9 +59,10 @@ export function prepareQuery(
         ? prepareFilter(filter, dataClass, params, asker)
         : prepared.filter(filter)
   // An order inside the filter has precedence.
-  if (query.orderBy.length > 0 || orderBy === undefined) return query
+  if (query.orderBy.length > 0) return query
+  if (orderBy === undefined) return query.filter ? { ...query, orderBy: nearestFirst(query.filter) } : query
   const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass, asker) : prepared.orderBy(orderBy)
-  return { ...query, orderBy: keys }
+  return { ...query, orderBy: bindScores(keys, query.filter ?? orderedFilter, dataClass) }
 }
 
 function preparedOf(dataClass: DataClass, asker: Asker): Prepared {
@@ -73,8 +79,10 @@ function preparedOf(dataClass: DataClass, asker: Asker): Prepared {
 
 function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, asker: Asker): PreparedQuery {
   const { condition, orderBy } = parse(text)
+  const bound = condition && bindFilter(condition, dataClass, params, asker)
   return {
-    predicate: condition && optimizePredicate(bindFilter(condition, dataClass, params, asker)),
-    orderBy: bindOrderBy(orderBy, dataClass, asker),
+    predicate: bound && optimizePredicate(bound),
+    orderBy: bindScores(bindOrderBy(orderBy, dataClass, asker), bound, dataClass),
+    filter: bound,
   }
 }

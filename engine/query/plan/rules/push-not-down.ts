@@ -1,3 +1,4 @@
+import type { ScoreTest } from '../../../vector/similarity.ts'
 import type { JsonTest, Predicate } from '../../bind/predicate.ts'
 import type { Rule } from '../rule.ts'
 
@@ -40,6 +41,10 @@ function whenFalse(predicate: Predicate): Predicate {
     case 'test':
     case 'isNull':
       return { ...predicate, negated: !predicate.negated }
+    case 'similarity':
+      return predicate.test
+        ? { ...predicate, test: { ...predicate.test, comparator: OPPOSITE[predicate.test.comparator] } }
+        : { kind: 'never' }
     case 'json':
       return { ...predicate, test: negateJson(predicate.test) }
     case 'and':
@@ -60,6 +65,13 @@ function whenFalse(predicate: Predicate): Predicate {
       return whenTrue(predicate.input)
   }
 }
+
+const OPPOSITE = {
+  less: 'greaterOrEqual',
+  lessOrEqual: 'greater',
+  greater: 'lessOrEqual',
+  greaterOrEqual: 'less',
+} as const satisfies Record<ScoreTest['comparator'], ScoreTest['comparator']>
 
 /** A property that is null stays out on both sides; what looks at elements is complemented. */
 function negateJson(test: JsonTest): JsonTest {

@@ -138,6 +138,8 @@ function valueAt(segment: Segment, entry: number): unknown {
       const value = segment.values[entry]!
       return Number.isSafeInteger(Number(value)) ? Number(value) : value
     }
+    case 'vector':
+      return true
     case 'number':
       return Object.is(segment.values[entry], -0) ? 0 : segment.values[entry]
     default:

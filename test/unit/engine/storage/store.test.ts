@@ -43,7 +43,7 @@ const reading = <T>(
 const valuesOf = (segment: Segment, count: number): unknown[] =>
   Array.from({ length: count }, (_, entry) => {
     if (!(segment.present[entry >>> 5]! & (1 << (entry & 31)))) return undefined
-    return segment.kind === 'presence' ? true : segment.values[entry]
+    return segment.kind === 'presence' || segment.kind === 'vector' ? true : segment.values[entry]
   })
 
 for (const cacheBytes of [2 ** 26, 1, 0]) {

@@ -1,0 +1,79 @@
+import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { isHigherNearer } from '../../vector/similarity.ts'
+import { QueryErrors } from '../query-errors.ts'
+import type { SortKey } from './bind-order-by.ts'
+import type { Predicate } from './predicate.ts'
+
+export type SimilarityPredicate = Predicate & { kind: 'similarity' }
+
+/**
+ * Sort keys whose vectors know what they are compared with: that of the first condition on them in the filter.
+ * @param filter as it was written
+ * @throws 404 with [1594, 1810] when there is none
+ * Source: protocol notes, 1.6 and 2.12.
+ */
+export function bindScores(
+  keys: readonly SortKey[],
+  filter: Predicate | undefined,
+  dataClass: DataClass,
+): readonly SortKey[] {
+  return keys.map(key => {
+    if (key.attribute.type !== 'vector') return key
+    const found = filter && findSimilarity(filter, key.relations, key.attribute as StorageAttribute)
+    if (found) return { ...key, similarity: found.similarity }
+    const problem = 'a vector, and the filter has no condition that says which one it is to be similar to'
+    throw QueryErrors.CANNOT_ORDER(key.path, dataClass.name).causedBy(QueryErrors.NOT_SORTABLE(key.path, problem))
+  })
+}
+
+/** The nearest first: the order of a filter that has a condition without a threshold. */
+export function nearestFirst(filter: Predicate): SortKey[] {
+  const condition = conditionsOf(filter).find(each => each.kind === 'similarity' && !each.test)
+  if (condition?.kind !== 'similarity') return []
+  const { attribute, similarity } = condition
+  const descending = isHigherNearer(similarity.metric)
+  return [{ path: attribute.name, relations: [], attribute, properties: [], descending, similarity }]
+}
+
+const conditionsOf = (filter: Predicate): readonly Predicate[] =>
+  filter.kind === 'and' ? filter.inputs.flatMap(conditionsOf) : [filter]
+
+/**
+ * The first condition on a vector in the order of the text.
+ * @param relations N→1 relations that lead to it
+ * @param attribute undefined: any
+ */
+export function findSimilarity(
+  predicate: Predicate,
+  relations: readonly RelatedEntityAttribute[],
+  attribute?: StorageAttribute,
+): SimilarityPredicate | undefined {
+  const findIn = (inputs: readonly Predicate[]): SimilarityPredicate | undefined => {
+    for (const input of inputs) {
+      const found = findSimilarity(input, relations, attribute)
+      if (found) return found
+    }
+    return undefined
+  }
+  switch (predicate.kind) {
+    case 'similarity':
+      return relations.length === 0 && (attribute ?? predicate.attribute) === predicate.attribute
+        ? predicate
+        : undefined
+    case 'via':
+      return predicate.relation === relations[0]
+        ? findSimilarity(predicate.input, relations.slice(1), attribute)
+        : undefined
+    case 'and':
+    case 'or':
+      return findIn(predicate.inputs)
+    case 'except':
+      return findIn([predicate.left, predicate.right])
+    case 'not':
+    case 'complement':
+      return findSimilarity(predicate.input, relations, attribute)
+    default:
+      return undefined
+  }
+}

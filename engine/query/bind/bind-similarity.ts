@@ -1,0 +1,65 @@
+import { type Metric, METRICS, type StorageAttribute } from '../../catalog/attribute.ts'
+import { suggestion } from '../../suggestion.ts'
+import { readVector } from '../../vector/read-vector.ts'
+import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
+import type { Comparator } from '../parse/syntax-tree.ts'
+import { excerpt, QueryErrors } from '../query-errors.ts'
+import type { ComparisonValue } from './bind-comparison.ts'
+import { SPELLING } from './bind-test.ts'
+import type { Predicate } from './predicate.ts'
+
+const DEFAULT_THRESHOLD = 0.5
+const PROPERTIES = ['vector', 'metric', 'threshold']
+
+/**
+ * A comparison of a vector attribute: `embedding > :1`, where `$params` holds
+ * `{"vector":[…],"metric":"cosine","threshold":0.5}`. The raw score is compared with the threshold. As an extension
+ * `"threshold":null` lets every score pass, for an order by it.
+ * @param path as written, for messages
+ * @throws {QueryErrors.COMPARATOR} {@link QueryErrors.VALUE} {@link QueryErrors.PLACEHOLDER_TYPE}
+ * Source: base specification, 4.3.2; protocol notes, 2.12.
+ */
+export function bindSimilarity(
+  path: string,
+  attribute: StorageAttribute,
+  comparator: Comparator,
+  value: ComparisonValue,
+): Predicate {
+  if (!isScoreComparator(comparator)) {
+    throw QueryErrors.COMPARATOR(SPELLING[comparator], path, 'a vector', '< <= > >=, = null or != null')
+  }
+  const { dimension } = attribute.vector!
+  const expected = `an object such as {"vector":[… ${dimension} numbers …],"metric":"cosine","threshold":0.5}`
+  if (value.kind !== 'parameter') throw QueryErrors.VALUE('a value', path, `a placeholder for ${expected}`)
+  const fail = (received: string) => QueryErrors.PLACEHOLDER_TYPE(value.name, received, expected)
+  const { vector, metric, threshold } = readComparison(value.value, fail)
+  const numbers = readVector(vector, dimension, received => fail(`an object whose vector is ${received}`))
+  if (!Array.isArray(numbers)) throw numbers
+  const similarity: Similarity = { metric, vector: Float32Array.from(numbers) }
+  return { kind: 'similarity', attribute, similarity, test: threshold === null ? undefined : { comparator, threshold } }
+}
+
+const isScoreComparator = (comparator: Comparator): comparator is ScoreTest['comparator'] =>
+  comparator === 'less' || comparator === 'lessOrEqual' || comparator === 'greater' || comparator === 'greaterOrEqual'
+
+function readComparison(
+  value: unknown,
+  fail: (received: string) => Error,
+): { vector: unknown; metric: Metric; threshold: number | null } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw fail(Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`)
+  }
+  const unknown = Object.keys(value).find(name => !PROPERTIES.includes(name))
+  if (unknown !== undefined) {
+    throw fail(`an object with a property "${excerpt(unknown)}"${suggestion(unknown, PROPERTIES)}`)
+  }
+  const { vector, metric = 'cosine', threshold = DEFAULT_THRESHOLD } = value as Record<string, unknown>
+  if (vector === undefined) throw fail('an object without a vector')
+  if (!isMetric(metric)) throw fail(`an object whose metric is none of ${METRICS.join(', ')}`)
+  if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {
+    throw fail('an object whose threshold is no finite number')
+  }
+  return { vector, metric, threshold }
+}
+
+const isMetric = (metric: unknown): metric is Metric => (METRICS as readonly unknown[]).includes(metric)

@@ -1,0 +1,31 @@
+/**
+ * The numbers of a vector as they are stored and sent: each the shortest decimal that is the same Float32.
+ * @param json what a client sent
+ * @param fail makes the error of what is wrong with it
+ */
+export function readVector<E>(json: unknown, dimension: number, fail: (received: string) => E): number[] | E {
+  if (!Array.isArray(json)) return fail(json === null ? 'null' : `a value of type ${typeof json}`)
+  if (json.length !== dimension) return fail(`an array of ${json.length}`)
+  const numbers = new Array<number>(dimension)
+  for (let i = 0; i < dimension; i++) {
+    const number: unknown = json[i]
+    if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) {
+      const received = typeof number === 'number' ? `${number}, which a Float32 cannot hold,` : `a ${typeof number}`
+      return fail(`an array with ${number === null ? 'null' : received} at position ${i}`)
+    }
+    numbers[i] = shortestDecimal(Math.fround(number))
+  }
+  return numbers
+}
+
+/** Numbers below it have a decimal with at most 11 places that is not needlessly long, unless they are very small. */
+const LARGE = 1e7
+
+/** 9 digits tell any Float32 from its neighbours; fewer places do for most, and are found faster. */
+function shortestDecimal(float: number): number {
+  for (let power = 1e5; power <= 1e11 && Math.abs(float) < LARGE; power *= 10) {
+    const decimal = Math.round(float * power) / power
+    if (Math.fround(decimal) === float) return decimal
+  }
+  return Number(float.toPrecision(9))
+}
