@@ -111,7 +111,7 @@ export interface RelatedEntitiesAttribute extends AttributeBase {
 /** Computed for each read by the code of a plugin. Without code it reads as null and cannot be searched. */
 export interface CalculatedAttribute
   extends AttributeBase,
-    Pick<StorageAttribute, 'type' | 'simpleDate' | 'properties' | 'calculation'> {
+    Pick<StorageAttribute, 'type' | 'simpleDate' | 'properties' | 'vector' | 'calculation'> {
   readonly kind: 'calculated'
 }
 

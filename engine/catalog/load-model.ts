@@ -179,7 +179,15 @@ function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): Ve
 /** A stored one is a storage attribute in all but where its values come from. */
 function calculatedOptions(dataClass: DataClassModel, name: string, { type, code, ...model }: CalculatedModel) {
   const { stored = false, indexed = false, simpleDate = false } = model
-  if (!stored) return { kind: 'calculated', type, simpleDate, properties: new Map(), calculation: code } as const
+  if (!stored)
+    return {
+      kind: 'calculated',
+      type,
+      simpleDate,
+      properties: new Map(),
+      vector: undefined,
+      calculation: code,
+    } as const
   const options = storageOptions(dataClass, name, { type, indexed, simpleDate, readOnly: true })
   return { ...options, calculation: code ?? { settable: false, fingerprint: '' } }
 }

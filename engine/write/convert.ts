@@ -93,7 +93,7 @@ const CLOCK = /^(-?)(\d{1,9}):([0-5]?\d)(?::([0-5]?\d)(?:\.(\d{1,9}))?)?$/
 const wrongType = (attribute: ValueAttribute, json: unknown, expected: string): ProtocolError =>
   WriteErrors.WRONG_TYPE(attribute.name, describe(json), expected)
 
-const wrongVector = (attribute: StorageAttribute, problem: string): ProtocolError =>
+const wrongVector = (attribute: ValueAttribute, problem: string): ProtocolError =>
   WriteErrors.WRONG_TYPE(attribute.name, problem, `an array of ${attribute.vector!.dimension} numbers`)
 
 function readNumber(json: unknown): number | undefined {
