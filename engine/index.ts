@@ -7,7 +7,7 @@ import type { Catalog, DataClass, WireOptions } from './catalog/dataclass.ts'
 import type { BinaryValue } from './catalog/value.ts'
 import { EngineErrors } from './engine-errors.ts'
 import { type EntitySetLifetimes, EntitySets } from './entity-set/entity-sets.ts'
-import { type EntitySetQuota, EntitySetStore } from './entity-set/entity-set-store.ts'
+import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { ProtocolError } from './errors.ts'
 import { createSharedMemory, type Part, SharedHeap } from './memory/shared-heap.ts'
 import { ServerRecords } from './records/server-records.ts'
@@ -41,7 +41,7 @@ export { parseAttributeList, parseExpandList, parsePathList } from './query/pars
 export type { BinaryValue } from './catalog/value.ts'
 export { type EntitySet, readTimeout, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
-export { type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
+export { type CreateOptions, type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
 export type { QueryLimits } from './query/query-limits.ts'
 export type { ClassFunction, ClassRegistry } from './functions/class-registry.ts'
 export { FunctionErrors } from './functions/function-errors.ts'
@@ -92,7 +92,6 @@ export interface EngineOptions {
 export interface EntitySetOptions extends EntitySetLifetimes {
   savedLifetimeSeconds: number
   memoryBytes: number
-  quota: EntitySetQuota | undefined
 }
 
 /**
@@ -149,7 +148,7 @@ const ENTITY_SETS: EntitySetOptions = {
   maxLifetimeSeconds: 30 * 86_400,
   savedLifetimeSeconds: 30 * 86_400,
   memoryBytes: 2 ** 28,
-  quota: undefined,
+  setsPerCreator: 0,
 }
 
 /**
@@ -222,6 +221,11 @@ export class Engine {
   /** Resolves as soon as everything that fits is in shared memory. Until then it is read from LMDB. */
   memoryFilled(): Promise<void> {
     return this.writer.memoryFilled
+  }
+
+  /** Most bytes of shared memory. */
+  get memoryBytes(): number {
+    return this.options.memoryBytes ?? 0
   }
 
   /** Bytes of the shared memory in use, by what they are for; undefined when there is none. */

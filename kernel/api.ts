@@ -33,6 +33,7 @@ export { methodNotApplicable } from './errors.ts'
 export { callFunction } from './function-call.ts'
 export { encoded, json, type Reply } from './reply.ts'
 export type { RestRequest } from './request.ts'
+export type { Sessions } from './session/sessions.ts'
 export { type Granted, NOTHING_GRANTED, type Session, type User } from './session/session.ts'
 export type { TransportRequest } from './transport/transport.ts'
 

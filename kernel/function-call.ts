@@ -39,12 +39,12 @@ async function call(
 ): Promise<Reply> {
   const { read, transport } = request
   const keep = request.parameter('$method') === 'entityset'
-  const timeoutSeconds = readTimeout(request.parameter('$timeout'))
+  const setOptions = request.session.entitySetOptions(readTimeout(request.parameter('$timeout')))
   const result = await engine.call({ function: called, args, read, keep }, transport)
   if (!keep) return replyTo(result)
   if ('members' in result) {
     const { dataClass, members } = result
-    const set = await engine.entitySets.keepMembers(dataClass, members, { timeoutSeconds })
+    const set = await engine.entitySets.keepMembers(dataClass, members, setOptions)
     const uri = entitySetUri(dataClass, set.id)
     const output = {
       ...read.output,
@@ -57,7 +57,7 @@ async function call(
   }
   if (!('body' in result) || called.target.kind !== 'entitySelection') return replyTo(result)
   // The function has returned no selection, so the one that it was called on is kept. Source: protocol notes, 7.4.
-  const set = await engine.entitySets.create(read, { timeoutSeconds }, transport)
+  const set = await engine.entitySets.create(read, setOptions, transport)
   const text = typeof result.body === 'string' ? result.body : Buffer.from(result.body).toString()
   const uri = entitySetUri(read.dataClass, set.id)
   return { status: 200, headers: JSON_HEADERS, body: `{"__ENTITYSET":${JSON.stringify(uri)},${text.slice(1)}` }

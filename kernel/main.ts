@@ -118,7 +118,7 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
     imageChanges: storage.imageChanges,
     limits: query,
     pool,
-    entitySets: entitySet,
+    entitySets: { ...entitySet, setsPerCreator: config.quota.entitySetsPerSession },
     writeQueueBytes: config.write.queueBytes,
   }
 }

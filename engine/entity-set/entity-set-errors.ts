@@ -34,6 +34,12 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
     message: (received: string) =>
       `$timeout=${excerpt(received)} is no lifetime; give a whole number of seconds, 1 or more`,
   },
+  TOO_MANY_SETS: {
+    errCode: 1200,
+    http: 429,
+    message: (limit: number) =>
+      `this session has ${limit} entity sets, which is its quota; release some with $method=release, or wait for them to expire`,
+  },
   /** Sets are made faster than the writer stores them. */
   TOO_MUCH_UNSAVED: {
     errCode: 1046,

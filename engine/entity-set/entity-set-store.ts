@@ -2,7 +2,15 @@ import { ProtocolError } from '../errors.ts'
 import type { Environment } from '../storage/environment.ts'
 import { type EntitySet, entitySet } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
-import { type EntitySetChange, type EntitySetHeader, expiredIds, readHeader, readMembers } from './entity-set-table.ts'
+import {
+  type EntitySetChange,
+  type EntitySetHeader,
+  expiredIds,
+  listHeaders,
+  readHeader,
+  readMembers,
+} from './entity-set-table.ts'
+import { SetCounts } from './set-counts.ts'
 
 export interface EntitySetStoreOptions {
   environment: Environment
@@ -16,23 +24,19 @@ export interface EntitySetStoreOptions {
   savedLifetimeSeconds: number
   /** Milliseconds since 1970. */
   now: () => number
-  quota?: EntitySetQuota | undefined
   /** What goes wrong when nobody waits for it, for the log. */
   onInternalError?: ((text: string) => void) | undefined
 }
 
-/** Counts the sets of each creator. */
-export interface EntitySetQuota {
-  /** A set is about to be made. @throws {ProtocolError} when it would be one too many */
-  taken(creator: string): void
-  /** A set has ended. */
-  freed(creator: string): void
+/** A set that lives. */
+export interface ListedSet extends EntitySet {
+  /** Milliseconds since 1970. */
+  expires: number
 }
 
 /** A set in memory. */
-interface Cached extends EntitySet {
+interface Cached extends ListedSet {
   timeoutSeconds: number
-  expires: number
   /** As LMDB has it, or is about to. */
   storedExpires: number
 }
@@ -58,10 +62,12 @@ export class EntitySetStore {
   private readonly unsaved = new Map<string, EntitySetChange>()
   private readonly inFlight = new Set<EntitySetChange>()
   private bytes = 0
+  private readonly counts: SetCounts
   private readonly timer: NodeJS.Timeout
   private sweeping: Promise<void> | undefined
 
   constructor(private readonly options: EntitySetStoreOptions) {
+    this.counts = new SetCounts(options.environment)
     this.timer = setInterval(() => this.inBackground(this.sweep()), SWEEP_INTERVAL_MS)
     this.timer.unref()
   }
@@ -93,13 +99,21 @@ export class EntitySetStore {
 
   /**
    * Keeps a set, in the place of one with the same id. Its members must not be shared with anybody who writes to them.
+   * @param creatorLimit how many its creator may have
    * @returns settles when it is durable
-   * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} and what the quota throws
+   * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} {@link EntitySetErrors.TOO_MANY_SETS}
    */
-  async put(set: EntitySet): Promise<void> {
-    const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now, quota } = this.options
+  async put(set: EntitySet, creatorLimit = Number.POSITIVE_INFINITY): Promise<void> {
+    const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now } = this.options
     if (this.bytes > memoryBytes + unsavedBytes) throw EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes).retryAfter(1)
-    if (set.creator !== undefined && !this.find(set.id)) quota?.taken(set.creator)
+    const { creator } = set
+    const isCounted = creator !== undefined && !this.find(set.id)
+    if (isCounted) {
+      if (creatorLimit < Number.POSITIVE_INFINITY && this.counts.of(creator) >= creatorLimit) {
+        throw EntitySetErrors.TOO_MANY_SETS(creatorLimit)
+      }
+      this.counts.add(creator, 1)
+    }
     this.forget(set.id)
     const expires = now() + set.timeoutSeconds * 1000
     const cached: Cached = { ...set, expires, storedExpires: expires }
@@ -111,6 +125,7 @@ export class EntitySetStore {
       await this.send([change])
     } catch (error) {
       // The client is told that there is no such set.
+      if (isCounted) this.counts.add(creator, -1)
       if (this.unsaved.get(set.id) === change) this.unsaved.delete(set.id)
       if (this.cached.get(set.id) === cached) this.forget(set.id)
       throw error
@@ -146,6 +161,25 @@ export class EntitySetStore {
     } catch (error) {
       this.options.onInternalError?.(`entity sets could not be stored before the end: ${(error as Error).stack}`)
     }
+  }
+
+  /** How many sets of a creator live. */
+  countOf(creator: string): number {
+    return this.counts.of(creator)
+  }
+
+  /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
+  list(limit: number): { count: number; sets: ListedSet[] } {
+    const { environment, now } = this.options
+    environment.root.resetReadTxn()
+    let count = 0
+    const ids: string[] = []
+    for (const { id, header } of listHeaders(environment)) {
+      if (header.hasEnded || header.expires <= now()) continue
+      count++
+      if (ids.length < limit) ids.push(id)
+    }
+    return { count, sets: ids.flatMap(id => this.findLiving(id) ?? []) }
   }
 
   /** Sets in memory and their bytes. */
@@ -242,9 +276,9 @@ export class EntitySetStore {
   }
 
   private endEntry(id: string, header: EntitySetHeader | undefined): EntitySetChange {
-    const { now, savedLifetimeSeconds, quota } = this.options
+    const { now, savedLifetimeSeconds } = this.options
     const hadMembers = header !== undefined && !header.hasEnded
-    if (hadMembers && header.creator !== undefined) quota?.freed(header.creator)
+    if (hadMembers && header.creator !== undefined) this.counts.add(header.creator, -1)
     const saved: EntitySetHeader | undefined =
       hadMembers && header.saved
         ? { ...header, hasEnded: true, expires: now() + savedLifetimeSeconds * 1000 }

@@ -1,5 +1,11 @@
 import { type Environment, getBytes } from '../storage/environment.ts'
-import { entitySetExpiryKey, entitySetHeaderKey, entitySetMembersKey, idOfExpiryKey } from '../storage/keys.ts'
+import {
+  entitySetExpiryKey,
+  entitySetHeaderKey,
+  entitySetMembersKey,
+  idOfExpiryKey,
+  idOfSetKey,
+} from '../storage/keys.ts'
 import type { EntitySet } from './entity-set.ts'
 
 /** An entity set in LMDB, without its members. */
@@ -43,6 +49,14 @@ export function readHeader({ entitySets }: Environment, id: string): EntitySetHe
 /** Bytes of their own. The set must have some. */
 export function readMembers({ entitySets }: Environment, id: string): Uint8Array {
   return getBytes(entitySets, entitySetMembersKey(id))!.slice()
+}
+
+/** All of them, also those that have ended and can be made again. */
+export function* listHeaders({ entitySets }: Environment): Generator<{ id: string; header: EntitySetHeader }> {
+  const range = entitySets.getRange({ start: entitySetHeaderKey(''), end: entitySetMembersKey('') })
+  for (const { key, value } of range) {
+    yield { id: idOfSetKey(key), header: JSON.parse(value.toString()) as EntitySetHeader }
+  }
 }
 
 /** Ids of the entries that have to go at `now`, the oldest first. */

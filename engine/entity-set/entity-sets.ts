@@ -6,13 +6,15 @@ import type { ReadRequest } from '../query/request.ts'
 import type { RowSet } from '../row-set/row-set.ts'
 import { type EntitySet, entitySet, newEntitySetId, readEntitySetId, type SavedQuery } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
-import type { EntitySetStore } from './entity-set-store.ts'
+import type { EntitySetStore, ListedSet } from './entity-set-store.ts'
 import { existing, type Members, setOf } from './members.ts'
 
 export interface EntitySetLifetimes {
   lifetimeSeconds: number
   recreatedLifetimeSeconds: number
   maxLifetimeSeconds: number
+  /** Sets of one creator; 0: no limit. */
+  setsPerCreator: number
 }
 
 /** What entity sets need of the data. */
@@ -27,9 +29,13 @@ export interface EntitySetData {
 export interface CreateOptions {
   /** Undefined: the default. */
   timeoutSeconds?: number | undefined
+  /** Undefined: that of the server. */
+  maxTimeoutSeconds?: number | undefined
   /** What is kept to make the set again after its end. */
   saved?: SavedQuery | undefined
   creator?: string | undefined
+  /** How many sets its creator may have; undefined: the default. */
+  creatorLimit?: number | undefined
 }
 
 /** How a set that has ended is made again. */
@@ -113,8 +119,8 @@ export class EntitySets {
   }
 
   /** Starts the lifetime of a set again with another timeout. */
-  setTimeout({ id }: EntitySet, timeoutSeconds: number): void {
-    this.store.use(id, this.capped(timeoutSeconds))
+  setTimeout({ id }: EntitySet, timeoutSeconds: number, most?: number): void {
+    this.store.use(id, this.capped(timeoutSeconds, most))
   }
 
   /** Row ids of entities in both, in either, or in the first only. Ascending, with those that do not exist any more. */
@@ -150,6 +156,16 @@ export class EntitySets {
     await this.store.release(ids, set => !dataClass || set.tableNumber === dataClass.tableNumber)
   }
 
+  /** How many sets of a creator live. */
+  countOf(creator: string): number {
+    return this.store.countOf(creator)
+  }
+
+  /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
+  list(limit: number): { count: number; sets: ListedSet[] } {
+    return this.store.list(limit)
+  }
+
   /** Removes sets whose time is over, as happens every second anyway. */
   sweep(): Promise<void> {
     return this.store.sweep()
@@ -181,15 +197,22 @@ export class EntitySets {
     tableNumber: number,
     id: string,
     encoded: Uint8Array,
-    { timeoutSeconds = this.lifetimes.lifetimeSeconds, saved, creator }: CreateOptions,
+    {
+      timeoutSeconds = this.lifetimes.lifetimeSeconds,
+      maxTimeoutSeconds,
+      saved,
+      creator,
+      creatorLimit = this.lifetimes.setsPerCreator,
+    }: CreateOptions,
   ): Promise<EntitySet> {
-    const set = entitySet({ id, tableNumber, encoded, timeoutSeconds: this.capped(timeoutSeconds), saved, creator })
-    await this.store.put(set)
+    const capped = this.capped(timeoutSeconds, maxTimeoutSeconds)
+    const set = entitySet({ id, tableNumber, encoded, timeoutSeconds: capped, saved, creator })
+    await this.store.put(set, creatorLimit || undefined)
     return set
   }
 
-  private capped(timeoutSeconds: number): number {
-    return Math.min(timeoutSeconds, this.lifetimes.maxLifetimeSeconds)
+  private capped(timeoutSeconds: number, most = Number.POSITIVE_INFINITY): number {
+    return Math.min(timeoutSeconds, most, this.lifetimes.maxLifetimeSeconds)
   }
 }
 

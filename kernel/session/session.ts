@@ -1,3 +1,4 @@
+import type { CreateOptions } from '../../engine/index.ts'
 import { handleOf } from './session-id.ts'
 
 /** What a session may do, by the names of roles.json. */
@@ -18,6 +19,14 @@ export interface User {
   readonly granted: Granted
 }
 
+/** Of one session. Source: protocol notes, 8.6. */
+export interface EntitySetQuotas {
+  defaultTimeoutSeconds?: number
+  maxTimeoutSeconds?: number
+  /** Sets that it may have at a time. */
+  count?: number
+}
+
 /** What is kept of a session. */
 export interface SessionRecord {
   user: User | undefined
@@ -26,6 +35,8 @@ export interface SessionRecord {
   idleMinutes: number
   /** Milliseconds since 1970. */
   expires: number
+  /** As function code has set them; undefined: as for everybody. */
+  entitySets?: EntitySetQuotas
   /** It ends then even when it is used. */
   endsAt: number
   /** Peer that opened it. */
@@ -78,6 +89,17 @@ export class Session {
 
   get granted(): Granted {
     return this.record.granted
+  }
+
+  /** How an entity set is made for it. @param timeoutSeconds as the request asks; undefined: the default */
+  entitySetOptions(timeoutSeconds: number | undefined): CreateOptions {
+    const { defaultTimeoutSeconds, maxTimeoutSeconds, count } = this.record.entitySets ?? {}
+    return {
+      timeoutSeconds: timeoutSeconds ?? defaultTimeoutSeconds,
+      maxTimeoutSeconds,
+      creator: this.handle,
+      creatorLimit: count,
+    }
   }
 
   /** Ends with its request: who asks has shown a key or a token. */

@@ -100,8 +100,9 @@ export default definePlugin({
       if (request.isEntity) throw EntitySetRequestErrors.NOT_A_COLLECTION()
       const timeoutSeconds = readTimeout(request.parameter('$timeout'))
       const same = read.filter === undefined && read.orderBy === undefined ? addressed.get(request)?.set : undefined
-      if (same && timeoutSeconds !== undefined) entitySets.setTimeout(same, timeoutSeconds)
-      const options = { timeoutSeconds, saved: savedAtCreation(request) }
+      const quotas = request.session.entitySetOptions(timeoutSeconds)
+      if (same && timeoutSeconds !== undefined) entitySets.setTimeout(same, timeoutSeconds, quotas.maxTimeoutSeconds)
+      const options = { ...quotas, saved: savedAtCreation(request) }
       const set = same ?? (await entitySets.create(read, options, request.transport))
       return page(set, read, request)
     })
@@ -114,7 +115,7 @@ export default definePlugin({
     const createRelated = async (request: RestRequest): Promise<Reply> => {
       const timeoutSeconds = readTimeout(request.parameter('$timeout'))
       const { target, read } = await relatedRead(request, engine)
-      const set = await entitySets.create(read, { timeoutSeconds }, request.transport)
+      const set = await entitySets.create(read, request.session.entitySetOptions(timeoutSeconds), request.transport)
       return page(set, { ...read, dataClass: target }, request)
     }
 

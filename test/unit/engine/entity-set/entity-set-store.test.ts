@@ -262,34 +262,24 @@ t.test('the writer is told of a use that comes after the end of a set, and does 
   t.equal(fixture.entries, 0)
 })
 
-t.test('a quota hears of every set that its creator makes and loses', async t => {
+t.test('the sets of a creator are counted, also those of before a restart', async t => {
   const fixture = new Fixture(t)
-  let live = 0
-  const quota = {
-    taken: () => {
-      if (live === 2) throw new Error('one too many')
-      live++
-    },
-    freed: () => {
-      live--
-    },
-  }
-  const store = fixture.open({ quota })
-  const [a, b, c] = ['ada', 'ada', 'ada'].map(creator => make(numbers(3), { creator })) as [
-    EntitySet,
-    EntitySet,
-    EntitySet,
-  ]
-  await store.put(a)
-  await store.put(b)
-  await t.rejects(store.put(c), { message: 'one too many' })
-  await store.put(b)
-  t.equal(live, 2, 'a set in the place of itself counts once')
+  const before = fixture.open({})
+  await before.put(make(numbers(3), { creator: 'ada' }))
+  await before.close()
+  const store = fixture.open({})
+  const [a, b] = ['ada', 'ada'].map(creator => make(numbers(3), { creator })) as [EntitySet, EntitySet]
+  await store.put(a, 2)
+  await t.rejects(store.put(b, 2), { name: 'ENTITY_SET.TOO_MANY_SETS', httpStatus: 429 })
+  await store.put(a, 2)
+  t.equal(store.countOf('ada'), 2, 'a set in the place of itself counts once')
+  await store.put(make(numbers(3), { creator: 'kurt' }), 2)
   await store.release([a.id], () => true)
-  t.equal(live, 1)
+  t.equal(store.countOf('ada'), 1)
+  await store.put(b, 2)
   fixture.pass(100)
   await store.sweep()
-  t.equal(live, 0)
+  t.same([store.countOf('ada'), store.countOf('kurt')], [0, 0])
 })
 
 t.test('more than can be written is refused until it has been', async t => {
