@@ -4,8 +4,10 @@
  *
  *   node config/build.mjs                                   the product
  *   node config/build.mjs --tests                           the product, the tests and the benchmarks
+ *   node config/build.mjs --types                           with the declarations that the compilers of authors read
  *   node config/build.mjs --out dist-x --only FILE [FILE …]    only these entries (and the threads), for one test at a time
  */
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +20,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     tests: { type: 'boolean', default: false },
     only: { type: 'boolean', default: false },
+    types: { type: 'boolean', default: false },
     out: { type: 'string', default: 'dist' },
   },
   allowPositionals: true,
@@ -40,6 +43,7 @@ const threads = [
 ].filter(file => existsSync(new URL(file, root)))
 const product = async () => [
   'kernel/api.ts',
+  'kernel/testing.ts',
   'kernel/main.ts',
   'kernel/cli/main.ts',
   ...(await sources('plugins', /^plugins\/[^/]+\/index\.ts$/)),
@@ -86,4 +90,12 @@ await build({
 await compileKernels(new URL(`${options.out}/engine/simd/kernels.wasm`, root))
 if (existsSync(new URL('config/default.json', root))) {
   await cp(new URL('config/default.json', root), new URL(`${options.out}/config/default.json`, root))
+}
+if (options.types) {
+  const types = fileURLToPath(new URL(`${options.out}/types/`, root))
+  const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
+  const project = fileURLToPath(new URL('config/tsconfig.types.json', root))
+  execFileSync(process.execPath, [tsc, '--project', project, '--outDir', types], { stdio: 'inherit' })
+  const classes = 'engine/language/tesser-classes.d.ts'
+  await cp(new URL(classes, root), `${types}${classes}`)
 }

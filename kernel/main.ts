@@ -26,31 +26,63 @@ export interface Server {
   close(): Promise<void>
 }
 
+/** What a server is made of, read from files and checked as far as can be done without the store. */
+export interface ServerParts {
+  readonly config: Config
+  readonly plugins: readonly Plugin[]
+  readonly engine: EngineOptions
+}
+
+/** @throws {ModelError} {@link PluginError} {@link ConfigError} each with what would help */
+export async function readParts(config: Config, bundler: ModuleBundler): Promise<ServerParts> {
+  const plugins = await importPlugins(config.plugins, config.folder, bundler)
+  return { config, plugins, engine: engineOptions(config, plugins) }
+}
+
+/** A server from what the configuration names. @throws what {@link readParts} and {@link startServer} throw */
+export async function createServer(config: Config, log?: Logger, options?: { now?: () => number }): Promise<Server> {
+  const bundler = new ModuleBundler()
+  try {
+    const server = await startServer(await readParts(config, bundler), log, options)
+    return { ...server, close: () => server.close().finally(() => bundler.close()) }
+  } catch (error) {
+    bundler.close()
+    throw error
+  }
+}
+
 /**
  * Puts the parts together: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
  * @throws {ModelError} {@link PluginError} and errors of the store or the address, each with what would help
  */
-export async function createServer(
-  config: Config,
+export async function startServer(
+  { config, plugins: imported, engine: options }: ServerParts,
   log: Logger = createLogger(config),
   { now = Date.now }: { now?: () => number } = {},
 ): Promise<Server> {
-  const bundler = new ModuleBundler()
-  const imported = await importPlugins(config.plugins, config.folder, bundler)
-  const engine = await openEngine({
-    ...engineOptions(config, imported),
-    now,
-    onNote: text => log.info(text),
-    onInternalError: text => log.error(text),
-    onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
-  })
-  const lifecycle: Lifecycle = { state: 'starting' }
+  const opened: { close(): Promise<void> }[] = []
+  /** In the order in which things have to be closed: the last one opened first. */
+  const closeAll = async (): Promise<void> => {
+    for (const each of opened.splice(0).reverse()) await each.close()
+  }
   try {
+    const engine = await openEngine({
+      ...options,
+      now,
+      onNote: text => log.info(text),
+      onInternalError: text => log.error(text),
+      onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
+    })
+    opened.push(engine)
     const visitors = await openVisitors(config, engine, log, now)
+    opened.push(visitors)
+    const lifecycle: Lifecycle = { state: 'starting' }
     const plugins = await registerPlugins(imported, { engine, visitors, lifecycle, log, now })
+    opened.push(plugins)
     const { start, name, passedOver } = selectTransport(config.server.transport, config.server.headerBytes)
     for (const reason of passedOver) log.debug(reason)
-    const { host, port, tls, headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked } = config.server
+    const { host, port, tls, headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked, graceMs } =
+      config.server
     const transport = await start(
       {
         host,
@@ -61,6 +93,7 @@ export async function createServer(
       },
       createHandler(new Router(plugins.registry, engine), visitors, plugins.registry, config, log),
     )
+    opened.push({ close: () => transport.close(graceMs) })
     lifecycle.state = 'ready'
     await plugins.ready()
     for (const warning of transport.warnings) log.warn(warning)
@@ -75,20 +108,13 @@ export async function createServer(
       engine,
       plugins: plugins.names,
       close() {
-        closing ??= (async () => {
-          lifecycle.state = 'stopping'
-          await transport.close(config.server.graceMs)
-          await plugins.close()
-          await visitors.close()
-          await engine.close()
-          bundler.close()
-        })()
+        lifecycle.state = 'stopping'
+        closing ??= closeAll()
         return closing
       },
     }
   } catch (error) {
-    await engine.close()
-    bundler.close()
+    await closeAll()
     throw error
   }
 }

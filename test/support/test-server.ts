@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import type { Test } from 'tap'
 import { Agent, type Dispatcher, request } from 'undici'
-import { loadConfig } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/index.ts'
-import { createServer } from '../../kernel/main.ts'
+import { createTestServer } from '../../kernel/testing.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { optionsOf, settingOfToday, wantedSetting } from './setting.ts'
+
+export { insertRows } from '../../kernel/testing.ts'
 
 export interface Fixture {
   model: object
@@ -65,24 +65,22 @@ export async function startServer(
   fixture: Fixture,
   { transport = transports[0]!, config = {}, now, folder = temporaryFolder(t) }: ServerOptions = {},
 ): Promise<TestServer> {
-  const file = join(folder, 'tesser.config.json')
   const setting = wantedSetting() ?? settingOfToday()
   t.comment(`setting: ${setting}`)
   const { pool, ...storage } = optionsOf(setting)
-  writeFileSync(join(folder, 'model.json'), JSON.stringify(fixture.model))
-  writeFileSync(
-    file,
-    JSON.stringify({
-      model: 'model.json',
-      data: 'store',
+  const server = await createTestServer({
+    model: fixture.model,
+    data: fixture.rows,
+    folder,
+    config: {
       ...config,
-      server: { port: 0, transport, accessLog: false, graceMs: 1_000, ...(config.server as object) },
-      storage: { mapSizeBytes: '256 MiB', ...storage, ...(config.storage as object) },
+      server: { transport, ...(config.server as object) },
+      log: { level: 'silent' },
+      storage: { ...storage, ...(config.storage as object) },
       pool: { ...pool, ...(config.pool as object) },
-    }),
-  )
-  const server = await createServer(loadConfig({ file, env: {}, flags: {} }), pino({ level: 'silent' }), { now })
-  for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(server.engine, dataClass, rows)
+    },
+    now,
+  })
   const agent = new Agent({ keepAliveTimeout: 1_000 })
   let closing: Promise<void> | undefined
   const close = () => {
@@ -126,19 +124,4 @@ export function temporaryFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'tesser-test-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder
-}
-
-/** Saves rows as `tesser load` does; fails when one of them is refused. */
-export async function insertRows(engine: Engine, dataClass: string, rows: readonly object[]): Promise<void> {
-  const body = new TextEncoder().encode(JSON.stringify(rows))
-  const { entities } = await engine.write({
-    kind: 'save',
-    dataClass,
-    body,
-    mode: 'update',
-    atomic: false,
-    trusted: true,
-  })
-  const failed = entities.find(({ failure }) => failure)
-  if (failed) throw new Error(`a row of ${dataClass} was refused: ${JSON.stringify(failed.failure)}`)
 }
