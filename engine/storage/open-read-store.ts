@@ -1,5 +1,6 @@
+import { buildCatalog } from '../catalog/build-catalog.ts'
 import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
-import { loadModel } from '../catalog/load-model.ts'
+import type { Model } from '../catalog/model-schema.ts'
 import type { TableNumbers } from '../catalog/table-numbers.ts'
 import { shareMemory } from '../memory/shared-store.ts'
 import { type Environment, openEnvironment } from './environment.ts'
@@ -49,7 +50,8 @@ export interface ReadStore {
  */
 export function openReadStore(options: ReadStoreOptions): ReadStore {
   const environment = openEnvironment(options)
-  const catalog = loadModel(options.model, environment.meta.get('numbers') as TableNumbers)
+  // Checked by the writer, and loading the checker again would take each thread 0.1 s.
+  const catalog = buildCatalog(options.model as Model, environment.meta.get('numbers') as TableNumbers)
   const layouts = loadLayouts(environment, catalog, options.wire)
   const { cacheBytes, memory } = options
   const store = shareMemory({

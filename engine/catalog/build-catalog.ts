@@ -1,0 +1,197 @@
+import {
+  type AliasAttribute,
+  type Attribute,
+  isRelation,
+  type RelatedEntitiesAttribute,
+  type RelatedEntityAttribute,
+  type RelationAttribute,
+  type StorageAttribute,
+  type VectorOptions,
+} from './attribute.ts'
+import type { Catalog, DataClass } from './dataclass.ts'
+import type {
+  AliasModel,
+  AttributeModel,
+  CalculatedModel,
+  DataClassModel,
+  Model,
+  StorageModel,
+} from './model-schema.ts'
+import { assignNumbers, type TableNumbers } from './table-numbers.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A dataclass whose attributes are being made, and the part of the file that it is made of. */
+interface Draft {
+  dataClass: Mutable<DataClass> & { attributesByName: Map<string, Attribute>; referencedBy: RelatedEntityAttribute[] }
+  model: DataClassModel
+  positions: Readonly<Record<string, number>>
+}
+
+/**
+ * Makes the catalog of a model that has been checked: resolves every name to the object it means.
+ *
+ * A relation to a private dataclass becomes private itself: what is not exposed is not shown by what points to it.
+ * @param numbers table numbers that the store remembers; new ones are added as {@link assignNumbers} does
+ */
+export function buildCatalog(checked: Model, numbers?: TableNumbers): Catalog {
+  const assigned = assignNumbers(checked, numbers)
+  const drafts = new Map<string, Draft>()
+  for (const [name, dataClassModel] of Object.entries(checked.dataClasses)) {
+    const { tableNumber, attributes: positions } = assigned.dataClasses[name]!
+    drafts.set(name, { dataClass: emptyDataClass(name, dataClassModel, tableNumber), model: dataClassModel, positions })
+  }
+  const byCollection = new Map([...drafts.values()].map(draft => [draft.dataClass.collectionName, draft]))
+
+  /** The attribute of that name; made when it is first asked for, so that whatever another one needs exists in time. */
+  const resolve = (draft: Draft, name: string): Attribute => {
+    const existing = draft.dataClass.attributesByName.get(name)
+    if (existing) return existing
+    const attribute = make(draft, name, draft.model.attributes[name]!)
+    draft.dataClass.attributesByName.set(name, attribute)
+    return attribute
+  }
+
+  const make = (draft: Draft, name: string, model: AttributeModel): Attribute => {
+    const base = {
+      name,
+      dataClass: draft.dataClass,
+      scope: model.scope ?? 'public',
+      position: draft.positions[name]!,
+      extraProperties: model.extraProperties,
+    } as const
+    switch (model.kind) {
+      case 'calculated':
+        return { ...base, ...calculatedOptions(draft.model, name, model) }
+      case 'relatedEntity': {
+        const target = drafts.get(model.type)!.dataClass
+        const relation: RelatedEntityAttribute = {
+          ...base,
+          kind: 'relatedEntity',
+          scope: target.scope === 'private' ? 'private' : base.scope,
+          target,
+          foreignKey: resolve(draft, model.foreignKey) as StorageAttribute,
+          // Set by the 1→N relation that reverses this one.
+          inverse: undefined,
+          onDelete: model.onDelete ?? 'restrict',
+        }
+        target.referencedBy.push(relation)
+        return relation
+      }
+      case 'relatedEntities': {
+        const target = drafts.get(model.type) ?? byCollection.get(model.type)!
+        const inverse = resolve(target, model.inverseName) as Mutable<RelatedEntityAttribute>
+        const relation: RelatedEntitiesAttribute = {
+          ...base,
+          kind: 'relatedEntities',
+          scope: target.dataClass.scope === 'private' ? 'private' : base.scope,
+          target: target.dataClass,
+          inverse,
+        }
+        inverse.inverse = relation
+        return relation
+      }
+      case 'alias': {
+        const { relations, target } = follow(draft, model)
+        const scope = isRelation(target) && target.target.scope === 'private' ? 'private' : base.scope
+        return { ...base, kind: 'alias', scope, path: model.path.split('.'), relations, target }
+      }
+      default:
+        return { ...base, ...storageOptions(draft.model, name, model) }
+    }
+  }
+
+  const follow = (start: Draft, alias: AliasModel): Pick<AliasAttribute, 'relations' | 'target'> => {
+    const relations: RelationAttribute[] = []
+    let draft = start
+    let target: AliasAttribute['target'] | undefined
+    for (const step of alias.path.split('.')) {
+      if (target) {
+        relations.push(target as RelationAttribute)
+        draft = drafts.get((target as RelationAttribute).target.name)!
+      }
+      const attribute = resolve(draft, step)
+      if (attribute.kind === 'alias') relations.push(...attribute.relations)
+      target = attribute.kind === 'alias' ? attribute.target : attribute
+    }
+    return { relations, target: target! }
+  }
+
+  for (const draft of drafts.values()) {
+    draft.dataClass.attributes = Object.keys(draft.model.attributes).map(name => resolve(draft, name))
+    draft.dataClass.key = resolve(draft, draft.model.key) as StorageAttribute
+  }
+  const dataClasses = [...drafts.values()].map(draft => draft.dataClass)
+  return {
+    name: checked.name,
+    dataClasses,
+    dataClassesByName: new Map(dataClasses.map(dataClass => [dataClass.name, dataClass])),
+  }
+}
+
+function emptyDataClass(name: string, model: DataClassModel, tableNumber: number): Draft['dataClass'] {
+  return {
+    name,
+    collectionName: model.collectionName ?? `${name}Selection`,
+    tableNumber,
+    scope: model.scope ?? 'public',
+    defaultTopSize: model.defaultTopSize,
+    extraProperties: model.extraProperties,
+    // Set once the attributes are made.
+    key: undefined as unknown as StorageAttribute,
+    attributes: [],
+    attributesByName: new Map(),
+    referencedBy: [],
+  }
+}
+
+function storageOptions(dataClass: DataClassModel, name: string, model: StorageModel) {
+  const isKey = dataClass.key === name
+  const isForeignKey = Object.values(dataClass.attributes).some(
+    a => a.kind === 'relatedEntity' && a.foreignKey === name,
+  )
+  const unique = isKey || (model.unique ?? false)
+  return {
+    kind: 'storage',
+    type: model.type,
+    indexed: unique || isForeignKey || (model.indexed ?? false),
+    unique,
+    mandatory: isKey || (model.mandatory ?? false),
+    readOnly: model.readOnly ?? false,
+    minValue: model.minValue,
+    maxValue: model.maxValue,
+    minLength: model.minLength,
+    maxLength: model.maxLength,
+    pattern: model.pattern,
+    simpleDate: model.simpleDate ?? false,
+    autoFill: model.autoFill,
+    defaultFormat: model.defaultFormat,
+    multiLine: model.multiLine ?? false,
+    vector: vectorOptions(model),
+    calculation: undefined,
+    properties: new Map(
+      Object.entries(model.properties ?? {}).map(([path, { type, indexed = false }]) => [path, { type, indexed }]),
+    ),
+  } as const
+}
+
+function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): VectorOptions | undefined {
+  if (dimension === undefined) return undefined
+  return { dimension, metric, hnsw: hnsw && { m: 16, efConstruction: 100, ef: undefined, ...hnsw } }
+}
+
+/** A stored one is a storage attribute in all but where its values come from. */
+function calculatedOptions(dataClass: DataClassModel, name: string, { type, code, ...model }: CalculatedModel) {
+  const { stored = false, indexed = false, simpleDate = false } = model
+  if (!stored)
+    return {
+      kind: 'calculated',
+      type,
+      simpleDate,
+      properties: new Map(),
+      vector: undefined,
+      calculation: code,
+    } as const
+  const options = storageOptions(dataClass, name, { type, indexed, simpleDate, readOnly: true })
+  return { ...options, calculation: code ?? { settable: false, fingerprint: '' } }
+}
