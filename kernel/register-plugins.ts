@@ -25,7 +25,7 @@ export interface PluginSurroundings {
 }
 
 /**
- * Lets plugins register what they do, in their order.
+ * Lets plugins register what they do, in their order. When one cannot, those before it are closed.
  * @throws {PluginError}
  */
 export async function registerPlugins(
@@ -35,6 +35,9 @@ export async function registerPlugins(
   const registry = new Registry()
   const onReady: (() => void | Promise<void>)[] = []
   const onClose: (() => void | Promise<void>)[] = []
+  const close = async () => {
+    for (const callback of onClose.reverse()) await callback()
+  }
   for (const { specifier, definition, options } of plugins) {
     const { name } = definition
     const scope = {
@@ -52,6 +55,7 @@ export async function registerPlugins(
     try {
       await definition.register?.(scope, options)
     } catch (error) {
+      await close()
       const where = specifier === name ? '' : ` (${specifier})`
       throw new PluginError([`plugin ${name}${where} failed to register: ${(error as Error)?.message ?? error}`], error)
     }
@@ -62,8 +66,6 @@ export async function registerPlugins(
     async ready() {
       for (const callback of onReady) await callback()
     },
-    async close() {
-      for (const callback of onClose.reverse()) await callback()
-    },
+    close,
   }
 }
