@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { TransportResponse } from './transport.ts'
+import type { BodySource, TransportResponse } from './transport.ts'
 
 /** Header names and values we send: visible ASCII, space and tab. Anything else could end the line or be misread. */
 const UNSAFE_IN_HEADER = /[^\t\x20-\x7e]/
@@ -13,7 +13,9 @@ export interface Answer {
   reason: string
   /** Name and value by turns, as `node:http` wants them; a name may repeat. */
   headerLines: string[]
-  bytes: Uint8Array
+  body: Uint8Array | BodySource
+  /** Of the body. */
+  size: number
   /** 204 and 304 have neither a body nor a Content-Length. */
   bodiless: boolean
 }
@@ -32,14 +34,19 @@ export function prepareAnswer({ status, headers, body }: TransportResponse): Ans
     if (typeof value === 'string') addHeader(headerLines, name, value)
     else for (const line of value) addHeader(headerLines, name, line)
   }
+  const prepared = typeof body === 'string' ? Buffer.from(body) : body
   return {
     status,
     reason: STATUS_CODES[status] ?? 'Unknown',
     headerLines,
-    bytes: typeof body === 'string' ? Buffer.from(body) : body,
+    body: prepared,
+    size: isSource(prepared) ? prepared.size : prepared.byteLength,
     bodiless: status === 204 || status === 304,
   }
 }
+
+export const isSource = (body: TransportResponse['body']): body is BodySource =>
+  typeof body === 'object' && !(body instanceof Uint8Array)
 
 function addHeader(lines: string[], name: string, value: string): void {
   if (UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value) || OWN_HEADERS.has(name.toLowerCase())) {

@@ -1,10 +1,20 @@
 import type { ProtocolError } from '../../engine/errors.ts'
-import { type Answer, prepareAnswer } from './answer.ts'
+import { type Answer, isSource, prepareAnswer } from './answer.ts'
 import { BodyCollector } from './body-collector.ts'
+import type { BodyReceiver, Receiving } from './body-receiver.ts'
+import { BodyStreamer } from './body-streamer.ts'
 import { EdgeErrors, errorResponse, RequestAborted } from './edge-errors.ts'
 import { RequestGuard } from './guard.ts'
 import { InFlight } from './in-flight.ts'
-import type { TransportHandler, TransportOptions, TransportRequest, TransportResponse } from './transport.ts'
+import type {
+  BodySource,
+  StreamLimits,
+  TakePiece,
+  TransportHandler,
+  TransportOptions,
+  TransportRequest,
+  TransportResponse,
+} from './transport.ts'
 
 /** What all requests of one listening server share. */
 export class Edge {
@@ -35,7 +45,9 @@ export abstract class Exchange implements TransportRequest {
   protected finished = false
   /** Framing, size or timing of this request was wrong: the connection ends with its answer. */
   protected refused = false
-  protected collector: BodyCollector | undefined
+  protected receiver: Receiving | undefined
+  /** What is being sent. */
+  protected source: BodySource | undefined
   #answered = false
   #declaredLength: number | undefined
   #abortCallbacks: (() => void)[] | undefined
@@ -47,8 +59,12 @@ export abstract class Exchange implements TransportRequest {
 
   abstract header(name: string): string
 
-  /** Starts to hand the body to the collector. */
-  protected abstract receive(body: BodyCollector): void
+  /** Starts to hand the body to the receiver. */
+  protected abstract receive(body: Receiving): void
+
+  /** Stops reading the socket, and goes on. Not called when the exchange is over. */
+  protected abstract pause(): void
+  protected abstract resume(): void
 
   /** Writes the answer; the connection ends with it if `closing`. */
   protected abstract send(answer: Answer): void
@@ -75,10 +91,22 @@ export abstract class Exchange implements TransportRequest {
   }
 
   body(): Promise<Uint8Array> {
-    const collector = new BodyCollector(this.edge.options.limits, this.#declaredLength)
-    this.collector = collector
-    this.receive(collector)
-    return collector.promise
+    const { bodyBytes, requestTimeoutMs } = this.edge.options.limits
+    return this.#receive(new BodyCollector({ bodyBytes, timeoutMs: requestTimeoutMs }, this.#declaredLength))
+  }
+
+  streamBody(take: TakePiece, limits: StreamLimits): Promise<void> {
+    const flow = {
+      pause: () => this.finished || this.pause(),
+      resume: () => this.finished || this.resume(),
+    }
+    return this.#receive(new BodyStreamer(take, limits, this.#declaredLength, flow))
+  }
+
+  #receive<T>(receiver: BodyReceiver<T>): Promise<T> {
+    this.receiver = receiver
+    this.receive(receiver)
+    return receiver.promise
   }
 
   onAborted(callback: () => void): void {
@@ -90,7 +118,7 @@ export abstract class Exchange implements TransportRequest {
   /** The parser can read no further: what waits for the body gets `error`, and the answer ends the connection. */
   breakOff(error: ProtocolError): void {
     this.refused = true
-    this.collector?.fail(error)
+    this.receiver?.fail(error)
   }
 
   protected get closing(): boolean {
@@ -104,6 +132,7 @@ export abstract class Exchange implements TransportRequest {
 
   protected done(): void {
     this.finished = true
+    this.source?.close()
     this.edge.inFlight.leave()
   }
 
@@ -112,12 +141,15 @@ export abstract class Exchange implements TransportRequest {
     if (this.finished) return
     this.aborted = true
     this.done()
-    this.collector?.fail(new RequestAborted())
+    this.receiver?.fail(new RequestAborted())
     for (const callback of this.#abortCallbacks ?? []) callback()
   }
 
   readonly #answer = (response: TransportResponse): void => {
-    if (this.aborted || this.#answered) return
+    if (this.aborted || this.#answered) {
+      if (isSource(response.body)) response.body.close()
+      return
+    }
     let answer: Answer
     try {
       answer = prepareAnswer(response)
@@ -126,7 +158,8 @@ export abstract class Exchange implements TransportRequest {
       return
     }
     this.#answered = true
-    if (this.collector ? this.collector.refused : this.#leavesTooMuch) this.refused = true
+    if (isSource(answer.body)) this.source = answer.body
+    if (this.receiver ? this.receiver.refused : this.#leavesTooMuch) this.refused = true
     this.send(answer)
   }
 

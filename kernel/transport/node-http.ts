@@ -4,13 +4,13 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ProtocolError } from '../../engine/errors.ts'
-import { type Answer, prepareAnswer } from './answer.ts'
-import type { BodyCollector } from './body-collector.ts'
+import { type Answer, isSource, prepareAnswer } from './answer.ts'
+import type { Receiving } from './body-receiver.ts'
 import { EdgeErrors, errorResponse } from './edge-errors.ts'
 import { Edge, Exchange } from './exchange.ts'
 import { unmapped } from './remote-address.ts'
 import { utf8 } from './utf8.ts'
-import type { StartTransport, TransportLimits, TransportOptions } from './transport.ts'
+import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
 
 /** A client that takes nothing of its answer for this long is dropped, as uWebSockets.js does. */
 const WRITE_TIMEOUT_MS = 10_000
@@ -46,7 +46,8 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
 async function createHttpServer({ tls, limits }: TransportOptions): Promise<Server> {
   const settings: ServerOptions = {
     maxHeaderSize: limits.headerBytes,
-    requestTimeout: limits.requestTimeoutMs,
+    // Bodies have times of their own, which depend on who takes them.
+    requestTimeout: 0,
     headersTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, limits.requestTimeoutMs),
     // The guard asks for it, with an answer that says so.
@@ -120,10 +121,10 @@ function parserError({ code, message }: Error & { code?: string }, limits: Trans
 }
 
 /** An answer as it goes over the wire, where there is no `ServerResponse` to write it. */
-function rawAnswer({ status, reason, headerLines, bytes }: Answer): Buffer {
+function rawAnswer({ status, reason, headerLines, body, size }: Answer): Buffer {
   let head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`
   for (let i = 0; i < headerLines.length; i += 2) head += `${headerLines[i]}: ${headerLines[i + 1]}\r\n`
-  return Buffer.concat([Buffer.from(`${head}Content-Length: ${bytes.byteLength}\r\n\r\n`), bytes])
+  return Buffer.concat([Buffer.from(`${head}Content-Length: ${size}\r\n\r\n`), body as Uint8Array])
 }
 
 class NodeHttpExchange extends Exchange {
@@ -163,9 +164,17 @@ class NodeHttpExchange extends Exchange {
     return utf8(this.#req.headersDistinct[name]?.[0] ?? '')
   }
 
-  protected receive(body: BodyCollector): void {
+  protected receive(body: Receiving): void {
     this.#req.on('data', (chunk: Uint8Array) => body.push(chunk, false))
     this.#req.on('end', () => body.push(Buffer.alloc(0), true))
+  }
+
+  protected pause(): void {
+    this.#req.pause()
+  }
+
+  protected resume(): void {
+    this.#req.resume()
   }
 
   override breakOff(error: ProtocolError): void {
@@ -173,15 +182,44 @@ class NodeHttpExchange extends Exchange {
     if (this.#res.headersSent) this.#res.once('finish', () => this.#req.socket.destroy())
   }
 
-  protected send({ status, reason, headerLines, bytes, bodiless }: Answer): void {
+  protected send({ status, reason, headerLines, body, size, bodiless }: Answer): void {
     const res = this.#res
     const { socket } = this.#req
     if (this.refused) this.#endConnection()
     if (this.closing) headerLines.push('Connection', 'close')
-    if (!bodiless) headerLines.push('Content-Length', String(bytes.byteLength))
+    if (!bodiless) headerLines.push('Content-Length', String(size))
     res.writeHead(status, reason, headerLines)
-    // A copy: Node keeps what the socket does not take at once, and `bytes` are the handler's.
-    res.end(bodiless || this.method === 'HEAD' ? undefined : Buffer.from(bytes))
+    if (bodiless || this.method === 'HEAD' || size === 0) res.end()
+    else if (isSource(body)) this.#writeSource(body)
+    // A copy: Node keeps what the socket does not take at once, and the bytes are the handler's.
+    else res.end(Buffer.from(body))
     if (socket.writableLength > 0) res.setTimeout(WRITE_TIMEOUT_MS, () => socket.destroy())
+    res.once('finish', () => this.#boundRest())
+  }
+
+  async #writeSource(source: BodySource): Promise<void> {
+    const res = this.#res
+    res.setTimeout(WRITE_TIMEOUT_MS, () => this.#req.socket.destroy())
+    try {
+      for (let offset = 0; offset < source.size && !this.finished; ) {
+        const piece = await source.read(offset)
+        // Node keeps what the socket does not take at once, and the next piece may take this one's place.
+        await new Promise<unknown>(resolve => res.write(piece, resolve))
+        offset += piece.byteLength
+      }
+      res.end()
+    } catch (error) {
+      // Half an answer has been sent: the client learns only by the end of the connection that the rest is missing.
+      this.edge.options.onHandlerError?.(error)
+      this.#req.socket.destroy()
+    }
+  }
+
+  /** Nobody waits for the rest of the body any more, so nobody else sees to it that it comes. */
+  #boundRest(): void {
+    const req = this.#req
+    if (req.complete) return
+    const timer = setTimeout(() => req.socket.destroy(), this.edge.options.limits.requestTimeoutMs).unref()
+    req.once('close', () => clearTimeout(timer))
   }
 }

@@ -24,10 +24,40 @@ export interface TransportRequest {
    * @throws {RequestAborted} when the client went away
    */
   body(): Promise<Uint8Array>
+  /**
+   * The body, handed to `take` piece by piece as it arrives, for what must not be held in memory. Resolves when the last
+   * piece has been taken. Call it or {@link body}, under the same conditions.
+   * @throws what `take` throws or rejects with, and as `body` does; the connection is closed after the answer
+   */
+  streamBody(take: TakePiece, limits: StreamLimits): Promise<void>
   /** True once the client has gone. Work for it can stop. */
   readonly aborted: boolean
   /** Calls back once when the client goes away before the answer is complete. */
   onAborted(callback: () => void): void
+}
+
+/**
+ * Takes a piece of a body, whose memory is only lent. While the promise that it returns is pending, the socket is not read;
+ * what was read before (at most 512 KB) still comes.
+ */
+export type TakePiece = (piece: Uint8Array) => undefined | Promise<void>
+
+export interface StreamLimits {
+  bodyBytes: number
+  /** Until each next piece. */
+  timeoutMs: number
+  /** Until the last one. */
+  totalTimeoutMs: number
+}
+
+/** A body that is read while it is sent, as fast as the client takes it. */
+export interface BodySource {
+  /** Bytes in all. */
+  readonly size: number
+  /** Some of the bytes from `start` on, at least one. They stay as they are until the next call. */
+  read(start: number): Uint8Array | Promise<Uint8Array>
+  /** Called once: everything is sent, nothing has to be, or the client has gone. */
+  close(): void
 }
 
 /** What a handler answers. A text body is sent as UTF-8. */
@@ -39,7 +69,7 @@ export interface TransportResponse {
    */
   headers?: Readonly<Record<string, string | readonly string[]>> | undefined
   /** Bytes are not kept after the handler's turn: a transport that sends later takes its own copy. */
-  body: Uint8Array | string
+  body: Uint8Array | string | BodySource
 }
 
 /**

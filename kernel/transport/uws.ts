@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import type { Answer } from './answer.ts'
-import type { BodyCollector } from './body-collector.ts'
+import { type Answer, isSource } from './answer.ts'
+import type { Receiving } from './body-receiver.ts'
 import { Edge, Exchange } from './exchange.ts'
 import { addressText } from './remote-address.ts'
 import { utf8 } from './utf8.ts'
-import type { StartTransport, TransportOptions } from './transport.ts'
+import type { BodySource, StartTransport, TransportOptions } from './transport.ts'
 import type { UwsModule, UwsName } from './uws-module.ts'
 
 /** From here on a body is sent as far as the socket takes it and kept only for the rest. */
@@ -120,9 +120,17 @@ class UwsExchange extends Exchange {
     return utf8(this.#req.getHeader(name))
   }
 
-  protected receive(body: BodyCollector): void {
-    // The bytes are only lent; the collector copies them.
+  protected receive(body: Receiving): void {
+    // The bytes are only lent; the receiver copies them.
     this.#res.onData((chunk, isLast) => body.push(new Uint8Array(chunk), isLast))
+  }
+
+  protected pause(): void {
+    this.#res.pause()
+  }
+
+  protected resume(): void {
+    this.#res.resume()
   }
 
   /**
@@ -140,7 +148,7 @@ class UwsExchange extends Exchange {
     })
   }
 
-  #write({ status, reason, headerLines, bytes, bodiless }: Answer): void {
+  #write({ status, reason, headerLines, body, size, bodiless }: Answer): void {
     const res = this.#res
     const { closing } = this
     // Costs little in the handler's own turn; without it after an `await`, every write is a packet.
@@ -149,18 +157,67 @@ class UwsExchange extends Exchange {
       for (let i = 0; i < headerLines.length; i += 2) res.writeHeader(headerLines[i]!, headerLines[i + 1]!)
       if ((bodiless || this.method === 'HEAD') && !this.refused) {
         // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
-        if (!bodiless) res.writeHeader('Content-Length', String(bytes.byteLength))
+        if (!bodiless) res.writeHeader('Content-Length', String(size))
         if (closing) res.writeHeader('Connection', 'close')
         res.endWithoutBody()
         this.done()
-      } else if (bytes.byteLength < LARGE_BODY_BYTES) {
-        res.end(this.method === 'HEAD' ? '' : bytes, closing)
+      } else if (this.method === 'HEAD' || size === 0) {
+        res.end('', closing)
+        this.done()
+      } else if (!isSource(body) && size < LARGE_BODY_BYTES) {
+        res.end(body, closing)
         this.done()
       } else {
         if (closing) res.writeHeader('Connection', 'close')
-        this.#writeLarge(bytes)
+        if (isSource(body)) this.#writeSource(body)
+        else this.#writeLarge(body)
       }
     })
+  }
+
+  /** Reads and sends by turns; what the socket does not take waits until it drains. */
+  #writeSource(source: BodySource): void {
+    const res = this.#res
+    let piece: Uint8Array = new Uint8Array(0)
+    let start = 0
+    let isReading = false
+    /** Sends from `offset` on. @returns false when the socket is full */
+    const write = (offset: number): boolean => {
+      for (;;) {
+        if (offset === start + piece.byteLength) {
+          const read = source.read(offset)
+          if (read instanceof Promise) {
+            isReading = true
+            read.then(
+              next => goOn(next, offset),
+              error => this.#breakDown(error),
+            )
+            return true
+          }
+          piece = read
+          start = offset
+        }
+        const [drained, complete] = res.tryEnd(piece.subarray(offset - start), source.size)
+        if (complete) this.done()
+        if (complete || !drained) return drained
+        offset = start + piece.byteLength
+      }
+    }
+    const goOn = (next: Uint8Array, offset: number): void => {
+      isReading = false
+      if (this.finished) return
+      piece = next
+      start = offset
+      res.cork(() => write(offset))
+    }
+    res.onWritable(offset => isReading || write(offset))
+    write(0)
+  }
+
+  /** Half an answer has been sent: the client learns only by the end of the connection that the rest is missing. */
+  #breakDown(error: unknown): void {
+    this.edge.options.onHandlerError?.(error)
+    if (!this.finished) this.#res.close()
   }
 
   /** Sends what the socket takes now and the rest as it drains, from a copy, since `bytes` are the handler's. */

@@ -2,9 +2,8 @@ import { mock } from 'node:test'
 import t from 'tap'
 import { BodyCollector } from '../../../../kernel/transport/body-collector.ts'
 import { EdgeErrors, RequestAborted } from '../../../../kernel/transport/edge-errors.ts'
-import { testLimits } from '../../../support/transports.ts'
 
-const limits = { ...testLimits, bodyBytes: 10, requestTimeoutMs: 1_000 }
+const limits = { bodyBytes: 10, timeoutMs: 1_000 }
 const tooLarge = EdgeErrors.BODY_TOO_LARGE(limits.bodyBytes)
 
 t.beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
