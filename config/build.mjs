@@ -40,6 +40,7 @@ const threads = [
   'engine/functions/function-thread.ts',
   // What their modules import: part of them, so that it is the same.
   'engine/language/classes.ts',
+  'plugins/binary/convert.child.ts',
 ].filter(file => existsSync(new URL(file, root)))
 const product = async () => [
   'kernel/api.ts',

@@ -98,6 +98,11 @@ export const configTable = {
     min: 0,
     doc: 'Changes of entities since the last image without which no other is written, not even when the server stops.',
   }),
+  'storage.binaryCacheBytes': bytes({
+    default: '64 MiB',
+    min: 0,
+    doc: 'Memory for pieces of the images and blobs that were sent last.',
+  }),
   'storage.allowLoss': flag({ default: false, doc: 'Let a changed model delete the data of what it no longer names.' }),
 
   'protocol.dateOnlyFormat': choice({
@@ -187,6 +192,33 @@ export const configTable = {
     default: '256 MiB',
     min: 0,
     doc: 'Memory for entity sets; those used longest ago are read from the store when they are used again.',
+  }),
+
+  'upload.maxBytes': bytes({ default: '256 MiB', min: 1, doc: 'Greatest file that is uploaded.' }),
+  'upload.maxReceiveMs': integer({
+    default: 3_600_000,
+    min: 1000,
+    doc: 'Time for an upload to arrive; each piece of it has `server.requestTimeoutMs`.',
+  }),
+  'upload.lifetimeSeconds': integer({
+    default: 120,
+    min: 1,
+    doc: 'Time after which an upload that is not attached ends, unless `$timeout` says otherwise.',
+  }),
+  'upload.maxLifetimeSeconds': integer({
+    default: 86_400,
+    min: 1,
+    doc: 'Greatest `$timeout` of an upload; a greater one counts as this.',
+  }),
+  'upload.maxConcurrent': integer({
+    default: 2_000,
+    min: 1,
+    doc: 'Uploads under way; beyond it the server answers 503.',
+  }),
+  'upload.maxPendingBytes': bytes({
+    default: '4 GiB',
+    min: 1,
+    doc: 'Disk for uploads that have not expired; beyond it the server answers 503.',
   }),
 
   'write.queueBytes': bytes({

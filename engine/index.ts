@@ -4,6 +4,10 @@
 import { mkdirSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import type { Catalog, DataClass, WireOptions } from './catalog/dataclass.ts'
+import { BinaryReader, type ByteSource } from './binary/binary-reader.ts'
+import { sweepFiles } from './binary/binary-table.ts'
+import { newUploadId, type UploadLimits, Uploads } from './binary/uploads.ts'
+import { isBinary, type StorageAttribute } from './catalog/attribute.ts'
 import type { BinaryValue } from './catalog/value.ts'
 import { EngineErrors } from './engine-errors.ts'
 import { type EntitySetLifetimes, EntitySets } from './entity-set/entity-sets.ts'
@@ -21,6 +25,7 @@ import { QueryBudget } from './query/execute/query-budget.ts'
 import type { QueryLimits } from './query/query-limits.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
+import { encodeBinary } from './storage/encode-binary.ts'
 import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
 import type { Snapshot } from './storage/snapshot.ts'
@@ -38,6 +43,8 @@ export type { Caller, PoolOptions } from './pool/query-pool.ts'
 export type { Aggregation } from './query/aggregate/aggregate.ts'
 export { parseParams } from './query/parse/parse-params.ts'
 export { parseAttributeList, parseExpandList, parsePathList } from './query/parse/parse-path-list.ts'
+export type { ByteSource } from './binary/binary-reader.ts'
+export { ByteCache } from './binary/byte-cache.ts'
 export type { BinaryValue } from './catalog/value.ts'
 export { type EntitySet, readTimeout, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
@@ -77,6 +84,9 @@ export interface EngineOptions {
   entitySets?: Partial<EntitySetOptions>
   /** Modules with classes of authors, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
+  uploads?: Partial<UploadLimits>
+  /** Memory for pieces of the images and blobs that were sent last. */
+  binaryCacheBytes?: number
   /** Bodies that wait for the writer; beyond it a write is refused with 503. */
   writeQueueBytes: number
   /** Milliseconds since 1970, for what has a lifetime. */
@@ -106,7 +116,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const classes = new ClassRegistry(await functions?.describe())
     const writer = await WriterClient.start({ ...options, memory, maxWaitingBytes: options.writeQueueBytes })
     try {
-      return new Engine(options, writer, memory, classes, functions)
+      const engine = new Engine(options, writer, memory, classes, functions)
+      await engine.sweepFiles()
+      return engine
     } catch (error) {
       await writer.close()
       throw error
@@ -157,10 +169,31 @@ const ENTITY_SETS: EntitySetOptions = {
  */
 const OVERRUN = { factor: 10, minMs: 5 }
 
+const UPLOADS: UploadLimits = {
+  maxBytes: 2 ** 28,
+  maxReceiveMs: 3_600_000,
+  lifetimeSeconds: 120,
+  maxLifetimeSeconds: 86_400,
+  maxConcurrent: 2_000,
+  maxPendingBytes: 2 ** 32,
+}
+const BINARY_CACHE_BYTES = 2 ** 26
+
+/** An image or a blob of an entity, as it is in one version of the entity. */
+export interface StoredBinary {
+  readonly value: BinaryValue
+  /** `__STAMP` of the entity. */
+  readonly stamp: number
+  /** Of its last change: no other version of any entity has it. */
+  readonly globalStamp: number
+}
+
 export class Engine {
   readonly entitySets: EntitySets
   /** What the server keeps for itself. */
   readonly records: ServerRecords
+  readonly uploads: Uploads
+  private readonly binaries: BinaryReader
   private readonly entitySetStore: EntitySetStore
   private readonly data: ReadStore
   private readonly pool: QueryPool
@@ -198,6 +231,14 @@ export class Engine {
       now: options.now ?? Date.now,
       onInternalError,
     })
+    this.uploads = new Uploads({
+      environment: this.data.environment,
+      write: changes => writer.putUploads({ kind: 'uploads', changes }),
+      limits: { ...UPLOADS, ...options.uploads },
+      now: options.now ?? Date.now,
+      onInternalError,
+    })
+    this.binaries = new BinaryReader(this.data.environment.files, options.binaryCacheBytes ?? BINARY_CACHE_BYTES)
     this.entitySets = new EntitySets(
       this.entitySetStore,
       {
@@ -285,21 +326,87 @@ export class Engine {
   }
 
   /**
-   * The bytes of an image or a blob of the one entity that `request` selects: null when it has none, undefined when
-   * `item` is not such an attribute.
+   * The public image or blob that the attribute list of `request` is about, when it is about nothing else of one entity.
+   */
+  binaryAttribute({ dataClass, output }: ReadRequest): BinaryAttribute | undefined {
+    const items = output.attributes?.items
+    if (output.form !== 'entity' || items?.length !== 1 || items[0]!.path.length !== 1) return undefined
+    const attribute = this.dataClass(dataClass).attributesByName.get(items[0]!.path[0]!)
+    return attribute?.kind === 'storage' && attribute.scope === 'public' && isBinary(attribute.type)
+      ? (attribute as BinaryAttribute)
+      : undefined
+  }
+
+  /**
+   * An image or a blob of the one entity that `request` selects: null when it has none.
    * @throws {ProtocolError}
    */
-  readBinary(request: ReadRequest, item: PathListItem, caller?: Caller): Promised<BinaryValue | null> | undefined {
-    const dataClass = this.dataClass(request.dataClass)
-    const attribute = item.path.length === 1 ? dataClass.attributesByName.get(item.path[0]!) : undefined
-    if (attribute?.kind !== 'storage' || attribute.scope !== 'public') return undefined
-    if (attribute.type !== 'image' && attribute.type !== 'blob') return undefined
-    const binaryOf = (bytes: Uint8Array): BinaryValue | null => {
+  readBinary(request: ReadRequest, attribute: BinaryAttribute, caller?: Caller): Promised<StoredBinary | null> {
+    const binaryOf = (bytes: Uint8Array): StoredBinary | null => {
       const [rowId] = rowIdsOf(bytes)
-      return this.data.read(snapshot => snapshot.table(dataClass).binary(rowId!, attribute)) ?? null
+      return this.data.read(snapshot => {
+        const table = snapshot.table(attribute.dataClass)
+        const value = table.binary(rowId!, attribute)
+        const row = value && table.row(rowId!)
+        return row ? { value, stamp: row.stamp, globalStamp: row.globalStamp } : null
+      })
     }
     const found = this.run({ kind: 'rowIds', request, of: 'page' }, caller)
     return found instanceof Promise ? found.then(binaryOf) : binaryOf(found)
+  }
+
+  /**
+   * The bytes of `value` from `start` to before `end`; to be closed.
+   * @returns undefined when the entity has been changed or deleted meanwhile, and its bytes with it
+   */
+  openBinary(value: BinaryValue, start = 0, end = value.size): ByteSource | undefined {
+    try {
+      return this.binaries.open(value, start, end)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  /**
+   * Sets an image or a blob of the one entity that `request` selects, in the version that there is, and resolves when it is
+   * durable. What was received for it is discarded when that fails.
+   * @param owner handle of the session, for entities that are locked
+   * @throws {ProtocolError}
+   */
+  async saveBinary(
+    request: ReadRequest,
+    attribute: BinaryAttribute,
+    value: BinaryValue | null,
+    owner: string,
+  ): Promise<void> {
+    const id = newUploadId()
+    try {
+      const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' })))
+      const key = this.data.read(snapshot => snapshot.table(attribute.dataClass).row(rowId!)?.key)
+      const entity = { __KEY: key, [attribute.name]: value && { ID: id } }
+      const { entities } = await this.write({
+        kind: 'save',
+        dataClass: request.dataClass,
+        body: new TextEncoder().encode(JSON.stringify(entity)),
+        mode: 'update',
+        atomic: false,
+        anyStamp: true,
+        owner,
+        ...(value && { received: { id, value: encodeBinary(value) } }),
+      })
+      const failure = entities[0]?.failure
+      if (failure) throw new ProtocolError(failure.error)
+    } catch (error) {
+      if (value) await this.uploads.discardUnless(error, value)
+      throw error
+    }
+  }
+
+  /** Removes what a crash has left of uploads. */
+  async sweepFiles(): Promise<void> {
+    await sweepFiles(this.data.environment)
+    await this.uploads.sweep()
   }
 
   /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
@@ -423,6 +530,7 @@ export class Engine {
     // What the pool still finds may be kept as an entity set.
     await this.pool.close()
     await this.entitySetStore.close()
+    await this.uploads.close()
     await this.writer.close()
     await this.data.close()
   }
@@ -451,6 +559,8 @@ export class Engine {
     })
   }
 }
+
+export type BinaryAttribute = StorageAttribute & { type: 'image' | 'blob' }
 
 const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>
   new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)

@@ -124,6 +124,12 @@ export interface Scope {
   /** Hands the parameters to the plugins that own them, as is done for requests on a dataclass before they are answered. */
   applyParameters(request: RestRequest): void
 
+  /**
+   * What verbs mean on one image or blob of one entity, when no command takes it: `PUT /Company(1)/contract`.
+   * Other verbs mean what they mean elsewhere.
+   */
+  binary(accepts: Accepts, handler: (request: RestRequest) => MaybeAnswer): void
+
   /** A path outside `/rest`, matched exactly, for example `/health`. */
   route(path: `/${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
 

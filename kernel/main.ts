@@ -124,7 +124,7 @@ export async function startServer(
  * @param plugins add dataclasses and code
  */
 export function engineOptions(config: Config, plugins: readonly Plugin[] = []): EngineOptions {
-  const { storage, protocol, query, pool, entitySet } = config
+  const { storage, protocol, query, pool, entitySet, upload } = config
   const { deadlineSeconds, breakerPauseSeconds, ...functions } = config.functions
   return {
     path: config.data,
@@ -145,6 +145,8 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
     limits: query,
     pool,
     entitySets: { ...entitySet, setsPerCreator: config.quota.entitySetsPerSession },
+    uploads: upload,
+    binaryCacheBytes: storage.binaryCacheBytes,
     writeQueueBytes: config.write.queueBytes,
   }
 }

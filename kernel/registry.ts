@@ -22,6 +22,8 @@ export class Registry {
   readonly commands = new Map<string, Handler<MaybeAnswer>>()
   readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter }>()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
+  /** By verb. */
+  readonly binaries = new Map<string, Handler<MaybeAnswer>>()
   readonly routes = new Map<string, Handler<Answer>>()
   readonly members: FindMember[] = []
   readonly onRequest: OnRequest[] = []
@@ -47,6 +49,9 @@ export class Registry {
       command: (name, accepts, handle) => claim(this.commands, name, { plugin, ...accepts, handle }),
       parameter: (name, apply) => claim(this.parameters, name, { plugin, apply }),
       part: (name, apply) => claim(this.parts, name, { plugin, apply }),
+      binary: (accepts, handle) => {
+        for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })
+      },
       route: (path, accepts, handle) => claim(this.routes, path, { plugin, ...accepts, handle }),
       member: find => void this.members.push(find),
       onRequest: hook => void this.onRequest.push(hook),

@@ -1,9 +1,10 @@
 import type { DataClass } from '../engine/catalog/dataclass.ts'
+import type { UploadOwner } from '../engine/binary/upload-table.ts'
 import type { ReadRequest } from '../engine/query/request.ts'
 import type { Reply } from './reply.ts'
 import type { Session } from './session/session.ts'
 import type { Visit } from './session/sessions.ts'
-import type { TransportRequest } from './transport/transport.ts'
+import type { StreamLimits, TakePiece, TransportRequest } from './transport/transport.ts'
 
 /** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
 export class RestRequest {
@@ -39,6 +40,11 @@ export class RestRequest {
     return this.visit.session
   }
 
+  /** Who asks, as the owner of uploads. */
+  get uploader(): UploadOwner {
+    return { handle: this.session.handle, isNew: this.visit.isNew === true }
+  }
+
   /** After a login or a logout: the answer brings its cookie. */
   set session(session: Session) {
     this.visit.session = session
@@ -58,6 +64,11 @@ export class RestRequest {
   body(): Promise<Uint8Array> {
     this.received ??= this.transport.body()
     return this.received
+  }
+
+  /** The body, piece by piece. Call before the first `await`. See `TransportRequest.streamBody`. */
+  streamBody(take: TakePiece, limits: StreamLimits): Promise<void> {
+    return this.transport.streamBody(take, limits)
   }
 
   /** True when one entity is addressed: `Class(key)` or `Class:attribute(value)`. */

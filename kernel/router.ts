@@ -132,7 +132,10 @@ export class Router {
         return answer instanceof Promise ? later(answer, reply => reply ?? this.byVerb(request)) : answer
       }
     }
-    return this.byVerb(request)
+    const binary = registry.binaries.get(verb)
+    const answer = binary && this.engine.binaryAttribute(request.read) && binary.handle(request)
+    if (answer instanceof Promise) return later(answer, reply => reply ?? this.byVerb(request))
+    return answer ?? this.byVerb(request)
   }
 
   private byVerb(request: RestRequest): Reply | Promise<Reply> {

@@ -137,6 +137,9 @@ export type Attribute =
   | CalculatedAttribute
   | AliasAttribute
 
+/** Values are bytes, which a row only links to. */
+export const isBinary = (type: StorageType): type is 'image' | 'blob' => type === 'image' || type === 'blob'
+
 /** What has bytes of its own in a stored row: everything that depends on this entity's version alone. */
 export type RowAttribute = StorageAttribute | RelationAttribute
 

@@ -24,6 +24,25 @@ export class BinaryValue {
   constructor(
     /** For example `image/png`; `application/octet-stream` for a blob. */
     readonly mediaType: string,
-    readonly bytes: Uint8Array,
+    /** Small values are here, others in a file of the store that never changes. */
+    readonly content: Uint8Array | BinaryFile,
   ) {}
+
+  /** All of them, read from the file if need be: not for the kernel thread. */
+  get bytes(): Uint8Array {
+    return this.content instanceof Uint8Array ? this.content : this.content.read()
+  }
+
+  /** In bytes. */
+  get size(): number {
+    return this.content instanceof Uint8Array ? this.content.byteLength : this.content.size
+  }
+}
+
+export interface BinaryFile {
+  /** 32 upper-case hex digits. */
+  readonly id: string
+  /** In bytes. */
+  readonly size: number
+  read(): Uint8Array
 }

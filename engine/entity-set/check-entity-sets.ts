@@ -1,6 +1,6 @@
 import { type Environment, getBytes } from '../storage/environment.ts'
 import {
-  entitySetExpiryKey,
+  expiryKey,
   entitySetHeaderKey,
   entitySetMembersKey,
   expiryOfKey,
@@ -39,7 +39,7 @@ function problemOfSet(environment: Environment, id: string, stored: Uint8Array):
   if (![tableNumber, timeoutSeconds, expires].every(Number.isFinite) || typeof hasEnded !== 'boolean') {
     return 'its header is incomplete'
   }
-  if (!getBytes(environment.entitySets, entitySetExpiryKey(expires, id))) return `its end at ${expires} is not noted`
+  if (!getBytes(environment.entitySets, expiryKey(expires, id))) return `its end at ${expires} is not noted`
   const members = getBytes(environment.entitySets, entitySetMembersKey(id))
   if (hasEnded) return members && 'it has ended, but its members are still there'
   // Of its own, because the next look-up overwrites it.

@@ -1,11 +1,5 @@
 import { type Environment, getBytes } from '../storage/environment.ts'
-import {
-  entitySetExpiryKey,
-  entitySetHeaderKey,
-  entitySetMembersKey,
-  idOfExpiryKey,
-  idOfSetKey,
-} from '../storage/keys.ts'
+import { entitySetHeaderKey, entitySetMembersKey, expiryKey, idOfExpiryKey, idOfSetKey } from '../storage/keys.ts'
 import type { EntitySet } from './entity-set.ts'
 
 /** An entity set in LMDB, without its members. */
@@ -32,10 +26,10 @@ export function putEntitySet(environment: Environment, { id, header, members }: 
   const { entitySets } = environment
   const old = readHeader(environment, id)
   if (header && !header.hasEnded && !members && (!old || old.hasEnded)) return
-  if (old) entitySets.removeSync(entitySetExpiryKey(old.expires, id))
+  if (old) entitySets.removeSync(expiryKey(old.expires, id))
   if (header) {
     entitySets.putSync(entitySetHeaderKey(id), Buffer.from(JSON.stringify(header)))
-    entitySets.putSync(entitySetExpiryKey(header.expires, id), NOTHING)
+    entitySets.putSync(expiryKey(header.expires, id), NOTHING)
   } else entitySets.removeSync(entitySetHeaderKey(id))
   if (members) entitySets.putSync(entitySetMembersKey(id), members as Buffer)
   else if (!header || header.hasEnded) entitySets.removeSync(entitySetMembersKey(id))
@@ -61,6 +55,6 @@ export function* listHeaders({ entitySets }: Environment): Generator<{ id: strin
 
 /** Ids of the entries that have to go at `now`, the oldest first. */
 export function expiredIds({ entitySets }: Environment, now: number, limit: number): string[] {
-  const keys = entitySets.getKeys({ start: entitySetExpiryKey(0), end: entitySetExpiryKey(now + 1), limit })
+  const keys = entitySets.getKeys({ start: expiryKey(0), end: expiryKey(now + 1), limit })
   return [...keys.map(idOfExpiryKey)]
 }

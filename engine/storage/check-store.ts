@@ -1,7 +1,10 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { checkEntitySets } from '../entity-set/check-entity-sets.ts'
 import { CHANGE_BYTES } from './change-log.ts'
-import { type CheckProgress, isBinary, type StoreUnderCheck, TableCheck } from './check-table.ts'
+import { checkFiles, type FileUses, use } from '../binary/check-files.ts'
+import { isBinary } from '../catalog/attribute.ts'
+import { decodeBinary } from './encode-binary.ts'
+import { type CheckProgress, type StoreUnderCheck, TableCheck } from './check-table.ts'
 import { type Environment, getBytes } from './environment.ts'
 import { prefixEnd, rowKey } from './keys.ts'
 import type { RowLayout } from './row-layout.ts'
@@ -27,7 +30,9 @@ export function* checkStore(
   const store: StoreUnderCheck = { environment, layouts, globalStamp, onProgress }
   for (const dataClass of catalog.dataClasses) yield* new TableCheck(store, dataClass).problems()
   yield* checkForUnknown(environment, catalog)
-  yield* checkBinaries(environment, catalog, layouts)
+  const uses: FileUses = new Map()
+  yield* checkBinaries(environment, catalog, layouts, uses)
+  yield* checkFiles(environment, uses)
   yield* checkChanges(environment, globalStamp)
   yield* checkEntitySets(environment)
 }
@@ -65,6 +70,7 @@ function* checkBinaries(
   environment: Environment,
   catalog: Catalog,
   layouts: ReadonlyMap<DataClass, RowLayout>,
+  uses: FileUses,
 ): Generator<string> {
   const tables = new Map(catalog.dataClasses.map(dataClass => [dataClass.tableNumber, dataClass]))
   for (const key of environment.binaries.getKeys({ start: Buffer.alloc(1) })) {
@@ -75,13 +81,14 @@ function* checkBinaries(
     const [tableNumber, rowId, position] = [key.readUInt16BE(0), key.readUInt32BE(2), key.readUInt16BE(6)]
     const dataClass = tables.get(tableNumber)
     const attribute = dataClass?.attributes.find(candidate => candidate.position === position)
-    if (!dataClass || attribute?.kind !== 'storage' || !isBinary(attribute)) {
+    if (!dataClass || attribute?.kind !== 'storage' || !isBinary(attribute.type)) {
       yield `there is a binary of attribute ${position} of table ${tableNumber}, which the model does not have`
       continue
     }
     const where = `${dataClass.name}, row ${rowId}: the bytes of ${attribute.name}`
-    const binary = getBytes(environment.binaries, key)!
-    if (binary.length <= binary[0]!) yield `${where} end inside their media type`
+    const binary = decodeBinary(getBytes(environment.binaries, key)!, environment.files)
+    if (!binary) yield `${where} are damaged`
+    else if (!(binary.content instanceof Uint8Array)) use(uses, binary.content, where)
     const layout = layouts.get(dataClass)!
     const stored = getBytes(environment.rows, rowKey(tableNumber, rowId))
     if (!stored) yield `${where} belong to no row`

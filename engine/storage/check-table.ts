@@ -1,4 +1,4 @@
-import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import { fold } from '../text/fold.ts'
@@ -106,7 +106,7 @@ export class TableCheck {
       if (problem) yield `${where}: ${relation.name} ${problem}`
     }
     for (const attribute of this.layout.slots) {
-      if (attribute.kind !== 'storage' || !isBinary(attribute) || checked.values.get(attribute) === null) continue
+      if (attribute.kind !== 'storage' || !isBinary(attribute.type) || checked.values.get(attribute) === null) continue
       const binary = binaryKey(this.dataClass.tableNumber, rowId, attribute.position)
       if (!getBytes(this.environment.binaries, binary)) yield `${where}: the bytes of ${attribute.name} are missing`
     }
@@ -203,6 +203,3 @@ export class TableCheck {
     return `${this.dataClass.name}, row ${rowId}: another row has the same ${attribute.name}, which is unique`
   }
 }
-
-export const isBinary = (attribute: StorageAttribute): boolean =>
-  attribute.type === 'image' || attribute.type === 'blob'

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import { BinaryFiles } from '../binary/binary-files.ts'
 
 /** Raised when rows or keys can no longer be read by older code, or older ones by this. */
 export const FORMAT_VERSION = 2
@@ -20,10 +22,14 @@ export interface Environment {
   readonly rows: Database<Buffer, Buffer>
   readonly index: Database<Buffer, Buffer>
   readonly binaries: Database<Buffer, Buffer>
+  readonly fileReferences: Database<Buffer, Buffer>
+  readonly uploads: Database<Buffer, Buffer>
   readonly changes: Database<Buffer, Buffer>
   readonly entitySets: Database<Buffer, Buffer>
   /** What the server keeps for itself: sessions, secrets. JSON. */
   readonly records: Database<unknown, string>
+  /** Beside the tables: what is too large for them. */
+  readonly files: BinaryFiles
   close(): Promise<void>
 }
 
@@ -40,6 +46,7 @@ export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Env
   })
   const binary = (name: string): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
+  const files = new BinaryFiles(join(path, 'files'))
   return {
     root,
     meta: root.openDB<unknown, string>({ name: 'meta', encoding: 'json' }),
@@ -47,10 +54,16 @@ export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Env
     rows: binary('rows'),
     index: binary('index'),
     binaries: binary('binaries'),
+    fileReferences: binary('fileReferences'),
+    uploads: binary('uploads'),
     changes: binary('changes'),
     entitySets: binary('entitySets'),
     records: root.openDB<unknown, string>({ name: 'records', encoding: 'json' }),
-    close: () => root.close(),
+    files,
+    async close() {
+      await files.settled()
+      await root.close()
+    },
   }
 }
 

@@ -7,7 +7,10 @@
  * | rows | table u16, row id u32 | row bytes (`row-layout.ts`) |
  * | index | table u16, attribute position u16, value (below), bound u32 | rows of the value (`postings.ts`) |
  * | index, of a N→1 relation | table u16, attribute position u16, row id u32 of the related entity, bound u32 | the same |
- * | binaries | table u16, row id u32, attribute position u16 | media type length u8, media type, bytes |
+ * | binaries | table u16, row id u32, attribute position u16 | an image or a blob (`encode-binary.ts`) |
+ * | fileReferences | id of a file (16 bytes) | how many binaries and uploads refer to it, u32 |
+ * | uploads | 0, id (16 bytes) | an upload (`../binary/upload-table.ts`) |
+ * | uploads | 2, end of its life in ms since 1970 f64, id | empty |
  * | changes | global stamp f64 of the commit's last change | per changed entity: table u16, row id u32, operation u8 |
  * | entitySets | 0, id (16 bytes) | header of an entity set, JSON |
  * | entitySets | 1, id | its members: row ids or the words of a bitmap, u32 in the machine's byte order |
@@ -54,8 +57,10 @@ export function changeKey(globalStamp: number): Buffer {
 export const entitySetHeaderKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
 export const entitySetMembersKey = (id: string): Buffer => Buffer.from(`01${id}`, 'hex')
 
-/** Without an id: the start of all keys of that time. */
-export function entitySetExpiryKey(expires: number, id = ''): Buffer {
+export const uploadKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
+
+/** Of an entity set or an upload. Without an id: the start of all keys of that time. */
+export function expiryKey(expires: number, id = ''): Buffer {
   const key = Buffer.allocUnsafe(9 + id.length / 2)
   key[0] = 2
   key.writeDoubleBE(expires, 1)

@@ -1,4 +1,5 @@
-import type { RelatedEntityAttribute, RowAttribute } from '../catalog/attribute.ts'
+import { BinaryTable } from '../binary/binary-table.ts'
+import { isBinary, type RelatedEntityAttribute, type RowAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import { encodeRow } from './encode-row.ts'
 import type { Environment } from './environment.ts'
@@ -43,7 +44,11 @@ function clear(environment: Environment, table: 'rows' | 'index' | 'binaries', s
     const keys = [...environment[table].getKeys({ start, end, limit: SLICE })]
     if (keys.length === 0) return
     environment.root.transactionSync(() => {
-      for (const key of keys) environment[table].removeSync(key)
+      for (const key of keys) {
+        // Files that are not needed any more are removed when the store is opened.
+        if (table === 'binaries') new BinaryTable(environment).put(key, null)
+        else environment[table].removeSync(key)
+      }
     })
   }
 }
@@ -97,8 +102,7 @@ function rewrite(
   }
   environment.rows.putSync(rowKey(after.tableNumber, rowId), encodeRow(newLayout, content) as Buffer)
   for (const { type, position } of removed) {
-    if (type === 'image' || type === 'blob')
-      environment.binaries.removeSync(binaryKey(after.tableNumber, rowId, position))
+    if (isBinary(type)) new BinaryTable(environment).put(binaryKey(after.tableNumber, rowId, position), null)
   }
 }
 

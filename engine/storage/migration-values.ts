@@ -1,4 +1,4 @@
-import type { StorageAttribute } from '../catalog/attribute.ts'
+import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
@@ -17,8 +17,9 @@ export function convertStored(
 ): Value | undefined {
   const isSame = before.type === after.type && before.simpleDate === after.simpleDate
   if (isSame && before.vector?.dimension === after.vector?.dimension) return value
-  const isBinary = (attribute: StorageAttribute): boolean => attribute.type === 'image' || attribute.type === 'blob'
-  if (isBinary(before) || isBinary(after)) return isBinary(before) && isBinary(after) ? value : undefined
+  if (isBinary(before.type) || isBinary(after.type)) {
+    return isBinary(before.type) && isBinary(after.type) ? value : undefined
+  }
   const json =
     before.type === 'date' ? new Date(value as number).toISOString() : typeof value === 'bigint' ? String(value) : value
   const isScalar = typeof json !== 'object'

@@ -37,6 +37,12 @@ export function lockStore({ meta, root }: Environment, { token, otherTokens }: L
   }
 }
 
+/** True when a running process has the store. */
+export function isInUse({ meta }: Environment): boolean {
+  const holder = meta.get('holder') as Holder | undefined
+  return holder !== undefined && isRunning(holder)
+}
+
 function isRunning({ pid, started }: Holder): boolean {
   try {
     process.kill(pid, 0)

@@ -4,7 +4,7 @@ import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
 import { fold } from '../text/fold.ts'
-import { decodeBinary } from './binary.ts'
+import { decodeBinary } from './encode-binary.ts'
 import { changesBetween, DELETED, INSERTED } from './change-log.ts'
 import { ColumnCache } from './column-cache.ts'
 import { type Environment, getBytes } from './environment.ts'
@@ -220,7 +220,7 @@ class LmdbTable implements TableSnapshot {
 
   binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
     const bytes = getBytes(this.environment.binaries, binaryKey(this.tableNumber, rowId, attribute.position))
-    return bytes && decodeBinary(bytes)
+    return bytes && decodeBinary(bytes, this.environment.files)
   }
 
   private lmdbIndex(attribute: StorageAttribute): LmdbIndex {

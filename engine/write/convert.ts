@@ -4,7 +4,6 @@ import { parseDate, parseDay } from '../catalog/date.ts'
 import { BinaryValue, type JsonContainer, type Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../errors.ts'
 import { readVector } from '../vector/read-vector.ts'
-import { isJsonObject } from './parse-body.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
 /**
@@ -135,10 +134,6 @@ function readBinary(attribute: ValueAttribute, json: unknown, trusted: boolean):
   if (trusted && typeof json === 'string') {
     const value = readDataUrl(json, attribute.type === 'image' ? 'image/png' : 'application/octet-stream')
     return value ?? wrongType(attribute, json, 'a data URL such as "data:image/png;base64,…"')
-  }
-  if (isJsonObject(json) && Object.hasOwn(json, 'ID')) {
-    const missing = attribute.type === 'image' ? WriteErrors.MISSING_PICTURE : WriteErrors.MISSING_BLOB
-    return missing(attribute.name, describe(json.ID))
   }
   return wrongType(attribute, json, '{"ID":…} of an upload, or null,')
 }

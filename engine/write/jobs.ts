@@ -14,6 +14,7 @@ import type {
   RecordsRequest,
   SavedEntity,
   SaveRequest,
+  UploadsRequest,
   WriteResult,
 } from './requests.ts'
 import { type SaveContext, saveEntity } from './save-entity.ts'
@@ -57,9 +58,20 @@ export class SaveJob implements WriteJob {
   ) {}
 
   step({ transaction, timestamp, randomUuid, sliceSize, locks }: StepContext): (globalStamp: number) => void {
-    const { mode, atomic, trusted = false, owner } = this.request
-    const { dataClass } = this
-    const context = { transaction, locks, owner, dataClass, mode, trusted, timestamp, randomUuid }
+    const { mode, atomic, trusted = false, owner, anyStamp = false, uploads, received } = this.request
+    const context: SaveContext = {
+      transaction,
+      locks,
+      owner,
+      dataClass: this.dataClass,
+      mode,
+      trusted,
+      anyStamp,
+      uploads,
+      received,
+      timestamp,
+      randomUuid,
+    }
     const slice = atomic || mode !== 'update' ? this.saveTogether(context) : this.saveSlice(context, sliceSize)
     return globalStamp => {
       for (const entity of slice) this.entities.push(entity)
@@ -273,12 +285,13 @@ export class FreeLocksJob implements WriteJob {
 export class SideJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
 
-  constructor(private readonly request: EntitySetsRequest | RecordsRequest) {}
+  constructor(private readonly request: EntitySetsRequest | RecordsRequest | UploadsRequest) {}
 
   step({ transaction }: StepContext): () => void {
     const { request } = this
     if (request.kind === 'entitySets') for (const change of request.changes) transaction.putEntitySet(change)
-    else for (const change of request.changes) transaction.putRecord(change)
+    else if (request.kind === 'records') for (const change of request.changes) transaction.putRecord(change)
+    else for (const change of request.changes) transaction.putUpload(change)
     return () => {
       this.outcome = { kind: request.kind }
     }

@@ -60,6 +60,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
       case 'records':
       case 'lock':
       case 'freeLocks':
+      case 'uploads':
         return request
       case 'entitySets':
         return {
@@ -83,6 +84,9 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
     case 'records':
     case 'lock':
     case 'freeLocks':
+      return []
+    // Small, and cloned with the message.
+    case 'uploads':
       return []
     case 'entitySets':
       return request.changes.flatMap(({ members }) => members ?? [])

@@ -1,3 +1,4 @@
+import type { UploadChange, UploadOwner } from '../binary/upload-table.ts'
 import type { EntitySetChange } from '../entity-set/entity-set-table.ts'
 import type { ErrorData, SaveStatus } from '../errors.ts'
 import type { LockHolder, LockInfo } from './lock-table.ts'
@@ -14,6 +15,7 @@ export type WriteRequest =
   | RecordsRequest
   | LockRequest
   | FreeLocksRequest
+  | UploadsRequest
 
 export interface SaveRequest {
   kind: 'save'
@@ -36,6 +38,18 @@ export interface SaveRequest {
   owner?: string | undefined
   /** What the hooks of the dataclass have said, one for each element of the body. */
   hooked?: readonly HookedElement[]
+  /** Entities are changed in the version that there is: the body has no stamps. */
+  anyStamp?: boolean
+  /** Whose uploads the body may refer to, and which of them are still valid. Absent: none. */
+  uploads?: UploadAccess
+  /** Bytes that came with the request: the body refers to them as to an upload. The value is encoded. */
+  received?: { id: string; value: Uint8Array }
+}
+
+export interface UploadAccess {
+  owner: UploadOwner
+  /** Milliseconds since 1970. */
+  now: number
 }
 
 /** What code that runs before a save has made of one element of the body. */
@@ -130,6 +144,12 @@ export interface FreeLocksRequest {
   owner: string
 }
 
+/** Keeps and ends uploads. No entity changes, and neither does the global stamp. */
+export interface UploadsRequest {
+  kind: 'uploads'
+  changes: UploadChange[]
+}
+
 export interface SaveResult {
   kind: 'save'
   /** True when the body was an array or `{"__ENTITIES"}`: the answer is `{"__ENTITIES":[…]}` then. */
@@ -188,6 +208,10 @@ export interface FreeLocksResult {
   kind: 'freeLocks'
 }
 
+export interface UploadsResult {
+  kind: 'uploads'
+}
+
 /** Of a transaction that function code drives; what it did was answered step by step. */
 export interface TransactionResult {
   kind: 'transaction'
@@ -201,4 +225,5 @@ export type WriteResult =
   | RecordsResult
   | LockResult
   | FreeLocksResult
+  | UploadsResult
   | TransactionResult

@@ -1,15 +1,17 @@
-import type {
-  AliasAttribute,
-  Attribute,
-  RelatedEntityAttribute,
-  RowAttribute,
-  StorageAttribute,
+import {
+  type AliasAttribute,
+  type Attribute,
+  isBinary,
+  type RelatedEntityAttribute,
+  type RowAttribute,
+  type StorageAttribute,
 } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { BinaryValue, type Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
 import type { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
+import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from './convert.ts'
 import type { LockTable } from './lock-table.ts'
 import { isJsonObject } from './parse-body.ts'
@@ -27,6 +29,9 @@ export interface SaveContext {
   readonly dataClass: DataClass
   readonly mode: SaveRequest['mode']
   readonly trusted: boolean
+  readonly anyStamp: boolean
+  readonly uploads: SaveRequest['uploads']
+  readonly received: SaveRequest['received']
   /** `__TIMESTAMP` of what is saved now. */
   readonly timestamp: string
   readonly randomUuid: () => string
@@ -71,7 +76,8 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
     return { row: row.bytes, rowId, failure: { status: lockStatus(blocker.info), error } }
   }
   const sentStamp = own(element, '__STAMP')
-  if (Number(sentStamp ?? Number.NaN) !== row.stamp || (hooked?.seen ?? row.stamp) !== row.stamp) {
+  const isCurrent = context.anyStamp || Number(sentStamp ?? Number.NaN) === row.stamp
+  if (!isCurrent || (hooked?.seen ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
     const failure = saveFailure(
       [WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)],
@@ -131,10 +137,13 @@ class Saver {
   private read(attribute: Attribute, json: unknown): void {
     switch (attribute.kind) {
       case 'storage': {
-        if (isBinary(attribute) && isDeferred(json)) return
+        if (isBinary(attribute.type) && isDeferred(json)) return
         // Its code has been given the value.
         if (attribute.calculation?.settable) return
-        const value = convertValue(attribute, json, this.context.trusted)
+        const { trusted } = this.context
+        const upload = uploadId(attribute, json)
+        const value =
+          upload === undefined ? convertValue(attribute, json, trusted) : attachUpload(this.context, attribute, upload)
         if (value instanceof ProtocolError) this.reject(attribute, value)
         else this.change(attribute, value)
         return
@@ -306,7 +315,7 @@ class Saver {
     const values = new Map<RowAttribute, Value>(this.old?.values)
     for (const [attribute, value] of this.changes) {
       values.set(attribute, value instanceof BinaryValue ? true : value)
-      if (isBinary(attribute)) transaction.putBinary(attribute, rowId, value as BinaryValue | null)
+      if (isBinary(attribute.type)) transaction.putBinary(attribute, rowId, value as BinaryValue | null)
       if (attribute.autoFill === 'increment' && typeof value === 'number' && value >= state.nextAutoIncrement) {
         state.nextAutoIncrement = value + 1
       }
@@ -351,8 +360,6 @@ function unknownAttribute(dataClass: DataClass, name: string): ProtocolError {
   const known = dataClass.attributes.filter(attribute => attribute.scope === 'public').map(attribute => attribute.name)
   return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, suggestion(name, known))
 }
-
-const isBinary = (attribute: StorageAttribute): boolean => attribute.type === 'image' || attribute.type === 'blob'
 
 function sameValue(a: Value, b: Value | undefined): boolean {
   if (a === b) return true

@@ -180,6 +180,12 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (attribute: string, id: string) =>
       `${attribute} refers to the upload ${id}, which is unknown or has expired`,
   },
+  NOT_A_PICTURE: {
+    errCode: 1824,
+    http: 422,
+    message: (attribute: string, mediaType: string) =>
+      `${attribute} is an image, but the upload is of type ${mediaType}; send PNG, JPEG, GIF, TIFF, WebP or SVG for example`,
+  },
   STILL_REFERENCED: {
     errCode: 1120,
     http: 409,

@@ -1,12 +1,19 @@
 import { ABORT } from 'lmdb'
-import type { RelatedEntityAttribute, RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import {
+  isBinary,
+  type RelatedEntityAttribute,
+  type RowAttribute,
+  type StorageAttribute,
+} from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import { BinaryTable } from '../binary/binary-table.ts'
+import { readUpload, type Upload, type UploadChange } from '../binary/upload-table.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
-import { encodeBinary } from '../storage/binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../storage/change-log.ts'
 import { fingerprintsKey } from '../storage/calculated.ts'
 import { encodeRow } from '../storage/encode-row.ts'
+import { decodeBinary } from '../storage/encode-binary.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
 import {
   attributeRange,
@@ -79,6 +86,7 @@ export class WriteTransaction {
   private changeRecords: number | undefined
   /** Upper bound of the index keys of a unique attribute: what is above it needs no search. */
   private readonly highest = new Map<StorageAttribute, Buffer>()
+  private readonly binaries: BinaryTable
 
   constructor(
     private readonly environment: Environment,
@@ -86,7 +94,9 @@ export class WriteTransaction {
     private readonly keptChangeRecords: number,
     /** Gets to know every commit, before anyone else; must not throw. */
     private readonly onCommit?: (changes: readonly Change[], globalStamp: number) => void,
-  ) {}
+  ) {
+    this.binaries = new BinaryTable(environment)
+  }
 
   /**
    * Runs `work` in a transaction and commits it durably. @returns the global stamp after it
@@ -108,6 +118,7 @@ export class WriteTransaction {
       this.states.clear()
       this.pending.clear()
       this.changes = []
+      for (const id of this.binaries.takeUnused()) this.environment.files.removeSoon(id)
     }
   }
 
@@ -272,9 +283,7 @@ export class WriteTransaction {
     for (const attribute of indexed) this.removePosting(indexPrefix(attribute, row.value(attribute) as Value), rowId)
     for (const [i, relation] of layout.references.entries()) this.removeReference(relation, row.reference(i), rowId)
     for (const attribute of layout.slots) {
-      if (attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')) {
-        this.putBinary(attribute, rowId, null)
-      }
+      if (attribute.kind === 'storage' && isBinary(attribute.type)) this.putBinary(attribute, rowId, null)
     }
     // A text key may be remembered in several spellings.
     targets.clear()
@@ -285,12 +294,19 @@ export class WriteTransaction {
   }
 
   putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
-    const key = binaryKey(attribute.dataClass.tableNumber, rowId, attribute.position)
-    if (value === null) {
-      this.environment.binaries.removeSync(key)
-      return
-    }
-    this.environment.binaries.putSync(key, encodeBinary(value))
+    this.binaries.put(binaryKey(attribute.dataClass.tableNumber, rowId, attribute.position), value)
+  }
+
+  putUpload(change: UploadChange): void {
+    this.binaries.putUpload(change)
+  }
+
+  decodeBinary(value: Uint8Array): BinaryValue | undefined {
+    return decodeBinary(value, this.environment.files)
+  }
+
+  upload(id: string): Upload | undefined {
+    return readUpload(this.environment, id)
   }
 
   putFingerprints(dataClass: DataClass, fingerprints: Record<string, string>): void {

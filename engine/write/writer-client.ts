@@ -27,6 +27,8 @@ import type {
   RecordsResult,
   SaveRequest,
   SaveResult,
+  UploadsRequest,
+  UploadsResult,
   WriteRequest,
   WriteResult,
 } from './requests.ts'
@@ -174,6 +176,11 @@ export class WriterClient {
 
   freeLocks(request: FreeLocksRequest): Promise<FreeLocksResult> {
     return this.write(request) as Promise<FreeLocksResult>
+  }
+
+  /** Resolves when it is durable. */
+  putUploads(request: UploadsRequest): Promise<UploadsResult> {
+    return this.write(request) as Promise<UploadsResult>
   }
 
   /** Finishes what waits, then stops the thread and gives the store free. */

@@ -69,7 +69,9 @@ export class Writer {
   /** Reads a request. Nothing is written yet. */
   begin(request: WriteRequest): WriteJob {
     try {
-      if (request.kind === 'entitySets' || request.kind === 'records') return new SideJob(request)
+      if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {
+        return new SideJob(request)
+      }
       if (request.kind === 'freeLocks') return new FreeLocksJob(request)
       const dataClass = this.dataClass(request)
       if (request.kind === 'lock') return new LockJob(request, dataClass)
@@ -110,7 +112,9 @@ export class Writer {
     for (const accept of accepts) accept(globalStamp)
   }
 
-  private dataClass(request: Exclude<WriteRequest, { kind: 'entitySets' | 'records' | 'freeLocks' }>): DataClass {
+  private dataClass(
+    request: Exclude<WriteRequest, { kind: 'entitySets' | 'records' | 'uploads' | 'freeLocks' }>,
+  ): DataClass {
     const { catalog } = this.options
     const dataClass = catalog.dataClassesByName.get(request.dataClass)
     const isVisible = dataClass?.scope === 'public' || request.kind !== 'save' || request.trusted === true

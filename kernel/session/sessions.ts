@@ -35,6 +35,8 @@ export interface Visit {
   session: Session
   /** The id that the request brought, when it was valid. When the session has another at the end, the answer brings it. */
   readonly receivedId: string | undefined
+  /** The client came without a session and may not keep the one that it is given. */
+  readonly isNew?: boolean
 }
 
 /** Told when a session has ended, by its handle: what it owned can go. */
@@ -99,7 +101,7 @@ export class Sessions {
     const id = cookieValue(cookies, this.cookieNames)?.toUpperCase()
     const session = id !== undefined && ID.test(id) ? this.byId(id, address) : undefined
     if (session) return { session, receivedId: session.id }
-    return { session: this.guest(address), receivedId: undefined }
+    return { session: this.guest(address), receivedId: undefined, isNew: true }
   }
 
   /**

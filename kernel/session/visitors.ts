@@ -43,7 +43,7 @@ export class Visitors {
     if (visit.receivedId !== undefined && !visit.session.isGuest) this.refuseOthers(request)
     // This request only, without a session behind it (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
-      return this.admit({ session: visit.session, receivedId: visit.session.id }, request.remoteAddress)
+      return this.admit({ ...visit, receivedId: visit.session.id }, request.remoteAddress)
     }
     return this.admit(visit, request.remoteAddress)
   }

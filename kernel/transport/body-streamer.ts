@@ -1,4 +1,4 @@
-import { BodyReceiver } from './body-receiver.ts'
+import { BodyReceiver, type ReceiveLimits } from './body-receiver.ts'
 import type { StreamLimits, TakePiece } from './transport.ts'
 
 /** What stops a socket from being read, and lets it go on. */
@@ -18,7 +18,7 @@ export class BodyStreamer extends BodyReceiver<void> {
   #waiting = 0
   #isLast = false
 
-  constructor(take: TakePiece, limits: StreamLimits, declaredLength: number | undefined, flow: Flow) {
+  constructor(take: TakePiece, limits: StreamLimits & ReceiveLimits, declaredLength: number | undefined, flow: Flow) {
     super(limits, declaredLength)
     this.#take = take
     this.#flow = flow

@@ -100,7 +100,8 @@ export abstract class Exchange implements TransportRequest {
       pause: () => this.finished || this.pause(),
       resume: () => this.finished || this.resume(),
     }
-    return this.#receive(new BodyStreamer(take, limits, this.#declaredLength, flow))
+    const timeoutMs = this.edge.options.limits.requestTimeoutMs
+    return this.#receive(new BodyStreamer(take, { ...limits, timeoutMs }, this.#declaredLength, flow))
   }
 
   #receive<T>(receiver: BodyReceiver<T>): Promise<T> {

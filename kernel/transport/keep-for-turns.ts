@@ -1,3 +1,4 @@
+import { EdgeErrors } from './edge-errors.ts'
 import type { TransportRequest } from './transport.ts'
 
 /** Headers that are read by what answers a request. */
@@ -13,7 +14,10 @@ const HEADERS = [
   'user-agent',
 ]
 
-/** A request whose head and body can still be read after an `await`: its headers are copied and its body is asked for now. */
+/**
+ * A request whose head and body can still be read after an `await`: its headers are copied and its body is asked for now,
+ * whole, with the limits of `body()`, also when it is going to be wanted in pieces.
+ */
 export function keepForTurns(request: TransportRequest): TransportRequest {
   const { method, path, query, remoteAddress } = request
   const headers = new Map(HEADERS.map(name => [name, request.header(name)]))
@@ -28,6 +32,11 @@ export function keepForTurns(request: TransportRequest): TransportRequest {
     remoteAddress,
     header: name => headers.get(name) ?? '',
     body: () => body,
+    async streamBody(take, { bodyBytes }) {
+      const whole = await body
+      if (whole.length > bodyBytes) throw EdgeErrors.BODY_TOO_LARGE(bodyBytes)
+      if (whole.length > 0) await take(whole)
+    },
     get aborted() {
       return request.aborted
     },

@@ -44,9 +44,7 @@ export type TakePiece = (piece: Uint8Array) => undefined | Promise<void>
 
 export interface StreamLimits {
   bodyBytes: number
-  /** Until each next piece. */
-  timeoutMs: number
-  /** Until the last one. */
+  /** Until the last piece. Each has `TransportLimits.requestTimeoutMs`. */
   totalTimeoutMs: number
 }
 

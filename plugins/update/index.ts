@@ -27,6 +27,7 @@ export default definePlugin({
           mode: request.flag('$refresh') ? 'refresh' : 'update',
           atomic: isAtomic(request),
           owner: request.session.handle,
+          uploads: engine.uploads.access(request.uploader),
         },
         request.read.output,
       )
@@ -40,6 +41,7 @@ export default definePlugin({
         mode: 'validate',
         atomic: isAtomic(request),
         owner: request.session.handle,
+        uploads: engine.uploads.access(request.uploader),
       })
       const failed = entities.flatMap(({ failure }) => failure ?? [])
       if (failed.length === 0) return json({ ok: true })

@@ -2,7 +2,7 @@ import type { RowAttribute, StorageAttribute } from '../../engine/catalog/attrib
 import type { Catalog, DataClass, WireOptions } from '../../engine/catalog/dataclass.ts'
 import { loadModel } from '../../engine/catalog/load-model.ts'
 import { BinaryValue, type Value } from '../../engine/catalog/value.ts'
-import { encodeBinary } from '../../engine/storage/binary.ts'
+import { encodeBinary } from '../../engine/storage/encode-binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../../engine/storage/change-log.ts'
 import { encodeRow } from '../../engine/storage/encode-row.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
@@ -147,7 +147,7 @@ class Writer implements RowWriter {
       if (!(value instanceof BinaryValue)) continue
       this.environment.binaries.putSync(
         binaryKey(dataClass.tableNumber, rowId, attribute.position),
-        encodeBinary(value),
+        Buffer.from(encodeBinary(value)),
       )
     }
   }

@@ -6,12 +6,7 @@ import { putEntitySet } from '../../../../engine/entity-set/entity-set-table.ts'
 import { decodeMembers, encodeMembers, setOf } from '../../../../engine/entity-set/members.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
-import {
-  entitySetExpiryKey,
-  entitySetHeaderKey,
-  entitySetMembersKey,
-  idOfExpiryKey,
-} from '../../../../engine/storage/keys.ts'
+import { expiryKey, entitySetHeaderKey, entitySetMembersKey, idOfExpiryKey } from '../../../../engine/storage/keys.ts'
 import { writeTableState } from '../../../../engine/storage/store-state.ts'
 
 const [A, B, C, D] = ['A', 'B', 'C', 'D'].map(letter => letter.repeat(32)) as [string, string, string, string]
@@ -103,12 +98,12 @@ const damages: Damage[] = [
   },
   {
     name: 'an end that is not noted',
-    damage: remove(entitySetExpiryKey(END, C)),
+    damage: remove(expiryKey(END, C)),
     found: [`entity set ${C}: its end at ${END} is not noted`],
   },
   {
     name: 'an end that was forgotten',
-    damage: put(entitySetExpiryKey(END + 1, C), Buffer.alloc(0)),
+    damage: put(expiryKey(END + 1, C), Buffer.alloc(0)),
     found: [`entity set ${C}: an entry says that it ends at ${END + 1}, its header does not`],
   },
   {
@@ -155,7 +150,7 @@ for (const { name, damage, found } of damages) {
 }
 
 t.test('an end says which set it is of', async t => {
-  t.equal(idOfExpiryKey(entitySetExpiryKey(END, A)), A)
+  t.equal(idOfExpiryKey(expiryKey(END, A)), A)
 })
 
 t.test('an order of many members brings its set along', async t => {

@@ -73,7 +73,7 @@ t.test('what needs LMDB sees the commit that the rest of the query sees', async 
         write.update('Person', 0, { ID: 1, age: 2, photo: new BinaryValue('image/png', Uint8Array.of(2)) }),
       )
     } else publish()
-    return [...table.binary(0, photo)!.bytes]
+    return [...(table.binary(0, photo)!.content as Uint8Array)]
   })
   t.equal(runs, 2)
   t.strictSame([ages.at(-1), bytes], [2, [2]])

@@ -202,10 +202,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
         binaryKey(person, 2, store.attribute('Person', 'cv').position),
         Buffer.from([5, 65]),
       ),
-    found: [
-      'Person, row 2: the bytes of cv belong to no row',
-      'Person, row 2: the bytes of cv end inside their media type',
-    ],
+    found: ['Person, row 2: the bytes of cv are damaged', 'Person, row 2: the bytes of cv belong to no row'],
   },
   {
     name: 'bytes of an attribute that has none',

@@ -8,8 +8,8 @@ import type { BodySource, StreamLimits } from '../../../../kernel/transport/tran
 import { exchangeRaw } from '../../../support/raw-connection.ts'
 import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
 
-const limits: StreamLimits = { bodyBytes: 64 * 2 ** 20, timeoutMs: 5_000, totalTimeoutMs: 60_000 }
-const content = Buffer.alloc(20 * 2 ** 20).map((_, i) => (i * 31 + (i >> 13)) & 0xff)
+const limits: StreamLimits = { bodyBytes: 64 * 2 ** 20, totalTimeoutMs: 60_000 }
+const content = Buffer.from(new Uint8Array(20 * 2 ** 20).map((_, i) => (i * 31 + (i >> 13)) & 0xff))
 const sha1 = (...pieces: Uint8Array[]) =>
   pieces.reduce((hash, piece) => hash.update(piece), createHash('sha1')).digest('hex')
 const url = (port: number) => `http://127.0.0.1:${port}/`
@@ -73,12 +73,12 @@ for (const name of loadableTransports) {
       const cases = [
         { limit: { bodyBytes: 3 }, head: 'Content-Length: 5', body: 'abcde', status: 413 },
         { limit: { bodyBytes: 3 }, head: 'Content-Length: 999', body: '', status: 413 },
-        { limit: { timeoutMs: 100 }, head: 'Content-Length: 5', body: 'abc', status: 408 },
+        { limit: {}, requestTimeoutMs: 100, head: 'Content-Length: 5', body: 'abc', status: 408 },
         { limit: { totalTimeoutMs: 0 }, head: 'Content-Length: 5', body: 'abc', status: 408 },
         { limit: {}, head: 'Content-Length: 5', body: 'fail', status: 411 },
         { limit: {}, head: 'Content-Length: 5', body: 'later', status: 411 },
       ]
-      for (const { limit, head, body, status } of cases) {
+      for (const { limit, requestTimeoutMs = 5_000, head, body, status } of cases) {
         const handler = answeringErrors(async request => {
           await request.streamBody(
             piece => {
@@ -90,7 +90,7 @@ for (const name of loadableTransports) {
           )
           return { status: 200, body: 'ok' }
         })
-        const { port } = await startTransport(t, name, handler)
+        const { port } = await startTransport(t, name, handler, { limits: { requestTimeoutMs } })
         const { statuses } = await exchangeRaw(port, [`POST / HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`], 'server')
         t.strictSame(statuses, [status], `${head} ${body}`)
       }

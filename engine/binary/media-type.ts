@@ -1,0 +1,50 @@
+import { fileTypeFromBuffer } from 'file-type'
+
+/** Bytes at the start of a file that tell what it is. */
+export const SNIFFED_BYTES = 4100
+
+const UNKNOWN = 'application/octet-stream'
+
+/** What the content is, whatever its sender calls it: `image/png`, or `application/octet-stream` when it cannot be told. */
+export async function sniffMediaType(start: Uint8Array): Promise<string> {
+  try {
+    const type = (await fileTypeFromBuffer(start))?.mime
+    if (type !== undefined && type !== 'application/xml') return type.length < 0x80 ? type : UNKNOWN
+  } catch {
+    // The beginning of a file may promise more than there is.
+    return UNKNOWN
+  }
+  return isSvg(Buffer.from(start).toString('utf8')) ? 'image/svg+xml' : UNKNOWN
+}
+
+/** True when the first element is `svg`, behind an XML declaration, comments and a document type. */
+function isSvg(text: string): boolean {
+  for (let at = skipBlanks(text, 0); ; ) {
+    if (/^<(?:\w{1,40}:)?svg[\s/>]/.test(text.slice(at, at + 60))) return true
+    const end = endOfMarkup(text, at)
+    if (end === undefined) return false
+    at = skipBlanks(text, end)
+  }
+}
+
+function endOfMarkup(text: string, at: number): number | undefined {
+  if (text.startsWith('<?', at)) return endOf(text, '?>', at)
+  if (text.startsWith('<!--', at)) return endOf(text, '-->', at + 4)
+  if (!text.startsWith('<!DOCTYPE', at)) return undefined
+  const close = endOf(text, '>', at)
+  const subset = text.indexOf('[', at)
+  if (close === undefined || subset < 0 || subset > close) return close
+  const subsetEnd = endOf(text, ']', subset)
+  return subsetEnd && endOf(text, '>', subsetEnd)
+}
+
+function endOf(text: string, what: string, from: number): number | undefined {
+  const found = text.indexOf(what, from)
+  return found < 0 ? undefined : found + what.length
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from
+  while (at < text.length && /[\s\uFEFF]/.test(text[at]!)) at++
+  return at
+}

@@ -1,0 +1,37 @@
+/**
+ * Entry of the processes that convert images: takes one at a time and answers with its bytes, none when it cannot be
+ * converted, be it damaged, too large, or sharp not installed.
+ */
+import type { Conversion } from './converter.ts'
+
+/** Of all that libvips can read; others have had more faults than uses here. */
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(name => `VipsForeignLoad${name}`)
+
+const sharp = await import('sharp').then(
+  ({ default: sharp }) => {
+    sharp.block({ operation: ['VipsForeignLoad'] })
+    sharp.unblock({ operation: LOADERS })
+    sharp.cache(false)
+    sharp.concurrency(1)
+    return sharp
+  },
+  () => undefined,
+)
+
+async function convert({ bytes, format, width, height, maxPixels }: Conversion): Promise<Uint8Array> {
+  if (!sharp) return new Uint8Array(0)
+  const isAnimated = format === 'gif' || format === 'webp'
+  const image = sharp(bytes, { limitInputPixels: maxPixels, sequentialRead: true, animated: isAnimated }).autoOrient()
+  if (width !== undefined || height !== undefined)
+    image.resize({ width, height, fit: 'inside', withoutEnlargement: true })
+  // JPEG knows no transparency; without this it would turn black.
+  if (format === 'jpeg') image.flatten({ background: 'white' })
+  return image.toFormat(format).toBuffer()
+}
+
+process.on('message', (conversion: Conversion) => {
+  convert(conversion)
+    .catch(() => new Uint8Array(0))
+    .then(bytes => process.send!(bytes))
+})
+process.on('disconnect', () => process.exit())

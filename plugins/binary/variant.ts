@@ -1,0 +1,49 @@
+import type { RestRequest } from '../../kernel/api.ts'
+import { BinaryRequestErrors } from './errors.ts'
+
+/** The form in which an image is wanted. */
+export interface Variant {
+  /** `best`, or what images are called in `image/…`. */
+  readonly format: string
+  /** Greatest sides in pixels. */
+  readonly width: number | undefined
+  readonly height: number | undefined
+}
+
+const ALIASES: Readonly<Record<string, string>> = { jpg: 'jpeg', tif: 'tiff' }
+/** What browsers show. */
+const WEB_FORMATS = new Set(['png', 'jpeg', 'gif', 'webp', 'avif', 'svg+xml', 'bmp', 'x-icon'])
+/** What can be made of an image. */
+export const OUTPUT_FORMATS = ['png', 'jpeg', 'gif', 'tiff', 'webp'] as const
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
+
+/** @throws {BinaryRequestErrors.SIDE} */
+export function variantOf(request: RestRequest, maxSide: number): Variant {
+  const format = request.parameter('$imageformat')!.toLowerCase()
+  const side = (parameter: string): number | undefined => {
+    const text = request.parameter(parameter)
+    if (text === undefined) return undefined
+    const pixels = /^\d{1,6}$/.test(text) ? Number(text) : 0
+    if (pixels < 1 || pixels > maxSide) throw BinaryRequestErrors.SIDE(parameter, text.slice(0, 100), maxSide)
+    return pixels
+  }
+  return {
+    format: Object.hasOwn(ALIASES, format) ? ALIASES[format]! : format,
+    width: side('$width'),
+    height: side('$height'),
+  }
+}
+
+/** The format to convert to; `undefined` when the stored bytes are what is wanted, `impossible` when nothing makes it. */
+export function conversionOf(
+  { format, width, height }: Variant,
+  mediaType: string,
+): OutputFormat | 'impossible' | undefined {
+  const stored = mediaType.replace(/^image\//, '')
+  const isResized = width !== undefined || height !== undefined
+  if (!isResized && (format === stored || (format === 'best' && WEB_FORMATS.has(stored)))) return undefined
+  const wanted = format === 'best' ? (isOutput(stored) && WEB_FORMATS.has(stored) ? stored : 'png') : format
+  return isOutput(wanted) ? wanted : 'impossible'
+}
+
+const isOutput = (format: string): format is OutputFormat => (OUTPUT_FORMATS as readonly string[]).includes(format)

@@ -1,0 +1,90 @@
+import type { BinaryValue, Engine } from '../../engine/index.ts'
+import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { UploadErrors } from './errors.ts'
+
+/**
+ * `$upload` takes a file, which a save attaches to an image or a blob by its id. Or an attribute is sent its bytes directly.
+ *
+ *   POST /$upload?$rawPict=true      an image                  →  { "ID": "{32 hex digits}" }
+ *   POST /$upload?$binary=true       any file                  →  { "ID": … }
+ *   POST /Employee?$method=update    {…, "photo": {"ID": …}}   attaches it; null takes it off
+ *   PUT  /Employee(1)/photo?$rawPict=image/png                 →  { "ok": true }; POST means the same
+ *   PUT  /Company(1)/contract                                  →  { "ok": true }
+ *   DELETE /Employee(1)/photo?$imageformat=best                →  { "ok": true }, it is null then
+ *
+ * The body is the file itself. What it is says its content; `Content-Type` and `$rawPict` are only refused when they name
+ * no image. An id is valid for `$timeout` seconds (120), however often it is attached, for the session that uploaded it. A
+ * direct write needs no stamp: it changes the version that there is.
+ * Source: base specification, 2.8, 2.9 and 4.8; protocol notes, 5.7 and 10.1.
+ */
+export default definePlugin({
+  name: 'upload',
+  kernel: '^1.0.0',
+  register({ service, binary, engine }) {
+    service('$upload', { verbs: ['POST'] }, async request => {
+      const isPicture = saysPicture(request)
+      if (!isPicture && !request.flag('$binary')) throw UploadErrors.NO_KIND()
+      const timeoutSeconds = timeoutOf(request)
+      const value = await receive(engine, request, isPicture)
+      return json({ ID: await engine.uploads.add(value, request.uploader, timeoutSeconds) })
+    })
+
+    binary({ verbs: ['POST', 'PUT'] }, async request => {
+      const attribute = engine.binaryAttribute(request.read)!
+      const value = await receive(engine, request, attribute.type === 'image')
+      await engine.saveBinary(request.read, attribute, value, request.session.handle)
+      return OK
+    })
+    binary({ verbs: ['DELETE'] }, request => {
+      // Nobody who means to delete the entity is to lose only this, or the other way round.
+      if (!request.parameters.has('$imageformat') && !request.parameters.has('$binary')) return undefined
+      const attribute = engine.binaryAttribute(request.read)!
+      return engine.saveBinary(request.read, attribute, null, request.session.handle).then(() => OK)
+    })
+  },
+})
+
+const OK: Reply = json({ ok: true })
+
+/** What clients say when they do not know what they send. */
+const NO_LABEL = new Set(['', 'application/octet-stream', 'application/x-www-form-urlencoded'])
+
+/** True for `$rawPict=true` and `$rawPict=image/png`. */
+function saysPicture(request: RestRequest): boolean {
+  const value = request.parameter('$rawPict') ?? 'false'
+  return value !== 'false' && value !== '0'
+}
+
+async function receive({ uploads }: Engine, request: RestRequest, isPicture: boolean): Promise<BinaryValue> {
+  const contentType = mediaType(request.transport.header('content-type'))
+  if (contentType.startsWith('multipart/')) throw UploadErrors.NOT_RAW(contentType)
+  if (isPicture) for (const label of [contentType, rawPictType(request)]) checkLabel(label)
+  const value = await uploads.receive((take, limits) => request.streamBody(take, limits))
+  const problem =
+    value.size === 0
+      ? UploadErrors.EMPTY()
+      : isPicture && !value.mediaType.startsWith('image/')
+        ? UploadErrors.UNKNOWN_PICTURE_TYPE(`the body (${value.mediaType})`)
+        : undefined
+  if (!problem) return value
+  await uploads.discard(value)
+  throw problem
+}
+
+function checkLabel(label: string): void {
+  if (!NO_LABEL.has(label) && !label.startsWith('image/')) throw UploadErrors.UNKNOWN_PICTURE_TYPE(label.slice(0, 100))
+}
+
+function rawPictType(request: RestRequest): string {
+  const value = request.parameter('$rawPict') ?? 'true'
+  return ['true', '1', 'false', '0'].includes(value) ? '' : mediaType(value)
+}
+
+const mediaType = (contentType: string): string => contentType.split(';')[0]!.trim().toLowerCase()
+
+function timeoutOf(request: RestRequest): number | undefined {
+  const text = request.parameter('$timeout')
+  if (text === undefined) return undefined
+  if (!/^0*[1-9][0-9]{0,14}$/.test(text)) throw UploadErrors.TIMEOUT(text.slice(0, 100))
+  return Number(text)
+}
