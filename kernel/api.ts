@@ -24,6 +24,7 @@ import type { Sessions } from './session/sessions.ts'
 import type { Identities } from './session/visitors.ts'
 import type { TransportRequest } from './transport/transport.ts'
 
+export { type Static, Type } from '@sinclair/typebox'
 export type { Engine } from '../engine/index.ts'
 export { defineErrors, ProtocolError } from '../engine/errors.ts'
 export type { ReadRequest } from '../engine/query/request.ts'
@@ -47,7 +48,7 @@ export interface PluginDefinition<Options extends TObject = TObject> {
   readonly kernel: string
   /** Names of plugins that have to be loaded before this one. */
   readonly needs?: readonly string[]
-  /** Schema of its options in the config file (TypeBox). Unknown options are refused, defaults are filled in. */
+  /** Schema of its options in the config file, made with {@link Type}. Unknown options are refused, defaults are filled in. */
   readonly options?: Options
   /**
    * Modules with classes (`tesser/classes`): functions, calculated attributes, events. They run in threads of their own,

@@ -7,6 +7,7 @@ import { addKey, addUser, listKeys, listUsers, removeUser, revokeKey } from './a
 import { check } from './check.ts'
 import { addConfigOptions, configOf } from './config-options.ts'
 import { load, type LoadArguments } from './load.ts'
+import { newPlugin } from './new-plugin.ts'
 import { FORMATS } from './read-rows.ts'
 import { start } from './start.ts'
 import { types } from './types.ts'
@@ -120,6 +121,17 @@ account(key, 'revoke', 'Revoke a key.')
   .argument('<name>')
   .action((name: string, _, command: Command) => print(revokeKey(configOf(command), name)))
 account(key, 'list', 'List the keys.').action((_, command: Command) => listKeys(configOf(command)).forEach(print))
+
+program
+  .command('new')
+  .description('Make something to begin with.')
+  .command('plugin')
+  .description('Make a package with a plugin and a test that passes.')
+  .argument('<name>', 'its npm name, for example acme-geo or @acme/geo')
+  .action((name: string) => {
+    const folder = newPlugin(name)
+    print(`${folder}/ is ready:\n\n  cd ${folder}\n  npm install\n  npm test\n  npm run dev`)
+  })
 
 program
   .command('schema')

@@ -1,0 +1,54 @@
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readJsonFile } from '../../config/read-json-file.ts'
+import { loadModel } from '../../engine/catalog/load-model.ts'
+import { writeTypes } from '../../engine/language/write-types.ts'
+import { outputUrl } from '../../engine/output-root.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+
+/** A name that npm takes, with or without a scope. */
+const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100}$/
+
+/**
+ * `tesser new plugin`: a package that works, with a test, in a folder of its own.
+ * @param name its npm name; the folder is named like what is behind the scope
+ * @returns the folder, relative to `cwd`
+ * @throws {Error} the name is none, or the folder is not empty
+ */
+export function newPlugin(name: string, cwd = process.cwd()): string {
+  if (!PACKAGE_NAME.test(name)) {
+    throw new Error(`"${name}" cannot be the name of a package; lower-case letters, digits and hyphens would do`)
+  }
+  const folder = basename(name)
+  const target = join(cwd, folder)
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new Error(`${target} is not empty; name another one`)
+  }
+  cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })
+  // npm leaves files of that name out of packages, so it cannot be in ours.
+  renameSync(join(target, 'gitignore'), join(target, '.gitignore'))
+  for (const file of readdirSync(target)) {
+    const path = join(target, file)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('my-plugin', name))
+  }
+  const manifest = join(target, 'package.json')
+  const content = readJsonFile(manifest, 'package') as Manifest
+  content.peerDependencies.tesser = `^${packageJson.version}`
+  content.devDependencies.tesser = tesserFrom(target)
+  writeFileSync(manifest, `${JSON.stringify(content, undefined, 2)}\n`)
+  const model = join(target, 'model.json')
+  writeFileSync(join(target, 'tesser-model.d.ts'), writeTypes(loadModel(readJsonFile(model, 'model')), 'model.json'))
+  return folder
+}
+
+interface Manifest {
+  peerDependencies: Record<string, string>
+  devDependencies: Record<string, string>
+}
+
+/** What a package that needs this very Tesser says so with: its version, or its folder when npm did not install it. */
+function tesserFrom(folder: string): string {
+  const own = fileURLToPath(new URL('./', outputUrl('package.json')))
+  return own.includes(`${sep}node_modules${sep}`) ? `^${packageJson.version}` : `file:${relative(folder, own)}`
+}
