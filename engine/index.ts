@@ -26,6 +26,7 @@ import type { QueryLimits } from './query/query-limits.ts'
 import { bindProjection } from './query/serialise/bind-projection.ts'
 import { writeSaved } from './query/serialise/write-saved.ts'
 import { encodeBinary } from './storage/encode-binary.ts'
+import type { SessionChanges, SessionData } from './language/session.ts'
 import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
 import type { Snapshot } from './storage/snapshot.ts'
@@ -33,7 +34,7 @@ import { suggestion } from './suggestion.ts'
 import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
 import { FunctionErrors } from './functions/function-errors.ts'
 import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
-import type { CallTask, ClassModule, FunctionOutcome } from './functions/tasks.ts'
+import type { CallTask, ClassModule, TaskOutcome } from './functions/tasks.ts'
 import type { DeleteRequest, LockRequest, LockResult, SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
 import type { LinkEnd } from './write/writer-link.ts'
@@ -48,6 +49,7 @@ export { ByteCache } from './binary/byte-cache.ts'
 export type { BinaryValue } from './catalog/value.ts'
 export { type EntitySet, readTimeout, type SavedQuery, sourceOf } from './entity-set/entity-set.ts'
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
+export { type EntitySetQuotas, type SessionChanges, type SessionData, TOKEN_PREFIX } from './language/session.ts'
 export { type CreateOptions, type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
 export type { QueryLimits } from './query/query-limits.ts'
 export type { ClassFunction, ClassRegistry } from './functions/class-registry.ts'
@@ -137,10 +139,19 @@ function startFunctions({ functions, now, onInternalError = () => {} }: EngineOp
 /** A call of a class function, as a client sends it. */
 export interface FunctionCall extends Pick<CallTask, 'args' | 'read' | 'keep'> {
   readonly function: ClassFunction
+  /** Who asks. */
+  readonly session?: CallerSession
+}
+
+/** The session of a request, for the code that runs for it. */
+export interface CallerSession {
+  readonly data: SessionData
+  /** Told what the code has done to it, before the call is answered. @throws {ProtocolError} that cannot be */
+  change(changes: SessionChanges): Promise<void>
 }
 
 /** What a class function has answered. */
-export type CallResult = Exclude<FunctionOutcome, { error: unknown } | { fault: unknown }>
+export type CallResult = Exclude<TaskOutcome, { error: unknown } | { fault: unknown }>
 
 /** For those who open an engine without a config file. */
 const FUNCTIONS: FunctionPoolOptions = {
@@ -485,11 +496,11 @@ export class Engine {
    * Calls a class function in a thread of its own kind.
    * @throws {ProtocolError} what it throws as such, or that it failed, was too late, or cannot be called now
    */
-  async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
+  async call({ function: called, session, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
     const { fullName, name, target, deadlineSeconds } = called
     const sets = await this.setsIn(call.args)
     const outcome = await this.functions!.run(
-      { kind: 'call', target, function: name, fullName, sets, ...call },
+      { kind: 'call', target, function: name, fullName, sets, session: session?.data, ...call },
       {
         name: fullName,
         deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
@@ -497,6 +508,7 @@ export class Engine {
         caller,
       },
     )
+    if (outcome.session) await session?.change(outcome.session)
     if ('error' in outcome) throw new ProtocolError(outcome.error)
     if (!('fault' in outcome)) return outcome
     this.options.onInternalError?.(`the function ${fullName} failed: ${outcome.fault.stack}`)

@@ -91,7 +91,7 @@ export async function startServer(
         limits: { headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked },
         onHandlerError: error => log.error({ err: error }, 'an answer failed'),
       },
-      createHandler(new Router(plugins.registry, engine), visitors, plugins.registry, config, log),
+      createHandler(new Router(plugins.registry, engine, visitors.sessions), visitors, plugins.registry, config, log),
     )
     opened.push({ close: () => transport.close(graceMs) })
     lifecycle.state = 'ready'

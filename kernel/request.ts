@@ -1,9 +1,11 @@
-import type { DataClass } from '../engine/catalog/dataclass.ts'
 import type { UploadOwner } from '../engine/binary/upload-table.ts'
+import type { DataClass } from '../engine/catalog/dataclass.ts'
+import type { CallerSession } from '../engine/index.ts'
 import type { ReadRequest } from '../engine/query/request.ts'
 import type { Reply } from './reply.ts'
+import { callerSession } from './session/caller-session.ts'
 import type { Session } from './session/session.ts'
-import type { Visit } from './session/sessions.ts'
+import type { Sessions, Visit } from './session/sessions.ts'
 import type { StreamLimits, TakePiece, TransportRequest } from './transport/transport.ts'
 
 /** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
@@ -27,6 +29,7 @@ export class RestRequest {
   constructor(
     readonly transport: TransportRequest,
     private readonly visit: Visit,
+    private readonly sessions: Sessions,
     /** Upper case. `$query` turns a POST into the GET that it stands for. */
     public verb: string,
     /** Parameters of the query string, decoded, with quotes removed. */
@@ -48,6 +51,11 @@ export class RestRequest {
   /** After a login or a logout: the answer brings its cookie. */
   set session(session: Session) {
     this.visit.session = session
+  }
+
+  /** The session for function code. Call it before the first `await`. */
+  get callerSession(): CallerSession {
+    return callerSession(this.sessions, this.visit, this.transport)
   }
 
   parameter(name: string): string | undefined {

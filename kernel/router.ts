@@ -4,7 +4,7 @@ import { KernelErrors, methodNotApplicable } from './errors.ts'
 import { accepts, type Handler, type Registry } from './registry.ts'
 import type { Reply } from './reply.ts'
 import { RestRequest } from './request.ts'
-import type { Visit } from './session/sessions.ts'
+import type { Sessions, Visit } from './session/sessions.ts'
 import type { TransportRequest } from './transport/transport.ts'
 import { parsePath, type ResourcePath, stripRestPrefix } from './url/parse-path.ts'
 import { parseQueryString } from './url/parse-query-string.ts'
@@ -18,6 +18,7 @@ export class Router {
   constructor(
     private readonly registry: Registry,
     private readonly engine: Engine,
+    private readonly sessions: Sessions,
   ) {}
 
   answer(transport: TransportRequest, visit: Visit): Reply | Promise<Reply> {
@@ -26,7 +27,7 @@ export class Router {
     if (restPath === undefined) return this.route(transport, visit)
     const parameters = parseQueryString(transport.query)
     const path = parsePath(restPath)
-    const request = new RestRequest(transport, visit, verb, parameters, path.parts)
+    const request = new RestRequest(transport, visit, this.sessions, verb, parameters, path.parts)
     if (path.kind === 'service') {
       const service = this.registry.services.get(path.name)
       // An unknown `$…` is looked up as a dataclass and not found: protocol notes, 1.1.
@@ -44,7 +45,7 @@ export class Router {
     return call(
       route,
       transport.path,
-      new RestRequest(transport, visit, transport.method, parseQueryString(transport.query), []),
+      new RestRequest(transport, visit, this.sessions, transport.method, parseQueryString(transport.query), []),
     )
   }
 

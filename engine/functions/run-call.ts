@@ -6,7 +6,7 @@ import { planPage, runPage } from '../query/select.ts'
 import { FunctionErrors } from './function-errors.ts'
 import { readArguments } from './read-arguments.ts'
 import type { FunctionScope } from './run-task.ts'
-import type { CallTask, FunctionOutcome } from './tasks.ts'
+import type { CallTask, TaskOutcome } from './tasks.ts'
 import { writeResult } from './write-result.ts'
 
 /**
@@ -14,7 +14,7 @@ import { writeResult } from './write-result.ts'
  * @throws {ProtocolError} whatever is wrong with the request or was thrown as such; anything else that the function throws
  * Source: protocol notes, 7.
  */
-export function runCall(task: CallTask, scope: FunctionScope): FunctionOutcome {
+export function runCall(task: CallTask, scope: FunctionScope): TaskOutcome {
   const { language } = scope
   const target = targetOf(task, language)
   const called = Reflect.get(target, task.function) as unknown

@@ -4,8 +4,25 @@ import { Language } from '../language/language.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import { openReadStore, type ReadStoreOptions } from '../storage/open-read-store.ts'
 import { type LinkEnd, WriterLink } from '../write/writer-link.ts'
+import { SetCounts } from '../entity-set/set-counts.ts'
+import { type SessionSurroundings, TaskSession, TOKEN_PREFIX } from '../language/session.ts'
+import type { Environment } from '../storage/environment.ts'
 import { runCall } from './run-call.ts'
-import type { FunctionOutcome, FunctionTask } from './tasks.ts'
+import type { FunctionOutcome, FunctionTask, TaskOutcome } from './tasks.ts'
+
+function sessionSurroundings(environment: Environment): SessionSurroundings {
+  return {
+    hasToken(hash) {
+      environment.root.resetReadTxn()
+      return environment.records.get(TOKEN_PREFIX + hash) !== undefined
+    },
+    countSets(session) {
+      environment.root.resetReadTxn()
+      return new SetCounts(environment).of(session)
+    },
+    expand: ({ privileges }) => privileges,
+  }
+}
 
 /** What a function thread works with. */
 export interface FunctionScope {
@@ -16,14 +33,17 @@ export interface FunctionScope {
 /** Does tasks, each on the newest state of the data, and turns whatever they throw into an outcome. */
 export class TaskRunner {
   private readonly scope: FunctionScope
+  private readonly surroundings: SessionSurroundings
 
   constructor(
     { store, limits }: { store: ReadStoreOptions; limits: QueryLimits },
     classes: readonly AuthorClass[],
     connectWriter: (end: LinkEnd) => void,
   ) {
+    const data = openReadStore(store)
+    this.surroundings = sessionSurroundings(data.environment)
     const language = new Language({
-      store: openReadStore(store),
+      store: data,
       limits,
       classes,
       writer: new WriterLink(connectWriter),
@@ -32,16 +52,31 @@ export class TaskRunner {
   }
 
   run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
+    const session = task.session && new TaskSession(task.session, this.surroundings)
+    const outcome = outcomeOf(() =>
+      this.scope.language.run({ deadlineAt: Date.now() + deadlineMs, session }, () => runCall(task, this.scope)),
+    )
     try {
-      return this.scope.language.run({ deadlineAt: Date.now() + deadlineMs }, () => runCall(task, this.scope))
+      const changes = session?.changes()
+      return changes ? { ...outcome, session: changes } : outcome
     } catch (error) {
-      return error instanceof ProtocolError ? { error: error.toData() } : outcomeOfThrown(error)
+      return outcomeOf(() => {
+        throw error
+      })
     }
   }
 }
 
+function outcomeOf(work: () => TaskOutcome): TaskOutcome {
+  try {
+    return work()
+  } catch (error) {
+    return error instanceof ProtocolError ? { error: error.toData() } : outcomeOfThrown(error)
+  }
+}
+
 /** Source: protocol notes, 7.4. */
-function outcomeOfThrown(thrown: unknown): FunctionOutcome {
+function outcomeOfThrown(thrown: unknown): TaskOutcome {
   if (thrown instanceof Error) return { fault: { name: thrown.name, stack: String(thrown.stack) } }
   const { errCode, componentSignature, message } = (thrown ?? {}) as Record<string, unknown>
   if (typeof errCode !== 'number') return { fault: { name: `a thrown ${typeof thrown}`, stack: describe(thrown) } }

@@ -1,5 +1,6 @@
 import type { ErrorData } from '../errors.ts'
 import type { ClassDescriptor } from '../language/describe-classes.ts'
+import type { SessionChanges, SessionData } from '../language/session.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadRequest } from '../query/request.ts'
 import type { ReadStoreOptions } from '../storage/open-read-store.ts'
@@ -40,13 +41,17 @@ export interface CallTask {
   readonly read: ReadRequest | undefined
   /** A selection that it returns is to become an entity set: its members are wanted, not a page of it. */
   readonly keep: boolean
+  /** Who asks. Undefined: the server itself. */
+  readonly session?: SessionData | undefined
 }
 
 /** What a function thread can be asked. */
 export type FunctionTask = CallTask
 
-/** What came of a task. */
-export type FunctionOutcome =
+/** What came of a task, and of the session that it ran for. */
+export type FunctionOutcome = TaskOutcome & { readonly session?: SessionChanges | undefined }
+
+export type TaskOutcome =
   /** UTF-8 JSON, or its text. */
   | { readonly body: Uint8Array | string }
   /** `members` as `encodeMembers` makes them. */

@@ -10,21 +10,21 @@ import { writeArray, writeCollection, writeEntity } from '../query/serialise/wri
 import { FunctionErrors } from './function-errors.ts'
 import { OutgoingMessage } from './outgoing-message.ts'
 import type { FunctionScope } from './run-task.ts'
-import type { CallTask, FunctionOutcome } from './tasks.ts'
+import type { CallTask, TaskOutcome } from './tasks.ts'
 
 /**
  * What a function has returned, as it is sent. Entities and selections inside other values are plain objects.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: protocol notes, 7.4.
  */
-export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): FunctionOutcome {
+export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome {
   if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
   if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
   if (result instanceof OutgoingMessage) return { message: result.toAnswer() }
   return { body: limited(`{"result":${toJson(result, task.fullName) ?? 'null'}}`, scope) }
 }
 
-function selectionOutcome(selection: SelectionBase, { read, keep }: CallTask, scope: FunctionScope): FunctionOutcome {
+function selectionOutcome(selection: SelectionBase, { read, keep }: CallTask, scope: FunctionScope): TaskOutcome {
   const { dataClass } = selection[BINDING]
   const rows = SelectionBase.rowsOf(selection)
   if (keep) return { members: encodeMembers(rows.selection), dataClass: dataClass.name }

@@ -50,6 +50,10 @@ export interface Status {
   /** Only when it failed. */
   readonly status?: number
   readonly statusText?: string
+  /** With status 3: who has locked it. */
+  readonly lockKind?: number
+  readonly lockKindText?: string
+  readonly lockInfo?: object
   /** Root cause first. */
   readonly errors?: readonly { message: string; componentSignature: string; errCode: number }[]
 }
@@ -109,6 +113,13 @@ export interface BaseEntity<N extends string> {
   save(): Status
   /** Deletes it, unless somebody else has saved it since it was loaded. `force`: in any case. */
   drop(options?: { force?: boolean }): Status
+  /**
+   * Keeps other sessions from locking, changing and deleting it, until the session unlocks it or ends. Fails with status 3
+   * when another session has locked it.
+   */
+  lock(): Status
+  /** `wasNotLocked`: the session had not locked it. */
+  unlock(): Status & { readonly wasNotLocked?: boolean }
   /** Forgets what has been assigned and loads it again. */
   reload(): Status
   /** A second object for the same entity, with what has been assigned: each is saved by itself. */
@@ -186,4 +197,52 @@ export interface BaseDataStore {
    * @returns what `work` returns @throws what `work` throws
    */
   transaction<T>(work: () => T): T
+}
+
+/** Who asks: the session of the request that the code runs for. Source: protocol notes, 8.5. */
+export interface CallSession {
+  /** What others may know the session by; never what its cookie holds. */
+  readonly id: string
+  /** Empty for a guest. */
+  readonly userName: string
+  /**
+   * Kept with the session, as JSON, 64 KiB of it at most. Of two calls at the same time that change the same entry the
+   * later wins.
+   */
+  readonly storage: Record<string, unknown>
+  /** When it ends if nobody uses it until then, as ISO text. */
+  readonly expirationDate: string
+  /** Minutes without a request after which it ends. */
+  idleTimeout: number
+  /** Nobody has logged in and nothing has been granted. */
+  isGuest(): boolean
+  /**
+   * Replaces what the session may do, from the next request on. A guest becomes somebody by it, under a new cookie.
+   * @param rights names of privileges with commas between them, an array of them, or privileges, roles and a user name
+   */
+  setPrivileges(
+    rights:
+      | string
+      | readonly string[]
+      | { privileges?: string | readonly string[]; roles?: string | readonly string[]; userName?: string },
+  ): boolean
+  clearPrivileges(): boolean
+  /** Also those that others include; without promoted ones. */
+  getPrivileges(): string[]
+  hasPrivilege(name: string): boolean
+  /** Adds a privilege for the rest of this call. @returns what {@link demote} takes it back by */
+  promote(name: string): number
+  demote(id: number): void
+  /** A secret by which another client can take this session over, once. @param seconds for which it is valid */
+  createOTP(seconds?: number): string
+  /** Puts the session that a token was made in, in the place of this one. @returns false: there is no such token */
+  restore(token: string): boolean
+  readonly quotas: {
+    /** Seconds; undefined: that of the server. */
+    defaultEntitySetTimeout: number | undefined
+    maxEntitySetTimeout: number | undefined
+    /** Entity sets at a time; undefined: as for everybody. */
+    nbEntitySets: number | undefined
+    readonly currentValues: { readonly nbEntitySets: number }
+  }
 }

@@ -10,7 +10,7 @@ import type * as Declared from './tesser-classes.d.ts'
 
 export { ProtocolError } from '../errors.ts'
 export { OutgoingMessage } from '../functions/outgoing-message.ts'
-export { DataStore, ds, Singleton } from './data-store.ts'
+export { DataStore, ds, Session, Singleton } from './data-store.ts'
 export {
   type CalculatedOptions,
   calculated,

@@ -1,5 +1,5 @@
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from './describe-classes.ts'
-import type { DataStoreOf } from './author-types.ts'
+import type { CallSession, DataStoreOf } from './author-types.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 
@@ -22,6 +22,20 @@ function currentLanguage(): Language {
 export const ds = new Proxy({} as DataStoreOf, {
   get: (_, name) => Reflect.get(currentLanguage().dataStore, name) as unknown,
   has: (_, name) => Reflect.has(currentLanguage().dataStore, name),
+})
+
+/** The session of the request that the code runs for. */
+export const Session = new Proxy({} as CallSession, {
+  get(_, name) {
+    const { session } = currentLanguage()
+    const value = Reflect.get(session, name, session) as unknown
+    return typeof value === 'function' ? value.bind(session) : value
+  },
+  set(_, name, value) {
+    const { session } = currentLanguage()
+    return Reflect.set(session, name, value, session)
+  },
+  has: (_, name) => Reflect.has(currentLanguage().session, name),
 })
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */

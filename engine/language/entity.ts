@@ -13,6 +13,7 @@ import { LanguageErrors } from './language-errors.ts'
 import type { NumberReader, Reading } from './reading.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
+import { lockStatus } from '../write/write-errors.ts'
 
 /** What is done around saves and drops, for dataclasses that have code for it. */
 export interface EntityHooks {
@@ -199,6 +200,14 @@ export class EntityBase {
     return status
   }
 
+  lock(): Status {
+    return this.#lock(true)
+  }
+
+  unlock(): Status & { wasNotLocked?: boolean } {
+    return this.#lock(false)
+  }
+
   reload(): Status {
     const { language, dataClass } = this[BINDING]
     const row = this.#load()
@@ -247,6 +256,16 @@ export class EntityBase {
 
   indexOf(selection: SelectionBase): number {
     return this.#rowId === undefined ? -1 : selection.positionOf(this.#rowId)
+  }
+
+  #lock(lock: boolean): Status & { wasNotLocked?: boolean } {
+    const { language, dataClass } = this[BINDING]
+    const row = this.#load()
+    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    const { blocker, wasNotLocked } = language.lock(dataClass, rowId, lock)
+    if (blocker) return { success: false, ...lockStatus(blocker) }
+    return wasNotLocked ? { success: true, wasNotLocked } : SUCCESS
   }
 
   #load(): RowView | undefined {

@@ -7,6 +7,32 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     http: 500,
     message: () => 'data can be reached only while a function runs: synchronously, not in a timer or after an await',
   },
+  NO_SESSION: {
+    errCode: 1562,
+    http: 500,
+    message: () => 'there is no session here: this code runs for the server itself and not for a request',
+  },
+  STORAGE_TOO_LARGE: {
+    errCode: 1562,
+    http: 500,
+    message: (bytes: number, limit: number) =>
+      `Session.storage has ${bytes} bytes as JSON; ${limit} are kept; large data belongs in an entity`,
+  },
+  NO_IDLE_TIMEOUT: {
+    errCode: 1562,
+    http: 500,
+    message: (received: string) => `Session.idleTimeout cannot be ${received}; a number of minutes above 0 is expected`,
+  },
+  NO_TOKEN_TIME: {
+    errCode: 1562,
+    http: 500,
+    message: (received: string) => `Session.createOTP(${received}): a number of seconds above 0 is expected`,
+  },
+  NO_QUOTA: {
+    errCode: 1562,
+    http: 500,
+    message: (received: string) => `a quota cannot be ${received}; a number above 0, or undefined for the default`,
+  },
   READ_ONLY: {
     errCode: 1828,
     http: 500,

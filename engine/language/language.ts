@@ -6,7 +6,8 @@ import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStore } from '../storage/open-read-store.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import { suggestion } from '../suggestion.ts'
-import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../write/requests.ts'
+import type { DeleteRequest, DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/requests.ts'
+import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../write/writer-link.ts'
 import { bindClasses, type Binding } from './binding.ts'
 import { DataStore, setCurrent } from './data-store.ts'
@@ -33,6 +34,8 @@ export interface CallOptions {
   readonly deadlineAt?: number
   /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
   readonly canWrite?: boolean
+  /** Undefined: for the server itself. */
+  readonly session?: TaskSession | undefined
 }
 
 /** Something that reads the state of now, but has not done so yet. */
@@ -99,6 +102,13 @@ export class Language {
     return this.open
   }
 
+  /** Who the call is for. @throws {LanguageErrors.NO_SESSION} {@link LanguageErrors.NO_CALL} */
+  get session(): TaskSession {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    if (!this.call.session) throw LanguageErrors.NO_SESSION()
+    return this.call.session
+  }
+
   /** For one query of the call. */
   get context(): QueryContext {
     const { snapshot, limits } = this
@@ -135,12 +145,21 @@ export class Language {
   }
 
   save(request: Omit<SaveRequest, 'kind'>): SaveResult {
-    return this.written(writer => writer.write({ kind: 'save', ...request }))
+    return this.written(writer => writer.write({ kind: 'save', owner: this.call?.session?.id, ...request }))
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    const send = (each: typeof request) => this.written(writer => writer.write({ kind: 'delete', ...each }))
+    const send = (each: typeof request) =>
+      this.written(writer => writer.write({ kind: 'delete', owner: this.call?.session?.id, ...each }))
     return this.options.hooks?.drop?.(request, this, send) ?? send(request)
+  }
+
+  /** Locks an entity for the session of the call, or unlocks it. */
+  lock(dataClass: DataClass, rowId: number, lock: boolean): LockResult {
+    const { id: owner, client: info } = this.session
+    return this.written(writer =>
+      writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder: { owner, info } }),
+    )
   }
 
   /** The open transaction, where bytes of images and blobs that it has put are kept. */

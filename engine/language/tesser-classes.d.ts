@@ -7,6 +7,7 @@ import type {
   BaseDataStore,
   BaseEntity,
   BaseSelection,
+  CallSession,
   DataClassName,
   DataStoreOf,
 } from './author-types.ts'
@@ -28,6 +29,9 @@ export {
 
 /** The datastore while a function runs: `ds.Employee.query(…)`. */
 export declare const ds: DataStoreOf
+
+/** Who asks: the session of the request that a function runs for. */
+export declare const Session: CallSession
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
 export declare class DataStore implements BaseDataStore {

@@ -1,12 +1,13 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ErrorData } from '../errors.ts'
 import type { StepContext, WriteJob } from './jobs.ts'
-import type { DeleteRequest, SaveRequest, WriteResult } from './requests.ts'
+import type { WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 import {
   ANSWERS,
   type FromLinkedWriter,
   type LinkEnd,
+  type LinkedRequest,
   OPEN,
   REQUESTS,
   STATE,
@@ -70,7 +71,7 @@ export class InteractiveJob implements WriteJob {
   constructor(
     private readonly thread: LinkedThread,
     private readonly timeoutMs: number,
-    private readonly begin: (request: SaveRequest | DeleteRequest) => WriteJob,
+    private readonly begin: (request: LinkedRequest) => WriteJob,
   ) {}
 
   step(context: StepContext): () => void {

@@ -2,7 +2,15 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:wor
 import { type ErrorData, ProtocolError } from '../errors.ts'
 import type { Change } from '../storage/change-log.ts'
 import { isWriteResult } from './messages.ts'
-import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult, WriteResult } from './requests.ts'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  LockRequest,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+  WriteResult,
+} from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
@@ -23,8 +31,11 @@ export const LOST = 1
 /** The writer never got it. */
 export const REFUSED = 2
 
+/** What a linked thread may ask for. */
+export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest
+
 export type ToLinkedWriter =
-  | { readonly kind: 'write'; readonly request: SaveRequest | DeleteRequest }
+  | { readonly kind: 'write'; readonly request: LinkedRequest }
   /** What follows up to its end is one transaction, or a part of the one that is open. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
   | { readonly kind: 'end'; readonly keep: boolean }
@@ -58,7 +69,8 @@ export class WriterLink {
   /** @throws {ProtocolError} */
   write(request: SaveRequest): { result: SaveResult; changes: readonly Change[] }
   write(request: DeleteRequest): { result: DeleteResult; changes: readonly Change[] }
-  write(request: SaveRequest | DeleteRequest): { result: WriteResult; changes: readonly Change[] } {
+  write(request: LockRequest): { result: LockResult; changes: readonly Change[] }
+  write(request: LinkedRequest): { result: WriteResult; changes: readonly Change[] } {
     const { outcome, changes = [] } = this.ask({ kind: 'write', request })
     return { result: outcome as WriteResult, changes }
   }

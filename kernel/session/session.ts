@@ -1,4 +1,4 @@
-import type { CreateOptions } from '../../engine/index.ts'
+import type { CreateOptions, EntitySetQuotas } from '../../engine/index.ts'
 import { handleOf } from './session-id.ts'
 
 /** What a session may do, by the names of roles.json. */
@@ -17,14 +17,6 @@ export interface User {
   readonly id?: string | number | undefined
   readonly groups: readonly string[]
   readonly granted: Granted
-}
-
-/** Of one session. Source: protocol notes, 8.6. */
-export interface EntitySetQuotas {
-  defaultTimeoutSeconds?: number
-  maxTimeoutSeconds?: number
-  /** Sets that it may have at a time. */
-  count?: number
 }
 
 /** What is kept of a session. */

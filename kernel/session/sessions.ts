@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { ServerRecords } from '../../engine/records/server-records.ts'
 import { cookieValue } from './cookie.ts'
 import { type Granted, NOTHING_GRANTED, Session, type SessionRecord, type User } from './session.ts'
+import { OneTimeTokens } from './one-time-tokens.ts'
+import { SessionErrors } from './session-errors.ts'
 import { GuestIds, handleOf, randomId } from './session-id.ts'
 
 export interface SessionOptions {
@@ -47,6 +49,8 @@ export type OnSessionEnd = (handle: string) => void | Promise<void>
  * used since the start.
  */
 export class Sessions {
+  /** By which others take a session over. */
+  readonly tokens: OneTimeTokens
   private readonly known = new Map<string, Session>()
   /** Handles of the guests among them, by the address they came from, the oldest first. */
   private readonly guests = new Map<string, Set<string>>()
@@ -67,6 +71,7 @@ export class Sessions {
     private readonly onInternalError: (text: string) => void,
   ) {
     this.guestIds = new GuestIds(guestKey, now)
+    this.tokens = new OneTimeTokens(records, now)
     this.cookieNames = [options.cookieName, OLDER_COOKIE]
     const { sameSite } = options
     const site = `${sameSite[0]!.toUpperCase()}${sameSite.slice(1)}`
@@ -120,6 +125,37 @@ export class Sessions {
     await this.end(session)
     await this.keep(renewed)
     return renewed
+  }
+
+  /**
+   * The session with other rights. A guest who becomes somebody gets another id by it, as after a login.
+   * Resolves when it is durable.
+   */
+  async grant(session: Session, user: User | undefined, granted: Granted): Promise<Session> {
+    const before = session.user?.userName
+    if (session.isGuest || before !== user?.userName) return this.renew(session, user, granted)
+    Object.assign(session.record, { user, granted })
+    await this.keep(session)
+    return session
+  }
+
+  /**
+   * The session of a one-time token, in the place of another, under an id of its own. Resolves when it is durable.
+   * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid (any more)
+   */
+  async restore(session: Session, tokenHash: string): Promise<Session> {
+    const handle = await this.tokens.redeem(tokenHash)
+    const target = handle === undefined ? undefined : (this.known.get(handle) ?? this.load('', handle))
+    if (!target || target.record.expires <= this.now()) throw SessionErrors.WRONG_CREDENTIALS()
+    const id = await this.tokens.addId(target.handle, target.record.endsAt)
+    await this.end(session)
+    return new Session(id, target.record, target.handle)
+  }
+
+  /** From now on; within what the server allows. */
+  setIdleMinutes({ record }: Session, minutes: number): void {
+    record.idleMinutes = Math.min(minutes, Math.max(this.options.maxIdleMinutes, this.options.idleMinutes))
+    record.expires = Math.min(this.now() + record.idleMinutes * MINUTE_MS, record.endsAt)
   }
 
   /** A new guest. */
@@ -184,6 +220,7 @@ export class Sessions {
 
   /** Removes what has expired, a slice at a time. */
   async sweep(): Promise<void> {
+    await this.tokens.sweep()
     for (let after = PREFIX; ; ) {
       const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
       for (const { key, value } of slice) {
@@ -208,8 +245,15 @@ export class Sessions {
     const session = this.known.get(handle) ?? this.load(id, handle)
     if (session) return this.use(session)
     const madeAt = this.guestIds.madeAt(id)
-    if (madeAt === undefined || this.now() - madeAt > GUEST_HOURS * HOUR_MS) return undefined
+    if (madeAt === undefined) return this.byFurtherId(handle)
+    if (this.now() - madeAt > GUEST_HOURS * HOUR_MS) return undefined
     return new Session(id, this.guestRecord(address), handle)
+  }
+
+  private byFurtherId(hash: string): Session | undefined {
+    const handle = this.tokens.sessionOf(hash)
+    const session = handle === undefined ? undefined : (this.known.get(handle) ?? this.load('', handle))
+    return session && this.use(session)
   }
 
   private load(id: string, handle: string): Session | undefined {

@@ -5,3 +5,4 @@ const plugin = (name: string): string => join(process.cwd(), `test/support/plugi
 
 export const staffPlugin = plugin('staff')
 export const abusePlugin = plugin('abuse')
+export const visitsPlugin = plugin('visits')

@@ -1,0 +1,67 @@
+import type { CallerSession, SessionChanges } from '../../engine/index.ts'
+import type { TransportRequest } from '../transport/transport.ts'
+import { NOTHING_GRANTED, type User } from './session.ts'
+import type { Sessions, Visit } from './sessions.ts'
+
+/**
+ * The session of a request for function code, and what becomes of what the code does to it: all of it is durable before
+ * the request is answered. Reads the head of the request at once.
+ * Source: protocol notes, 8.5.
+ */
+export function callerSession(sessions: Sessions, visit: Visit, transport: TransportRequest): CallerSession {
+  const { session } = visit
+  const { record, granted, handle, userName } = session
+  const { storage, expires, idleMinutes, entitySets = {} } = record
+  const client = {
+    host: transport.header('host'),
+    IPAddr: transport.remoteAddress,
+    userAgent: transport.header('user-agent').slice(0, 500),
+  }
+  return {
+    data: {
+      id: handle,
+      userName,
+      granted,
+      privileges: granted.privileges,
+      storage,
+      // A key or a token has no end of its own here; a date has to be one all the same.
+      expires: Math.min(expires, MAX_DATE),
+      idleMinutes,
+      entitySets,
+      client,
+    },
+    change: changes => change(sessions, visit, changes),
+  }
+}
+
+const MAX_DATE = 8_640_000_000_000_000
+
+async function change(sessions: Sessions, visit: Visit, changes: SessionChanges): Promise<void> {
+  // What comes with a key or a token ends with its request.
+  if (visit.session.isOfToken) return
+  const { granted, storage, idleMinutes, entitySets, tokens = [], restored } = changes
+  if (restored !== undefined) {
+    visit.session = await sessions.restore(visit.session, restored)
+    return
+  }
+  const { record } = visit.session
+  if (storage) {
+    record.storage = Object.fromEntries(
+      Object.entries({ ...record.storage, ...storage }).filter(([, value]) => value !== undefined),
+    )
+  }
+  if (entitySets) record.entitySets = entitySets
+  if (idleMinutes !== undefined) sessions.setIdleMinutes(visit.session, idleMinutes)
+  if (granted) {
+    const { userName, privileges, roles } = granted
+    const rights = privileges.length + roles.length > 0 ? { privileges, roles } : NOTHING_GRANTED
+    visit.session = await sessions.grant(visit.session, userOf(userName, record.user, rights), rights)
+  } else await sessions.keep(visit.session)
+  for (const { hash, seconds } of tokens) await sessions.tokens.create(hash, visit.session.handle, seconds)
+}
+
+/** @param userName undefined: as before; empty: nobody */
+function userOf(userName: string | undefined, user: User | undefined, granted: User['granted']): User | undefined {
+  if (userName === undefined) return user
+  return userName === '' ? undefined : { userName, groups: [], granted }
+}
