@@ -1,14 +1,14 @@
 import { type Environment, getBytes } from '../storage/environment.ts'
 import {
+  chunkOfMembersKey,
   expiryKey,
   entitySetHeaderKey,
-  entitySetMembersKey,
   expiryOfKey,
   idOfExpiryKey,
   idOfSetKey,
 } from '../storage/keys.ts'
 import { readTableState } from '../storage/store-state.ts'
-import type { EntitySetHeader } from './entity-set-table.ts'
+import { type EntitySetHeader, membersKeys, readMembers } from './entity-set-table.ts'
 import { problemOfMembers } from './members.ts'
 
 /** Every entry of the table `entitySets` that contradicts another one. @returns a text for each problem, as it is found */
@@ -20,9 +20,13 @@ export function* checkEntitySets(environment: Environment): Generator<string> {
     const problem = problemOfSet(environment, id, value)
     if (problem) yield `entity set ${id}: ${problem}`
   }
+  let last = ''
   for (const key of entitySets.getKeys(members!)) {
     const id = idOfSetKey(key)
-    if (!getBytes(entitySets, entitySetHeaderKey(id))) yield `entity set ${id}: there are members of it, but no header`
+    if (id !== last && !getBytes(entitySets, entitySetHeaderKey(id))) {
+      yield `entity set ${id}: there are members of it, but no header`
+    }
+    last = id
   }
   for (const key of entitySets.getKeys(ends!)) {
     const [id, expires] = [idOfExpiryKey(key), expiryOfKey(key)]
@@ -40,12 +44,11 @@ function problemOfSet(environment: Environment, id: string, stored: Uint8Array):
     return 'its header is incomplete'
   }
   if (!getBytes(environment.entitySets, expiryKey(expires, id))) return `its end at ${expires} is not noted`
-  const members = getBytes(environment.entitySets, entitySetMembersKey(id))
-  if (hasEnded) return members && 'it has ended, but its members are still there'
-  // Of its own, because the next look-up overwrites it.
-  return members
-    ? problemOfMembers(members.slice(), readTableState(environment, tableNumber).nextRowId)
-    : 'it has no members'
+  const keys = membersKeys(environment, id)
+  if (hasEnded) return keys.length > 0 ? 'it has ended, but its members are still there' : undefined
+  if (keys.length === 0) return 'it has no members'
+  if (keys.some((key, i) => chunkOfMembersKey(key) !== i)) return 'a part of its members is missing'
+  return problemOfMembers(readMembers(environment, id), readTableState(environment, tableNumber).nextRowId)
 }
 
 function readJson(bytes: Uint8Array): EntitySetHeader | undefined {

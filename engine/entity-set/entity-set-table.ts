@@ -1,4 +1,4 @@
-import { type Environment, getBytes } from '../storage/environment.ts'
+import { type Environment, getBytes, keyRange } from '../storage/environment.ts'
 import { entitySetHeaderKey, entitySetMembersKey, expiryKey, idOfExpiryKey, idOfSetKey } from '../storage/keys.ts'
 import type { EntitySet } from './entity-set.ts'
 
@@ -20,6 +20,8 @@ export interface EntitySetChange {
 }
 
 const NOTHING = Buffer.alloc(0)
+/** What fits into one page of LMDB. To find several free ones in a row takes 8 ms in a store that has many. */
+const CHUNK_BYTES = 4064
 
 /** Does it, inside the open write transaction. */
 export function putEntitySet(environment: Environment, { id, header, members }: EntitySetChange): void {
@@ -31,8 +33,13 @@ export function putEntitySet(environment: Environment, { id, header, members }: 
     entitySets.putSync(entitySetHeaderKey(id), Buffer.from(JSON.stringify(header)))
     entitySets.putSync(expiryKey(header.expires, id), NOTHING)
   } else entitySets.removeSync(entitySetHeaderKey(id))
-  if (members) entitySets.putSync(entitySetMembersKey(id), members as Buffer)
-  else if (!header || header.hasEnded) entitySets.removeSync(entitySetMembersKey(id))
+  if (old && (members || !header || header.hasEnded)) {
+    for (const key of membersKeys(environment, id)) entitySets.removeSync(key)
+  }
+  for (let at = 0; members && at < members.length; at += CHUNK_BYTES) {
+    const chunk = members.subarray(at, at + CHUNK_BYTES)
+    entitySets.putSync(entitySetMembersKey(id, at / CHUNK_BYTES), chunk as Buffer)
+  }
 }
 
 export function readHeader({ entitySets }: Environment, id: string): EntitySetHeader | undefined {
@@ -40,9 +47,15 @@ export function readHeader({ entitySets }: Environment, id: string): EntitySetHe
   return bytes && (JSON.parse(Buffer.from(bytes).toString()) as EntitySetHeader)
 }
 
-/** Bytes of their own. The set must have some. */
+/** Bytes of their own: none when the set has no members. */
 export function readMembers({ entitySets }: Environment, id: string): Uint8Array {
-  return getBytes(entitySets, entitySetMembersKey(id))!.slice()
+  const chunks: Uint8Array[] = []
+  for (;;) {
+    const chunk = getBytes(entitySets, entitySetMembersKey(id, chunks.length))
+    // Of memory of its own alone, because it goes to other threads.
+    if (!chunk) return new Uint8Array(Buffer.concat(chunks))
+    chunks.push(chunk.slice())
+  }
 }
 
 /** All of them, also those that have ended and can be made again. */
@@ -52,6 +65,11 @@ export function* listHeaders({ entitySets }: Environment): Generator<{ id: strin
     yield { id: idOfSetKey(key), header: JSON.parse(value.toString()) as EntitySetHeader }
   }
 }
+
+/** Keys of the members of a set, in their order. */
+export const membersKeys = ({ entitySets }: Environment, id: string): Buffer[] => [
+  ...keyRange(entitySets, entitySetMembersKey(id), entitySetMembersKey(id, 0xffffffff)),
+]
 
 /** Ids of the entries that have to go at `now`, the oldest first. */
 export function expiredIds({ entitySets }: Environment, now: number, limit: number): string[] {

@@ -13,7 +13,7 @@
  * | uploads | 2, end of its life in ms since 1970 f64, id | empty |
  * | changes | global stamp f64 of the commit's last change | per changed entity: table u16, row id u32, operation u8 |
  * | entitySets | 0, id (16 bytes) | header of an entity set, JSON |
- * | entitySets | 1, id | its members: row ids or the words of a bitmap, u32 in the machine's byte order |
+ * | entitySets | 1, id, number of the chunk u32 | its members: row ids or the words of a bitmap, u32 in the machine's byte order |
  * | entitySets | 2, end of its life in ms since 1970 f64, id | empty |
  *
  * A value is a tag byte (0 null, 1 value), then: a bool as a byte; a number as its IEEE bits with the order bits flipped;
@@ -55,7 +55,17 @@ export function changeKey(globalStamp: number): Buffer {
 
 /** @param id 32 hex digits */
 export const entitySetHeaderKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
-export const entitySetMembersKey = (id: string): Buffer => Buffer.from(`01${id}`, 'hex')
+
+/** Without a chunk: the start of all keys of that set. */
+export function entitySetMembersKey(id: string, chunk = 0): Buffer {
+  const key = Buffer.allocUnsafe(21)
+  key[0] = 1
+  key.write(id, 1, 'hex')
+  key.writeUInt32BE(chunk, 17)
+  return key
+}
+
+export const chunkOfMembersKey = (key: Buffer): number => key.readUInt32BE(17)
 
 export const uploadKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
 
@@ -69,7 +79,7 @@ export function expiryKey(expires: number, id = ''): Buffer {
 }
 
 /** Of a header or of members. */
-export const idOfSetKey = (key: Buffer): string => key.toString('hex', 1).toUpperCase()
+export const idOfSetKey = (key: Buffer): string => key.toString('hex', 1, 17).toUpperCase()
 
 export const expiryOfKey = (key: Buffer): number => key.readDoubleBE(1)
 export const idOfExpiryKey = (key: Buffer): string => key.toString('hex', 9).toUpperCase()

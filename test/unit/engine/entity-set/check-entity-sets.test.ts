@@ -112,6 +112,13 @@ const damages: Damage[] = [
     found: [`entity set ${A}: its members have 7 bytes`],
   },
   {
+    name: 'a part of the members that is gone',
+    damage: environment => {
+      environment.entitySets.putSync(entitySetMembersKey(B, 2), Buffer.alloc(4))
+    },
+    found: [`entity set ${B}: a part of its members is missing`],
+  },
+  {
     name: 'members of an unknown form',
     damage: put(entitySetMembersKey(A), members(3, 0)),
     found: [`entity set ${A}: its members have the unknown form 3`],
