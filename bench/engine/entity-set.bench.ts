@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type Engine, type EntitySet, sourceOf } from '../../engine/index.ts'
+import { type Engine, type EntitySet, kept, sourceOf } from '../../engine/index.ts'
 import { decodeMembers, type Members } from '../../engine/entity-set/members.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import type { ReadRequest } from '../../engine/query/request.ts'
@@ -8,7 +8,7 @@ import { Histogram } from '../load/histogram.ts'
 import { columnsOf, rowsWhere } from '../world/columns.ts'
 import { syllableName } from '../world/names.ts'
 import type { World } from '../world/world.ts'
-import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine-case.ts'
+import { differs, type EngineCase, type EngineOwes, engineCase, pageOf, readPage } from './engine-case.ts'
 
 const PAGE = 100
 const SMALL_SETS = { count: 10_000, members: 1_000, megabytes: 100 }
@@ -62,39 +62,66 @@ const release = (engine: Engine, sets: readonly EntitySet[]): Promise<void> =>
 
 const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
 
+/** At once, as clients ask a server: they share the waits for the disk, and what is compared is work. */
+const CLIENTS = 8
+
+const together = <T>(clients: number, n: number, run: (n: number) => T | Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: clients }, (_, i) => run(n * clients + i)))
+
 const counting = (name: string, what: string, halfOf: (world: World) => Half): EngineCase =>
   engineCase({
     name,
-    title: `count of half the rows by ${what}`,
+    title: `${CLIENTS} counts of half the rows by ${what} at once`,
     prepare: ({ engine, world }) => {
       const half = halfOf(world)
       return {
-        units: world.employees,
-        unit: 'rows',
-        run: n => readPage(engine, { dataClass: 'Employee', ...half.request(n) }),
-        problemOf: (answer, n) => differs('the count', pageOf(answer as Uint8Array).count, half.count(n)),
+        units: CLIENTS,
+        unit: 'counts',
+        run: n =>
+          together(CLIENTS, n, each => kept(readPage(engine, { dataClass: 'Employee', ...half.request(each) }))),
+        problemOf: (answers, n) => {
+          const counts = (answers as Uint8Array[]).map(answer => pageOf(answer).count)
+          return differs(
+            'the counts',
+            counts,
+            counts.map((_, i) => half.count(n * CLIENTS + i)),
+          )
+        },
       }
     },
   })
 
-const creating = (name: string, what: string, of: string, halfOf: (world: World) => Half): EngineCase =>
+const creating = (
+  name: string,
+  what: string,
+  clients: number,
+  owes: EngineOwes,
+  halfOf: (world: World) => Half,
+): EngineCase =>
   engineCase({
     name,
-    title: `a durable entity set of half the rows by ${what}`,
-    owes: { cost: { of, factor: 2 } },
+    title: `${clients} durable entity sets of half the rows by ${what}${clients === 1 ? '' : ' at once'}`,
+    owes,
     prepare: ({ engine, world }) => {
       const half = halfOf(world)
-      const sets: EntitySet[] = []
+      const made: EntitySet[] = []
       return {
-        units: world.employees,
-        unit: 'rows',
+        units: clients,
+        unit: 'sets',
         run: async n => {
-          const set = await create(engine, half.request(n))
-          sets.push(set)
-          return set
+          const sets = await together(clients, n, each => create(engine, half.request(each)))
+          made.push(...sets)
+          return sets
         },
-        problemOf: (set, n) => differs('the size', sizeOf((set as EntitySet).members), half.count(n)),
-        close: () => release(engine, sets),
+        problemOf: (answer, n) => {
+          const sizes = (answer as EntitySet[]).map(({ members }) => sizeOf(members))
+          return differs(
+            'the sizes',
+            sizes,
+            sizes.map((_, i) => half.count(n * clients + i)),
+          )
+        },
+        close: () => release(engine, made),
       }
     },
   })
@@ -250,9 +277,22 @@ function memoryInUse(): number {
 
 export const entitySetCases: readonly EngineCase[] = [
   counting('count-half-column', 'an unindexed attribute', bySalary),
-  creating('entity-set-column', 'an unindexed attribute', 'count-half-column', bySalary),
+  creating(
+    'entity-set-column',
+    'an unindexed attribute',
+    CLIENTS,
+    { cost: { of: 'count-half-column', factor: 2 } },
+    bySalary,
+  ),
+  creating('entity-set-column-alone', 'an unindexed attribute', 1, {}, bySalary),
   counting('count-half-index', 'an indexed attribute', byName),
-  creating('entity-set-index', 'an indexed attribute', 'count-half-index', byName),
+  creating(
+    'entity-set-index',
+    'an indexed attribute',
+    CLIENTS,
+    { cost: { of: 'count-half-index', factor: 2 } },
+    byName,
+  ),
   ...(['and', 'or', 'except'] as const).flatMap(operator => [combining(operator, false), combining(operator, true)]),
   ...(['unordered', 'ordered'] as const).flatMap(form => [paging(form, 'first'), paging(form, 'deep')]),
   smallSets,
