@@ -22,6 +22,8 @@ export interface EntitySetChange {
 const NOTHING = Buffer.alloc(0)
 /** What fits into one page of LMDB. To find several free ones in a row takes 8 ms in a store that has many. */
 const CHUNK_BYTES = 4064
+/** LMDB cannot read from shared memory. */
+const chunk = Buffer.alloc(CHUNK_BYTES)
 
 /** Does it, inside the open write transaction. */
 export function putEntitySet(environment: Environment, { id, header, members }: EntitySetChange): void {
@@ -37,8 +39,9 @@ export function putEntitySet(environment: Environment, { id, header, members }: 
     for (const key of membersKeys(environment, id)) entitySets.removeSync(key)
   }
   for (let at = 0; members && at < members.length; at += CHUNK_BYTES) {
-    const chunk = members.subarray(at, at + CHUNK_BYTES)
-    entitySets.putSync(entitySetMembersKey(id, at / CHUNK_BYTES), chunk as Buffer)
+    const length = Math.min(CHUNK_BYTES, members.length - at)
+    chunk.set(members.subarray(at, at + length))
+    entitySets.putSync(entitySetMembersKey(id, at / CHUNK_BYTES), chunk.subarray(0, length))
   }
 }
 
@@ -47,15 +50,17 @@ export function readHeader({ entitySets }: Environment, id: string): EntitySetHe
   return bytes && (JSON.parse(Buffer.from(bytes).toString()) as EntitySetHeader)
 }
 
-/** Bytes of their own: none when the set has no members. */
+/** In memory for all threads: no bytes when the set has no members. */
 export function readMembers({ entitySets }: Environment, id: string): Uint8Array {
   const chunks: Uint8Array[] = []
   for (;;) {
     const chunk = getBytes(entitySets, entitySetMembersKey(id, chunks.length))
-    // Of memory of its own alone, because it goes to other threads.
-    if (!chunk) return new Uint8Array(Buffer.concat(chunks))
+    if (!chunk) break
     chunks.push(chunk.slice())
   }
+  const members = new Uint8Array(new SharedArrayBuffer(chunks.reduce((sum, { length }) => sum + length, 0)))
+  for (const [i, chunk] of chunks.entries()) members.set(chunk, i * CHUNK_BYTES)
+  return members
 }
 
 /** All of them, also those that have ended and can be made again. */

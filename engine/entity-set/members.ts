@@ -19,7 +19,7 @@ export function setOf(members: Members): RowSet {
 }
 
 /**
- * Members as bytes of their own, for the store and for other threads: u32 in the machine's byte order. A list that
+ * Members as bytes, for the store and for other threads, which share them: u32 in the machine's byte order. A list that
  * ascends becomes a set, which is smaller. Behind any other list stands its set if that is a bitmap: a sixteenth more.
  */
 export function encodeMembers(members: Members): Uint8Array {
@@ -31,7 +31,8 @@ export function encodeMembers(members: Members): Uint8Array {
 }
 
 function encode(...parts: readonly { form: (typeof FORMS)[number]; values: Uint32Array; size: number }[]): Uint8Array {
-  const encoded = new Uint32Array(parts.reduce((sum, { values }) => sum + HEAD + values.length, 0))
+  const length = parts.reduce((sum, { values }) => sum + HEAD + values.length, 0)
+  const encoded = new Uint32Array(new SharedArrayBuffer(4 * length))
   let at = 0
   for (const { form, values, size } of parts) {
     encoded.set([FORMS.indexOf(form), size], at)
@@ -40,6 +41,9 @@ function encode(...parts: readonly { form: (typeof FORMS)[number]; values: Uint3
   }
   return new Uint8Array(encoded.buffer)
 }
+
+/** Whether all threads see these bytes in the same place, as they do encoded members. */
+export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer
 
 /** @param encoded is shared: nobody may write to it any more */
 export function decodeMembers({ buffer, byteOffset, length }: Uint8Array): Members {

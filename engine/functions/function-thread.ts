@@ -71,9 +71,8 @@ function send(index: number, outcome: FunctionOutcome): void {
   post({ index, outcome }, buffersOf(outcome))
 }
 
-/** Bytes are handed over, not copied: they belong to nobody else. */
+/** Bytes of an answer are handed over, not copied: they belong to nobody else. Those of members are shared. */
 function buffersOf(outcome: FunctionOutcome): ArrayBuffer[] {
-  if ('members' in outcome) return [outcome.members.buffer as ArrayBuffer]
   if ('body' in outcome && typeof outcome.body !== 'string') return [outcome.body.buffer as ArrayBuffer]
   return []
 }

@@ -4,6 +4,7 @@
  */
 import { workerData } from 'node:worker_threads'
 import { move } from 'piscina'
+import { isShared } from '../entity-set/members.ts'
 import { ProtocolError } from '../errors.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import { openReadStore, type ReadStore } from '../storage/open-read-store.ts'
@@ -17,9 +18,9 @@ let opened: ReadStore | undefined
 
 export default function run(message: PoolMessage): PoolOutcome {
   try {
-    // The bytes belong to a buffer that the next task uses again.
-    const bytes = answer(message).slice()
-    return move(bytes) as unknown as Uint8Array
+    const bytes = answer(message)
+    // Others belong to a buffer that the next task uses again.
+    return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
   } catch (error) {
     return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
   }

@@ -1,4 +1,5 @@
 import type { WireOptions } from '../catalog/dataclass.ts'
+import { isShared } from '../entity-set/members.ts'
 import type { ErrorData } from '../errors.ts'
 import type { ImageScheduleOptions } from '../memory/image-schedule.ts'
 import type { LockOwner } from '../storage/store-lock.ts'
@@ -7,7 +8,8 @@ import type { LinkEnd } from './writer-link.ts'
 
 /**
  * What crosses between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
- * is transferred: a message costs one copy of its bytes and one object for each part.
+ * is transferred: a message costs one copy of its bytes and one object for each part. Members of entity sets are in memory
+ * that is shared anyway.
  */
 
 /** Where the writer works and on what: `workerData`. */
@@ -103,9 +105,11 @@ export function packRows(outcomes: readonly (WriteResult | ErrorData)[]): ArrayB
 }
 
 function packer(parts: readonly Uint8Array[]): { take: (part: Uint8Array) => Uint8Array; buffer: ArrayBuffer } {
-  const buffer = new ArrayBuffer(parts.reduce((sum, part) => sum + part.length, 0))
+  const own = parts.filter(part => !isShared(part))
+  const buffer = new ArrayBuffer(own.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   const take = (part: Uint8Array): Uint8Array => {
+    if (isShared(part)) return part
     const copy = new Uint8Array(buffer, at, part.length)
     copy.set(part)
     at += part.length
