@@ -56,14 +56,9 @@ export function changeKey(globalStamp: number): Buffer {
 /** @param id 32 hex digits */
 export const entitySetHeaderKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
 
-/** Without a chunk: the start of all keys of that set. */
-export function entitySetMembersKey(id: string, chunk = 0): Buffer {
-  const key = Buffer.allocUnsafe(21)
-  key[0] = 1
-  key.write(id, 1, 'hex')
-  key.writeUInt32BE(chunk, 17)
-  return key
-}
+/** Without a chunk: the start of all keys of that set; without an id: of all sets. */
+export const entitySetMembersKey = (id: string, chunk = 0): Buffer =>
+  Buffer.from(`01${id}${chunk.toString(16).padStart(8, '0')}`, 'hex')
 
 export const chunkOfMembersKey = (key: Buffer): number => key.readUInt32BE(17)
 
