@@ -4,7 +4,7 @@ import type { ColumnAttribute, TextPool } from '../storage/snapshot.ts'
 import type { SharedHeap } from './shared-heap.ts'
 import { TextKey } from './text-key.ts'
 
-/** A value of a column: a number, or the address of a text; undefined for null. */
+/** A value of a column: a number, or the address of a text or a vector; undefined for null. */
 export type ColumnValue = number | bigint | undefined
 
 /** What telling the order of texts takes. */
@@ -26,12 +26,19 @@ export interface ColumnReader {
   isSame(a: number, b: number): boolean
 }
 
-/** @param intern gives the address of a text, and counts a row more that has it */
+/** Where what does not fit into a column is put. Both give its address. */
+export interface ValueStore {
+  /** Counts a row more that has the text. */
+  putText(key: TextKey): number
+  /** @param start of its JSON text in the memory */
+  putVector(start: number, end: number): number
+}
+
 export function columnReader(
   attribute: ColumnAttribute,
   layout: RowLayout,
   heap: SharedHeap,
-  intern: (key: TextKey) => number,
+  { putText, putVector }: ValueStore,
 ): ColumnReader {
   const { bytes, words } = heap
   if (attribute.kind === 'relatedEntity') {
@@ -68,9 +75,11 @@ export function columnReader(
         const key = new TextKey()
         return row => {
           const at = start(row)
-          return bytes[at] === QUOTE ? intern(key.setJson(heap, at + 1, end(row) - 1)) : undefined
+          return bytes[at] === QUOTE ? putText(key.setJson(heap, at + 1, end(row) - 1)) : undefined
         }
       }
+      case 'vector':
+        return row => (bytes[start(row)] === LETTER_N ? undefined : putVector(start(row), end(row)))
       case 'image':
       case 'blob':
         return row => (bytes[start(row)] === LETTER_N ? undefined : 1)

@@ -2,7 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { RowLayout } from '../storage/row-layout.ts'
 import { hasIndex } from '../storage/secondary-index.ts'
 import type { ColumnAttribute } from '../storage/snapshot.ts'
-import { BITS, NUMBERS, type PageKind, POINTERS } from './pages.ts'
+import { BITS, NUMBERS, type PageKind, POINTERS, VECTORS } from './pages.ts'
 
 /**
  * What a version consists of. Words, unless said otherwise; 0 for an address that there is not.
@@ -46,8 +46,7 @@ export interface TableShape {
 export function tableShape(layout: RowLayout): TableShape {
   const columns = layout.slots.filter(
     (attribute): attribute is ColumnAttribute =>
-      attribute.kind === 'relatedEntity' ||
-      (attribute.kind === 'storage' && attribute.type !== 'object' && attribute.type !== 'vector'),
+      attribute.kind === 'relatedEntity' || (attribute.kind === 'storage' && attribute.type !== 'object'),
   )
   const indexed = columns.filter(attribute => attribute.kind === 'relatedEntity' || hasIndex(attribute))
   const ordered = indexed.filter(attribute => attribute.kind === 'storage')
@@ -69,6 +68,8 @@ function kindOf(attribute: ColumnAttribute): PageKind {
     case 'string':
     case 'uuid':
       return POINTERS
+    case 'vector':
+      return VECTORS
     case 'image':
     case 'blob':
       return BITS

@@ -10,7 +10,7 @@ import type { Part, SharedHeap } from './shared-heap.ts'
  * u32 kind
  * u32 sequence of the version that it was made for: tells pages apart that lay at one address
  * u32 × SEGMENT_WORDS bitmap: rows with a value; of the page of live rows, those that exist
- * values: f64 or i64 of numbers, u32 of texts and rows
+ * values: f64 or i64 of numbers, u32 of texts, vectors and rows
  * ```
  */
 export const PAGE_KIND = 0
@@ -24,7 +24,9 @@ export const BIGINTS = 2
 export const POINTERS = 3
 /** Where the bytes of rows are. Every update changes one, so these pages are small: see {@link ROW_PAGE_ROWS}. */
 export const ROWS = 4
-export type PageKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS | typeof ROWS
+/** Addresses of vectors. */
+export const VECTORS = 5
+export type PageKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS | typeof ROWS | typeof VECTORS
 
 export const ROW_PAGE_ROWS = 1024
 
@@ -34,6 +36,7 @@ const VALUES_BYTES: Record<PageKind, number> = {
   [BIGINTS]: SEGMENT_ROWS * 8,
   [POINTERS]: SEGMENT_ROWS * 4,
   [ROWS]: ROW_PAGE_ROWS * 4,
+  [VECTORS]: SEGMENT_ROWS * 4,
 }
 export const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 
@@ -208,6 +211,7 @@ export function valueAt(heap: SharedHeap, page: number, entry: number): number |
     case BIGINTS:
       return heap.integers[(page + PAGE_VALUES) / 8 + entry]
     case POINTERS:
+    case VECTORS:
       return heap.words[((page + PAGE_VALUES) >>> 2) + entry]
     default:
       return 1

@@ -7,7 +7,17 @@ import {
   type TextPool,
 } from '../storage/snapshot.ts'
 import type { SegmentKernels } from '../simd/segment-kernels.ts'
-import { BIGINTS, BITS, PAGE_BITS, PAGE_BORN, PAGE_KIND, PAGE_VALUES, type PageKind, POINTERS } from './pages.ts'
+import {
+  BIGINTS,
+  BITS,
+  PAGE_BITS,
+  PAGE_BORN,
+  PAGE_KIND,
+  PAGE_VALUES,
+  type PageKind,
+  POINTERS,
+  VECTORS,
+} from './pages.ts'
 import type { SharedHeap } from './shared-heap.ts'
 
 /** Where the pages of a table are in one version. */
@@ -88,6 +98,10 @@ export class SegmentViews {
         return { kind: 'bigint', present, values: new BigInt64Array(buffer, at, SEGMENT_ROWS) }
       case POINTERS:
         return { kind: 'pointers', present, values: new Uint32Array(buffer, at, SEGMENT_ROWS), texts: this.texts, page }
+      case VECTORS: {
+        const starts = new Uint32Array(buffer, at, SEGMENT_ROWS)
+        return { kind: 'vector', present, floats: this.heap.singles, starts, page }
+      }
       default:
         return { kind: 'number', present, values: new Float64Array(buffer, at, SEGMENT_ROWS), page }
     }

@@ -23,7 +23,7 @@ const FIRST_SLOT = 16
 const SLOT_WORDS = 16
 
 /** What blocks of memory are for. */
-export const PARTS = ['columns', 'rows', 'texts', 'postings', 'orders', 'directories'] as const
+export const PARTS = ['columns', 'rows', 'texts', 'postings', 'orders', 'directories', 'vectors'] as const
 export type Part = (typeof PARTS)[number]
 
 /** Threads that can read at a time. */
@@ -66,6 +66,7 @@ export class SharedHeap {
 
   readonly words: Uint32Array
   readonly floats: Float64Array
+  readonly singles: Float32Array
   readonly integers: BigInt64Array
   readonly bytes: Buffer
   private readonly ints: Int32Array
@@ -75,6 +76,7 @@ export class SharedHeap {
     this.words = new Uint32Array(buffer)
     this.ints = new Int32Array(buffer)
     this.floats = new Float64Array(buffer)
+    this.singles = new Float32Array(buffer)
     this.integers = new BigInt64Array(buffer)
     this.bytes = Buffer.from(buffer)
   }

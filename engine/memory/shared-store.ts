@@ -11,6 +11,7 @@ import { PAGE_BITS, PAGE_VALUES } from './pages.ts'
 import { SCRATCH_BYTES, SharedHeap } from './shared-heap.ts'
 import { SharedTable, TableCache } from './shared-table.ts'
 import { SharedTexts, TEXT_LAYOUT } from './text-pool.ts'
+import { VECTOR_LAYOUT } from './vector-heap.ts'
 
 export interface SharedStoreOptions {
   /** The store in LMDB, which the writer fills the memory from. */
@@ -52,7 +53,7 @@ export class SharedStore implements Store {
     this.heap = new SharedHeap(memory)
     this.texts = new SharedTexts(this.heap, 0)
     this.objects = new ColumnCache(cacheBytes)
-    const layout = { present: PAGE_BITS, values: PAGE_VALUES, ...TEXT_LAYOUT }
+    const layout = { present: PAGE_BITS, values: PAGE_VALUES, ...TEXT_LAYOUT, ...VECTOR_LAYOUT }
     const kernels = SegmentKernels.open(memory, layout, this.heap.scratch(slot), SCRATCH_BYTES)
     this.positions = new Map(catalog.dataClasses.map((dataClass, i) => [dataClass, i]))
     this.caches = new Map(

@@ -23,6 +23,7 @@ import {
   type PagesState,
   POINTERS,
   setBit,
+  VECTORS,
   valueAt,
   type Workspace,
 } from './pages.ts'
@@ -31,6 +32,7 @@ import { RowHeap, type RowHeapState } from './row-heap.ts'
 import { sortRows } from './sort-rows.ts'
 import { hashNumber, type TextKey } from './text-key.ts'
 import type { TextTable } from './text-pool.ts'
+import { VectorHeap } from './vector-heap.ts'
 
 /** What an image keeps of {@link TableWriter}. */
 export interface TableState {
@@ -62,6 +64,8 @@ export class TableWriter {
   private readonly indexes: readonly PostingIndex[]
   private readonly orders: readonly OrderWriter[]
   private readonly hasObjects: boolean
+  /** Of the columns that have vectors. */
+  private readonly vectors: readonly (VectorHeap | undefined)[]
   private readonly readers: readonly ColumnReader[]
   /** By segment the version in which its rows last changed: for objects, which readers parse from the rows themselves. */
   private readonly changes: number[]
@@ -96,11 +100,15 @@ export class TableWriter {
     this.changesList = state?.changesList ?? 0
     this.changesCapacity = state?.changesCapacity ?? 0
     this.isChanged = state === undefined
-    this.hasObjects = shape.layout.slots.some(
-      slot => slot.kind === 'storage' && (slot.type === 'object' || slot.type === 'vector'),
+    this.hasObjects = shape.layout.slots.some(slot => slot.kind === 'storage' && slot.type === 'object')
+    this.vectors = shape.columns.map(each =>
+      each.kind === 'storage' && each.vector ? new VectorHeap(space, each.vector.dimension) : undefined,
     )
-    const intern = (key: TextKey) => texts.intern(key)
-    this.readers = shape.columns.map(attribute => columnReader(attribute, shape.layout, space.heap, intern))
+    const putText = (key: TextKey) => texts.intern(key)
+    this.readers = shape.columns.map((attribute, i) => {
+      const putVector = (start: number, end: number) => this.vectors[i]!.put(start, end)
+      return columnReader(attribute, shape.layout, space.heap, { putText, putVector })
+    })
   }
 
   /** After a version was published, and before anything has changed. */
@@ -237,9 +245,10 @@ export class TableWriter {
       for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
         if (!hasBit(heap, this.live.page(segment), entry)) continue
         for (let column = 0; column < this.columns.length; column++) {
-          if (this.shape.kinds[column] !== POINTERS || segment >= this.columns[column]!.count) continue
+          const kind = this.shape.kinds[column]
+          if ((kind !== POINTERS && kind !== VECTORS) || segment >= this.columns[column]!.count) continue
           const value = this.value(column, segment, entry)
-          if (value !== undefined) this.texts.release(value as number)
+          if (value !== undefined) this.release(column, value as number)
         }
         this.rows.retire(segment * SEGMENT_ROWS + entry)
       }
@@ -283,7 +292,13 @@ export class TableWriter {
   /** A row has a value no more. */
   private forget(column: number, value: number | bigint, rowId: number): void {
     this.indexOf(column)?.remove(this.hash(column, value), rowId)
+    this.release(column, value)
+  }
+
+  /** Gives back what a value stands for. */
+  private release(column: number, value: number | bigint): void {
     if (this.shape.kinds[column] === POINTERS) this.texts.release(value as number)
+    else this.vectors[column]?.retire(value as number)
   }
 
   private hash(column: number, value: number | bigint): number {
@@ -339,6 +354,7 @@ export class TableWriter {
         heap.integers[(page + PAGE_VALUES) / 8 + entry] = BigInt(value)
         break
       case POINTERS:
+      case VECTORS:
         heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number
     }
   }

@@ -9,6 +9,9 @@ export interface MemoryLayout {
   /** From the address of a text: u32 its length, of which the highest bit does not count, and its bytes. */
   readonly textLength: number
   readonly textBytes: number
+  /** From the address of a vector: f32 its length, and its f32 numbers. */
+  readonly vectorLength: number
+  readonly vectorNumbers: number
 }
 
 /**
@@ -114,6 +117,22 @@ export interface Kernels {
     out: number,
   ): number
 
+  /**
+   * Compares the vectors whose addresses are the values of the candidates with one of `dimension` f32 at `query`. Writes
+   * two f32 to `out` for each, in their order: Σab, or with `distance` Σ(a - b)², in single precision; and its length.
+   * @param candidates may be 0
+   * @returns number of vectors
+   */
+  compareVectors(
+    segments: number,
+    count: number,
+    candidates: number,
+    query: number,
+    dimension: number,
+    distance: boolean,
+    out: number,
+  ): number
+
   /** Sets the bits of the row ids that are values of the candidates. @param candidates may be 0 */
   markReferenced(segments: number, count: number, candidates: number, targets: number, targetWords: number): void
 }
@@ -126,6 +145,7 @@ export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): K
     env: { memory },
     segment: { presentOffset: layout.present, valuesOffset: layout.values },
     pattern: { textLengthOffset: layout.textLength, textBytesOffset: layout.textBytes },
+    vector: { vectorLengthOffset: layout.vectorLength, vectorNumbersOffset: layout.vectorNumbers },
   })
   return instance.exports as Kernels
 }

@@ -9,6 +9,9 @@ import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
  */
 export type SegmentFilter = (page: number, candidates: Uint32Array) => Uint32Array
 
+/** @param rows to be compared @returns of each that has a vector two numbers */
+export type VectorComparer = (page: number, rows: Uint32Array) => Float32Array
+
 /** Of some numbers of a segment: see {@link Kernels.aggregateF64}. */
 export interface NumberSummary {
   readonly count: number
@@ -42,6 +45,7 @@ const MAX_LIST = 16
 export class SegmentKernels {
   private readonly words: Uint32Array
   private readonly floats: Float64Array
+  private readonly singles: Float32Array
   private readonly bits: Uint32Array
   private readonly list: number
   private readonly result: number
@@ -57,6 +61,7 @@ export class SegmentKernels {
   ) {
     this.words = new Uint32Array(buffer)
     this.floats = new Float64Array(buffer)
+    this.singles = new Float32Array(buffer)
     this.list = scratch + PAGE
     this.result = scratch + RESULT
     this.mask = scratch + MASK
@@ -132,6 +137,25 @@ export class SegmentKernels {
         this.kernels.markReferenced(this.list, 1, this.mask, data, words)
       },
       bitmap: () => this.words.slice(at, at + words),
+    }
+  }
+
+  /**
+   * Compares vectors with one: see {@link Kernels.compareVectors}.
+   * @returns for each of the rows that have one two numbers; a view that is valid until the next call. Undefined when
+   * there is no room for the vector
+   */
+  vectorComparer(vector: Float32Array, distance: boolean): VectorComparer | undefined {
+    const { singles, data } = this
+    const { length } = vector
+    const out = data + 8 * Math.ceil(length / 2)
+    if (out + SEGMENT_WORDS * 32 * 8 > data + this.dataWords * 4) return undefined
+    return (page, rows) => {
+      this.load(page, rows)
+      // Other kernels work in the same memory.
+      singles.set(vector, data >>> 2)
+      const count = this.kernels.compareVectors(this.list, 1, this.mask, data, length, distance, out)
+      return singles.subarray(out >>> 2, (out >>> 2) + 2 * count)
     }
   }
 

@@ -8,6 +8,7 @@ import { parseWireDate } from './wire-value.ts'
  */
 
 const QUOTE = 0x22
+const COMMA = 0x2c
 const MINUS = 0x2d
 const POINT = 0x2e
 const BACKSLASH = 0x5c
@@ -36,6 +37,22 @@ export function readNumber(bytes: Buffer, start: number, end: number): number | 
     }
   }
   return bytes[start] === LETTER_N ? undefined : Number(bytes.toString('latin1', start, end))
+}
+
+/** The numbers of a JSON array without blanks, into `floats` from `at` on. */
+export function readNumbers(bytes: Buffer, start: number, end: number, floats: Float32Array, at: number): void {
+  for (let from = start + 1, i = from; i < end; i++) {
+    if (bytes[i] !== COMMA && i !== end - 1) continue
+    floats[at++] = readNumber(bytes, from, i)!
+    from = i + 1
+  }
+}
+
+/** The same as a vector, written into one that the caller has. */
+export function readVector(bytes: Buffer, start: number, end: number, into: Float32Array): Float32Array | undefined {
+  if (bytes[start] === LETTER_N) return undefined
+  readNumbers(bytes, start, end, into, 0)
+  return into
 }
 
 /** A 64-bit integer: a bigint when it is not a safe integer. */

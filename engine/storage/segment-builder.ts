@@ -1,6 +1,16 @@
+import { lengthOf } from '../vector/similarity.ts'
 import type { RowLayout } from './row-layout.ts'
 import type { RowView } from './row-view.ts'
-import { readBoolean, readDate, readFoldedText, readInteger, readJson, readNumber, readPresence } from './read-value.ts'
+import {
+  readBoolean,
+  readDate,
+  readFoldedText,
+  readInteger,
+  readJson,
+  readNumber,
+  readPresence,
+  readVector,
+} from './read-value.ts'
 import {
   type ColumnAttribute,
   SEGMENT_ROWS,
@@ -62,7 +72,7 @@ export class SegmentBuilder {
       return
     }
     this.present[entry >>> 5]! |= bit
-    if (this.vectors) this.vectors.put(entry, value as readonly number[])
+    if (this.vectors) this.vectors.put(entry, value as Float32Array)
     else if (this.objects) {
       this.objects[entry] = value
       if (this.kind === 'json') this.jsonBytes += jsonSize(row!, this.attribute)
@@ -102,10 +112,10 @@ class VectorPart {
     this.starts = previous?.starts ?? Uint32Array.from({ length: SEGMENT_ROWS }, (_, entry) => entry * stride)
   }
 
-  put(entry: number, vector: readonly number[]): void {
+  put(entry: number, vector: Float32Array): void {
     const start = vectorStart(this.starts[entry]!)
     this.floats.set(vector, start)
-    this.floats[start - 1] = Math.hypot(...vector)
+    this.floats[start - 1] = lengthOf(vector)
   }
 
   finish(present: Uint32Array): SizedSegment {
@@ -157,8 +167,11 @@ function reader(layout: RowLayout, attribute: ColumnAttribute): Read {
     case 'uuid':
       return row => readFoldedText(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
     case 'object':
-    case 'vector':
       return row => readJson(row.buffer, row.valueStart(slot), row.slotStart(slot + 1))
+    case 'vector': {
+      const vector = new Float32Array(attribute.vector!.dimension)
+      return row => readVector(row.buffer, row.valueStart(slot), row.slotStart(slot + 1), vector)
+    }
     case 'image':
     case 'blob':
       return row => readPresence(row.buffer, row.valueStart(slot))

@@ -60,6 +60,13 @@ export function scoreOf({ metric, vector }: Similarity, floats: ArrayLike<number
   return Math.max(-1, Math.min(1, dot / Math.sqrt(squares * ofVector)))
 }
 
+/** ‖a‖ of a vector inside some floats, in double precision: squares of Float32 are far within its range. */
+export function lengthOf(floats: Float32Array, start = 0, dimension = floats.length): number {
+  let sum = 0
+  for (let i = start; i < start + dimension; i++) sum += floats[i]! * floats[i]!
+  return Math.sqrt(sum)
+}
+
 export function passes(test: ScoreTest | undefined, score: number): boolean {
   switch (test?.comparator) {
     case 'less':

@@ -1,17 +1,47 @@
-import { RowSet } from '../../row-set/row-set.ts'
-import { SEGMENT_ROWS, type TableSnapshot, type VectorSegment, vectorStart } from '../../storage/snapshot.ts'
-import { passes, scoreOf, type Similarity } from '../../vector/similarity.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import {
+  SEGMENT_ROWS,
+  SEGMENT_WORDS,
+  type TableSnapshot,
+  type VectorSegment,
+  vectorStart,
+} from '../../storage/snapshot.ts'
+import { passes, type ScoreTest, scoreOf, type Similarity } from '../../vector/similarity.ts'
 import type { VectorFilter } from '../plan/physical-plan.ts'
 import { isPresent, readsSegments } from './cell-reader.ts'
 import type { QueryBudget } from './query-budget.ts'
+import { segmentScorer } from './score-segment.ts'
+
+/** With fewer candidates of a segment than this, looking at each costs less than calling a kernel for them. */
+const MIN_ROWS_OF_SEGMENT = 4
 
 /**
- * The candidates whose vectors have a score that passes. Complete: every one of them is looked at.
+ * The candidates whose vectors have a score that passes. Complete: every one of them is looked at, in single precision
+ * where that decides, else exactly.
  * Cost: O(candidates × dimension).
  */
 export function filterVectors(
   { attribute, similarity, test }: VectorFilter,
+  table: TableSnapshot,
+  candidates: RowSet,
+  budget: QueryBudget,
+): RowSet {
+  return scansSegments(table, attribute, candidates.size)
+    ? filterSegments(attribute, similarity, test, table, candidates, budget)
+    : filterRows(attribute, similarity, test, table, candidates, budget)
+}
+
+/** Whether so many rows are looked at segment by segment. */
+export const scansSegments = (table: TableSnapshot, attribute: StorageAttribute, rows: number): boolean =>
+  table.rowsToDecode(attribute, 0) === 0
+    ? rows >= (MIN_ROWS_OF_SEGMENT * table.rowIdLimit) / SEGMENT_ROWS
+    : readsSegments(table, rows)
+
+function filterRows(
+  attribute: StorageAttribute,
+  similarity: Similarity,
+  test: ScoreTest | undefined,
   table: TableSnapshot,
   candidates: RowSet,
   budget: QueryBudget,
@@ -28,8 +58,81 @@ export function filterVectors(
   return RowSet.fromSorted(passed.slice(0, count))
 }
 
+function filterSegments(
+  attribute: StorageAttribute,
+  similarity: Similarity,
+  test: ScoreTest | undefined,
+  table: TableSnapshot,
+  candidates: RowSet,
+  budget: QueryBudget,
+): RowSet {
+  const column = table.column(attribute)
+  const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
+  const filter = test ? thresholdFilter(similarity, test) : scoreFilter(similarity)
+  candidates.forEachBlock(SEGMENT_WORDS, (index, rows) => {
+    budget.examine(SEGMENT_ROWS)
+    filter(column.segment(index) as VectorSegment, rows, words.subarray(index * SEGMENT_WORDS))
+  })
+  return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
+}
+
+type Filter = (segment: VectorSegment, rows: Uint32Array, passed: Uint32Array) => void
+
+function thresholdFilter(similarity: Similarity, test: ScoreTest): Filter {
+  const { comparator, threshold } = test
+  const wantsAbove = comparator === 'greater' || comparator === 'greaterOrEqual'
+  const scorer = segmentScorer(similarity)
+  return (segment, rows, passed) => {
+    const { values, errors } = scorer(segment, rows)
+    let i = 0
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      let found = 0
+      for (let bits = rows[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i++) {
+        const isAbove = values[i]! - errors[i]! > threshold
+        if (isAbove || values[i]! + errors[i]! < threshold) {
+          if (isAbove === wantsAbove) found |= bits & -bits
+          continue
+        }
+        const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
+        const score = scoreOf(similarity, segment.floats, vectorStart(start))
+        if (score !== undefined && passes(test, score)) found |= bits & -bits
+      }
+      passed[word] = found
+    }
+  }
+}
+
+/** Rows that have a score at all. */
+function scoreFilter({ metric, vector }: Similarity): Filter {
+  const hasNone = metric === 'cosine' && vector.every(number => number === 0)
+  return (segment, rows, passed) => {
+    const scored = metric === 'cosine' ? withDirection(segment) : segment.present
+    for (let word = 0; word < SEGMENT_WORDS; word++) passed[word] = hasNone ? 0 : rows[word]! & scored[word]!
+  }
+}
+
+/** A segment never changes. */
+const known = new WeakMap<VectorSegment, Uint32Array>()
+
+/** Rows with a vector that is not zero. Cost: O(rows) for the first time. */
+function withDirection(segment: VectorSegment): Uint32Array {
+  let words = known.get(segment)
+  if (!words) {
+    words = segment.present.slice()
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+        const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
+        // Its length stands in front of a vector.
+        if (segment.floats[vectorStart(start) - 1] === 0) words[word]! &= ~(bits & -bits)
+      }
+    }
+    known.set(segment, words)
+  }
+  return words
+}
+
 /**
- * A function that gives the score of single rows; undefined for null and for what has none.
+ * A function that gives the exact score of single rows; undefined for null and for what has none.
  * @param expectedRows how many are going to be read: decides between the column and the rows themselves
  */
 export function scoreReader(

@@ -5,6 +5,7 @@ import type { SortKey } from '../bind/bind-order-by.ts'
 import { orderCost, sortCost } from '../cost/sort-cost.ts'
 import type { IndexLookup, Operator } from '../plan/physical-plan.ts'
 import type { QueryContext } from './evaluate.ts'
+import { nearestCandidates } from './nearest-candidates.ts'
 import { orderScan } from './order-scan.ts'
 import type { Rows } from './rows.ts'
 import { orderOf } from './sort-keys.ts'
@@ -94,8 +95,14 @@ function rangeOf(lookup: IndexLookup): IndexRange | undefined {
 
 function sorted({ keys, skip, count }: SortedPage, { selection }: Rows, context: QueryContext): Uint32Array {
   const end = skip + count
-  const rowIds = selection instanceof RowSet ? topCandidates(keys[0]!, selection, end, context).toIds() : selection
+  const rowIds = selection instanceof RowSet ? candidates(keys[0]!, selection, end, context).toIds() : selection
   const order = orderOf(keys, rowIds, context)
   const positions = end < rowIds.length ? topPositions(rowIds.length, end, order) : sortPositions(rowIds.length, order)
   return positions.subarray(skip, end).map(position => rowIds[position]!)
+}
+
+/** Rows among which the first `count` of the order are. */
+function candidates(key: SortKey, rows: RowSet, count: number, context: QueryContext): RowSet {
+  if (!key.similarity || key.relations.length > 0) return topCandidates(key, rows, count, context)
+  return nearestCandidates(key, key.similarity, rows, count, context)
 }

@@ -53,7 +53,7 @@ export function topCandidates(key: SortKey, rows: RowSet, count: number, { snaps
 const NUMBERS: ReadonlySet<string> = new Set(['byte', 'word', 'long', 'number', 'float', 'duration', 'date', 'bool'])
 
 /** The lowest of the values that were added, at most as many as there is room for. The last of them is on top of a heap. */
-class Best {
+export class Best {
   private readonly heap: Float64Array
   private length = 0
 

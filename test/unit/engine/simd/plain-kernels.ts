@@ -6,6 +6,7 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
   const words = new Uint32Array(memory.buffer)
   const integers = new Int32Array(memory.buffer)
   const floats = new Float64Array(memory.buffer)
+  const singles = new Float32Array(memory.buffer)
 
   const segmentAt = (segments: number, index: number): number => words[(segments >>> 2) + index]!
 
@@ -172,7 +173,38 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
         return 0
       })
     },
+
+    compareVectors(segments, count, candidates, query, dimension, distance, out) {
+      let at = out >>> 2
+      filter(segments, count, candidates, 0, 4, (address, bits) => {
+        for (let rest = bits; rest !== 0; rest &= rest - 1) {
+          const vector = words[(address >>> 2) + lowestBit(rest)]!
+          const numbers = singles.subarray((vector + layout.vectorNumbers) >>> 2)
+          singles[at++] = comparison(numbers, singles.subarray(query >>> 2, (query >>> 2) + dimension), distance)
+          singles[at++] = singles[(vector + layout.vectorLength) >>> 2]!
+        }
+        return 0
+      })
+      return (at - (out >>> 2)) / 2
+    },
   }
+}
+
+/** In sixteen lanes, then four, each rounded to single precision. */
+function comparison(a: Float32Array, b: Float32Array, distance: boolean): number {
+  const { fround } = Math
+  const term = (i: number): number =>
+    distance ? fround(fround(a[i]! - b[i]!) * fround(a[i]! - b[i]!)) : fround(a[i]! * b[i]!)
+  const lanes = new Float32Array(16)
+  let i = 0
+  for (; i + 16 <= b.length; i += 16) for (let lane = 0; lane < 16; lane++) lanes[lane]! += term(i + lane)
+  for (; i + 4 <= b.length; i += 4) for (let lane = 0; lane < 4; lane++) lanes[lane]! += term(i + lane)
+  const four = Float32Array.from({ length: 4 }, (_, l) =>
+    fround(fround(lanes[l]! + lanes[l + 4]!) + fround(lanes[l + 8]! + lanes[l + 12]!)),
+  )
+  let sum = fround(fround(four[0]! + four[2]!) + fround(four[1]! + four[3]!))
+  for (; i < b.length; i++) sum = fround(sum + term(i))
+  return sum
 }
 
 /** By trying every place for each part. */

@@ -1,0 +1,56 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
+import type { Similarity } from '../../vector/similarity.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import type { QueryContext } from './evaluate.ts'
+import { scansSegments } from './filter-vectors.ts'
+import { segmentScorer } from './score-segment.ts'
+import { Best } from './top-candidates.ts'
+
+/**
+ * Rows among which the first `count` of an order by similarity are, with the few that single precision does not tell from
+ * them.
+ * @returns `rows` when it would not pay, or when some have no vector
+ */
+export function nearestCandidates(
+  { attribute, descending }: SortKey,
+  similarity: Similarity,
+  rows: RowSet,
+  count: number,
+  { snapshot, budget }: QueryContext,
+): RowSet {
+  const table = snapshot.table(attribute.dataClass)
+  if (rows.size < 2 * count || !scansSegments(table, attribute as StorageAttribute, rows.size)) return rows
+  const column = table.column(attribute as StorageAttribute)
+  const score = segmentScorer(similarity)
+  const sign = descending ? -1 : 1
+  // Of each score the worst that it may be: as good as the last of these is good enough.
+  const best = new Best(count)
+  const rowIds: number[] = []
+  /** The best that each of their scores may be. */
+  const bests: number[] = []
+  let scored = 0
+  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
+    budget.examine(SEGMENT_ROWS)
+    const segment = column.segment(index) as VectorSegment
+    const scores = score(segment, wanted)
+    const { values, errors } = scores
+    scored += scores.count
+    let i = 0
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      for (let bits = wanted[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i++) {
+        const value = sign * values[i]!
+        const error = errors[i]!
+        // What is not known may be anything.
+        if (value - error > best.last) continue
+        rowIds.push(index * SEGMENT_ROWS + word * 32 + (31 - Math.clz32(bits & -bits)))
+        bests.push(value - error)
+        if (value + error < best.last) best.add(value + error)
+      }
+    }
+  })
+  if (scored < rows.size) return rows
+  const found = rowIds.filter((_, i) => !(bests[i]! > best.last))
+  return RowSet.fromSorted(Uint32Array.from(found))
+}

@@ -1,0 +1,84 @@
+// @ts-nocheck AssemblyScript: its compiler checks the types
+import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
+
+/** Where in a vector, counted in bytes from its address, its length and its numbers are. */
+declare const vectorLengthOffset: u32
+declare const vectorNumbersOffset: u32
+
+/** `out`: of each candidate f32 product or squared distance, f32 length. */
+export function compareVectors(
+  segments: usize,
+  count: u32,
+  candidates: usize,
+  query: usize,
+  dimension: u32,
+  distance: bool,
+  out: usize,
+): u32 {
+  const end = query + ((<usize>dimension) << 2)
+  let compared: u32 = 0
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    let values = valuesOf(segments, segment)
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
+      for (let rest = selected(present, candidates, at); rest !== 0; rest &= rest - 1) {
+        const vector = <usize>load<u32>(values + ((<usize>ctz(rest)) << 2))
+        const numbers = vector + vectorNumbersOffset
+        store<f32>(out, distance ? squaredDistance(numbers, query, end) : product(numbers, query, end))
+        store<f32>(out + 4, load<f32>(vector + vectorLengthOffset))
+        out += 8
+        compared++
+      }
+      values += 256
+    }
+    candidates = next(candidates)
+  }
+  return compared
+}
+
+/** Four sums, because each addition waits for the one before. */
+function product(a: usize, b: usize, end: usize): f32 {
+  let s0 = f32x4.splat(0)
+  let s1 = s0
+  let s2 = s0
+  let s3 = s0
+  for (; b + 64 <= end; a += 64, b += 64) {
+    s0 = f32x4.add(s0, f32x4.mul(v128.load(a), v128.load(b)))
+    s1 = f32x4.add(s1, f32x4.mul(v128.load(a, 16), v128.load(b, 16)))
+    s2 = f32x4.add(s2, f32x4.mul(v128.load(a, 32), v128.load(b, 32)))
+    s3 = f32x4.add(s3, f32x4.mul(v128.load(a, 48), v128.load(b, 48)))
+  }
+  for (; b + 16 <= end; a += 16, b += 16) s0 = f32x4.add(s0, f32x4.mul(v128.load(a), v128.load(b)))
+  let sum = total(f32x4.add(f32x4.add(s0, s1), f32x4.add(s2, s3)))
+  for (; b < end; a += 4, b += 4) sum += load<f32>(a) * load<f32>(b)
+  return sum
+}
+
+function squaredDistance(a: usize, b: usize, end: usize): f32 {
+  let s0 = f32x4.splat(0)
+  let s1 = s0
+  let s2 = s0
+  let s3 = s0
+  for (; b + 64 <= end; a += 64, b += 64) {
+    s0 = f32x4.add(s0, squared(f32x4.sub(v128.load(a), v128.load(b))))
+    s1 = f32x4.add(s1, squared(f32x4.sub(v128.load(a, 16), v128.load(b, 16))))
+    s2 = f32x4.add(s2, squared(f32x4.sub(v128.load(a, 32), v128.load(b, 32))))
+    s3 = f32x4.add(s3, squared(f32x4.sub(v128.load(a, 48), v128.load(b, 48))))
+  }
+  for (; b + 16 <= end; a += 16, b += 16) s0 = f32x4.add(s0, squared(f32x4.sub(v128.load(a), v128.load(b))))
+  let sum = total(f32x4.add(f32x4.add(s0, s1), f32x4.add(s2, s3)))
+  for (; b < end; a += 4, b += 4) {
+    const difference = load<f32>(a) - load<f32>(b)
+    sum += difference * difference
+  }
+  return sum
+}
+
+function squared(v: v128): v128 {
+  return f32x4.mul(v, v)
+}
+
+function total(v: v128): f32 {
+  const two = f32x4.add(v, v128.shuffle<f32>(v, v, 2, 3, 0, 1))
+  return f32x4.extract_lane(two, 0) + f32x4.extract_lane(two, 1)
+}
