@@ -38,7 +38,7 @@ export async function makeTesserStore(folder: string, world: World, onProgress: 
 }
 
 /** While one batch is written the next is made. */
-async function insert(
+export async function insert(
   engine: Engine,
   dataClass: string,
   count: number,

@@ -32,7 +32,7 @@ import { RowHeap, type RowHeapState } from './row-heap.ts'
 import { sortRows } from './sort-rows.ts'
 import { hashNumber, type TextKey } from './text-key.ts'
 import type { TextTable } from './text-pool.ts'
-import { VectorHeap } from './vector-heap.ts'
+import { VectorHeap, type VectorHeapState } from './vector-heap.ts'
 
 /** What an image keeps of {@link TableWriter}. */
 export interface TableState {
@@ -46,6 +46,8 @@ export interface TableState {
   indexes: PostingState[]
   /** Their roots. */
   orders: number[]
+  /** By column. */
+  vectors: (VectorHeapState | null)[]
   changes: number[]
   directory: number
   directoryBorn: number
@@ -101,8 +103,10 @@ export class TableWriter {
     this.changesCapacity = state?.changesCapacity ?? 0
     this.isChanged = state === undefined
     this.hasObjects = shape.layout.slots.some(slot => slot.kind === 'storage' && slot.type === 'object')
-    this.vectors = shape.columns.map(each =>
-      each.kind === 'storage' && each.vector ? new VectorHeap(space, each.vector.dimension) : undefined,
+    this.vectors = shape.columns.map((each, i) =>
+      each.kind === 'storage' && each.vector
+        ? new VectorHeap(space, each.vector.dimension, state?.vectors[i] ?? undefined)
+        : undefined,
     )
     const putText = (key: TextKey) => texts.intern(key)
     this.readers = shape.columns.map((attribute, i) => {
@@ -123,6 +127,7 @@ export class TableWriter {
       columns: this.columns.map(({ state }) => state),
       indexes: this.indexes.map(({ state }) => state),
       orders: this.orders.map(({ root }) => root),
+      vectors: this.vectors.map(heap => heap?.state ?? null),
     }
   }
 
@@ -254,6 +259,7 @@ export class TableWriter {
       }
     }
     for (const pages of [this.live, ...this.columns, this.rows]) pages.clear()
+    for (const vectors of this.vectors) vectors?.clear()
     for (const index of this.indexes) index.clear()
     for (const order of this.orders) order.clear()
     this.freeDirectory()

@@ -106,8 +106,8 @@ export interface VectorSegment {
   readonly page?: SharedPage | undefined
 }
 
-/** In front of the numbers of a vector: u32 that is its owner's, f32 length of the vector. */
-export const VECTOR_HEADER_BYTES = 8
+/** In front of the numbers of a vector: a word that is its owner's, two that are free, f32 length of the vector. */
+export const VECTOR_HEADER_BYTES = 16
 export const vectorStart = (start: number): number => (start + VECTOR_HEADER_BYTES) >>> 2
 
 /**

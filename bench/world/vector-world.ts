@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Engine, openEngine } from '../../engine/index.ts'
+import { FORMAT_VERSION } from '../../engine/storage/environment.ts'
+import { insert } from './tesser-store.ts'
+
+/** Vectors of length 1 that follow from a seed: some around each of some centres, or in all directions alike. */
+export interface VectorWorldPlan {
+  readonly rows: number
+  readonly dimension: number
+  /** 0: none. */
+  readonly clusters: number
+}
+
+/** Groups of rows, for predicates beside the vectors: row `n` is in group `n % GROUPS`. */
+export const GROUPS = 1000
+/** How far the vectors of a cluster are from its centre, in each direction. */
+const SPREAD = 0.5
+
+export class VectorWorld {
+  private readonly centres: Float64Array[]
+
+  constructor(readonly plan: VectorWorldPlan) {
+    this.centres = Array.from({ length: plan.clusters }, (_, i) => gaussian(i + 1, plan.dimension))
+  }
+
+  /** @param n rows up to the number of rows of the plan; what is beyond is for questions */
+  vector(n: number): Float32Array {
+    const { dimension, clusters } = this.plan
+    const vector = gaussian(1e6 + n, dimension)
+    if (clusters > 0) {
+      const centre = this.centres[hash(n) % clusters]!
+      for (let i = 0; i < dimension; i++) vector[i] = centre[i]! + SPREAD * vector[i]!
+    }
+    const length = Math.hypot(...vector)
+    return Float32Array.from(vector, number => number / length)
+  }
+
+  question(n: number): Float32Array {
+    return this.vector(this.plan.rows + n)
+  }
+
+  entity(row: number): object {
+    return { ID: row, group: row % GROUPS, embedding: [...this.vector(row)] }
+  }
+}
+
+const hash = (n: number): number => {
+  let h = Math.imul(n ^ (n >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}
+
+/** Numbers of a normal distribution. Source: Box, Muller (1958). */
+function gaussian(seed: number, count: number): Float64Array {
+  let state = hash(seed)
+  const uniform = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32
+  }
+  return Float64Array.from(
+    { length: count },
+    () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()),
+  )
+}
+
+const modelOf = ({ dimension }: VectorWorldPlan) => ({
+  name: 'vectors',
+  dataClasses: {
+    Item: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        group: { type: 'long' },
+        embedding: { type: 'vector', dimension, hnsw: {} },
+      },
+    },
+  },
+})
+
+/** The engine on the store of a world of vectors, which is made when there is none yet. */
+export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
+  const { plan } = world
+  const folder = resolve('.tesser/bench', `vectors-${plan.rows}-${plan.dimension}-${plan.clusters}-${FORMAT_VERSION}`)
+  const open = (path: string): Promise<Engine> =>
+    openEngine({
+      path: join(path, 'store'),
+      model: modelOf(plan),
+      wire: { dateOnlyFormat: 'iso' },
+      allowLoss: false,
+      mapSizeBytes: 2 ** 36,
+      cacheBytes: 2 ** 28,
+      memoryBytes: 2 ** 32,
+      limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
+      writeQueueBytes: 2 ** 28,
+      pool: { inlineCostMs: 1e9 },
+    })
+  if (!existsSync(folder)) {
+    const unfinished = `${folder}.unfinished`
+    rmSync(unfinished, { recursive: true, force: true })
+    mkdirSync(unfinished, { recursive: true })
+    const engine = await open(unfinished)
+    try {
+      await insert(
+        engine,
+        'Item',
+        plan.rows,
+        row => world.entity(row),
+        () => {},
+      )
+    } finally {
+      await engine.close()
+    }
+    renameSync(unfinished, folder)
+  }
+  return open(folder)
+}
