@@ -118,18 +118,23 @@ export interface Kernels {
   ): number
 
   /**
-   * Compares the vectors whose addresses are the values of the candidates with one of `dimension` f32 at `query`. Writes
-   * two f32 to `out` for each, in their order: Σab, or with `distance` Σ(a - b)², in single precision; and its length.
+   * Scores of the vectors whose addresses are the values of the candidates, against one of `dimension` f32 at `query`, in
+   * single precision: for each, in their order, the least and the greatest f32 that the exact score can be go to `out`; NaN
+   * where that cannot be told.
    * @param candidates may be 0
+   * @param metric 0: Σab / ‖a‖; 1: scale Σab; 2: √Σ(a - b)²
+   * @param tolerance how far the score may be off: relative to ‖a‖, of distances to themselves
    * @returns number of vectors
    */
-  compareVectors(
+  scoreVectors(
     segments: number,
     count: number,
     candidates: number,
     query: number,
     dimension: number,
-    distance: boolean,
+    metric: number,
+    scale: number,
+    tolerance: number,
     out: number,
   ): number
 

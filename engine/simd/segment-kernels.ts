@@ -1,3 +1,4 @@
+import type { Metric } from '../catalog/attribute.ts'
 import { SEGMENT_WORDS } from '../storage/snapshot.ts'
 import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
 
@@ -9,8 +10,18 @@ import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
  */
 export type SegmentFilter = (page: number, candidates: Uint32Array) => Uint32Array
 
-/** @param rows to be compared @returns of each that has a vector two numbers */
-export type VectorComparer = (page: number, rows: Uint32Array) => Float32Array
+/** What vectors are compared with: see {@link Kernels.scoreVectors}. */
+export interface VectorQuestion {
+  readonly vector: Float32Array
+  readonly metric: Metric
+  readonly scale: number
+  readonly tolerance: number
+}
+
+/** @returns of each of the rows that has a vector two numbers: a view that is valid until the next call */
+export type VectorScorer = (page: number, rows: Uint32Array) => Float32Array
+
+const METRIC_CODES: Record<Metric, number> = { cosine: 0, dot: 1, euclidean: 2 }
 
 /** Of some numbers of a segment: see {@link Kernels.aggregateF64}. */
 export interface NumberSummary {
@@ -141,11 +152,10 @@ export class SegmentKernels {
   }
 
   /**
-   * Compares vectors with one: see {@link Kernels.compareVectors}.
-   * @returns for each of the rows that have one two numbers; a view that is valid until the next call. Undefined when
-   * there is no room for the vector
+   * Scores vectors: see {@link Kernels.scoreVectors}.
+   * @returns undefined when there is no room for the vector that they are compared with
    */
-  vectorComparer(vector: Float32Array, distance: boolean): VectorComparer | undefined {
+  vectorScorer({ vector, metric, scale, tolerance }: VectorQuestion): VectorScorer | undefined {
     const { singles, data } = this
     const { length } = vector
     const out = data + 8 * Math.ceil(length / 2)
@@ -154,7 +164,8 @@ export class SegmentKernels {
       this.load(page, rows)
       // Other kernels work in the same memory.
       singles.set(vector, data >>> 2)
-      const count = this.kernels.compareVectors(this.list, 1, this.mask, data, length, distance, out)
+      const code = METRIC_CODES[metric]
+      const count = this.kernels.scoreVectors(this.list, 1, this.mask, data, length, code, scale, tolerance, out)
       return singles.subarray(out >>> 2, (out >>> 2) + 2 * count)
     }
   }

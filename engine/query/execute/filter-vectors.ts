@@ -83,13 +83,13 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest): Filter {
   const wantsAbove = comparator === 'greater' || comparator === 'greaterOrEqual'
   const scorer = segmentScorer(similarity)
   return (segment, rows, passed) => {
-    const { values, errors } = scorer(segment, rows)
+    const scores = scorer(segment, rows)
     let i = 0
     for (let word = 0; word < SEGMENT_WORDS; word++) {
       let found = 0
-      for (let bits = rows[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i++) {
-        const isAbove = values[i]! - errors[i]! > threshold
-        if (isAbove || values[i]! + errors[i]! < threshold) {
+      for (let bits = rows[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i += 2) {
+        const isAbove = scores[i]! > threshold
+        if (isAbove || scores[i + 1]! < threshold) {
           if (isAbove === wantsAbove) found |= bits & -bits
           continue
         }

@@ -24,9 +24,8 @@ export function nearestCandidates(
   if (rows.size < 2 * count || !scansSegments(table, attribute as StorageAttribute, rows.size)) return rows
   const column = table.column(attribute as StorageAttribute)
   const score = segmentScorer(similarity)
-  const sign = descending ? -1 : 1
   // Of each score the worst that it may be: as good as the last of these is good enough.
-  const best = new Best(count)
+  const worsts = new Best(count)
   const rowIds: number[] = []
   /** The best that each of their scores may be. */
   const bests: number[] = []
@@ -35,22 +34,21 @@ export function nearestCandidates(
     budget.examine(SEGMENT_ROWS)
     const segment = column.segment(index) as VectorSegment
     const scores = score(segment, wanted)
-    const { values, errors } = scores
-    scored += scores.count
+    scored += scores.length / 2
     let i = 0
     for (let word = 0; word < SEGMENT_WORDS; word++) {
-      for (let bits = wanted[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i++) {
-        const value = sign * values[i]!
-        const error = errors[i]!
+      for (let bits = wanted[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i += 2) {
+        const best = descending ? -scores[i + 1]! : scores[i]!
         // What is not known may be anything.
-        if (value - error > best.last) continue
+        if (best > worsts.last) continue
         rowIds.push(index * SEGMENT_ROWS + word * 32 + (31 - Math.clz32(bits & -bits)))
-        bests.push(value - error)
-        if (value + error < best.last) best.add(value + error)
+        bests.push(best)
+        const worst = descending ? -scores[i]! : scores[i + 1]!
+        if (worst < worsts.last) worsts.add(worst)
       }
     }
   })
   if (scored < rows.size) return rows
-  const found = rowIds.filter((_, i) => !(bests[i]! > best.last))
+  const found = rowIds.filter((_, i) => !(bests[i]! > worsts.last))
   return RowSet.fromSorted(Uint32Array.from(found))
 }

@@ -5,18 +5,27 @@ import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 declare const vectorLengthOffset: u32
 declare const vectorNumbersOffset: u32
 
-/** `out`: of each candidate f32 product or squared distance, f32 length. */
-export function compareVectors(
+const COSINE: u32 = 0
+const DISTANCE: u32 = 2
+/** Products of lengths beyond it and below its inverse could leave the range of f32. */
+const MAX_LENGTH: f32 = 1e18
+/** Squares of what is smaller vanish. */
+const LEAST: f32 = 1e-19
+
+/** `out`: of each candidate the least and the greatest f32 that its score can be; NaN when it may be anything. */
+export function scoreVectors(
   segments: usize,
   count: u32,
   candidates: usize,
   query: usize,
   dimension: u32,
-  distance: bool,
+  metric: u32,
+  scale: f32,
+  tolerance: f32,
   out: usize,
 ): u32 {
   const end = query + ((<usize>dimension) << 2)
-  let compared: u32 = 0
+  const start = out
   for (let segment: u32 = 0; segment < count; segment++) {
     const present = presentOf(segments, segment)
     let values = valuesOf(segments, segment)
@@ -24,16 +33,28 @@ export function compareVectors(
       for (let rest = selected(present, candidates, at); rest !== 0; rest &= rest - 1) {
         const vector = <usize>load<u32>(values + ((<usize>ctz(rest)) << 2))
         const numbers = vector + vectorNumbersOffset
-        store<f32>(out, distance ? squaredDistance(numbers, query, end) : product(numbers, query, end))
-        store<f32>(out + 4, load<f32>(vector + vectorLengthOffset))
+        let score: f32
+        let error: f32
+        if (metric === DISTANCE) {
+          score = sqrt<f32>(squaredDistance(numbers, query, end))
+          error = tolerance * score + LEAST
+        } else {
+          const length = load<f32>(vector + vectorLengthOffset)
+          score = product(numbers, query, end)
+          if (metric === COSINE) score /= length
+          else score *= scale
+          error = metric === COSINE ? tolerance : tolerance * length * scale
+          if (!(length < MAX_LENGTH && length > 1 / MAX_LENGTH)) score = NaN
+        }
+        store<f32>(out, score - error)
+        store<f32>(out + 4, score + error)
         out += 8
-        compared++
       }
       values += 256
     }
     candidates = next(candidates)
   }
-  return compared
+  return <u32>((out - start) >> 3)
 }
 
 /** Four sums, because each addition waits for the one before. */

@@ -174,14 +174,26 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
       })
     },
 
-    compareVectors(segments, count, candidates, query, dimension, distance, out) {
+    scoreVectors(segments, count, candidates, query, dimension, metric, scale, tolerance, out) {
+      const { fround } = Math
       let at = out >>> 2
       filter(segments, count, candidates, 0, 4, (address, bits) => {
         for (let rest = bits; rest !== 0; rest &= rest - 1) {
           const vector = words[(address >>> 2) + lowestBit(rest)]!
           const numbers = singles.subarray((vector + layout.vectorNumbers) >>> 2)
-          singles[at++] = comparison(numbers, singles.subarray(query >>> 2, (query >>> 2) + dimension), distance)
-          singles[at++] = singles[(vector + layout.vectorLength) >>> 2]!
+          const length = singles[(vector + layout.vectorLength) >>> 2]!
+          const sum = comparison(numbers, singles.subarray(query >>> 2, (query >>> 2) + dimension), metric === 2)
+          const isKnown = metric === 2 || (length < 1e18 && length > fround(1 / fround(1e18)))
+          const value = metric === 0 ? sum / length : metric === 1 ? sum * fround(scale) : Math.sqrt(sum)
+          const score = isKnown ? fround(value) : Number.NaN
+          const errors = [
+            tolerance,
+            fround(fround(tolerance) * length) * fround(scale),
+            fround(fround(tolerance) * score) + fround(1e-19),
+          ]
+          const error = fround(errors[metric]!)
+          singles[at++] = score - error
+          singles[at++] = score + error
         }
         return 0
       })
