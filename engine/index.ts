@@ -3,6 +3,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
+import { addCalculated } from './catalog/add-calculated.ts'
 import type { Catalog, DataClass, WireOptions } from './catalog/dataclass.ts'
 import { BinaryReader, type ByteSource } from './binary/binary-reader.ts'
 import { sweepFiles } from './binary/binary-table.ts'
@@ -23,19 +24,21 @@ import type { Task } from './pool/tasks.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
 import type { QueryLimits } from './query/query-limits.ts'
-import { bindProjection } from './query/serialise/bind-projection.ts'
-import { writeSaved } from './query/serialise/write-saved.ts'
+import { CodeNeeded } from './query/calculated-code.ts'
+import { prepareSaved, type SaveAnswer } from './query/serialise/answer-saved.ts'
+import { areOutdated, nullValues } from './storage/calculated.ts'
 import { encodeBinary } from './storage/encode-binary.ts'
-import type { SessionChanges, SessionData } from './language/session.ts'
 import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
 import type { Snapshot } from './storage/snapshot.ts'
 import { suggestion } from './suggestion.ts'
 import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
-import { FunctionErrors } from './functions/function-errors.ts'
+import { type CallerSession, type CallResult, FunctionClient } from './functions/function-client.ts'
 import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
-import type { CallTask, ClassModule, TaskOutcome } from './functions/tasks.ts'
-import type { DeleteRequest, LockRequest, LockResult, SaveRequest, SaveResult } from './write/requests.ts'
+import type { CallTask, ClassModule } from './functions/tasks.ts'
+import { type CalculatedSlice, nextSlice } from './hooks/calculate.ts'
+import { calculatedDeclarations, HookedClasses } from './hooks/hooked-classes.ts'
+import type { DeleteRequest, DeleteResult, LockRequest, LockResult, SaveRequest, SaveResult } from './write/requests.ts'
 import { WriterClient } from './write/writer-client.ts'
 import type { LinkEnd } from './write/writer-link.ts'
 
@@ -53,6 +56,7 @@ export { type EntitySetQuotas, type SessionChanges, type SessionData, TOKEN_PREF
 export { type CreateOptions, type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
 export type { QueryLimits } from './query/query-limits.ts'
 export type { ClassFunction, ClassRegistry } from './functions/class-registry.ts'
+export type { CallerSession, CallResult } from './functions/function-client.ts'
 export { FunctionErrors } from './functions/function-errors.ts'
 export type { ClassModule } from './functions/tasks.ts'
 export { parseJsonBody } from './json-body.ts'
@@ -115,11 +119,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const memory = createSharedMemory(options.memoryBytes ?? 0)
   const functions = startFunctions(options)
   try {
-    const classes = new ClassRegistry(await functions?.describe())
-    const writer = await WriterClient.start({ ...options, memory, maxWaitingBytes: options.writeQueueBytes })
+    const classes = await functions?.describe()
+    const model = addCalculated(options.model, calculatedDeclarations(classes ?? []))
+    const whole = { ...options, model }
+    const writer = await WriterClient.start({ ...whole, memory, maxWaitingBytes: options.writeQueueBytes })
     try {
-      const engine = new Engine(options, writer, memory, classes, functions)
+      const engine = new Engine(whole, writer, memory, new ClassRegistry(classes), functions)
       await engine.sweepFiles()
+      await engine.calculateOutdated()
       return engine
     } catch (error) {
       await writer.close()
@@ -142,16 +149,6 @@ export interface FunctionCall extends Pick<CallTask, 'args' | 'read' | 'keep'> {
   /** Who asks. */
   readonly session?: CallerSession
 }
-
-/** The session of a request, for the code that runs for it. */
-export interface CallerSession {
-  readonly data: SessionData
-  /** Told what the code has done to it, before the call is answered. @throws {ProtocolError} that cannot be */
-  change(changes: SessionChanges): Promise<void>
-}
-
-/** What a class function has answered. */
-export type CallResult = Exclude<TaskOutcome, { error: unknown } | { fault: unknown }>
 
 /** For those who open an engine without a config file. */
 const FUNCTIONS: FunctionPoolOptions = {
@@ -210,6 +207,8 @@ export class Engine {
   private readonly pool: QueryPool
   private readonly inlineCostMs: number
   private readonly heap: SharedHeap | undefined
+  private readonly code: FunctionClient | undefined
+  private readonly hooked: HookedClasses
 
   constructor(
     private readonly options: EngineOptions,
@@ -231,6 +230,9 @@ export class Engine {
         onThreadEnd: () => this.releaseMemory(),
       },
     )
+    this.hooked = new HookedClasses(classes.classes)
+    const { deadlineMs } = { ...FUNCTIONS, ...options.functions }
+    this.code = functions && new FunctionClient(functions, deadlineMs, onInternalError ?? (() => {}))
     this.inlineCostMs = pool.inlineCostMs
     this.heap = memory && new SharedHeap(memory)
     this.records = new ServerRecords(this.data.environment, changes => writer.putRecords({ kind: 'records', changes }))
@@ -422,7 +424,8 @@ export class Engine {
 
   /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
   write(request: SaveRequest): Promise<SaveResult> {
-    return this.writer.save(request)
+    const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
+    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(request) : this.writer.save(request)
   }
 
   /**
@@ -434,24 +437,18 @@ export class Engine {
   }
 
   /** Saves, and writes the answer: the entities as they are on the server now, with what went wrong. */
-  async save(request: SaveRequest, output: Output): Promise<{ status: number; body: Uint8Array }> {
+  async save(request: SaveRequest, output: Output): Promise<SaveAnswer> {
     const dataClass = this.dataClass(request.dataClass)
-    // A wrong $expand must not be found after the save.
-    const { layouts } = this.data
-    const projection = bindProjection(dataClass, output, layouts, this.options.limits)
-    const result = await this.write(request)
-    const failure = result.entities.find(entity => entity.failure)?.failure
-    const answer = (snapshot: Snapshot): Uint8Array => {
-      try {
-        return writeSaved(result, projection, snapshot)
-      } catch (error) {
-        if (!output.expand && !output.attributes) throw error
-        // It has been saved: what is too large or gone meanwhile must not look like a failure.
-        return writeSaved(result, bindProjection(dataClass, { form: 'entity' }, layouts, this.options.limits), snapshot)
-      }
+    if (this.hooked.onSave(dataClass)) return this.code!.saveAndAnswer(request, output)
+    let answer: ReturnType<typeof prepareSaved>
+    try {
+      answer = prepareSaved(dataClass, output, { layouts: this.data.layouts, limits: this.options.limits })
+    } catch (error) {
+      if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(request, output)
+      throw error
     }
-    // Of its own: saves of one transaction are all answered before the first of them is sent.
-    return { status: failure?.error.httpStatus ?? 200, body: this.data.read(answer).slice() }
+    const result = await this.writer.save(request)
+    return this.data.read(snapshot => answer(result, snapshot))
   }
 
   /**
@@ -466,7 +463,7 @@ export class Engine {
   ): Promise<number> {
     const rowIds = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'selection' }, caller)))
     if (rowIds.length === 0) return 0
-    const { deleted, error } = await this.writer.delete({
+    const { deleted, error } = await this.drop({
       kind: 'delete',
       dataClass: request.dataClass,
       rowIds,
@@ -476,6 +473,34 @@ export class Engine {
     if (!error) return deleted
     const cause = new ProtocolError(error)
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
+  }
+
+  private drop(request: DeleteRequest): Promise<DeleteResult> {
+    const dataClass = this.catalog.dataClassesByName.get(request.dataClass)!
+    return this.hooked.onDrop(dataClass) ? this.code!.drop(request) : this.writer.delete(request)
+  }
+
+  /** Gives the entities the values that stored calculated attributes have with the code of now, if it is another one. */
+  async calculateOutdated(): Promise<void> {
+    for (const dataClass of this.catalog.dataClasses) {
+      if (!areOutdated(this.data.environment, dataClass)) continue
+      const hasCode = this.hooked.stored(dataClass).length > 0
+      for (let done = 0, isOver = false; !isOver; ) {
+        const slice = hasCode ? await this.code!.calculate(dataClass.name, done) : await this.clear(dataClass, done)
+        ;({ done } = slice)
+        isOver = done >= slice.total
+        this.options.onProgress?.({ dataClass: dataClass.name, what: 'calculate', ...slice })
+      }
+    }
+  }
+
+  /** Their code is gone. */
+  private async clear(dataClass: DataClass, from: number): Promise<CalculatedSlice> {
+    const { request, slice } = this.data.read(snapshot =>
+      nextSlice(dataClass, snapshot, from, () => nullValues(dataClass)),
+    )
+    await this.writer.putCalculated(request)
+    return slice
   }
 
   /**
@@ -497,22 +522,10 @@ export class Engine {
    * @throws {ProtocolError} what it throws as such, or that it failed, was too late, or cannot be called now
    */
   async call({ function: called, session, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
-    const { fullName, name, target, deadlineSeconds } = called
+    const { fullName, name, target } = called
     const sets = await this.setsIn(call.args)
-    const outcome = await this.functions!.run(
-      { kind: 'call', target, function: name, fullName, sets, session: session?.data, ...call },
-      {
-        name: fullName,
-        deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
-        isSingleton: target.kind === 'singleton',
-        caller,
-      },
-    )
-    if (outcome.session) await session?.change(outcome.session)
-    if ('error' in outcome) throw new ProtocolError(outcome.error)
-    if (!('fault' in outcome)) return outcome
-    this.options.onInternalError?.(`the function ${fullName} failed: ${outcome.fault.stack}`)
-    throw FunctionErrors.THREW(fullName, outcome.fault.name)
+    const task = { kind: 'call', target, function: name, fullName, sets, session: session?.data, ...call } as const
+    return this.code!.call(called, task, session, caller)
   }
 
   /** The entity sets that arguments name. Only this thread knows where they are. */
@@ -547,9 +560,18 @@ export class Engine {
     await this.data.close()
   }
 
-  /** Here and now what costs less than handing it to another thread, all else in the pool. */
+  /** Here and now what costs less than handing it to another thread, all else in the pool, or where the code for it is. */
   private run(task: Task, caller?: Caller): Promised<Uint8Array> {
-    return this.runHere(task) ?? this.pool.run(task, caller)
+    if (!this.code) return this.runHere(task) ?? this.pool.run(task, caller)
+    const runWithCode = (error: unknown): Promise<Uint8Array> => {
+      if (error instanceof CodeNeeded) return this.code!.read(task, caller)
+      throw error
+    }
+    try {
+      return this.runHere(task) ?? this.pool.run(task, caller).catch(runWithCode)
+    } catch (error) {
+      return runWithCode(error)
+    }
   }
 
   /** @returns undefined when it costs too much for this thread */

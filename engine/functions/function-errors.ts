@@ -20,28 +20,27 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     http: 405,
     message: (name: string) => `the function ${name} cannot be called by GET; use POST`,
   },
-  /** The log tells what it was. */
+  /** The log tells what it was. `name`: the function Employee.raise. */
   THREW: {
     errCode: 1562,
     http: 500,
-    message: (name: string, what: string) =>
-      `the function ${name} failed with ${what}; the log of the server tells more`,
+    message: (name: string, what: string) => `${name} failed with ${what}; the log of the server tells more`,
   },
   DEADLINE: {
     errCode: 1562,
     http: 503,
-    message: (name: string, seconds: number) => `the function ${name} was stopped: it may take ${seconds} s`,
+    message: (name: string, seconds: number) => `${name} was stopped: it may take ${seconds} s`,
   },
   ENDED_THREAD: {
     errCode: 1562,
     http: 500,
-    message: (name: string, how: string) => `the function ${name} was stopped: ${how}`,
+    message: (name: string, how: string) => `${name} was stopped: ${how}`,
   },
   REFUSED: {
     errCode: 1562,
     http: 503,
     message: (name: string, seconds: number) =>
-      `the function ${name} is not called: it had to be stopped every time of late; it can be tried again in ${seconds} s`,
+      `${name} is not called: it had to be stopped every time of late; it can be tried again in ${seconds} s`,
   },
   BUSY: {
     errCode: 1562,

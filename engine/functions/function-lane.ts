@@ -22,6 +22,8 @@ export interface LaneOptions {
   onOutcome(task: BatchTask, outcome: FunctionOutcome): void
   /** The thread waits. `rest` are tasks of its batch that it did not begin. */
   onIdle(rest: readonly BatchTask[]): void
+  /** Something for the log. */
+  onNote(text: string): void
   /** The thread wants to write. @returns to be called when it has ended */
   connectWriter(end: LinkEnd): () => void
   /** The thread is gone. `running` is the task that it was at, if any; `rest` were not begun. */
@@ -126,6 +128,7 @@ export class FunctionLane {
       this.isIdle = true
       this.options.onReady(message.classes)
     } else if ('connect' in message) this.onGone.push(this.options.connectWriter(message.connect))
+    else if ('note' in message) this.options.onNote(message.note)
     else if ('importing' in message) this.importing = this.options.modules[message.importing]
     else this.reason = message.refused
   }

@@ -23,7 +23,7 @@ export interface FunctionPoolOptions {
 }
 
 export interface RunOptions {
-  /** By which the breaker and messages know it: `Employee.raise`. */
+  /** By which the breaker and messages know it: `the function Employee.raise`. */
   readonly name: string
   /** Undefined: that of the pool. */
   readonly deadlineMs?: number | undefined
@@ -177,6 +177,7 @@ export class FunctionPool {
         this.putBack(group, rest)
         this.sendNext(group)
       },
+      onNote: text => this.onInternalError(text),
       connectWriter: end => this.hooks!.connectWriter(end),
       onEnd: ({ reason, running, isLate, rest }) => {
         group.lanes.delete(lane)

@@ -44,7 +44,12 @@ try {
   let runner: TaskRunner | undefined
   port.on('message', (message: ToFunctionThread) => {
     if ('open' in message) {
-      runner = new TaskRunner(message.open, classes, end => port.postMessage({ connect: end }, [end.port]))
+      runner = new TaskRunner({
+        open: message.open,
+        classes,
+        connectWriter: end => port.postMessage({ connect: end }, [end.port]),
+        onFault: note => post({ note }),
+      })
     } else runBatch(runner!, message.batch)
   })
   post({ classes: classes.map(describeClass) })

@@ -1,14 +1,21 @@
 import { ProtocolError } from '../errors.ts'
-import type { AuthorClass } from '../language/describe-classes.ts'
+import { nextSlice } from '../hooks/calculate.ts'
+import { HookedClasses } from '../hooks/hooked-classes.ts'
+import { Hooks } from '../hooks/hooks.ts'
+import { attachCalculated } from '../hooks/live-values.ts'
+import { saveElements } from '../hooks/save-elements.ts'
+import { type AuthorClass, describeClass } from '../language/describe-classes.ts'
 import { Language } from '../language/language.ts'
+import { planTask } from '../pool/plan-task.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
+import { prepareSaved } from '../query/serialise/answer-saved.ts'
 import { openReadStore, type ReadStoreOptions } from '../storage/open-read-store.ts'
 import { type LinkEnd, WriterLink } from '../write/writer-link.ts'
 import { SetCounts } from '../entity-set/set-counts.ts'
 import { type SessionSurroundings, TaskSession, TOKEN_PREFIX } from '../language/session.ts'
 import type { Environment } from '../storage/environment.ts'
 import { runCall } from './run-call.ts'
-import type { FunctionOutcome, FunctionTask, TaskOutcome } from './tasks.ts'
+import type { CalculateTask, FunctionOutcome, FunctionTask, SaveTask, TaskOutcome } from './tasks.ts'
 
 function sessionSurroundings(environment: Environment): SessionSurroundings {
   return {
@@ -30,16 +37,24 @@ export interface FunctionScope {
   readonly limits: QueryLimits
 }
 
+interface RunnerOptions {
+  readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits }
+  readonly classes: readonly AuthorClass[]
+  connectWriter(end: LinkEnd): void
+  /** Is told what goes wrong when no client can be told any more. */
+  onFault(text: string): void
+}
+
 /** Does tasks, each on the newest state of the data, and turns whatever they throw into an outcome. */
 export class TaskRunner {
   private readonly scope: FunctionScope
   private readonly surroundings: SessionSurroundings
+  private readonly hooks: Hooks
 
-  constructor(
-    { store, limits }: { store: ReadStoreOptions; limits: QueryLimits },
-    classes: readonly AuthorClass[],
-    connectWriter: (end: LinkEnd) => void,
-  ) {
+  constructor({ open, classes, connectWriter, onFault }: RunnerOptions) {
+    const { store, limits } = open
+    const descriptors = classes.map(describeClass)
+    this.hooks = new Hooks(new HookedClasses(descriptors), error => onFault(textOf(error)))
     const data = openReadStore(store)
     this.surroundings = sessionSurroundings(data.environment)
     const language = new Language({
@@ -47,14 +62,16 @@ export class TaskRunner {
       limits,
       classes,
       writer: new WriterLink(connectWriter),
+      hooks: this.hooks,
     })
+    attachCalculated(language, descriptors, this.hooks)
     this.scope = { language, limits }
   }
 
   run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
     const session = task.session && new TaskSession(task.session, this.surroundings)
     const outcome = outcomeOf(() =>
-      this.scope.language.run({ deadlineAt: Date.now() + deadlineMs, session }, () => runCall(task, this.scope)),
+      this.scope.language.run({ deadlineAt: Date.now() + deadlineMs, session }, () => this.outcome(task)),
     )
     try {
       const changes = session?.changes()
@@ -64,6 +81,45 @@ export class TaskRunner {
         throw error
       })
     }
+  }
+
+  private outcome(task: FunctionTask): TaskOutcome {
+    const { language, limits } = this.scope
+    switch (task.kind) {
+      case 'call':
+        return runCall(task, this.scope)
+      case 'read': {
+        const { catalog, layouts } = language.options.store
+        return { body: planTask(task.task, { catalog, layouts, limits }, language.context).run().slice() }
+      }
+      case 'save':
+        return this.save(task)
+      case 'drop':
+        return { dropped: language.drop(task.request) }
+      case 'calculate':
+        return this.calculate(task)
+    }
+  }
+
+  private save({ request, output }: SaveTask): TaskOutcome {
+    const { language, limits } = this.scope
+    const { layouts } = language.options.store
+    const { dataClass } = language.binding(request.dataClass)
+    const { onFault } = this.hooks
+    const answer = output && prepareSaved(dataClass, output, { layouts, limits, onFault })
+    return saveElements(request, language, this.hooks, saved => ({
+      saved: answer ? answer(saved, language.snapshot) : saved,
+    }))
+  }
+
+  private calculate({ dataClass: name, from }: CalculateTask): TaskOutcome {
+    const { language } = this.scope
+    const binding = language.binding(name)
+    const { request, slice } = nextSlice(binding.dataClass, language.snapshot, from, rowId =>
+      this.hooks.calculatedOrNull(binding.entity(rowId)),
+    )
+    language.putCalculated(request)
+    return { calculated: slice }
   }
 }
 
@@ -87,6 +143,8 @@ function outcomeOfThrown(thrown: unknown): TaskOutcome {
   }
   return { error: { name: 'FUNCTIONS.THROWN', httpStatus: 500, entries: [entry] } }
 }
+
+const textOf = (thrown: unknown): string => (thrown instanceof Error ? String(thrown.stack) : describe(thrown))
 
 function describe(thrown: unknown): string {
   try {

@@ -1,9 +1,13 @@
 import type { ErrorData } from '../errors.ts'
+import type { CalculatedSlice } from '../hooks/calculate.ts'
 import type { ClassDescriptor } from '../language/describe-classes.ts'
 import type { SessionChanges, SessionData } from '../language/session.ts'
+import type { Task } from '../pool/tasks.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
-import type { ReadRequest } from '../query/request.ts'
+import type { Output, ReadRequest } from '../query/request.ts'
+import type { SaveAnswer } from '../query/serialise/answer-saved.ts'
 import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../write/requests.ts'
 import type { LinkEnd } from '../write/writer-link.ts'
 
 /** A module with classes of an author. Plain data, so that it can be sent to the threads that load it. */
@@ -41,12 +45,41 @@ export interface CallTask {
   readonly read: ReadRequest | undefined
   /** A selection that it returns is to become an entity set: its members are wanted, not a page of it. */
   readonly keep: boolean
-  /** Who asks. Undefined: the server itself. */
-  readonly session?: SessionData | undefined
+}
+
+/** A read whose answer takes code: of calculated attributes, or of restrict events. */
+export interface ReadTask {
+  readonly kind: 'read'
+  readonly task: Task
+}
+
+/** A save with the code of its dataclass around it. */
+export interface SaveTask {
+  readonly kind: 'save'
+  readonly request: SaveRequest
+  /** How its answer shows the entities; undefined: only what came of it is wanted. */
+  readonly output: Output | undefined
+}
+
+/** A deletion with the events of all that go. */
+export interface DropTask {
+  readonly kind: 'drop'
+  readonly request: DeleteRequest
+}
+
+/** Some rows of a dataclass get the values that their stored calculated attributes have with the code of now. */
+export interface CalculateTask {
+  readonly kind: 'calculate'
+  readonly dataClass: string
+  /** First row id. */
+  readonly from: number
 }
 
 /** What a function thread can be asked. */
-export type FunctionTask = CallTask
+export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | CalculateTask) & {
+  /** Who asks. Undefined: the server itself. */
+  readonly session?: SessionData | undefined
+}
 
 /** What came of a task, and of the session that it ran for. */
 export type FunctionOutcome = TaskOutcome & { readonly session?: SessionChanges | undefined }
@@ -58,6 +91,9 @@ export type TaskOutcome =
   | { readonly members: Uint8Array; readonly dataClass: string }
   /** An answer in the function's own words. */
   | { readonly message: RawAnswer }
+  | { readonly saved: SaveResult | SaveAnswer }
+  | { readonly dropped: DeleteResult }
+  | { readonly calculated: CalculatedSlice }
   /** A `ProtocolError`. */
   | { readonly error: ErrorData }
   /** Anything else that was thrown, for the log. The client learns the kind of it only. */
@@ -109,5 +145,7 @@ export type FromFunctionThread =
   | { readonly index: number; readonly outcome: FunctionOutcome }
   /** To be connected with the writer thread. */
   | { readonly connect: LinkEnd }
+  /** Something went wrong that no client can be told of. */
+  | { readonly note: string }
   /** `done` tasks of the batch were run; the thread waits for another batch. */
   | { readonly done: number }

@@ -1,13 +1,15 @@
 import type { RelatedEntityAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { type ErrorData, ProtocolError } from '../errors.ts'
+import { BINDING } from '../language/binding.ts'
 import type { EntityBase } from '../language/entity.ts'
 import { internals } from '../language/entity.ts'
 import type { Language } from '../language/language.ts'
 import { findUnlinked, identify, type Row, type Unlinked, withCascades } from '../write/delete-entities.ts'
 import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../write/requests.ts'
 import { describe, WriteErrors } from '../write/write-errors.ts'
-import { busyFailure, eventFailure } from './hook-errors.ts'
+import type { EventCode } from './event-code.ts'
+import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
 
 export type DropRequest = Omit<DeleteRequest, 'kind'>
@@ -142,18 +144,23 @@ class Drop {
     const looked = { row, entity, failure: undefined as ErrorData | undefined }
     this.looked.set(id, looked)
     this.hooks.dropping.add(id)
-    for (const kind of ['validateDrop', 'dropping'] as const) {
-      const names = dataClass.attributes.map(({ name }) => name)
-      const error = events.run(kind, entity, names)
-      if (!error) continue
-      looked.failure = failureOf(
-        eventFailure(error, kind === 'validateDrop', WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)),
-        key,
-        dataClass,
-      )
-      break
-    }
+    looked.failure = this.askEvents(events, entity, WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
     return looked.failure
+  }
+
+  private askEvents(events: EventCode, entity: EntityBase, consequence: ProtocolError): ErrorData | undefined {
+    const { dataClass } = entity[BINDING]
+    const names = dataClass.attributes.map(({ name }) => name)
+    try {
+      for (const kind of ['validateDrop', 'dropping'] as const) {
+        const error = events.run(kind, entity, names)
+        if (error) return failureOf(eventFailure(error, kind === 'validateDrop', consequence), consequence)
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof ProtocolError)) this.hooks.onFault(thrown)
+      return thrownFailure(thrown, dataClass.name, consequence).error
+    }
+    return undefined
   }
 
   /** An entity that stays, without the relations: what is stored of its calculated attributes then. */
@@ -176,8 +183,7 @@ class Drop {
 }
 
 /** A deletion that a mild error stops has failed all the same. */
-function failureOf({ error, status }: SaveFailure, key: string, dataClass: DataClass): ErrorData {
+function failureOf({ error, status }: SaveFailure, consequence: ProtocolError): ErrorData {
   if (error.entries.length > 1) return error
-  const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
   return { ...new ProtocolError(error).followedBy(consequence).toData(), saveStatus: status }
 }

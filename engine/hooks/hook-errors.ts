@@ -39,6 +39,13 @@ export function busyFailure(action: 'save' | 'drop', dataClass: string): SaveFai
   return { status: OTHER, error: error.toData() }
 }
 
+/** What code throws that is no error object: of a query that it asks, or a fault of its own, which is for the log. */
+export function thrownFailure(thrown: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
+  const name = thrown instanceof Error ? thrown.name : `a thrown ${typeof thrown}`
+  const error = thrown instanceof ProtocolError ? thrown : WriteErrors.EVENT_FAILED(dataClass, name)
+  return { status: OTHER, error: error.followedBy(consequence).toData() }
+}
+
 /** What JSON keeps of it: an author may have put anything into it. */
 function plainCopy(value: unknown): unknown {
   try {

@@ -1,5 +1,5 @@
 import type { CalculatedDeclaration } from '../catalog/add-calculated.ts'
-import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { StorageAttribute, ValueAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { EventKind } from '../language/decorators.ts'
 import type { ClassDescriptor } from '../language/describe-classes.ts'
@@ -13,15 +13,23 @@ const DROP_EVENTS: readonly EventKind[] = ['validateDrop', 'dropping', 'afterDro
 export class HookedClasses {
   private readonly byName = new Map<string, EventCode>()
   private readonly restricting = new Map<string, EventCode>()
-  private readonly onDropCache = new Map<DataClass, boolean>()
+  private readonly calculated = new Map<string, ReadonlySet<string>>()
+  private readonly known = {
+    stored: new WeakMap<DataClass, readonly StorageAttribute[]>(),
+    onSave: new WeakMap<DataClass, boolean>(),
+    onDrop: new WeakMap<DataClass, boolean>(),
+  }
 
   constructor(classes: readonly ClassDescriptor[]) {
     for (const { kind, dataClass, members } of classes) {
-      if (kind === 'entity') this.byName.set(dataClass!, new EventCode(dataClass!, members))
-    }
-    // The restrict event belongs to the class of the dataclass.
-    for (const { kind, dataClass, members } of classes) {
+      // The restrict event belongs to the class of the dataclass.
       if (kind === 'dataClass') this.restricting.set(dataClass!, new EventCode(dataClass!, members))
+      if (kind !== 'entity') continue
+      this.byName.set(dataClass!, new EventCode(dataClass!, members))
+      this.calculated.set(
+        dataClass!,
+        new Set(members.filter(member => member.kind === 'calculated').map(({ name }) => name)),
+      )
     }
   }
 
@@ -37,13 +45,16 @@ export class HookedClasses {
 
   /** Whether a save has to be looked at by code first. */
   onSave(dataClass: DataClass): boolean {
-    const events = this.events(dataClass)
-    return (
-      this.stored(dataClass).length > 0 ||
-      SAVE_EVENTS.some(kind => events?.has(kind)) ||
-      this.restrict(dataClass) !== undefined ||
-      dataClass.attributes.some(attribute => attribute.kind === 'calculated' && attribute.calculation?.settable)
-    )
+    return remember(this.known.onSave, dataClass, () => {
+      const events = this.events(dataClass)
+      return (
+        this.stored(dataClass).length > 0 ||
+        SAVE_EVENTS.some(kind => events?.has(kind)) ||
+        this.restrict(dataClass) !== undefined ||
+        // Its setter gets what is sent; without one it is for code to say whether the value is the one that is sent back.
+        dataClass.attributes.some(attribute => attribute.kind === 'calculated' && this.hasCode(attribute))
+      )
+    })
   }
 
   hasDropEvents(dataClass: DataClass): boolean {
@@ -53,12 +64,7 @@ export class HookedClasses {
 
   /** Whether a deletion of an entity may reach one that code has to look at first. */
   onDrop(dataClass: DataClass): boolean {
-    let known = this.onDropCache.get(dataClass)
-    if (known === undefined) {
-      known = this.reach(dataClass).length > 0
-      this.onDropCache.set(dataClass, known)
-    }
-    return known
+    return remember(this.known.onDrop, dataClass, () => this.reach(dataClass).length > 0)
   }
 
   /** Dataclasses that a deletion of an entity may reach, and whose code has to look at what becomes of theirs. */
@@ -77,9 +83,21 @@ export class HookedClasses {
   }
 
   /** Stored calculated attributes that have code. */
-  stored(dataClass: DataClass): StorageAttribute[] {
-    return storedCalculated(dataClass).filter(({ calculation }) => calculation!.fingerprint !== '')
+  stored(dataClass: DataClass): readonly StorageAttribute[] {
+    return remember(this.known.stored, dataClass, () =>
+      storedCalculated(dataClass).filter(attribute => this.hasCode(attribute)),
+    )
   }
+
+  private hasCode({ dataClass, name }: ValueAttribute): boolean {
+    return this.calculated.get(dataClass.name)?.has(name) ?? false
+  }
+}
+
+function remember<T>(known: WeakMap<DataClass, T>, dataClass: DataClass, find: () => T): T {
+  const found = known.get(dataClass) ?? find()
+  known.set(dataClass, found)
+  return found
 }
 
 /** The calculated attributes that classes declare. */

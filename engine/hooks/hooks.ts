@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
-import { BINDING } from '../language/binding.ts'
+import { BINDING, type Binding } from '../language/binding.ts'
 import { type EntityBase, type EntityHooks, internals } from '../language/entity.ts'
 import type { Language } from '../language/language.ts'
 import { toJson } from '../language/values.ts'
+import { nullValues } from '../storage/calculated.ts'
 import type { DeleteResult, SaveFailure } from '../write/requests.ts'
+import { identify } from '../write/delete-entities.ts'
 import { describe, WriteErrors } from '../write/write-errors.ts'
 import { computedValue } from './computed-value.ts'
 import { type DropRequest, dropWithEvents } from './drop.ts'
@@ -32,6 +34,9 @@ export class Hooks implements EntityHooks {
   /** Rows whose drop has begun, as `identify` names them. */
   readonly dropping = new Set<number>()
   private readonly touching = new Map<EntityBase, Set<StorageAttribute>>()
+
+  /** Entities that are shown as they would be, by `identify`. */
+  private readonly shown = new Map<number, EntityBase>()
 
   /** @param onFault what goes wrong when it is too late to tell the client: for the log */
   constructor(
@@ -101,6 +106,29 @@ export class Hooks implements EntityHooks {
     }
   }
 
+  /** Runs `work`, in which what is calculated of these entities is of their values in memory. */
+  showing<T>(entities: readonly EntityBase[], work: () => T): T {
+    for (const entity of entities) {
+      const { dataClass, language } = entity[BINDING]
+      const rowId = internals.rowId(entity)
+      if (rowId !== undefined) this.shown.set(identify({ dataClass, rowId }), entity)
+      // What has been computed is of what is stored.
+      language.version++
+    }
+    try {
+      return work()
+    } finally {
+      this.shown.clear()
+      for (const entity of entities) entity[BINDING].language.version++
+    }
+  }
+
+  /** The entity whose calculated attributes are asked for. */
+  entityOf(binding: Binding, rowId: number): EntityBase {
+    const shown = this.shown.size > 0 && this.shown.get(identify({ dataClass: binding.dataClass, rowId }))
+    return shown || binding.entity(rowId)
+  }
+
   drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {
     return dropWithEvents(request, language, this, send)
   }
@@ -109,6 +137,16 @@ export class Hooks implements EntityHooks {
   calculated(entity: EntityBase): Record<string, unknown> {
     const stored = this.classes.stored(entity[BINDING].dataClass)
     return Object.fromEntries(stored.map(each => [each.name, toJson(each, computedValue(entity, each))]))
+  }
+
+  /** The same for what is stored already: an entity whose code fails has no values. */
+  calculatedOrNull(entity: EntityBase): Record<string, unknown> {
+    try {
+      return this.calculated(entity)
+    } catch (error) {
+      this.onFault(error)
+      return nullValues(entity[BINDING].dataClass)
+    }
   }
 
   private calculate(entity: EntityBase): void {

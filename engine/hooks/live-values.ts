@@ -5,10 +5,11 @@ import type { ClassDescriptor } from '../language/describe-classes.ts'
 import type { Language } from '../language/language.ts'
 import { attachCode, type CalculatedCode, type QueryText } from '../query/calculated-code.ts'
 import { QueryErrors } from '../query/query-errors.ts'
+import type { Hooks } from './hooks.ts'
 import { computedValue } from './computed-value.ts'
 
 /** Lets the queries of this thread run the code of the calculated attributes that are not stored. */
-export function attachCalculated(language: Language, classes: readonly ClassDescriptor[]): void {
+export function attachCalculated(language: Language, classes: readonly ClassDescriptor[], hooks: Hooks): void {
   for (const { kind, dataClass, members } of classes) {
     if (kind !== 'entity') continue
     const binding = language.binding(dataClass!)
@@ -19,7 +20,7 @@ export function attachCalculated(language: Language, classes: readonly ClassDesc
       if (attribute?.kind !== 'calculated') continue
       const query = handler('queryOf', name)
       const orderBy = handler('orderByOf', name)
-      const code = new AuthorCode(attribute, binding)
+      const code = new AuthorCode(attribute, binding, hooks)
       attachCode(attribute, {
         value: rowId => code.value(rowId),
         ...(query && { query: code.query(query) }),
@@ -38,6 +39,7 @@ class AuthorCode {
   constructor(
     private readonly attribute: CalculatedAttribute,
     private readonly binding: Binding,
+    private readonly hooks: Hooks,
   ) {}
 
   value(rowId: number): Value {
@@ -72,7 +74,7 @@ class AuthorCode {
   }
 
   private compute(rowId: number): Value {
-    return computedValue(this.binding.entity(rowId), this.attribute)
+    return computedValue(this.hooks.entityOf(this.binding, rowId), this.attribute)
   }
 
   /** What the method leaves in the event counts more than what it returns. It is called on the dataclass. */

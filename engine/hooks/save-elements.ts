@@ -8,8 +8,10 @@ import { toJson } from '../language/values.ts'
 import { convertValue } from '../write/convert.ts'
 import { isJsonObject, parseBody } from '../write/parse-body.ts'
 import type { HookedElement, SavedEntity, SaveRequest, SaveResult } from '../write/requests.ts'
-import { linkedKey } from '../write/save-entity.ts'
+import { linkedKey, own, sameValue } from '../write/save-entity.ts'
 import { describe, saveFailure, WriteErrors } from '../write/write-errors.ts'
+import { computedValue } from './computed-value.ts'
+import { thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
 
 /** Entities of one request to the writer: others get in between. */
@@ -18,13 +20,20 @@ const SLICE = 500
 /**
  * Saves the body of a client with the code of its dataclass around it. The writer gets the body as it came, so that it
  * tells what is wrong with it as always, and what code has made of each element.
+ * @param answer what is calculated of entities that are not saved is of their new values in it
  * @throws what the body has against it as a whole; what code throws
  * Source: base specification 4.4; protocol notes 5 and 9.
  */
-export function saveElements(request: SaveRequest, language: Language, hooks: Hooks): SaveResult {
+export function saveElements<Answer>(
+  request: SaveRequest,
+  language: Language,
+  hooks: Hooks,
+  answer: (saved: SaveResult) => Answer,
+): Answer {
   const binding = language.binding(request.dataClass)
   const { elements, many } = parseBody(request.body, binding.dataClass)
   const entities: SavedEntity[] = []
+  const fine: EntityBase[] = []
   let globalStamp = 0
   for (const slice of request.atomic || request.mode !== 'update' ? [elements] : slices(elements)) {
     const prepared = slice.map(element => prepare(element, request.trusted ?? false, binding, hooks))
@@ -34,10 +43,14 @@ export function saveElements(request: SaveRequest, language: Language, hooks: Ho
     for (const [i, saved] of result.entities.entries()) {
       entities.push(saved)
       const { entity } = prepared[i]!
+      if (entity && !saved.failure) fine.push(entity)
       if (entity && request.mode === 'update') hooks.afterSave(entity, saved.failure)
     }
   }
-  return { kind: 'save', many, entities, globalStamp }
+  const { mode, atomic } = request
+  // Their new values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
+  const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
+  return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
 }
 
 /** An entity that comes twice is seen the second time as the first has left it. */
@@ -66,28 +79,60 @@ const UNSEEN = -1
 
 function prepare(element: unknown, trusted: boolean, binding: Binding, hooks: Hooks): Prepared {
   // The writer says what is wrong with it.
-  if (!isJsonObject(element)) return { hooked: { seen: UNSEEN, values: {} } }
+  if (!isJsonObject(element)) return { hooked: { seen: UNSEEN, values: {}, unchanged: [] } }
   const { dataClass } = binding
-  const key = Object.hasOwn(element, '__KEY') ? (element.__KEY ?? null) : null
+  // Nothing has been sent to the writer yet, and the other elements have nothing to do with it.
+  try {
+    return prepareEntity(element, trusted, binding, hooks)
+  } catch (thrown) {
+    if (!(thrown instanceof ProtocolError)) hooks.onFault(thrown)
+    const key = own(element, '__KEY') ?? null
+    const consequence =
+      key === null
+        ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
+        : WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name)
+    return {
+      hooked: { seen: 0, values: {}, unchanged: [], failure: thrownFailure(thrown, dataClass.name, consequence) },
+    }
+  }
+}
+
+function prepareEntity(element: Record<string, unknown>, trusted: boolean, binding: Binding, hooks: Hooks): Prepared {
+  const { dataClass } = binding
+  const key = own(element, '__KEY') ?? null
   const entity = key === null ? binding.entity(undefined) : binding.instance.get(key)
   if (!entity) {
     const problem = WriteErrors.ENTITY_NOT_FOUND(describe(key), dataClass.name)
     const failure = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name))
-    return { hooked: { seen: UNSEEN, values: {}, failure } }
+    return { hooked: { seen: UNSEEN, values: {}, unchanged: [], failure } }
   }
   const seen = entity.getStamp()
   const sent = new Map<StorageAttribute, Value>()
-  for (const [name, json] of Object.entries(element)) {
+  const given = Object.entries(element).flatMap(([name, json]) => {
     const attribute = name.startsWith('__') ? undefined : dataClass.attributesByName.get(name)
-    if (attribute && (trusted || attribute.scope === 'public'))
-      assign(entity, attribute, json, { trusted, sent, binding })
+    return attribute && (trusted || attribute.scope === 'public') ? [{ attribute, json }] : []
+  })
+  const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
+  for (const each of given) {
+    if (!unchanged.has(each)) assign(entity, each.attribute, each.json, { trusted, sent, binding })
   }
   const failure = hooks.beforeSave(entity)
   const values: Record<string, unknown> = {}
   for (const [attribute, value] of internals.changes(entity)) {
     if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
   }
-  return { hooked: { seen, values, ...(failure && { failure }) }, entity }
+  const names = Array.from(unchanged, ({ attribute }) => attribute.name)
+  return { hooked: { seen, values, unchanged: names, ...(failure && { failure }) }, entity }
+}
+
+/** A calculated value as the client has read it, when it sends a whole entity back. To be asked before anything is assigned. */
+function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
+  if (attribute.kind !== 'calculated' && !(attribute.kind === 'storage' && attribute.calculation)) return false
+  if (entity.isNew()) return false
+  const before =
+    attribute.kind === 'calculated' ? computedValue(entity, attribute) : internals.row(entity)!.value(attribute)
+  const value = convertValue(attribute, json, false)
+  return !(value instanceof ProtocolError) && sameValue(before as Value, value)
 }
 
 interface Assignment {

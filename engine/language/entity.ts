@@ -339,7 +339,7 @@ export class EntityBase {
       const seen = row ? entity.#sentStamp(row) : 0
       elements.push(row ? { __KEY: row.key, __STAMP: seen } : {})
       const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
-      hooked.push({ seen, values: Object.fromEntries(values) })
+      hooked.push({ seen, values: Object.fromEntries(values), unchanged: [] })
     }
     return { elements, hooked }
   }

@@ -6,7 +6,14 @@ import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStore } from '../storage/open-read-store.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import { suggestion } from '../suggestion.ts'
-import type { DeleteRequest, DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/requests.ts'
+import type {
+  CalculatedRequest,
+  DeleteRequest,
+  DeleteResult,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+} from '../write/requests.ts'
 import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../write/writer-link.ts'
 import { bindClasses, type Binding } from './binding.ts'
@@ -160,6 +167,11 @@ export class Language {
     return this.written(writer =>
       writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder: { owner, info } }),
     )
+  }
+
+  /** New values of stored calculated attributes. */
+  putCalculated(request: CalculatedRequest): void {
+    this.written(writer => writer.write(request))
   }
 
   /** The open transaction, where bytes of images and blobs that it has put are kept. */

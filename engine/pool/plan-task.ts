@@ -67,15 +67,12 @@ function planRead(
     },
     run() {
       const { output } = request
+      // First: a thread without the code of a calculated attribute is not to search in vain.
+      const projection = bindProjection(selection.dataClass, output, layouts, limits)
       const trace = output.describe?.path && selection.filter ? new Trace() : undefined
       const page = runPage(selection, catalog, { ...context, trace })
       const description = descriptionOf(selection, output, trace)
-      return writePage(
-        page,
-        { ...output, description },
-        bindProjection(page.dataClass, output, layouts, limits),
-        context,
-      )
+      return writePage(page, { ...output, description }, projection, context)
     },
   }
 }

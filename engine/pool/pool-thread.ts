@@ -6,6 +6,7 @@ import { workerData } from 'node:worker_threads'
 import { move } from 'piscina'
 import { isShared } from '../entity-set/members.ts'
 import { ProtocolError } from '../errors.ts'
+import { CodeNeeded } from '../query/calculated-code.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import { openReadStore, type ReadStore } from '../storage/open-read-store.ts'
 import { planTask } from './plan-task.ts'
@@ -22,6 +23,7 @@ export default function run(message: PoolMessage): PoolOutcome {
     // Others belong to a buffer that the next task uses again.
     return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
   } catch (error) {
+    if (error instanceof CodeNeeded) return { codeNeeded: true }
     return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
   }
 }

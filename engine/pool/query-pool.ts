@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { ProtocolError } from '../errors.ts'
 import { outputUrl } from '../output-root.ts'
+import { CodeNeeded } from '../query/calculated-code.ts'
 import { QueryErrors } from '../query/query-errors.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStoreOptions } from '../storage/open-read-store.ts'
@@ -78,7 +79,7 @@ export class QueryPool {
 
   /**
    * @returns the bytes of the answer, owned by the caller
-   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}
+   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link CodeNeeded}
    */
   run(task: Task, caller?: Caller): Promise<Uint8Array> {
     if (this.closing) return Promise.reject(PoolErrors.CLOSED())
@@ -152,6 +153,7 @@ export class QueryPool {
   private settle(pending: Pending, outcome: PoolOutcome): void {
     if (!this.finish(pending)) return
     if (outcome instanceof Uint8Array) pending.resolve(outcome)
+    else if ('codeNeeded' in outcome) pending.reject(new CodeNeeded())
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
   }
 

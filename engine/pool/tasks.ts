@@ -46,5 +46,7 @@ export type PoolOutcome =
   | Uint8Array
   /** A `ProtocolError`. */
   | { readonly error: ErrorData }
+  /** It takes code of authors, which these threads do not run. */
+  | { readonly codeNeeded: true }
   /** Anything else that was thrown: a fault of ours, for the log. */
   | { readonly fault: unknown }

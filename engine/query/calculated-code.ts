@@ -42,7 +42,7 @@ export const codeDecides = (): boolean => someDecide
 /** @throws {CodeNeeded} */
 export function codeOf(attribute: CalculatedAttribute): CalculatedCode {
   const code = codes.get(attribute)
-  if (!code) throw new CodeNeeded(`${attribute.dataClass.name}.${attribute.name} is computed by code`)
+  if (!code) throw new CodeNeeded()
   return code
 }
 

@@ -12,6 +12,10 @@ export const storedCalculated = ({ attributes }: DataClass): StorageAttribute[] 
 export const fingerprintsOf = (dataClass: DataClass): Record<string, string> =>
   Object.fromEntries(storedCalculated(dataClass).map(({ name, calculation }) => [name, calculation!.fingerprint]))
 
+/** The stored calculated attributes of an entity without code for them, as JSON. */
+export const nullValues = (dataClass: DataClass): Record<string, null> =>
+  Object.fromEntries(storedCalculated(dataClass).map(({ name }) => [name, null]))
+
 /** Whether the stored values come from other code than the model names now. */
 export function areOutdated({ meta }: Environment, dataClass: DataClass): boolean {
   const stored = (meta.get(fingerprintsKey(dataClass.tableNumber)) ?? {}) as Record<string, string>

@@ -12,7 +12,12 @@ import { readTableState } from './store-state.ts'
 import { type StoredRow, tableRows } from './table-rows.ts'
 
 /** Tells what is being done, for a progress bar. */
-export type Progress = (step: { dataClass: string; what: 'rewrite' | 'index'; done: number; total: number }) => void
+export type Progress = (step: {
+  dataClass: string
+  what: 'rewrite' | 'index' | 'calculate'
+  done: number
+  total: number
+}) => void
 
 /** Rows or keys of a transaction: what a crash can undo, and what a page of memory can hold. */
 const SLICE = 5_000

@@ -2,6 +2,7 @@ import type { WireOptions } from '../catalog/dataclass.ts'
 import { isShared } from '../entity-set/members.ts'
 import type { ErrorData } from '../errors.ts'
 import type { ImageScheduleOptions } from '../memory/image-schedule.ts'
+import type { Progress } from '../storage/migration-run.ts'
 import type { LockOwner } from '../storage/store-lock.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
 import type { LinkEnd } from './writer-link.ts'
@@ -41,7 +42,7 @@ export type FromWriter =
   | { kind: 'refused'; error: { name: string; message: string; problems?: readonly string[] } }
   /** Everything that fits is in shared memory. */
   | { kind: 'memoryFilled' }
-  | { kind: 'progress'; dataClass: string; what: 'rewrite' | 'index'; done: number; total: number }
+  | ({ kind: 'progress' } & Parameters<Progress>[0])
   | { kind: 'done'; outcomes: { id: number; outcome: WriteResult | ErrorData }[] }
   /** For the log: what is worth knowing. */
   | { kind: 'note'; text: string }

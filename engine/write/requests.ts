@@ -61,6 +61,8 @@ export interface HookedElement {
    * calculated attributes too.
    */
   values: Record<string, unknown>
+  /** Calculated attributes that came with the value that they have. */
+  unchanged: readonly string[]
   /** Why the entity is not to be saved. */
   failure?: SaveFailure
 }

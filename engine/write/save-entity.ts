@@ -56,7 +56,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
   const sentKey = own(element, '__KEY') ?? null
   if (sentKey === null) {
     if (hooked?.failure) return { failure: hooked.failure }
-    return new Saver(context, undefined, undefined).save(element, hooked?.values)
+    return new Saver(context, undefined, undefined).save(element, hooked)
   }
 
   const key = describe(sentKey)
@@ -86,10 +86,10 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
     )
     return { row: row.bytes, rowId, failure }
   }
-  return new Saver(context, row, transaction.entity(row, rowId)).save(element, hooked?.values)
+  return new Saver(context, row, transaction.entity(row, rowId)).save(element, hooked)
 }
 
-const own = (object: Record<string, unknown>, name: string): unknown =>
+export const own = (object: Record<string, unknown>, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
 /** An image, a blob or a relation as it was read, sent back with the whole entity. */
@@ -114,16 +114,16 @@ class Saver {
     this.references = old ? [...old.references] : []
   }
 
-  /** @param made values that code sets, whatever a client may */
-  save(element: Record<string, unknown>, made: Record<string, unknown> = {}): SavedEntity {
+  save(element: Record<string, unknown>, hooked?: HookedElement): SavedEntity {
     const { dataClass, trusted } = this.context
     for (const name of Object.keys(element)) {
-      if (name.startsWith('__')) continue
+      if (name.startsWith('__') || hooked?.unchanged.includes(name)) continue
       const attribute = dataClass.attributesByName.get(name)
       if (attribute && (attribute.scope === 'public' || trusted)) this.read(attribute, element[name])
       else this.problems.push(unknownAttribute(dataClass, name))
     }
-    for (const [name, json] of Object.entries(made)) this.make(dataClass.attributesByName.get(name), json)
+    for (const [name, json] of Object.entries(hooked?.values ?? {}))
+      this.make(dataClass.attributesByName.get(name), json)
     for (const [relation, key] of this.sentRelations) this.changeRelation(relation, key)
     if (!this.old) this.fill()
     this.link()
@@ -361,7 +361,7 @@ function unknownAttribute(dataClass: DataClass, name: string): ProtocolError {
   return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, suggestion(name, known))
 }
 
-function sameValue(a: Value, b: Value | undefined): boolean {
+export function sameValue(a: Value, b: Value | undefined): boolean {
   if (a === b) return true
   // Objects; their text is what is stored.
   return (

@@ -85,6 +85,13 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (action: string, dataClass: string) =>
       `an entity of ${dataClass} cannot be ${action === 'save' ? 'saved' : 'dropped'} by code of its own events`,
   },
+  /** The log tells what it was. */
+  EVENT_FAILED: {
+    errCode: 1562,
+    http: 500,
+    message: (dataClass: string, what: string) =>
+      `code that belongs to ${dataClass} failed with ${what}; the log of the server tells more`,
+  },
   /** Of a deletion whose events see something else each time. */
   CHANGED_MEANWHILE: {
     errCode: 1121,

@@ -15,6 +15,8 @@ import {
   type WriterThreadOptions,
 } from './messages.ts'
 import type {
+  CalculatedRequest,
+  CalculatedResult,
   DeleteRequest,
   DeleteResult,
   EntitySetsRequest,
@@ -158,6 +160,11 @@ export class WriterClient {
   /** Resolves when it is durable, also when something could not be deleted. */
   delete(request: DeleteRequest): Promise<DeleteResult> {
     return this.write(request) as Promise<DeleteResult>
+  }
+
+  /** Resolves when it is durable. */
+  putCalculated(request: CalculatedRequest): Promise<CalculatedResult> {
+    return this.write(request) as Promise<CalculatedResult>
   }
 
   /** Resolves when it is durable. */

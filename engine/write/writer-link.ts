@@ -3,6 +3,8 @@ import { type ErrorData, ProtocolError } from '../errors.ts'
 import type { Change } from '../storage/change-log.ts'
 import { isWriteResult } from './messages.ts'
 import type {
+  CalculatedRequest,
+  CalculatedResult,
   DeleteRequest,
   DeleteResult,
   LockRequest,
@@ -32,7 +34,7 @@ export const LOST = 1
 export const REFUSED = 2
 
 /** What a linked thread may ask for. */
-export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest
+export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
 
 export type ToLinkedWriter =
   | { readonly kind: 'write'; readonly request: LinkedRequest }
@@ -70,6 +72,7 @@ export class WriterLink {
   write(request: SaveRequest): { result: SaveResult; changes: readonly Change[] }
   write(request: DeleteRequest): { result: DeleteResult; changes: readonly Change[] }
   write(request: LockRequest): { result: LockResult; changes: readonly Change[] }
+  write(request: CalculatedRequest): { result: CalculatedResult; changes: readonly Change[] }
   write(request: LinkedRequest): { result: WriteResult; changes: readonly Change[] } {
     const { outcome, changes = [] } = this.ask({ kind: 'write', request })
     return { result: outcome as WriteResult, changes }

@@ -4,5 +4,6 @@ import { join } from 'node:path'
 const plugin = (name: string): string => join(process.cwd(), `test/support/plugins/${name}/index.ts`)
 
 export const staffPlugin = plugin('staff')
+export const hookedPlugin = plugin('hooked')
 export const abusePlugin = plugin('abuse')
 export const visitsPlugin = plugin('visits')

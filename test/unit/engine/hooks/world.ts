@@ -28,7 +28,7 @@ export async function openHookedWorld(
   const hooks = new Hooks(new HookedClasses(descriptors), error => faults.push(error))
   const model = addCalculated(base, calculatedDeclarations(descriptors)) as typeof company.model
   const world = await openWorld(t, { fixture: { ...company, model }, classes, hooks })
-  attachCalculated(world.language, descriptors)
+  attachCalculated(world.language, descriptors, hooks)
   const behind = new WriterLink(end => void world.engine.linkWriter(end))
   t.teardown(() => behind.close())
   const { language, run } = world
@@ -47,7 +47,7 @@ export async function openHookedWorld(
         atomic: false,
         ...request,
       }
-      return run(() => saveElements(whole, language, hooks))
+      return run(() => saveElements(whole, language, hooks, saved => saved))
     },
     /** As somebody else does, while the thread of the test is at something. Without code. */
     other(element: object): void {

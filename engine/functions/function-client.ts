@@ -1,0 +1,113 @@
+import { ProtocolError } from '../errors.ts'
+import type { CalculatedSlice } from '../hooks/calculate.ts'
+import type { SessionChanges, SessionData } from '../language/session.ts'
+import type { Caller } from '../pool/query-pool.ts'
+import type { Task } from '../pool/tasks.ts'
+import type { Output } from '../query/request.ts'
+import type { SaveAnswer } from '../query/serialise/answer-saved.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../write/requests.ts'
+import type { ClassFunction } from './class-registry.ts'
+import { FunctionErrors } from './function-errors.ts'
+import type { FunctionPool, RunOptions } from './function-pool.ts'
+import type { CallTask, FunctionTask, TaskOutcome } from './tasks.ts'
+
+/** What a class function has answered. */
+export type CallResult = Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
+
+/** The session of a request, for the code that runs for it. */
+export interface CallerSession {
+  readonly data: SessionData
+  /** Told what the code has done to it, before the call is answered. @throws {ProtocolError} that cannot be */
+  change(changes: SessionChanges): Promise<void>
+}
+
+/** Bytes of a body, and entities to delete, that get the time of one function. */
+const BYTES_PER_DEADLINE = 2 ** 20
+const ROWS_PER_DEADLINE = 10_000
+
+/**
+ * Everything that the kernel thread has done by code of authors, in threads of its own.
+ * @throws {ProtocolError} what the code throws as such, or that it failed, was too late, or cannot be run now
+ */
+export class FunctionClient {
+  constructor(
+    private readonly pool: FunctionPool,
+    private readonly deadlineMs: number,
+    private readonly onInternalError: (text: string) => void,
+  ) {}
+
+  /** @param session told what the function has done to it, before the call is answered */
+  call(
+    { fullName, target, deadlineSeconds }: ClassFunction,
+    task: CallTask & Pick<FunctionTask, 'session'>,
+    session?: CallerSession,
+    caller?: Caller,
+  ): Promise<CallResult> {
+    const options = {
+      name: `the function ${fullName}`,
+      deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
+      isSingleton: target.kind === 'singleton',
+      caller,
+    }
+    return this.run<CallResult>(task, options, session)
+  }
+
+  /** @returns the bytes of the answer, owned by the caller */
+  async read(task: Task, caller?: Caller): Promise<Uint8Array> {
+    const name = `code that reads of ${task.request.dataClass} need`
+    const { body } = await this.run<{ body: Uint8Array }>({ kind: 'read', task }, { name, caller })
+    return body
+  }
+
+  async save(request: SaveRequest): Promise<SaveResult> {
+    const { saved } = await this.run<{ saved: SaveResult }>(
+      { kind: 'save', request, output: undefined },
+      this.saving(request),
+    )
+    return saved
+  }
+
+  async saveAndAnswer(request: SaveRequest, output: Output): Promise<SaveAnswer> {
+    const { saved } = await this.run<{ saved: SaveAnswer }>({ kind: 'save', request, output }, this.saving(request))
+    return saved
+  }
+
+  async drop(request: DeleteRequest): Promise<DeleteResult> {
+    const { dropped } = await this.run<{ dropped: DeleteResult }>(
+      { kind: 'drop', request },
+      {
+        name: `code of the events of ${request.dataClass}`,
+        deadlineMs: this.deadlineMs * Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE),
+      },
+    )
+    return dropped
+  }
+
+  async calculate(dataClass: string, from: number): Promise<CalculatedSlice> {
+    const name = `code of the calculated attributes of ${dataClass}`
+    const { calculated } = await this.run<{ calculated: CalculatedSlice }>(
+      { kind: 'calculate', dataClass, from },
+      { name },
+    )
+    return calculated
+  }
+
+  private saving({ dataClass, body }: SaveRequest): RunOptions {
+    const deadlineMs = this.deadlineMs * Math.max(1, Math.ceil(body.byteLength / BYTES_PER_DEADLINE))
+    return { name: `code of the events of ${dataClass}`, deadlineMs }
+  }
+
+  private async run<Outcome extends TaskOutcome>(
+    task: FunctionTask,
+    options: RunOptions,
+    session?: CallerSession,
+  ): Promise<Outcome> {
+    const outcome = await this.pool.run(task, options)
+    if (outcome.session) await session?.change(outcome.session)
+    if ('error' in outcome) throw new ProtocolError(outcome.error)
+    // A task has outcomes of its kind only.
+    if (!('fault' in outcome)) return outcome as Outcome
+    this.onInternalError(`${options.name} failed: ${outcome.fault.stack}`)
+    throw FunctionErrors.THREW(options.name, outcome.fault.name)
+  }
+}
