@@ -18,8 +18,8 @@ export class SharedHash {
     /** Of a column of texts. */
     private readonly texts: SharedTexts | undefined,
     private readonly table: number,
-    /** Whether a row exists and has the value. */
-    private readonly has: (rowId: number, cell: number | bigint) => boolean,
+    /** Those of some rows that exist and have the value. */
+    private readonly having: (rowIds: Uint32Array, cell: number | bigint) => Uint32Array,
     /** The rows of a value of which there are too many to be listed. */
     private readonly rowsOfMany: (cell: number | bigint) => Uint32Array,
   ) {}
@@ -29,7 +29,7 @@ export class SharedHash {
     const cell = this.cell(value)
     if (cell === undefined) return new Uint32Array(0)
     const rows = candidateRows(this.heap, this.table, this.hash(cell))
-    return rows ? rows.filter(rowId => this.has(rowId, cell)) : this.rowsOfMany(cell)
+    return rows ? this.having(rows, cell) : this.rowsOfMany(cell)
   }
 
   /** A row that has the value; of a unique attribute the only one. */
@@ -37,7 +37,7 @@ export class SharedHash {
     const cell = this.cell(value)
     if (cell === undefined) return undefined
     const rows = candidateRows(this.heap, this.table, this.hash(cell))
-    return rows ? rows.find(rowId => this.has(rowId, cell)) : this.rowsOfMany(cell)[0]
+    return (rows ? this.having(rows, cell) : this.rowsOfMany(cell))[0]
   }
 
   /** At least as many as there are; Infinity when too many. */

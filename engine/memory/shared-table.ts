@@ -3,7 +3,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import type { ColumnCache } from '../storage/column-cache.ts'
-import type { RowLayout } from '../storage/row-layout.ts'
+import { type RowLayout, rowBytes } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
 import type { SegmentKernels } from '../simd/segment-kernels.ts'
 import {
@@ -47,7 +47,7 @@ export class TableCache {
     readonly shape: TableShape,
     /** Parsed objects. */
     readonly objects: ColumnCache,
-    kernels: SegmentKernels | undefined,
+    readonly kernels: SegmentKernels | undefined,
   ) {
     this.views = shape.kinds.map((kind, column) => new SegmentViews(heap, texts, column, kind, kernels))
   }
@@ -67,6 +67,8 @@ export class SharedTable implements TableSnapshot, TablePages {
   /** In words. */
   private readonly directory: number
   private readonly segmentCount: number
+  /** What is read has to be used, or it is not read. */
+  protected touched = 0
   private readonly openColumns = new Map<ColumnAttribute, Column>()
 
   constructor(
@@ -104,10 +106,42 @@ export class SharedTable implements TableSnapshot, TablePages {
     const list = this.words[this.directory + TABLE_ROWS]!
     if (list === 0) return this.below().row(rowId)
     if (!this.isLive(rowId)) return undefined
-    const page = this.words[(list >>> 2) + Math.floor(rowId / ROW_PAGE_ROWS)]!
-    const address = this.words[((page + PAGE_VALUES) >>> 2) + (rowId % ROW_PAGE_ROWS)]!
+    const address = this.address(list, rowId)
     const start = address + ROW_HEADER_BYTES
-    return new RowView(this.layout, this.cache.heap.bytes, start, start + this.words[address >>> 2]!)
+    return new RowView(this.layout, this.cache.heap.bytes, start, start + this.words[address >>> 2]!, true)
+  }
+
+  copyEntities(
+    rowIds: Uint32Array,
+    slices: Uint32Array,
+    write: (bytes: Uint8Array, start: number, end: number) => void,
+  ): number {
+    const list = this.words[this.directory + TABLE_ROWS]!
+    const { kernels } = this.cache
+    if (list === 0 || !kernels) return 0
+    const dead = rowIds.findIndex(rowId => !this.isLive(rowId))
+    const addresses = this.rowAddresses(list, dead < 0 ? rowIds : rowIds.subarray(0, dead))
+    return kernels.copyRows(addresses, rowBytes(this.layout), slices, write)
+  }
+
+  prefetch(rowIds: Uint32Array): void {
+    const list = this.words[this.directory + TABLE_ROWS]!
+    const { kernels } = this.cache
+    if (list === 0 || !kernels) return
+    const live = rowIds.filter(rowId => this.isLive(rowId))
+    kernels.touchRows(this.rowAddresses(list, live), rowBytes(this.layout))
+  }
+
+  /** In a loop of little else, so that the processor waits for many of them at a time. */
+  private rowAddresses(list: number, rowIds: Uint32Array): Uint32Array {
+    const addresses = new Uint32Array(rowIds.length)
+    for (let i = 0; i < rowIds.length; i++) addresses[i] = this.address(list, rowIds[i]!) + ROW_HEADER_BYTES
+    return addresses
+  }
+
+  private address(list: number, rowId: number): number {
+    const page = this.words[(list >>> 2) + ((rowId / ROW_PAGE_ROWS) >>> 0)]!
+    return this.words[((page + PAGE_VALUES) >>> 2) + (rowId % ROW_PAGE_ROWS)]!
   }
 
   column(attribute: ColumnAttribute): Column {
@@ -197,8 +231,11 @@ export class SharedTable implements TableSnapshot, TablePages {
     const { heap, shape } = this.cache
     const column = shape.columnOf.get(attribute)!
     const table = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + shape.indexOf.get(attribute)!]!
-    const has = (rowId: number, cell: number | bigint): boolean => this.isLive(rowId) && this.has(column, rowId, cell)
-    return new SharedHash(heap, this.textsOf(column), table, has, rowsOfMany)
+    const having = (rowIds: Uint32Array, cell: number | bigint): Uint32Array => {
+      this.touch(column, rowIds)
+      return rowIds.filter(rowId => this.isLive(rowId) && this.has(column, rowId, cell))
+    }
+    return new SharedHash(heap, this.textsOf(column), table, having, rowsOfMany)
   }
 
   private order(attribute: StorageAttribute): SharedOrder | undefined {
@@ -217,6 +254,19 @@ export class SharedTable implements TableSnapshot, TablePages {
   private value(column: number, rowId: number): ColumnValue {
     const page = this.columnPage(column, Math.floor(rowId / SEGMENT_ROWS))
     return valueAt(this.cache.heap, page, rowId % SEGMENT_ROWS)
+  }
+
+  /** Reads values before they are looked at, so that the processor waits for many of them at a time. */
+  private touch(column: number, rowIds: Uint32Array): void {
+    const { words } = this
+    const list = words[this.directory + TABLE_COLUMNS + column]! >>> 2
+    const width = this.cache.shape.kinds[column] === POINTERS ? 1 : 2
+    let read = 0
+    for (let i = 0; i < rowIds.length; i++) {
+      const page = words[list + ((rowIds[i]! / SEGMENT_ROWS) >>> 0)]!
+      read ^= words[((page + PAGE_VALUES) >>> 2) + (rowIds[i]! % SEGMENT_ROWS) * width]!
+    }
+    this.touched = read
   }
 
   private has(column: number, rowId: number, cell: number | bigint): boolean {

@@ -41,7 +41,12 @@ export class RowSet implements Iterable<number> {
   static fromIds(ids: Iterable<number>): RowSet {
     const list = ids instanceof Uint32Array ? ids : Uint32Array.from(ids)
     let max = 0
-    for (let i = 0; i < list.length; i++) if (list[i]! > max) max = list[i]!
+    let isSorted = true
+    for (let i = 0; i < list.length; i++) {
+      if (list[i]! > max) max = list[i]!
+      else if (i > 0) isSorted = false
+    }
+    if (isSorted) return RowSet.fromSorted(list.slice())
     const wordCount = (max >>> 5) + 1
     // Setting bits costs less than sorting as soon as there are as many ids as words.
     return isDense(list.length, wordCount)

@@ -138,6 +138,35 @@ export interface Kernels {
     out: number,
   ): number
 
+  /**
+   * Copies slices of the texts of rows, as `,{`, one slice after the other, `}`, until `outEnd` is too near. Reads up to 15
+   * bytes behind a row.
+   * @param rows address of u32 addresses of rows
+   * @param offsets from the address of a row: where its slots begin in its text, u32 each, ascending, and where the last ends
+   * @param text from the address of a row
+   * @param slices address of the slots of each slice as two u32, the first and the one behind the last; the first is
+   * 0xffffffff for the start of the text. They ascend
+   * @param result gets u32 the end of what was written
+   * @returns number of rows copied
+   */
+  copyRows(
+    rows: number,
+    count: number,
+    offsets: number,
+    text: number,
+    slices: number,
+    slicesEnd: number,
+    out: number,
+    outEnd: number,
+    result: number,
+  ): number
+
+  /**
+   * Brings rows into the cache, all at a time. @param end from the address of a row: where its text ends, u32
+   * @param result is written to
+   */
+  touchRows(rows: number, count: number, end: number, text: number, result: number): void
+
   /** Sets the bits of the row ids that are values of the candidates. @param candidates may be 0 */
   markReferenced(segments: number, count: number, candidates: number, targets: number, targetWords: number): void
 }

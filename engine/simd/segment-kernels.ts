@@ -33,6 +33,14 @@ export interface NumberSummary {
   readonly max: number
 }
 
+/** What is where in the rows of a dataclass, in bytes from their addresses. */
+export interface RowBytes {
+  /** Where their slots begin in the text, and where the last ends. */
+  readonly offsets: number
+  readonly end: number
+  readonly text: number
+}
+
 /** Collects the row ids that are values of rows. */
 export interface ReferenceCollector {
   add(page: number, rows: Uint32Array): void
@@ -47,6 +55,8 @@ const DATA = MASK + SEGMENT_WORDS * 4
 
 /** Each value is compared with each of the list. */
 const MAX_LIST = 16
+/** Rows that are copied or touched at a time. */
+const MAX_ROWS = 256
 
 /**
  * The kernels of one thread, segment by segment, with bitmaps that are arrays of its own: copying the 512 bytes of a
@@ -57,12 +67,14 @@ export class SegmentKernels {
   private readonly words: Uint32Array
   private readonly floats: Float64Array
   private readonly singles: Float32Array
+  private readonly bytes: Uint8Array
   private readonly bits: Uint32Array
   private readonly list: number
   private readonly result: number
   private readonly mask: number
   private readonly data: number
   private readonly dataWords: number
+  private readonly end: number
 
   private constructor(
     private readonly kernels: Kernels,
@@ -73,12 +85,14 @@ export class SegmentKernels {
     this.words = new Uint32Array(buffer)
     this.floats = new Float64Array(buffer)
     this.singles = new Float32Array(buffer)
+    this.bytes = new Uint8Array(buffer)
     this.list = scratch + PAGE
     this.result = scratch + RESULT
     this.mask = scratch + MASK
     this.data = scratch + DATA
     this.bits = new Uint32Array(buffer, this.mask, SEGMENT_WORDS)
     this.dataWords = (scratchBytes - DATA) >>> 2
+    this.end = scratch + scratchBytes
   }
 
   /**
@@ -176,6 +190,43 @@ export class SegmentKernels {
     const { floats } = this
     const at = this.result >>> 3
     return { count, high: floats[at]!, low: floats[at + 1]!, min: floats[at + 2]!, max: floats[at + 3]! }
+  }
+
+  /**
+   * Slices of rows as entities with commas between: see {@link Kernels.copyRows}.
+   * @param addresses of the rows
+   * @param write gets bytes, which are valid until it returns
+   * @returns number of rows copied: fewer when one is too large for the scratch memory
+   */
+  copyRows(
+    addresses: Uint32Array,
+    { offsets, text }: RowBytes,
+    slices: Uint32Array,
+    write: (bytes: Uint8Array, start: number, end: number) => void,
+  ): number {
+    const { words, data, result } = this
+    const { length } = slices
+    const rows = data + length * 4
+    const atOnce = Math.min(addresses.length, MAX_ROWS)
+    const out = rows + atOnce * 4
+    words.set(slices, data >>> 2)
+    let copied = 0
+    while (copied < addresses.length) {
+      const some = addresses.subarray(copied, copied + atOnce)
+      words.set(some, rows >>> 2)
+      const count = this.kernels.copyRows(rows, some.length, offsets, text, data, rows, out, this.end, result)
+      if (count === 0) break
+      write(this.bytes, copied === 0 ? out + 1 : out, words[result >>> 2]!)
+      copied += count
+    }
+    return copied
+  }
+
+  /** Brings rows into the cache: what reads them then does not wait for each. @param addresses of 256 at most */
+  touchRows(addresses: Uint32Array, { end, text }: RowBytes): void {
+    const { data } = this
+    this.words.set(addresses.subarray(0, MAX_ROWS), data >>> 2)
+    this.kernels.touchRows(data, Math.min(addresses.length, MAX_ROWS), end, text, this.result)
   }
 
   private filter(run: (list: number, mask: number) => void): SegmentFilter {

@@ -44,6 +44,12 @@ export const NO_ROW = 0xffffffff
 export const headerBytes = (layout: RowLayout): number =>
   FIXED_HEADER_BYTES + 4 * layout.references.length + 4 * (layout.slots.length + 1)
 
+/** What is where in a row. */
+export function rowBytes(layout: RowLayout): { offsets: number; end: number; text: number } {
+  const text = headerBytes(layout)
+  return { offsets: FIXED_HEADER_BYTES + 4 * layout.references.length, end: text - 4, text }
+}
+
 const encoder = new TextEncoder()
 
 export function rowLayout(dataClass: DataClass, version: number, wire: WireOptions): RowLayout {

@@ -3,7 +3,10 @@ import type { Value } from '../catalog/value.ts'
 import { FIXED_HEADER_BYTES, NO_ROW, type RowLayout } from './row-layout.ts'
 import { decodeValue } from './wire-value.ts'
 
-/** A stored row, read in place. The bytes belong to the store: valid until the next read from the same snapshot. */
+/**
+ * A stored row, read in place. The bytes belong to the store: valid until the next read from the same snapshot, of a
+ * stable one until that is released.
+ */
 export class RowView {
   /** The same bytes, with the number and text conversions of a Buffer. */
   readonly buffer: Buffer
@@ -13,12 +16,14 @@ export class RowView {
   /**
    * @param bytes where the row is, perhaps among others; positions that are returned are positions in it
    * @param start of the row in them
+   * @param isStable further reads leave the bytes as they are
    */
   constructor(
     readonly layout: RowLayout,
     readonly bytes: Uint8Array,
     private readonly start = 0,
     private readonly end = bytes.length,
+    readonly isStable = false,
   ) {
     this.buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.offsetTable = start + FIXED_HEADER_BYTES + 4 * layout.references.length

@@ -25,6 +25,20 @@ export interface TableSnapshot {
   readonly rowIdLimit: number
   /** The row, or undefined when it does not exist (any more). Its bytes are valid until the next read. */
   row(rowId: number): RowView | undefined
+  /** Rows that are going to be read next, {@link PREFETCHED} at most: faster than one by one from memory far away. */
+  prefetch?(rowIds: Uint32Array): void
+  /**
+   * Copies what is sent of rows, as entities with commas between: `{`, slices of the row's text, `}`.
+   * @param slices slots from the first of each pair up to the second, which is not among them; {@link ROW_HEAD} is the
+   * start of the row. Ascending
+   * @param write gets bytes `start` … `end - 1`, valid until it returns
+   * @returns number of rows copied: fewer where one has to be read by itself
+   */
+  copyEntities?(
+    rowIds: Uint32Array,
+    slices: Uint32Array,
+    write: (bytes: Uint8Array, start: number, end: number) => void,
+  ): number
   /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
   column(attribute: ColumnAttribute): Column
   /**
@@ -40,6 +54,11 @@ export interface TableSnapshot {
   findKey(key: Value): number | undefined
   binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined
 }
+
+export const PREFETCHED = 256
+
+/** Stands for the slot before slot 0: `__KEY`, `__TIMESTAMP` and `__STAMP`. */
+export const ROW_HEAD = 0xffffffff
 
 /** Rows per segment: row `id` is entry `id % SEGMENT_ROWS` of segment `floor(id / SEGMENT_ROWS)`. */
 export const SEGMENT_ROWS = 4096

@@ -24,12 +24,18 @@ function expectPlan(plan: LogicalPlan, selection: Selection, source: Expectation
       return { rows, microseconds: input.microseconds + microseconds }
     }
     case 'Sort':
-    case 'TopN':
       return { rows: input.rows, microseconds: input.microseconds + costOfSort(plan, input.rows, snapshot) }
+    case 'TopN': {
+      const microseconds = input.microseconds + costOfSort(plan, input.rows, snapshot)
+      return { rows: pageRows(plan, input.rows), microseconds }
+    }
     case 'Limit':
-      return { rows: Math.max(0, Math.min(plan.count, input.rows - plan.skip)), microseconds: input.microseconds }
+      return { rows: pageRows(plan, input.rows), microseconds: input.microseconds }
   }
 }
+
+const pageRows = ({ skip, count }: { skip: number; count: number }, rows: number): number =>
+  Math.max(0, Math.min(count, rows - skip))
 
 /** As `sortedPage` does it. */
 function costOfSort(plan: LogicalPlan & { kind: 'Sort' | 'TopN' }, rows: number, snapshot: Snapshot): number {

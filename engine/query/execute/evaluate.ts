@@ -39,7 +39,7 @@ function run(operator: Operator, dataClass: DataClass, candidates: RowSet, conte
       if (candidates.size * VALUES_PER_INDEX_HIT < operator.rows)
         return filter(operator.filter, table, candidates, context)
       context.budget.examine(operator.rows)
-      return hits(table.index(operator.attribute)!, operator.lookup).and(candidates)
+      return within(hits(table.index(operator.attribute)!, operator.lookup), candidates, table)
     case 'ColumnFilter':
     case 'NullFilter':
       return filter(operator, table, candidates, context)
@@ -92,6 +92,10 @@ function filter(
   }
   return filterColumn(table, attribute, candidates, test, budget)
 }
+
+/** What an index finds exists: of all rows nothing has to be taken away. */
+export const within = (found: RowSet, candidates: RowSet, table: TableSnapshot): RowSet =>
+  candidates === table.live ? found : found.and(candidates)
 
 function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {
   switch (lookup.kind) {

@@ -5,7 +5,7 @@ import { SEGMENT_ROWS, SEGMENT_WORDS, type TableSnapshot } from '../../storage/s
 import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { Operator } from '../plan/physical-plan.ts'
 import { cellReader, readsSegments } from './cell-reader.ts'
-import { evaluate, type QueryContext } from './evaluate.ts'
+import { evaluate, type QueryContext, within } from './evaluate.ts'
 import { filterColumn } from './filter-column.ts'
 import type { NumberSegment } from './segment-summary.ts'
 import type { QueryBudget } from './query-budget.ts'
@@ -27,7 +27,7 @@ export function semiJoin(
   const targets = candidates.size < target.live.size ? related(table, relation, candidates, context) : target.live
   const matches = evaluate(input, relation.target, targets, context)
   if (!matchesNull && costOfReferencing(matches.size, table, target) < candidates.size) {
-    return referencing(table, relation, matches, context.budget).and(candidates)
+    return within(referencing(table, relation, matches, context.budget), candidates, table)
   }
   const test = { whenNull: matchesNull, matches: (rowId: unknown) => matches.has(rowId as number), rows: matches }
   return filterColumn(table, relation, candidates, test, context.budget)

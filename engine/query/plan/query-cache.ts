@@ -30,7 +30,7 @@ export interface QueryTexts {
 }
 
 const PARSED = { entries: 2_000, sizeBytes: 16 * 2 ** 20 }
-const PREPARED = { entries: 500, sizeBytes: 4 * 2 ** 20 }
+const PREPARED = { entries: 2_000, sizeBytes: 8 * 2 ** 20 }
 
 const parse = cachedParser(parseQuery, PARSED)
 

@@ -1,6 +1,7 @@
 import type { CalculatedAttribute, RelatedEntitiesAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
+import { ROW_HEAD } from '../../storage/snapshot.ts'
 import type { Output } from '../request.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface EntityTemplate {
   /** The slots 0 … headSlots - 1 come first, so that they are copied in one piece with the head of the row. */
   readonly headSlots: number
   readonly parts: readonly Part[]
+  /** All of it as ascending slices of a row, for {@link TableSnapshot.copyEntities}; undefined when it is not. */
+  readonly slices: Uint32Array | undefined
   /** The values in it that need other rows. */
   readonly related: readonly RelatedValue[]
 }
@@ -104,12 +107,23 @@ export function entityTemplate(
     else parts.push({ kind: 'slots', from: value.slot, to: value.slot + 1 })
   }
   const head = parts[0]?.kind === 'slots' && parts[0].from === 0 ? parts.shift() : undefined
+  const headSlots = head?.kind === 'slots' ? head.to : 0
   return {
     kind: 'entity',
     dataClass: layout.dataClass,
     layout,
-    headSlots: head?.kind === 'slots' ? head.to : 0,
+    headSlots,
     parts,
+    slices: slicesOf(headSlots, parts),
     related: values.map(({ value }) => value).filter(isRelated),
   }
+}
+
+function slicesOf(headSlots: number, parts: readonly Part[]): Uint32Array | undefined {
+  const slices = [ROW_HEAD, headSlots]
+  for (const part of parts) {
+    if (part.kind !== 'slots' || part.from < slices.at(-1)!) return undefined
+    slices.push(part.from, part.to)
+  }
+  return Uint32Array.from(slices)
 }

@@ -1,5 +1,5 @@
 import type { RowView } from '../../storage/row-view.ts'
-import type { Snapshot } from '../../storage/snapshot.ts'
+import { PREFETCHED, type Snapshot } from '../../storage/snapshot.ts'
 import { calculatedText } from '../calculated-code.ts'
 import type { QueryBudget } from '../execute/query-budget.ts'
 import type { ByteWriter } from './byte-writer.ts'
@@ -79,10 +79,12 @@ export class RowWriter {
     const table = this.snapshot.table(template.dataClass)
     if (template.related.length === 0) return rowId => table.row(rowId)
     const rows = new Map<number, RowView>()
-    for (const rowId of rowIds) {
+    const ids = Uint32Array.from(rowIds)
+    for (let i = 0; i < ids.length; i++) {
       this.budget?.step()
-      const row = rows.has(rowId) ? undefined : table.row(rowId)
-      if (row) rows.set(rowId, this.keep(row))
+      if (i % PREFETCHED === 0) table.prefetch?.(ids.subarray(i, i + PREFETCHED))
+      const row = rows.has(ids[i]!) ? undefined : table.row(ids[i]!)
+      if (row) rows.set(ids[i]!, this.keep(row))
     }
     this.prepare(template, rows)
     return rowId => rows.get(rowId)
@@ -98,6 +100,17 @@ export class RowWriter {
       const rowIds = value.kind === 'relatedEntity' ? referenced(value, rows) : this.collectMembers(value, rows)
       this.fragments.set(value, this.writeFragments(value.of, rowIds))
     }
+  }
+
+  /**
+   * As many of the entities as can be copied together, with commas between.
+   * @returns their number
+   */
+  copyEntities({ dataClass, slices }: EntityTemplate, rowIds: Uint32Array): number {
+    if (!slices || this.isArray) return 0
+    this.budget?.examine(0)
+    const table = this.snapshot.table(dataClass)
+    return table.copyEntities?.(rowIds, slices, (bytes, start, end) => this.out.copy(bytes, start, end)) ?? 0
   }
 
   /** An entity with its braces, as it stands in lists and inside others. */
@@ -245,8 +258,9 @@ export class RowWriter {
     return all
   }
 
-  /** The row for longer than until the next read. */
+  /** The row for longer than until the next read. Of stable ones only the budget bounds the number. */
   private keep(row: RowView): RowView {
+    if (row.isStable) return row
     this.keptBytes += row.length
     if (this.keptBytes > this.projection.maxBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(this.projection.maxBytes)
     return row.copy()

@@ -24,6 +24,8 @@ export interface CollectionOptions {
 }
 
 const COMMA = 0x2c
+/** Between two looks at the budget. */
+const ROWS_AT_ONCE = 1024
 const DEAD_ROW = Buffer.from('{"__STAMP":0}')
 
 /**
@@ -102,13 +104,16 @@ export function writeEntity(
 }
 
 function writeRows(rowIds: Uint32Array, rows: RowWriter, read: ReturnType<RowWriter['load']>): void {
-  const { out } = rows
+  const { out, projection } = rows
   out.ascii('[')
-  for (let i = 0; i < rowIds.length; i++) {
+  for (let i = 0; i < rowIds.length; ) {
     if (i > 0) out.byte(COMMA)
-    const rowId = rowIds[i]!
+    const copied = rows.copyEntities(projection.entity, rowIds.subarray(i, i + ROWS_AT_ONCE))
+    i += copied
+    if (copied > 0) continue
+    const rowId = rowIds[i++]!
     const row = read(rowId)
-    if (row) rows.entity(rows.projection.entity, row, rowId)
+    if (row) rows.entity(projection.entity, row, rowId)
     else out.copy(DEAD_ROW)
   }
   out.ascii(']')

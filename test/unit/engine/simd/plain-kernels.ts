@@ -164,6 +164,26 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
         return found
       }),
 
+    copyRows(rows, count, offsets, text, slices, slicesEnd, out, outEnd, result) {
+      const bytes = Buffer.from(memory.buffer)
+      let copied = 0
+      for (; copied < count; copied++) {
+        const row = words[(rows >>> 2) + copied]!
+        const offset = (slot: number) => (slot === 0xffffffff ? 0 : words[((row + offsets) >>> 2) + slot]!)
+        if (offset(words[(slicesEnd >>> 2) - 1]!) + 19 > outEnd - out) break
+        out += bytes.write(',{', out)
+        for (let slice = slices >>> 2; slice < slicesEnd >>> 2; slice += 2) {
+          const [start, end] = [offset(words[slice]!), offset(words[slice + 1]!)]
+          out += bytes.copy(bytes, out, row + text + start, row + text + end)
+        }
+        out += bytes.write('}', out)
+      }
+      words[result >>> 2] = out
+      return copied
+    },
+
+    touchRows() {},
+
     markReferenced(segments, count, candidates, targets, targetWords) {
       filter(segments, count, candidates, 0, 8, (address, bits) => {
         for (let rest = bits; rest !== 0; rest &= rest - 1) {

@@ -73,3 +73,38 @@ t.test(
     t.pass()
   },
 )
+
+t.test('rows: both copy the slices of as many rows as there is room for', async t => {
+  const slot = fc.nat(4)
+  const slices = fc.uniqueArray(slot, { minLength: 2, maxLength: 4 }).map(slots => slots.sort())
+  // Longer than a few vectors and a few cache lines.
+  const row = fc.array(fc.string({ unit: 'binary-ascii', maxLength: 90 }), { minLength: 5, maxLength: 5 })
+  fc.assert(
+    fc.property(fc.nat(), fc.array(row, { maxLength: 40 }), slices, fc.nat(9_000), (seed, rows, slots, room) => {
+      world.reset(seed)
+      const [offsets, text] = [8, 32]
+      const addresses = rows.map(([head, ...values]) => {
+        const address = world.allocate(text + [head, ...values].join('').length)
+        const ends = values.map((_, i) => [head, ...values.slice(0, i)].join('').length)
+        world.words.set([...ends, [head, ...values].join('').length], (address + offsets) >>> 2)
+        Buffer.from(memory.buffer).write([head, ...values].join(''), address + text, 'latin1')
+        return address
+      })
+      const pairs = slots.length % 2 === 0 ? slots : [0xffffffff, ...slots]
+      const list = world.allocate(rows.length * 4)
+      world.words.set(addresses, list >>> 2)
+      const of = world.allocate(pairs.length * 4)
+      world.words.set(pairs, of >>> 2)
+      const [result, out] = [world.allocate(4), world.allocate(room)]
+      const [expected, found] = [plainKernels(memory, LAYOUT), simdKernels(memory, LAYOUT)!].map(kernels => {
+        const end = of + pairs.length * 4
+        const count = kernels.copyRows(list, rows.length, offsets, text, of, end, out, out + room, result)
+        const length = world.words[result >>> 2]! - out
+        return [count, Buffer.from(memory.buffer, out, length).toString('latin1')]
+      })
+      assert.deepEqual(found, expected)
+    }),
+    { numRuns: 300 },
+  )
+  t.pass()
+})

@@ -1,0 +1,94 @@
+/**
+ * Entities that a kernel copies out of shared memory are, byte for byte, those that are written one by one from LMDB.
+ */
+import t from 'tap'
+import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
+import type { Output } from '../../../../engine/query/request.ts'
+import { bindProjection } from '../../../../engine/query/serialise/bind-projection.ts'
+import { writeArray, writeCollection } from '../../../../engine/query/serialise/write-selection.ts'
+import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
+import { randomOf } from '../../../support/reference/random.ts'
+import { openMemoryWorld } from '../memory/world.ts'
+
+const PEOPLE = 1_500
+const model = {
+  name: 'copied',
+  dataClasses: {
+    Company: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        name: { type: 'string' },
+        staff: { kind: 'relatedEntities', type: 'PersonSelection', inverseName: 'employer' },
+      },
+    },
+    Person: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        name: { type: 'string' },
+        notes: { type: 'string' },
+        secret: { type: 'string', scope: 'private' },
+        employerID: { type: 'long' },
+        employer: { kind: 'relatedEntity', type: 'Company', foreignKey: 'employerID', inverseName: 'staff' },
+      },
+    },
+  },
+}
+
+const attributes = (text: string): Pick<Output, 'attributes'> => ({
+  attributes: { from: 'parameter', items: parsePathList(text) },
+})
+const OUTPUTS: Record<string, Output> = {
+  whole: { form: 'collection' },
+  'first attributes': { form: 'collection', ...attributes('ID,name') },
+  'attributes with gaps': { form: 'collection', ...attributes('ID,notes,employer') },
+  'attributes in another order': { form: 'collection', ...attributes('notes,ID') },
+  expanded: { form: 'collection', expand: parsePathList('employer') },
+  array: { form: 'array' },
+}
+
+t.test('pages of any rows and attributes are the same, with rows that are gone, repeated or very long', async t => {
+  const random = randomOf(7)
+  const world = openMemoryWorld(t, model)
+  const { catalog, layouts } = world.rows
+  const dataClass = catalog.dataClassesByName.get('Person')!
+  world.commit(rows => {
+    for (let ID = 1; ID <= 20; ID++) rows.insert('Company', { ID, name: `Company ${ID}` })
+    for (let ID = 1; ID <= PEOPLE; ID++) {
+      const length = random.chance(0.02) ? random.integer(0, 30_000) : random.integer(0, 100)
+      const notes = ID === 77 ? 'long '.repeat(60_000) : 'é"'.repeat(length)
+      const employerID = random.chance(0.1) ? null : random.integer(1, 20)
+      rows.insert('Person', { ID, name: `Person ${ID}`, notes, secret: 'secret', employerID })
+    }
+  })
+  world.fill()
+  world.commit(rows => {
+    for (let i = 0; i < 200; i++) rows.delete('Person', i * 7)
+  })
+  const pages = [
+    Uint32Array.of(),
+    Uint32Array.of(75, 76, 76, 78),
+    Uint32Array.from({ length: PEOPLE + 3 }, (_, i) => i),
+    Uint32Array.from({ length: 1_200 }, () => random.integer(0, PEOPLE)),
+  ]
+  const answers = (snapshot: Snapshot): string[] =>
+    Object.values(OUTPUTS).flatMap(output => {
+      const limits = { maxExpandDepth: 5, maxAnswerBytes: 1e9 }
+      const projection = bindProjection(dataClass, output, layouts, limits)
+      return pages.map(rowIds => {
+        const page = { count: rowIds.length, first: 0, rowIds }
+        const write = output.form === 'array' ? writeArray : writeCollection
+        return Buffer.from(write(page, projection, snapshot)).toString()
+      })
+    })
+  const shared = world.reader(0)
+  const expected = world.rows.open().read(answers)
+  const found = shared.read(answers)
+  t.ok(shared.read(snapshot => snapshot.table(dataClass).copyEntities))
+  for (const [i, text] of found.entries()) {
+    JSON.parse(text)
+    t.ok(text === expected[i], `${Object.keys(OUTPUTS)[Math.floor(i / pages.length)]}, page ${i % pages.length}`)
+  }
+  shared.close()
+})
