@@ -30,10 +30,9 @@ import { areOutdated, nullValues } from './storage/calculated.ts'
 import { encodeBinary } from './storage/encode-binary.ts'
 import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
-import type { Snapshot } from './storage/snapshot.ts'
 import { suggestion } from './suggestion.ts'
 import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
-import { type CallerSession, type CallResult, FunctionClient } from './functions/function-client.ts'
+import { type CallResult, FunctionClient } from './functions/function-client.ts'
 import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
 import type { CallTask, ClassModule } from './functions/tasks.ts'
 import { type CalculatedSlice, nextSlice } from './hooks/calculate.ts'
@@ -56,7 +55,8 @@ export { type EntitySetQuotas, type SessionChanges, type SessionData, TOKEN_PREF
 export { type CreateOptions, type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
 export type { QueryLimits } from './query/query-limits.ts'
 export type { ClassFunction, ClassRegistry } from './functions/class-registry.ts'
-export type { CallerSession, CallResult } from './functions/function-client.ts'
+export type { CallerSession } from './pool/query-pool.ts'
+export type { CallResult } from './functions/function-client.ts'
 export { FunctionErrors } from './functions/function-errors.ts'
 export type { ClassModule } from './functions/tasks.ts'
 export { parseJsonBody } from './json-body.ts'
@@ -146,8 +146,6 @@ function startFunctions({ functions, now, onInternalError = () => {} }: EngineOp
 /** A call of a class function, as a client sends it. */
 export interface FunctionCall extends Pick<CallTask, 'args' | 'read' | 'keep'> {
   readonly function: ClassFunction
-  /** Who asks. */
-  readonly session?: CallerSession
 }
 
 /** For those who open an engine without a config file. */
@@ -423,9 +421,9 @@ export class Engine {
   }
 
   /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
-  write(request: SaveRequest): Promise<SaveResult> {
+  write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(request) : this.writer.save(request)
+    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(request, caller) : this.writer.save(request)
   }
 
   /**
@@ -437,14 +435,14 @@ export class Engine {
   }
 
   /** Saves, and writes the answer: the entities as they are on the server now, with what went wrong. */
-  async save(request: SaveRequest, output: Output): Promise<SaveAnswer> {
+  async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
     const dataClass = this.dataClass(request.dataClass)
-    if (this.hooked.onSave(dataClass)) return this.code!.saveAndAnswer(request, output)
+    if (this.hooked.onSave(dataClass)) return this.code!.saveAndAnswer(request, output, caller)
     let answer: ReturnType<typeof prepareSaved>
     try {
       answer = prepareSaved(dataClass, output, { layouts: this.data.layouts, limits: this.options.limits })
     } catch (error) {
-      if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(request, output)
+      if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(request, output, caller)
       throw error
     }
     const result = await this.writer.save(request)
@@ -463,21 +461,24 @@ export class Engine {
   ): Promise<number> {
     const rowIds = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'selection' }, caller)))
     if (rowIds.length === 0) return 0
-    const { deleted, error } = await this.drop({
-      kind: 'delete',
-      dataClass: request.dataClass,
-      rowIds,
-      atomic,
-      owner,
-    })
+    const { deleted, error } = await this.drop(
+      {
+        kind: 'delete',
+        dataClass: request.dataClass,
+        rowIds,
+        atomic,
+        owner,
+      },
+      caller,
+    )
     if (!error) return deleted
     const cause = new ProtocolError(error)
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
   }
 
-  private drop(request: DeleteRequest): Promise<DeleteResult> {
+  private drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)!
-    return this.hooked.onDrop(dataClass) ? this.code!.drop(request) : this.writer.delete(request)
+    return this.hooked.onDrop(dataClass) ? this.code!.drop(request, caller) : this.writer.delete(request)
   }
 
   /** Gives the entities the values that stored calculated attributes have with the code of now, if it is another one. */
@@ -521,11 +522,11 @@ export class Engine {
    * Calls a class function in a thread of its own kind.
    * @throws {ProtocolError} what it throws as such, or that it failed, was too late, or cannot be called now
    */
-  async call({ function: called, session, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
+  async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
     const { fullName, name, target } = called
     const sets = await this.setsIn(call.args)
-    const task = { kind: 'call', target, function: name, fullName, sets, session: session?.data, ...call } as const
-    return this.code!.call(called, task, session, caller)
+    const task = { kind: 'call', target, function: name, fullName, sets, ...call } as const
+    return this.code!.call(called, task, caller)
   }
 
   /** The entity sets that arguments name. Only this thread knows where they are. */
@@ -562,26 +563,28 @@ export class Engine {
 
   /** Here and now what costs less than handing it to another thread, all else in the pool, or where the code for it is. */
   private run(task: Task, caller?: Caller): Promised<Uint8Array> {
-    if (!this.code) return this.runHere(task) ?? this.pool.run(task, caller)
+    if (!this.code) return this.runHere(task, caller) ?? this.pool.run(task, caller)
     const runWithCode = (error: unknown): Promise<Uint8Array> => {
       if (error instanceof CodeNeeded) return this.code!.read(task, caller)
       throw error
     }
     try {
-      return this.runHere(task) ?? this.pool.run(task, caller).catch(runWithCode)
+      return this.runHere(task, caller) ?? this.pool.run(task, caller).catch(runWithCode)
     } catch (error) {
       return runWithCode(error)
     }
   }
 
   /** @returns undefined when it costs too much for this thread */
-  private runHere(task: Task): Uint8Array | undefined {
+  private runHere(task: Task, caller?: Caller): Uint8Array | undefined {
     if (this.inlineCostMs === 0) return undefined
     const { catalog, layouts, read } = this.data
     const { limits } = this.options
     const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * this.inlineCostMs)
     return read(snapshot => {
-      const budget = new QueryBudget({ ...limits, timeoutMs: Math.min(limits.timeoutMs, overrunMs) })
+      const counter = { examined: 0 }
+      const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
+      const budget = new QueryBudget({ ...limits, timeoutMs, counter })
       const planned = planTask(task, { catalog, layouts, limits }, { snapshot, budget })
       if (planned.cost() > this.inlineCostMs * 1000) return undefined
       try {
@@ -589,6 +592,8 @@ export class Engine {
       } catch (error) {
         if (budget.isOver && overrunMs < limits.timeoutMs) return undefined
         throw error
+      } finally {
+        caller?.examined?.(counter.examined)
       }
     })
   }

@@ -2,7 +2,6 @@ import {
   type CallResult,
   type ClassFunction,
   type Engine,
-  type FunctionCall,
   FunctionErrors,
   kept,
   readTimeout,
@@ -27,23 +26,21 @@ export function callFunction(engine: Engine, called: ClassFunction, request: Res
   const isGet = request.verb === 'GET' || request.verb === 'HEAD'
   if (!isGet && request.verb !== 'POST') return methodNotApplicable('a class function', request.verb, VERBS)
   if (isGet && !called.allowedOnHTTPGET) return notByGet(called)
-  const session = request.callerSession
   return isGet
-    ? call(engine, { function: called, session, args: request.parameter('$params') }, request)
-    : request
-        .body()
-        .then(body => call(engine, { function: called, session, args: body.length > 0 ? body : undefined }, request))
+    ? call(engine, called, request, request.parameter('$params'))
+    : request.body().then(body => call(engine, called, request, body.length > 0 ? body : undefined))
 }
 
 async function call(
   engine: Engine,
-  invocation: Pick<FunctionCall, 'function' | 'session' | 'args'>,
+  called: ClassFunction,
   request: RestRequest,
+  args: Uint8Array | string | undefined,
 ): Promise<Reply> {
   const { read, transport } = request
   const keep = request.parameter('$method') === 'entityset'
   const setOptions = request.session.entitySetOptions(readTimeout(request.parameter('$timeout')))
-  const result = await engine.call({ ...invocation, read, keep }, transport)
+  const result = await engine.call({ function: called, args, read, keep }, transport)
   if (!keep) return replyTo(result)
   if ('members' in result) {
     const { dataClass, members } = result
@@ -58,7 +55,7 @@ async function call(
     const body = engine.read({ dataClass, source: sourceOf(set.members), skip, top, output }, transport)
     return encoded(await kept(body), 200, { 'Content-Location': uri })
   }
-  if (!('body' in result) || invocation.function.target.kind !== 'entitySelection') return replyTo(result)
+  if (!('body' in result) || called.target.kind !== 'entitySelection') return replyTo(result)
   // The function has returned no selection, so the one that it was called on is kept. Source: protocol notes, 7.4.
   const set = await engine.entitySets.create(read, setOptions, transport)
   const text = typeof result.body === 'string' ? result.body : Buffer.from(result.body).toString()

@@ -24,6 +24,7 @@ export class RestRequest {
 
   /** Who answers, when the path says so, as it does with the name of a class function. */
   answerBy: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
+  private caller: CallerSession | undefined
   private received: Promise<Uint8Array> | undefined
 
   constructor(
@@ -36,7 +37,9 @@ export class RestRequest {
     public parameters: ReadonlyMap<string, string>,
     /** Path parts behind the service or the dataclass, decoded. */
     public parts: readonly string[],
-  ) {}
+  ) {
+    transport.session = () => this.callerSession
+  }
 
   /** Who asks. */
   get session(): Session {
@@ -53,9 +56,10 @@ export class RestRequest {
     this.visit.session = session
   }
 
-  /** The session for function code. Call it before the first `await`. */
+  /** The session for function code. The head of the request is read before the first `await` only. */
   get callerSession(): CallerSession {
-    return callerSession(this.sessions, this.visit, this.transport)
+    this.caller ??= callerSession(this.sessions, this.visit, this.transport)
+    return this.caller
   }
 
   parameter(name: string): string | undefined {
@@ -70,6 +74,7 @@ export class RestRequest {
 
   /** The whole body; empty when there is none. Call it for the first time before the first `await`. */
   body(): Promise<Uint8Array> {
+    this.caller ??= this.callerSession
     this.received ??= this.transport.body()
     return this.received
   }

@@ -1,6 +1,5 @@
 import { ProtocolError } from '../errors.ts'
 import type { CalculatedSlice } from '../hooks/calculate.ts'
-import type { SessionChanges, SessionData } from '../language/session.ts'
 import type { Caller } from '../pool/query-pool.ts'
 import type { Task } from '../pool/tasks.ts'
 import type { Output } from '../query/request.ts'
@@ -13,13 +12,6 @@ import type { CallTask, FunctionTask, TaskOutcome } from './tasks.ts'
 
 /** What a class function has answered. */
 export type CallResult = Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
-
-/** The session of a request, for the code that runs for it. */
-export interface CallerSession {
-  readonly data: SessionData
-  /** Told what the code has done to it, before the call is answered. @throws {ProtocolError} that cannot be */
-  change(changes: SessionChanges): Promise<void>
-}
 
 /** Bytes of a body, and entities to delete, that get the time of one function. */
 const BYTES_PER_DEADLINE = 2 ** 20
@@ -36,20 +28,14 @@ export class FunctionClient {
     private readonly onInternalError: (text: string) => void,
   ) {}
 
-  /** @param session told what the function has done to it, before the call is answered */
-  call(
-    { fullName, target, deadlineSeconds }: ClassFunction,
-    task: CallTask & Pick<FunctionTask, 'session'>,
-    session?: CallerSession,
-    caller?: Caller,
-  ): Promise<CallResult> {
+  call({ fullName, target, deadlineSeconds }: ClassFunction, task: CallTask, caller?: Caller): Promise<CallResult> {
     const options = {
       name: `the function ${fullName}`,
       deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
       isSingleton: target.kind === 'singleton',
       caller,
     }
-    return this.run<CallResult>(task, options, session)
+    return this.run<CallResult>(task, options)
   }
 
   /** @returns the bytes of the answer, owned by the caller */
@@ -59,25 +45,29 @@ export class FunctionClient {
     return body
   }
 
-  async save(request: SaveRequest): Promise<SaveResult> {
+  async save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const { saved } = await this.run<{ saved: SaveResult }>(
       { kind: 'save', request, output: undefined },
-      this.saving(request),
+      this.saving(request, caller),
     )
     return saved
   }
 
-  async saveAndAnswer(request: SaveRequest, output: Output): Promise<SaveAnswer> {
-    const { saved } = await this.run<{ saved: SaveAnswer }>({ kind: 'save', request, output }, this.saving(request))
+  async saveAndAnswer(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
+    const { saved } = await this.run<{ saved: SaveAnswer }>(
+      { kind: 'save', request, output },
+      this.saving(request, caller),
+    )
     return saved
   }
 
-  async drop(request: DeleteRequest): Promise<DeleteResult> {
+  async drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
     const { dropped } = await this.run<{ dropped: DeleteResult }>(
       { kind: 'drop', request },
       {
         name: `code of the events of ${request.dataClass}`,
         deadlineMs: this.deadlineMs * Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE),
+        caller,
       },
     )
     return dropped
@@ -92,21 +82,20 @@ export class FunctionClient {
     return calculated
   }
 
-  private saving({ dataClass, body }: SaveRequest): RunOptions {
+  private saving({ dataClass, body }: SaveRequest, caller?: Caller): RunOptions {
     const deadlineMs = this.deadlineMs * Math.max(1, Math.ceil(body.byteLength / BYTES_PER_DEADLINE))
-    return { name: `code of the events of ${dataClass}`, deadlineMs }
+    return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
   }
 
-  private async run<Outcome extends TaskOutcome>(
-    task: FunctionTask,
-    options: RunOptions,
-    session?: CallerSession,
-  ): Promise<Outcome> {
-    const outcome = await this.pool.run(task, options)
+  private async run<Outcome extends TaskOutcome>(task: FunctionTask, options: RunOptions): Promise<Outcome> {
+    const { caller } = options
+    const session = caller?.session?.()
+    const outcome = await this.pool.run({ ...task, session: session?.data }, options)
+    caller?.examined?.(outcome.examined)
     if (outcome.session) await session?.change(outcome.session)
     if ('error' in outcome) throw new ProtocolError(outcome.error)
     // A task has outcomes of its kind only.
-    if (!('fault' in outcome)) return outcome as Outcome
+    if (!('fault' in outcome)) return outcome as unknown as Outcome
     this.onInternalError(`${options.name} failed: ${outcome.fault.stack}`)
     throw FunctionErrors.THREW(options.name, outcome.fault.name)
   }

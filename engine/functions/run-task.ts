@@ -75,11 +75,12 @@ export class TaskRunner {
     )
     try {
       const changes = session?.changes()
-      return changes ? { ...outcome, session: changes } : outcome
+      return { ...outcome, examined: this.scope.language.examined, ...(changes && { session: changes }) }
     } catch (error) {
-      return outcomeOf(() => {
+      const failed = outcomeOf(() => {
         throw error
       })
+      return { ...failed, examined: this.scope.language.examined }
     }
   }
 

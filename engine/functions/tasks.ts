@@ -82,7 +82,11 @@ export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | Calculat
 }
 
 /** What came of a task, and of the session that it ran for. */
-export type FunctionOutcome = TaskOutcome & { readonly session?: SessionChanges | undefined }
+export type FunctionOutcome = TaskOutcome & {
+  readonly session?: SessionChanges | undefined
+  /** Rows that its queries have looked at. */
+  readonly examined: number
+}
 
 export type TaskOutcome =
   /** UTF-8 JSON, or its text. */

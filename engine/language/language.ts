@@ -1,7 +1,7 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { EngineErrors } from '../engine-errors.ts'
 import type { QueryContext } from '../query/execute/evaluate.ts'
-import { QueryBudget } from '../query/execute/query-budget.ts'
+import { QueryBudget, type RowCounter } from '../query/execute/query-budget.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStore } from '../storage/open-read-store.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
@@ -68,6 +68,7 @@ export class Language {
   private readonly pending = new Set<Pending>()
   private readonly singletons = new Map<string, object>()
   private call: CallOptions | undefined
+  private readonly counter: RowCounter = { examined: 0 }
   private open: Snapshot | undefined
   /** Of the open transaction. */
   private overlay: Overlay | undefined
@@ -87,6 +88,7 @@ export class Language {
   run<T>(call: CallOptions, work: () => T): T {
     const outer = this.call
     const before = setCurrent(this)
+    if (!outer) this.counter.examined = 0
     this.call = { ...outer, ...call }
     try {
       return work()
@@ -95,6 +97,11 @@ export class Language {
       setCurrent(before)
       if (!outer) this.rest()
     }
+  }
+
+  /** Rows that the queries of the call, or of the last one, have looked at. */
+  get examined(): number {
+    return this.counter.examined
   }
 
   get isInCall(): boolean {
@@ -119,7 +126,7 @@ export class Language {
   /** For one query of the call. */
   get context(): QueryContext {
     const { snapshot, limits } = this
-    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline }) }
+    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline, counter: this.counter }) }
   }
 
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */

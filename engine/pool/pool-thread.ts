@@ -12,7 +12,7 @@ import { openReadStore, type ReadStore } from '../storage/open-read-store.ts'
 import { planTask } from './plan-task.ts'
 import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 
-const { store: storeOptions, limits, cancelled } = workerData as PoolThreadOptions
+const { store: storeOptions, limits, cancelled, examined } = workerData as PoolThreadOptions
 
 // With the first task and not before: a thread that fails while it starts would be started again without end.
 let opened: ReadStore | undefined
@@ -30,7 +30,8 @@ export default function run(message: PoolMessage): PoolOutcome {
 
 function answer({ task, deadlineAt, slot }: PoolMessage): Uint8Array {
   const isCancelled = () => Atomics.load(cancelled, slot) === 1
-  const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled })
+  const counter = { examined: 0 }
+  const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })
   // It may have waited behind another one.
   budget.examine(0)
   opened ??= openReadStore(storeOptions)
@@ -38,6 +39,7 @@ function answer({ task, deadlineAt, slot }: PoolMessage): Uint8Array {
   try {
     return read(snapshot => planTask(task, { catalog, layouts, limits }, { snapshot, budget }).run())
   } finally {
+    examined[slot] = counter.examined
     rest()
   }
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { ProtocolError } from '../errors.ts'
+import type { SessionChanges, SessionData } from '../language/session.ts'
 import { outputUrl } from '../output-root.ts'
 import { CodeNeeded } from '../query/calculated-code.ts'
 import { QueryErrors } from '../query/query-errors.ts'
@@ -26,12 +27,24 @@ export interface Caller {
   readonly aborted: boolean
   /** Calls back once when nobody waits any more. */
   onAborted(callback: () => void): void
+  /** Told how many rows a query has looked at, also one that failed; for quotas. */
+  examined?: ((rows: number) => void) | undefined
+  /** Who asks, for code that runs for it; undefined: the server itself. */
+  session?: (() => CallerSession) | undefined
+}
+
+/** The session of a request, for the code that runs for it. */
+export interface CallerSession {
+  readonly data: SessionData
+  /** Told what the code has done to it, before the request is answered. @throws {ProtocolError} that cannot be */
+  change(changes: SessionChanges): Promise<void>
 }
 
 /** A task from its arrival to its answer. */
 interface Pending {
   readonly task: Task
   readonly deadlineAt: number
+  readonly caller: Caller | undefined
   /** Set while a thread has it. */
   slot: number | undefined
   resolve(bytes: Uint8Array): void
@@ -55,6 +68,7 @@ export class QueryPool {
   /** Those of them that no thread has. */
   private readonly waiting = new Set<Pending>()
   private readonly cancelled: Int32Array
+  private readonly examined: Uint32Array
   private readonly freeSlots: number[]
   /** Started with the first task, unless by {@link warmUp}. */
   private piscina: Piscina | undefined
@@ -74,6 +88,7 @@ export class QueryPool {
     this.threads = options.threads || Math.max(1, availableParallelism() - 1)
     const slots = this.threads * TASKS_PER_THREAD
     this.cancelled = new Int32Array(new SharedArrayBuffer(4 * slots))
+    this.examined = new Uint32Array(new SharedArrayBuffer(4 * slots))
     this.freeSlots = Array.from({ length: slots }, (_, slot) => slot)
   }
 
@@ -90,6 +105,7 @@ export class QueryPool {
       const pending: Pending = {
         task,
         deadlineAt: Date.now() + this.limits.timeoutMs,
+        caller,
         slot: undefined,
         resolve,
         reject,
@@ -131,10 +147,14 @@ export class QueryPool {
     const { task, deadlineAt } = pending
     pending.slot = slot
     Atomics.store(this.cancelled, slot, 0)
+    this.examined[slot] = 0
     this.piscina ??= this.start()
     try {
       const message: PoolMessage = { task, deadlineAt, slot }
-      this.settle(pending, (await this.piscina.run(message)) as PoolOutcome)
+      const outcome = (await this.piscina.run(message)) as PoolOutcome
+      // Also of one that nobody waits for any more.
+      pending.caller?.examined?.(this.examined[slot]!)
+      this.settle(pending, outcome)
     } catch (error) {
       this.onInternalError(`a thread of the query pool ended: ${error instanceof Error ? error.stack : error}`)
       if (this.finish(pending)) pending.reject(PoolErrors.THREAD_LOST())
@@ -203,6 +223,7 @@ export class QueryPool {
       store: { ...this.store, cacheBytes: Math.floor(this.store.cacheBytes / this.threads) },
       limits: this.limits,
       cancelled: this.cancelled,
+      examined: this.examined,
     }
     const piscina = new Piscina({
       filename: fileURLToPath(outputUrl('engine/pool/pool-thread.js')),

@@ -29,6 +29,8 @@ export interface PoolThreadOptions {
   readonly limits: QueryLimits
   /** An entry per task that the threads hold: 1 as soon as nobody waits for it any more. */
   readonly cancelled: Int32Array
+  /** As many: the rows that the last task there has examined. */
+  readonly examined: Uint32Array
 }
 
 /** To a thread of the pool. */

@@ -5,7 +5,7 @@ import type { Sessions, Visit } from './sessions.ts'
 
 /**
  * The session of a request for function code, and what becomes of what the code does to it: all of it is durable before
- * the request is answered. Reads the head of the request at once.
+ * the request is answered. Of the client it knows less when the head of the request is gone.
  * Source: protocol notes, 8.5.
  */
 export function callerSession(sessions: Sessions, visit: Visit, transport: TransportRequest): CallerSession {
@@ -13,9 +13,9 @@ export function callerSession(sessions: Sessions, visit: Visit, transport: Trans
   const { record, granted, handle, userName } = session
   const { storage, expires, idleMinutes, entitySets = {} } = record
   const client = {
-    host: transport.header('host'),
+    host: headerOf(transport, 'host'),
     IPAddr: transport.remoteAddress,
-    userAgent: transport.header('user-agent').slice(0, 500),
+    userAgent: headerOf(transport, 'user-agent').slice(0, 500),
   }
   return {
     data: {
@@ -31,6 +31,15 @@ export function callerSession(sessions: Sessions, visit: Visit, transport: Trans
       client,
     },
     change: changes => change(sessions, visit, changes),
+  }
+}
+
+/** Code that is found to be needed late comes when the head is gone. */
+function headerOf(transport: TransportRequest, name: string): string {
+  try {
+    return transport.header(name)
+  } catch {
+    return ''
   }
 }
 

@@ -37,15 +37,15 @@ export class Visitors {
   visit(request: TransportRequest): Visit | Promise<Visit> {
     const authorization = request.header('authorization')
     if (authorization !== '' && /^bearer\b/i.test(authorization)) {
-      return this.byToken(authorization.slice(6).trim(), request.remoteAddress)
+      return this.byToken(authorization.slice(6).trim(), request)
     }
     const visit = this.sessions.find(request.header('cookie'), request.remoteAddress)
     if (visit.receivedId !== undefined && !visit.session.isGuest) this.refuseOthers(request)
     // This request only, without a session behind it (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
-      return this.admit({ ...visit, receivedId: visit.session.id }, request.remoteAddress)
+      return this.admit({ ...visit, receivedId: visit.session.id }, request)
     }
-    return this.admit(visit, request.remoteAddress)
+    return this.admit(visit, request)
   }
 
   /** It has been answered: the cookie of a new session goes with it. */
@@ -57,23 +57,27 @@ export class Visitors {
     return { ...reply, headers: { ...reply.headers, 'Set-Cookie': this.sessions.setCookie(session) } }
   }
 
-  private byToken(token: string, address: string): Visit | Promise<Visit> {
+  private byToken(token: string, request: TransportRequest): Visit | Promise<Visit> {
     const { directory, tokens } = this.identities
-    if (token.startsWith(KEY_PREFIX)) return this.asUser(directory.byKey(token, this.now()), token, address)
+    if (token.startsWith(KEY_PREFIX)) return this.asUser(directory.byKey(token, this.now()), token, request)
     const known = tokens?.recall(token)
-    if (known || !tokens) return this.asUser(known, token, address)
-    return tokens.verify(token).then(user => this.asUser(user, token, address))
+    if (known || !tokens) return this.asUser(known, token, request)
+    return tokens.verify(token).then(user => this.asUser(user, token, request))
   }
 
   /** A session that ends with its request. */
-  private asUser(user: User | undefined, token: string, address: string): Visit {
+  private asUser(user: User | undefined, token: string, request: TransportRequest): Visit {
     if (!user) throw SessionErrors.WRONG_CREDENTIALS()
-    const session = Session.ofToken(user, token, address)
-    return this.admit({ session, receivedId: undefined }, address)
+    const session = Session.ofToken(user, token, request.remoteAddress)
+    return this.admit({ session, receivedId: undefined }, request)
   }
 
-  private admit(visit: Visit, address: string): Visit {
-    this.quota.enter(visit.session, address)
+  private admit(visit: Visit, request: TransportRequest): Visit {
+    const { quota } = this
+    if (!quota.isLimited) return visit
+    const { remoteAddress } = request
+    quota.enter(visit.session, remoteAddress)
+    request.examined = rows => quota.charge(visit.session, remoteAddress, rows)
     return visit
   }
 

@@ -41,5 +41,6 @@ export function keepForTurns(request: TransportRequest): TransportRequest {
       return request.aborted
     },
     onAborted: callback => request.onAborted(callback),
+    examined: rows => request.examined?.(rows),
   }
 }

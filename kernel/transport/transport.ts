@@ -2,6 +2,7 @@
  * The HTTP edge behind one small interface. Three implementations serve it: the current uWebSockets.js, its older build
  * for Node 20, and `node:http`. Nothing outside this folder knows which one runs.
  */
+import type { CallerSession } from '../../engine/index.ts'
 
 export type TransportName = 'uws' | 'uws-node20' | 'node-http'
 
@@ -34,6 +35,10 @@ export interface TransportRequest {
   readonly aborted: boolean
   /** Calls back once when the client goes away before the answer is complete. */
   onAborted(callback: () => void): void
+  /** Set by whoever wants to know how many rows the queries for it look at. */
+  examined?: ((rows: number) => void) | undefined
+  /** Set by the request that it has become: who asks, for code that runs for it. */
+  session?: (() => CallerSession) | undefined
 }
 
 /**

@@ -30,6 +30,7 @@ export default definePlugin({
           uploads: engine.uploads.access(request.uploader),
         },
         request.read.output,
+        request.transport,
       )
       return encoded(body, status)
     }

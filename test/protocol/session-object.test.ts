@@ -193,3 +193,12 @@ t.test('§P8.5 sessions of different clients do not mix', async t => {
     clients.map((_, i) => i),
   )
 })
+
+t.test('§P8.6 rows that queries of function code look at count against its quota', async t => {
+  const folder = temporaryFolder(t)
+  const config = { plugins: [visitsPlugin], quota: { costPerAddress: 20 } }
+  const ada = new Client(await startServer(t, company, { folder, config }))
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 429 && statuses.length < 30) statuses.push((await ada.call('$catalog/search')).status)
+  t.ok(statuses.length > 2 && statuses.length <= 21, `${statuses.length}`)
+})

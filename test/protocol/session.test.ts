@@ -255,3 +255,20 @@ t.test('quotas answer 429 with Retry-After, and end with their minute', async t 
   clock.now += 61_000
   t.equal((await server.get('/Company(1)')).status, 200)
 })
+
+for (const inlineCostMs of [0.2, 0]) {
+  t.test(
+    `the rows that queries look at are counted, ${inlineCostMs ? 'in the kernel thread' : 'in the pool'}`,
+    async t => {
+      const { server, clock } = await open(t, { quota: { costPerSession: 20 }, pool: { inlineCostMs } })
+      const cookie = cookieOf(await server.get('/Company(1)'))
+      const ask = async () => (await server.get('/Employee?$filter="notes = nothing"', { cookie })).status
+      const statuses: number[] = []
+      while (statuses.at(-1) !== 429 && statuses.length < 30) statuses.push(await ask())
+      t.ok(statuses.length > 2 && statuses.length <= 21, `${statuses.length}`)
+      t.equal((await server.get('/Employee')).status, 200, 'another session')
+      clock.now += 61_000
+      t.equal(await ask(), 200)
+    },
+  )
+}

@@ -8,6 +8,12 @@ export interface BudgetLimits {
   deadlineAt?: number
   /** Whether nobody waits for the answer any more. */
   isCancelled?: () => boolean
+  /** Counts the rows of several queries together. */
+  counter?: RowCounter
+}
+
+export interface RowCounter {
+  examined: number
 }
 
 /** What one query may cost. Made when it starts and asked before every batch, so that a query stops within one batch. */
@@ -36,7 +42,8 @@ export class QueryBudget {
    */
   examine(rows: number): void {
     this.rowsExamined += rows
-    const { maxRowsExamined, timeoutMs, isCancelled } = this.limits
+    const { maxRowsExamined, timeoutMs, isCancelled, counter } = this.limits
+    if (counter) counter.examined += rows
     if (isCancelled?.()) throw QueryErrors.CANCELLED()
     if (maxRowsExamined !== undefined && this.rowsExamined > maxRowsExamined) {
       throw QueryErrors.TOO_MANY_ROWS(maxRowsExamined)

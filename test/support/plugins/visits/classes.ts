@@ -1,4 +1,4 @@
-import { DataStore, Entity, exposed, onHTTPGet, Session } from 'tesser/classes'
+import { DataStore, ds, Entity, exposed, onHTTPGet, Session } from 'tesser/classes'
 
 /** What a session can be told and asked. */
 export class Visits extends DataStore {
@@ -40,6 +40,9 @@ export class Visits extends DataStore {
   }
   @exposed restore(token: string) {
     return Session.restore(token)
+  }
+  @exposed search() {
+    return ds.Employee!.query('notes = nothing').length
   }
   @exposed quotas(count?: number, timeout?: number, most?: number) {
     Session.quotas.nbEntitySets = count
