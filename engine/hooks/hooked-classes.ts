@@ -52,7 +52,10 @@ export class HookedClasses {
         SAVE_EVENTS.some(kind => events?.has(kind)) ||
         this.restrict(dataClass) !== undefined ||
         // Its setter gets what is sent; without one it is for code to say whether the value is the one that is sent back.
-        dataClass.attributes.some(attribute => attribute.kind === 'calculated' && this.hasCode(attribute))
+        dataClass.attributes.some(attribute => {
+          const end = attribute.kind === 'alias' ? attribute.target : attribute
+          return end.kind === 'calculated' && this.hasCode(end)
+        })
       )
     })
   }

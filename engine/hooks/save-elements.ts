@@ -1,8 +1,9 @@
-import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { Attribute, StorageAttribute, ValueAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
 import type { Binding } from '../language/binding.ts'
-import { type EntityBase, internals } from '../language/entity.ts'
+import { valueAt } from '../language/attributes.ts'
+import { EntityBase, internals } from '../language/entity.ts'
 import type { Language } from '../language/language.ts'
 import { toJson } from '../language/values.ts'
 import { convertValue } from '../write/convert.ts'
@@ -127,13 +128,24 @@ function prepareEntity(element: Record<string, unknown>, trusted: boolean, bindi
 
 /** A calculated value as the client has read it, when it sends a whole entity back. To be asked before anything is assigned. */
 function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
-  if (attribute.kind !== 'calculated' && !(attribute.kind === 'storage' && attribute.calculation)) return false
-  if (entity.isNew()) return false
-  const before =
-    attribute.kind === 'calculated' ? computedValue(entity, attribute) : internals.row(entity)!.value(attribute)
-  const value = convertValue(attribute, json, false)
-  return !(value instanceof ProtocolError) && sameValue(before as Value, value)
+  const end = attribute.kind === 'alias' ? attribute.target : attribute
+  if ((end.kind !== 'calculated' && end.kind !== 'storage') || !end.calculation || entity.isNew()) return false
+  const value = convertValue(end, json, false)
+  if (value instanceof ProtocolError) return false
+  const owner =
+    attribute.kind === 'alias'
+      ? valueAt(
+          entity,
+          attribute.relations.map(({ name }) => name),
+        )
+      : entity
+  return sameValue(owner instanceof EntityBase ? valueOf(owner, end) : null, value)
 }
+
+const valueOf = (entity: EntityBase, attribute: ValueAttribute): Value =>
+  attribute.kind === 'calculated'
+    ? computedValue(entity, attribute)
+    : (internals.row(entity)!.value(attribute) as Value)
 
 interface Assignment {
   readonly trusted: boolean
@@ -174,6 +186,8 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     // The key of an entity that exists stays.
     if (target === binding.dataClass.key && !entity.isNew()) return
     sent.set(target, value)
+    // What is as it was is not touched, so that a save that changes nothing has no events.
+    if (!entity.isNew() && sameValue(internals.row(entity)!.value(target) as Value, value)) return
     internals.assign(entity, target, value)
   }
 }

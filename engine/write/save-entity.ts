@@ -163,7 +163,7 @@ class Saver {
       case 'relatedEntities':
         return
       case 'alias':
-        if (attribute.relations.length === 0 && attribute.target.kind === 'storage') this.read(attribute.target, json)
+        if (isValue(attribute.target) && attribute.relations.length === 0) this.read(attribute.target, json)
         else if (!this.isUnchangedAlias(attribute, json)) {
           this.problems.push(
             WriteErrors.NOT_MODIFIABLE(attribute.name, `it is an alias, change ${attribute.path.join('.')}`),
@@ -360,6 +360,9 @@ function unknownAttribute(dataClass: DataClass, name: string): ProtocolError {
   const known = dataClass.attributes.filter(attribute => attribute.scope === 'public').map(attribute => attribute.name)
   return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, suggestion(name, known))
 }
+
+/** Of an alias of an own attribute: writing it writes that one. */
+const isValue = ({ kind }: Attribute): boolean => kind === 'storage' || kind === 'calculated'
 
 export function sameValue(a: Value, b: Value | undefined): boolean {
   if (a === b) return true

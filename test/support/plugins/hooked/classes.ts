@@ -75,7 +75,7 @@ export class EmployeeEntity extends Entity('Employee') {
     ;[this.firstName, this.lastName] = value.split(' ')
   }
   @queryOf('fullName') byFullName({ operator, value }: Event) {
-    if (operator !== '==') return
+    if (operator !== '==' || value === null) return
     const [first, last = '@'] = String(value).split(' ')
     return { query: 'firstName = :1 and lastName = :2', parameters: [first, last] }
   }
