@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { outputUrl } from '../../../engine/output-root.ts'
+import { Directory, KEY_PREFIX, readDirectory } from '../../../kernel/auth/directory.ts'
+
+/** `tesser user` and `tesser key`. */
+
+const MODEL = JSON.stringify({
+  name: 'test',
+  dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } },
+})
+
+class Shop {
+  readonly folder: string
+  readonly file: string
+
+  constructor(t: Test) {
+    this.folder = t.testdir({ 'model.json': MODEL, 'tesser.config.json': '{ "model": "model.json" }' })
+    this.file = join(this.folder, 'tesser.directory.json')
+  }
+
+  async tesser(args: string[], input = '') {
+    const child = spawn(process.execPath, [fileURLToPath(outputUrl('kernel/cli/main.js')), ...args], {
+      cwd: this.folder,
+      env: { PATH: process.env.PATH },
+    })
+    const output = { out: '', err: '' }
+    child.stdout.on('data', chunk => (output.out += chunk))
+    child.stderr.on('data', chunk => (output.err += chunk))
+    child.stdin.end(input)
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, ...output }
+  }
+
+  get directory(): Directory {
+    return new Directory(readDirectory(this.file))
+  }
+}
+
+t.test('a user is added, changed, listed and removed', async t => {
+  const shop = new Shop(t)
+  const add = ['user', 'add', 'Ada', '--full-name', 'Ada Lovelace', '--groups', 'Staff, Board', '--roles', 'hr']
+  t.match(await shop.tesser([...add, '--password-stdin'], 'correct horse\n'), { code: 0, out: /Ada was added/ })
+  t.equal(statSync(shop.file).mode & 0o777, 0o600, 'nobody else can read it')
+  t.notOk(readFileSync(shop.file, 'utf8').includes('horse'))
+  t.match(await shop.directory.authenticate('ada', 'correct horse'), {
+    userName: 'Ada',
+    fullName: 'Ada Lovelace',
+    groups: ['Staff', 'Board'],
+    granted: { roles: ['hr'] },
+  })
+  t.match(await shop.tesser(['user', 'add', 'ada', '--password-stdin'], 'battery staple'), { out: /new password/ })
+  t.equal(await shop.directory.authenticate('Ada', 'correct horse'), undefined)
+  t.match(await shop.directory.authenticate('Ada', 'battery staple'), { groups: ['Staff', 'Board'] }, 'the rest stays')
+  t.match(await shop.tesser(['user', 'list']), { code: 0, out: /^Ada {2}Ada Lovelace {2}Staff {2}Board {2}hr\n$/ })
+  t.match(await shop.tesser(['user', 'remove', 'ADA']), { code: 0 })
+  t.match(await shop.tesser(['user', 'list']), { code: 0, out: '' })
+})
+
+t.test('a key is shown once, works until its day, and is revoked', async t => {
+  const shop = new Shop(t)
+  const { code, out } = await shop.tesser([
+    'key',
+    'create',
+    'nightly',
+    '--expires',
+    '2030-01-01',
+    '--privileges',
+    'read',
+  ])
+  const key = out.trim()
+  t.equal(code, 0)
+  t.ok(key.startsWith(KEY_PREFIX))
+  t.notOk(readFileSync(shop.file, 'utf8').includes(key))
+  t.match(shop.directory.byKey(key, Date.parse('2029-12-31T23:59:59Z')), { granted: { privileges: ['read'] } })
+  t.equal(shop.directory.byKey(key, Date.parse('2030-01-01T00:00:00Z')), undefined)
+  t.match(await shop.tesser(['key', 'list']), { out: /^nightly {2}until 2030-01-01 {2}read\n$/ })
+  t.match(await shop.tesser(['key', 'revoke', 'nightly']), { code: 0 })
+  t.equal(shop.directory.byKey(key, 0), undefined)
+})
+
+t.test('what cannot be is refused, and the file stays as it is', async t => {
+  const shop = new Shop(t)
+  await shop.tesser(['key', 'create', 'nightly'])
+  const before = readFileSync(shop.file, 'utf8')
+  const cases: [string[], string, RegExp][] = [
+    [['user', 'add', 'Ada', '--password-stdin'], 'short', /5 characters; at least 8/],
+    [['user', 'add', 'Ada'], '', /no terminal/],
+    [['user', 'remove', 'Nobody'], '', /there is no user Nobody/],
+    [['key', 'create', 'Nightly'], '', /a key Nightly already/],
+    [['key', 'create', 'other', '--expires', 'soon'], '', /soon is no day/],
+    [['key', 'revoke', 'other'], '', /there is no key other/],
+  ]
+  for (const [args, input, message] of cases) {
+    const { code, err } = await shop.tesser(args, input)
+    t.equal(code, 1, args.join(' '))
+    t.match(err, message)
+    t.notMatch(err, /\n\s+at /, 'no stack')
+  }
+  t.equal(readFileSync(shop.file, 'utf8'), before)
+})
+
+t.test('a file that is wrong is refused with every reason', async t => {
+  const shop = new Shop(t)
+  writeFileSync(shop.file, JSON.stringify({ users: [{ name: 'Ada', password: 'plain' }], kays: [] }))
+  const { code, err } = await shop.tesser(['user', 'list'])
+  t.equal(code, 1)
+  t.match(err, /\/users\/0\/password/)
+  t.match(err, /additional properties/)
+})
