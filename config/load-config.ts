@@ -35,6 +35,8 @@ export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> 
   readonly data: string
   /** Built-in ones first. Their options are not frozen: the plugin loader fills defaults in. */
   readonly plugins: readonly PluginReference[]
+  /** The config file. */
+  readonly file: string | undefined
   /** Where relative paths and npm names of the file start; the working directory when there is no file. */
   readonly folder: string
   /** The embedded demo is served, because nothing says what else would be. */
@@ -83,6 +85,7 @@ export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSour
     model: given.model ?? DEMO_MODEL(),
     data: given.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
     plugins: withBuiltIn(given.plugins, given.disablePlugins),
+    file: path,
     folder,
     demo,
   })

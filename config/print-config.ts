@@ -4,7 +4,7 @@ import { CONFIG_KEYS, optionOf } from './schema.ts'
 const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
 
 /** The configuration in the form of its file, complete, with secrets hidden wherever a property has the name of one. */
-export function printConfig({ folder: _, demo: __, plugins, ...values }: Config): string {
+export function printConfig({ file: _, folder: __, demo: ___, plugins, ...values }: Config): string {
   const shown = {
     ...values,
     plugins: plugins.map(({ specifier, options }) => (options ? { plugin: specifier, options } : specifier)),

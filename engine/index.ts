@@ -138,6 +138,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
+/** Loads the classes of authors and lets go of them. @throws {Error} naming plugin and module that cannot be used */
+export async function checkClasses(options: EngineOptions): Promise<void> {
+  const functions = startFunctions(options)
+  try {
+    await functions?.describe()
+  } finally {
+    await functions?.close()
+  }
+}
+
 function startFunctions({ functions, now, onInternalError = () => {} }: EngineOptions): FunctionPool | undefined {
   if (!functions || functions.modules.length === 0) return undefined
   return new FunctionPool(functions.modules, { ...FUNCTIONS, ...functions }, onInternalError, now)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Plugin as BuildPlugin } from 'esbuild'
+import type { BuildFailure, Plugin as BuildPlugin } from 'esbuild'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { outputUrl } from '../engine/output-root.ts'
 
@@ -18,6 +18,8 @@ const OWN_MODULES: Readonly<Record<string, string>> = {
  * very build of it, for its classes have to be those of the running server. All else is imported as it is.
  */
 export class ModuleBundler {
+  /** Paths of all files that have been bundled. */
+  readonly sources = new Set<string>()
   private folder: string | undefined
 
   /** @param always also what could be imported as it is: a changed module is a new one then */
@@ -37,9 +39,11 @@ export class ModuleBundler {
 
   private async bundle(path: string): Promise<URL> {
     const { build } = await import('esbuild')
+    this.sources.add(path)
     const result = await build({
       entryPoints: [path],
       write: false,
+      metafile: true,
       bundle: true,
       format: 'esm',
       platform: 'node',
@@ -47,10 +51,14 @@ export class ModuleBundler {
       sourcemap: 'inline',
       logLevel: 'silent',
       plugins: [resolveImports, keepImportUrls],
-    }).catch((error: { errors?: { text: string; location?: { file: string; line: number } | null }[] }) => {
-      const lines = error.errors?.map(({ text, location }) => `${text}${location ? ` (line ${location.line})` : ''}`)
-      throw new Error(lines?.join('; ') ?? String(error))
+    }).catch((error: Partial<BuildFailure>) => {
+      const problems = error.errors?.map(({ text, location }) => {
+        if (location) this.sources.add(resolve(location.file))
+        return `${text}${location ? ` (${basename(location.file)}, line ${location.line})` : ''}`
+      })
+      throw new Error(problems?.join('; ') ?? String(error))
     })
+    for (const source of Object.keys(result.metafile.inputs)) this.sources.add(resolve(source))
     this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
     const { contents } = result.outputFiles[0]!
     // Named by its content: what has not changed is not loaded again.

@@ -34,6 +34,8 @@ export interface LaneOptions {
 const LOAD_MS = 10_000
 /** Time between a batch is sent and its first task begins. A thread that needs longer is at something it was not asked for. */
 const BEGIN_MS = 2_000
+/** Time for code of authors to return when a thread is to end. */
+const CLOSE_MS = 1_000
 
 /**
  * A function thread and the batch that it works on. Answers come one by one, so that a task that ends the thread takes no
@@ -43,6 +45,7 @@ export class FunctionLane {
   /** Ready and without a batch. */
   isIdle = false
   private readonly worker: Worker
+  private readonly gone: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
   private batch: readonly BatchTask[] = []
   private waitsSince = Date.now()
@@ -63,7 +66,12 @@ export class FunctionLane {
     this.worker.on('error', error => {
       this.reason ??= endOf(error)
     })
-    this.worker.on('exit', () => this.end())
+    this.gone = new Promise(resolve => {
+      this.worker.on('exit', () => {
+        this.end()
+        resolve()
+      })
+    })
     this.worker.unref()
   }
 
@@ -106,9 +114,16 @@ export class FunctionLane {
     }
   }
 
+  /** Lets the thread end by itself: interrupted while it opens the store, LMDB would end the process. */
   async close(): Promise<void> {
     this.hasEnded = true
-    await this.worker.terminate()
+    this.worker.postMessage({ close: true } satisfies ToFunctionThread)
+    const timer = setInterval(() => {
+      const isAtCodeOfAuthors = !this.isReady || Atomics.load(this.progress, CURRENT) > 0
+      if (isAtCodeOfAuthors) void this.worker.terminate()
+    }, CLOSE_MS)
+    await this.gone
+    clearInterval(timer)
   }
 
   private terminate(reason: string): void {

@@ -43,7 +43,8 @@ try {
   const classes = await load()
   let runner: TaskRunner | undefined
   port.on('message', (message: ToFunctionThread) => {
-    if ('open' in message) {
+    if ('close' in message) process.exit()
+    else if ('open' in message) {
       runner = new TaskRunner({
         open: message.open,
         classes,

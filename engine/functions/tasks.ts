@@ -131,6 +131,7 @@ export const STOP = 1 << 16
 export type ToFunctionThread =
   | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
   | { readonly batch: readonly BatchTask[] }
+  | { readonly close: true }
 
 export interface BatchTask {
   readonly task: FunctionTask

@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { addKey, addUser, listKeys, listUsers, removeUser, revokeKey } from './accounts.ts'
 import { check } from './check.ts'
 import { addConfigOptions, configOf } from './config-options.ts'
+import { dev } from './dev.ts'
 import { load, type LoadArguments } from './load.ts'
 import { newPlugin } from './new-plugin.ts'
 import { FORMATS } from './read-rows.ts'
@@ -44,6 +45,10 @@ addConfigOptions(program.command('start', { isDefault: true }))
     if (isAsked) print(printConfig(config))
     else await start(config, print)
   })
+
+addConfigOptions(program.command('dev'))
+  .description('Serve while you write plugins: a change of config, model or plugins starts it anew.')
+  .action((_, command: Command) => dev(() => configOf(command), print))
 
 const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
 

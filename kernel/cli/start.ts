@@ -13,14 +13,14 @@ export async function start(config: Config, print: (line: string) => void): Prom
   await server.close()
 }
 
-function greeting(config: Config, { url, transport }: Server): string {
+export function greeting(config: Config, { url, transport }: Server): string {
   const address = `Tesser answers at ${url}/rest (${transport}). Press Ctrl+C to stop.`
   if (!config.demo) return address
   return `${address}\n\nThis is the demo. Ask it, for example:\n${demoQuestions(config, url)}\n\nYour own data: tesser start --model FILE --data FOLDER, and tesser load. See tesser --help.`
 }
 
 /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
-function stopSignal(): Promise<void> {
+export function stopSignal(): Promise<void> {
   return new Promise(resolve => {
     let count = 0
     const onSignal = (_: NodeJS.Signals, number: number): void => {

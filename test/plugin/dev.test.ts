@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { outputUrl } from '../../engine/output-root.ts'
+
+const model = (...more: string[]) => {
+  const names = ['name', ...more].map(name => [name, { type: 'string' }])
+  const attributes = { ID: { type: 'long', autoFill: 'increment' }, ...Object.fromEntries(names) }
+  return JSON.stringify({ name: 'test', dataClasses: { Person: { key: 'ID', attributes } } })
+}
+
+const PLUGIN = `import { definePlugin, json } from 'tesser'
+import { route } from './route.ts'
+export default definePlugin({
+  name: 'acme',
+  kernel: '^1.0.0',
+  classes: new URL('./classes.ts', import.meta.url),
+  register: scope => scope.route('/acme', { verbs: ['GET'] }, () => json(route)),
+})
+`
+const classes = (result: string) => `import { DataClass, onHTTPGet } from 'tesser/classes'
+export class Person extends DataClass('Person') {
+  @onHTTPGet told() { return ${result} }
+}
+`
+
+/** `tesser dev` in a folder with a plugin. */
+async function startDev(t: Test) {
+  const folder = t.testdir({
+    'tesser.config.json': JSON.stringify({ model: 'model.json', plugins: ['./index.ts'], log: { level: 'fatal' } }),
+    'model.json': model(),
+    'index.ts': PLUGIN,
+    'route.ts': "export const route = 'first'",
+    'classes.ts': classes('1'),
+  })
+  const args = [fileURLToPath(outputUrl('kernel/cli/main.js')), 'dev', '--port', '0']
+  const child = spawn(process.execPath, [...args, '--storage-map-size-bytes', '64 MiB'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.on('data', chunk => (output += chunk))
+  /** Waits for the next line like this one. */
+  const line = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const match = pattern.exec(output)
+      if (match) {
+        output = output.slice(match.index + match[0].length)
+        return match
+      }
+      await once(child.stdout, 'data')
+    }
+  }
+  const [, url] = await line(/answers at (\S+)\/rest/)
+  await line(/starts it anew/)
+  return {
+    line,
+    write: (file: string, content: string) => writeFileSync(join(folder, file), content),
+    read: (file: string) => readFileSync(join(folder, file), 'utf8'),
+    get: async (path: string) => (await fetch(`${url}${path}`)).json(),
+    stop() {
+      child.kill('SIGTERM')
+      return once(child, 'exit')
+    },
+  }
+}
+
+t.test('tesser dev serves what has changed, and goes on with the old version when it cannot be used', async t => {
+  const { line, read, write, get, stop } = await startDev(t)
+  t.strictSame([await get('/acme'), await get('/rest/Person/told')], ['first', { result: 1 }])
+
+  write('classes.ts', classes('2'))
+  await line(/classes\.ts changed: started anew in \d+ ms/)
+  t.strictSame(await get('/rest/Person/told'), { result: 2 }, 'a class')
+
+  write('route.ts', "export const route = 'second'")
+  await line(/route\.ts changed: started anew/)
+  t.strictSame(await get('/acme'), 'second', 'a file that the plugin imports')
+
+  write('model.json', model('nickname'))
+  await line(/model\.json changed: started anew/)
+  t.match(await get('/rest/$catalog/Person'), { attributes: [{}, {}, { name: 'nickname' }] }, 'the model')
+
+  const broken: [string, string, RegExp][] = [
+    ['classes.ts', 'export class {', /the old version goes on: .*classes\.ts.*line 1/],
+    ['classes.ts', 'throw new Error("too early")', /the old version goes on: .*too early/],
+    ['index.ts', PLUGIN.replace("'/acme'", "'/health'"), /the old version goes on: .*\/health/],
+    ['model.json', '{', /the old version goes on: [\s\S]*model/],
+    ['tesser.config.json', '{"modle":"x"}', /the old version goes on: [\s\S]*modle/],
+  ]
+  for (const [file, content, message] of broken) {
+    const good = read(file)
+    write(file, content)
+    await line(message)
+    t.strictSame([await get('/acme'), await get('/rest/Person/told')], ['second', { result: 2 }], String(message))
+    t.match(await get('/rest/$catalog/Person'), { attributes: [{}, {}, { name: 'nickname' }] })
+    // Seen together with what is written next.
+    write(file, good)
+  }
+  t.strictSame(await stop(), [0, null])
+})
