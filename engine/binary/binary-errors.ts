@@ -15,6 +15,6 @@ export const BinaryErrors = defineErrors('BINARY', {
     errCode: 1046,
     http: 503,
     message: (limitBytes: number) =>
-      `uploads that are not attached yet hold ${limitBytes} bytes, which is the limit; try again when some have expired`,
+      `uploads hold ${limitBytes} bytes, which is the limit; try again when some have expired`,
   },
 })

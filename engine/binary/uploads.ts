@@ -19,7 +19,7 @@ export interface UploadLimits {
   maxLifetimeSeconds: number
   /** Uploads that are being received at a time. */
   maxConcurrent: number
-  /** Bytes of uploads that have been received and not expired. */
+  /** Bytes that are being received, and of uploads that have not expired. */
   maxPendingBytes: number
 }
 
@@ -48,6 +48,7 @@ const SLICE = 500
 export class Uploads {
   readonly limits: Readonly<UploadLimits>
   private readonly sizes = new Map<string, number>()
+  /** Of the uploads, and of what is being received. */
   private pendingBytes = 0
   private receiving = 0
   private readonly timer: NodeJS.Timeout
@@ -69,17 +70,26 @@ export class Uploads {
   ): Promise<BinaryValue> {
     const { limits, environment } = this.options
     if (this.receiving >= limits.maxConcurrent) throw BinaryErrors.TOO_MANY_UPLOADS(limits.maxConcurrent).retryAfter(1)
-    if (this.pendingBytes >= limits.maxPendingBytes) {
-      throw BinaryErrors.TOO_MUCH_UPLOADED(limits.maxPendingBytes).retryAfter(10)
+    if (this.pendingBytes >= limits.maxPendingBytes) throw this.tooMuch()
+    const { maxBytes, maxReceiveMs } = limits
+    let received = 0
+    const count = (size: number): void => {
+      if (this.pendingBytes + size > limits.maxPendingBytes) throw this.tooMuch()
+      received += size
+      this.pendingBytes += size
     }
     this.receiving++
     try {
-      const { maxBytes, maxReceiveMs } = limits
-      return await receiveBinary(environment.files, take =>
-        stream(take, { bodyBytes: maxBytes, totalTimeoutMs: maxReceiveMs }),
-      )
+      return await receiveBinary(environment.files, take => {
+        const takeCounted: typeof take = piece => {
+          count(piece.length)
+          return take(piece)
+        }
+        return stream(takeCounted, { bodyBytes: maxBytes, totalTimeoutMs: maxReceiveMs })
+      })
     } finally {
       this.receiving--
+      this.pendingBytes -= received
     }
   }
 
@@ -139,6 +149,10 @@ export class Uploads {
       await write(ids.map(id => ({ id, upload: undefined })))
       for (const id of ids) this.uncount(id)
     }
+  }
+
+  private tooMuch(): ProtocolError {
+    return BinaryErrors.TOO_MUCH_UPLOADED(this.limits.maxPendingBytes).retryAfter(10)
   }
 
   private count(id: string, size: number): void {

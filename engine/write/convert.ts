@@ -143,6 +143,7 @@ function readDataUrl(url: string, defaultMediaType: string): BinaryValue | undef
   const comma = url.slice(0, 300).indexOf(',')
   if (comma < 0 || !url.startsWith('data:')) return undefined
   const [mediaType, ...parameters] = url.slice('data:'.length, comma).split(';')
+  if (mediaType!.length >= 0x80) return undefined
   try {
     const data = url.slice(comma + 1)
     const bytes = parameters.includes('base64') ? Buffer.from(data, 'base64') : Buffer.from(decodeURIComponent(data))

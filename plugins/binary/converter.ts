@@ -7,7 +7,7 @@ export interface ConverterOptions {
   maxPixels: number
   /** Processes, each with one image at a time. */
   maxConcurrent: number
-  /** Images that may wait for one of them. */
+  /** Images that may wait for one of them, not read yet. */
   queueLimit: number
   /** A conversion that takes longer is given up. */
   timeoutMs: number
@@ -25,9 +25,15 @@ export interface Conversion {
 /** A process that had nothing to do for so long ends. */
 const IDLE_MS = 60_000
 
+/** What is wanted of an image, whose bytes are read when its turn comes. */
+export interface ConversionOrder extends Pick<Conversion, 'format' | 'width' | 'height'> {
+  load(): Promise<Uint8Array>
+}
+
 interface Task {
-  conversion: Conversion
+  order: ConversionOrder
   done(bytes: Uint8Array): void
+  fail(error: unknown): void
 }
 
 /**
@@ -44,12 +50,15 @@ export class Converter {
     private readonly options: ConverterOptions,
   ) {}
 
-  /** @returns the image in another form; empty when that cannot be made. @throws {BinaryRequestErrors.TOO_MANY_CONVERSIONS} */
-  convert(conversion: Omit<Conversion, 'maxPixels'>): Promise<Uint8Array> {
-    const { queueLimit, maxPixels } = this.options
-    if (this.queue.length >= queueLimit) throw BinaryRequestErrors.TOO_MANY_CONVERSIONS(queueLimit)
-    return new Promise(done => {
-      this.queue.push({ conversion: { ...conversion, maxPixels }, done })
+  /**
+   * @returns the image in another form; empty when that cannot be made
+   * @throws {BinaryRequestErrors.TOO_MANY_CONVERSIONS} what `order.load` rejects with
+   */
+  async convert(order: ConversionOrder): Promise<Uint8Array> {
+    const { queueLimit } = this.options
+    if (this.queue.length >= queueLimit) throw BinaryRequestErrors.TOO_MANY_CONVERSIONS(queueLimit).retryAfter(1)
+    return new Promise((done, fail) => {
+      this.queue.push({ order, done, fail })
       this.next()
     })
   }
@@ -61,15 +70,21 @@ export class Converter {
 
   private next(): void {
     if (this.queue.length === 0 || this.running.size >= this.options.maxConcurrent) return
-    const { conversion, done } = this.queue.shift()!
+    const { order, done, fail } = this.queue.shift()!
     const decoder = this.idle.pop() ?? new Decoder(this.program)
     this.running.add(decoder)
-    decoder.run(conversion, this.options.timeoutMs).then(bytes => {
-      this.running.delete(decoder)
-      if (decoder.isAlive) this.rest(decoder)
-      done(bytes)
-      this.next()
-    })
+    this.run(decoder, order)
+      .then(done, fail)
+      .finally(() => {
+        this.running.delete(decoder)
+        if (decoder.isAlive) this.rest(decoder)
+        this.next()
+      })
+  }
+
+  private async run(decoder: Decoder, { load, ...wanted }: ConversionOrder): Promise<Uint8Array> {
+    const { maxPixels, timeoutMs } = this.options
+    return decoder.run({ ...wanted, bytes: await load(), maxPixels }, timeoutMs)
   }
 
   private rest(decoder: Decoder): void {

@@ -3,7 +3,7 @@ import { type BinaryAttribute, ByteCache, type Promised, type StoredBinary } fro
 import { definePlugin, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { cacheControl, type Conditions, conditionsOf, entityTag, isCurrent, rangeOf } from './conditions.ts'
 import { Converter } from './converter.ts'
-import { conversionOf, type OutputFormat, type Variant, variantOf } from './variant.ts'
+import { conversionOf, type Variant, variantOf } from './variant.ts'
 
 /**
  * `$imageformat` and `$binary`: the bytes of an image or a blob.
@@ -73,7 +73,7 @@ export default definePlugin({
       if (conversion === undefined) return stored()
       if (conversion === 'impossible' || size > maxInputBytes) return EMPTY
       const made = converted.get(`${found.globalStamp} ${attribute.name} ${name}`, () =>
-        convert(found, conversion, variant!),
+        converter.convert({ ...variant!, format: conversion, load: () => bytesOf(found) }),
       )
       return then(made, bytes => {
         if (bytes.length > 0) {
@@ -86,11 +86,8 @@ export default definePlugin({
       })
     }
 
-    const convert = async (
-      { value }: StoredBinary,
-      format: OutputFormat,
-      { width, height }: Variant,
-    ): Promise<Uint8Array> => {
+    /** None when the image has been replaced meanwhile, of which nothing can be made. */
+    const bytesOf = async ({ value }: StoredBinary): Promise<Uint8Array> => {
       const source = engine.openBinary(value)
       if (!source) return new Uint8Array(0)
       try {
@@ -100,7 +97,7 @@ export default definePlugin({
           bytes.set(piece, at)
           at += piece.length
         }
-        return await converter.convert({ bytes, format, width, height })
+        return bytes
       } finally {
         source.close()
       }
