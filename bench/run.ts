@@ -1,5 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { BinaryCase, BinaryResult } from './binary/binary-case.ts'
+import { BINARY_CASES } from './binary/cases.ts'
+import { measureBinaryCase } from './binary/measure.ts'
 import { ENGINE_CASES } from './engine/cases.ts'
 import type { EngineResult } from './engine/engine-case.ts'
 import { HTTP_CASES } from './http/cases.ts'
@@ -29,17 +32,15 @@ const progress = (line: string): void => {
 async function run(options: Options): Promise<Report> {
   const wanted = ({ name }: { name: string }) => options.cases.length === 0 || options.cases.includes(name)
   const world = new World(options.seed, options.employees)
-  say(`world: ${world.employees} employees, seed ${world.seed}`)
-  const folder = await prepareWorld(world, progress)
+  const [engineCases, httpCases] = [ENGINE_CASES.filter(wanted), HTTP_CASES.filter(wanted)]
+  const needsWorld = engineCases.length + httpCases.length > 0
+  if (needsWorld) say(`world: ${world.employees} employees, seed ${world.seed}`)
+  const folder = needsWorld ? await prepareWorld(world, progress) : ''
   const place = { folder, seed: world.seed, employees: world.employees }
 
-  const engine = await measureEngine(ENGINE_CASES.filter(wanted), place, options.seconds)
-  const { http, memoryAfterReads, transport, readyMs } = await measureHttp(
-    HTTP_CASES.filter(wanted),
-    world,
-    folder,
-    options,
-  )
+  const engine = await measureEngine(engineCases, place, options.seconds)
+  const { http, memoryAfterReads, transport, readyMs } = await measureHttp(httpCases, world, folder, options)
+  const binary = await measureBinary(BINARY_CASES.filter(wanted), options)
   const { seconds, rounds, connections } = options
   return {
     version: 1,
@@ -55,6 +56,7 @@ async function run(options: Options): Promise<Report> {
     settings: { seconds, rounds, connections },
     http,
     engine,
+    binary,
     memoryAfterReads,
     readyMs,
   }
@@ -120,6 +122,16 @@ async function measureHttp(
   return { http, memoryAfterReads, transport, readyMs }
 }
 
+async function measureBinary(cases: readonly BinaryCase[], options: Options): Promise<BinaryResult[]> {
+  const results: BinaryResult[] = []
+  for (const bench of cases) {
+    const result = await measureBinaryCase(bench, options)
+    say(`${bench.name}: ${result.problem ?? result.lines.join('; ')}`)
+    results.push(result)
+  }
+  return results
+}
+
 function write(file: string | undefined, content: string): void {
   if (file === undefined) return
   mkdirSync(dirname(resolve(file)), { recursive: true })
@@ -139,7 +151,7 @@ process.on('SIGTERM', () => process.exit(143))
 try {
   const options = readOptions(
     process.argv.slice(2),
-    [...HTTP_CASES, ...ENGINE_CASES].map(({ name }) => name),
+    [...HTTP_CASES, ...ENGINE_CASES, ...BINARY_CASES].map(({ name }) => name),
   )
   if (options === 'help') console.log(USAGE)
   else if (options.compare) console.log(comparisonOf(readReport(options.compare[0]), readReport(options.compare[1])))

@@ -40,6 +40,12 @@ export type FixedAnswers = Map<string | undefined, Uint8Array>
 
 export type BoundQuestions = ServerQuestions & { answers: Ask<FixedAnswers, null> }
 
+export type UploadQuestions = {
+  /** Files of that many bytes, all at once. The answer has the ids that they were given. */
+  upload: Ask<{ port: number; count: number; bytes: number }, { ids: string[]; seconds: number }>
+  close: Ask<null, null>
+}
+
 export type LoadQuestions = { drive: Ask<DriveRequest, DriveResult> }
 
 export type EngineQuestions = {

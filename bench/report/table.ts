@@ -10,6 +10,7 @@ export function tableOf(report: Report): string {
     '',
     ...(report.http.length > 0 ? [...httpTable(report.http), ''] : []),
     ...(report.engine.length > 0 ? [...engineTable(report), ''] : []),
+    ...binaryLines(report),
     ...memoryLines(report),
     ...summary(verdictsOf(report)),
   ].join('\n')
@@ -66,6 +67,15 @@ function engineTable({ engine }: Report): string[] {
             units === 1 ? '' : `${rate(perSecond * units)} ${unit}`,
           ],
     ),
+  ])
+}
+
+function binaryLines({ binary = [] }: Report): string[] {
+  return binary.flatMap(({ name, title, problem, lines, verdicts }) => [
+    `${name}: ${title}`,
+    ...(problem ? [`  FAILED ${problem}`] : lines.map(line => `  ${line}`)),
+    ...verdicts.map(verdict => `    ${verdictText(verdict)}`),
+    '',
   ])
 }
 

@@ -1,0 +1,61 @@
+import { request } from 'undici'
+import { Connection } from '../load/connection.ts'
+import { Histogram } from '../load/histogram.ts'
+
+/** The JSON of an answer. @throws {Error} with any other status than 200 */
+export async function askJson(port: number, path: string, body?: object): Promise<Record<string, unknown>> {
+  const method = body ? 'POST' : 'GET'
+  const answer = await request(`http://127.0.0.1:${port}${path}`, { method, body: body && JSON.stringify(body) })
+  const text = await answer.body.text()
+  if (answer.statusCode !== 200) throw new Error(`${path} is answered with ${answer.statusCode}: ${text.slice(0, 200)}`)
+  return JSON.parse(text)
+}
+
+/** The bytes of an answer, whatever its status. */
+export async function askBytes(port: number, path: string): Promise<Buffer> {
+  const { body } = await request(`http://127.0.0.1:${port}${path}`)
+  return Buffer.from(await body.arrayBuffer())
+}
+
+/** Asks the same things in turn over several connections until `over` resolves. @throws {Error} a wrong status or length */
+export async function keepAsking(
+  port: number,
+  connections: number,
+  paths: readonly string[],
+  over: Promise<unknown>,
+): Promise<{ perSecond: number; p99Ms: number }> {
+  const latencies = new Histogram()
+  const lengths = new Map<string, number>()
+  let isOver = false
+  let next = 0
+  const lane = () =>
+    new Promise<void>((resolve, reject) => {
+      let path = ''
+      let sentAt = 0
+      const send = () => {
+        path = paths[next++ % paths.length]!
+        sentAt = performance.now()
+        connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+      }
+      const onAnswer = (status: number, bytes: number) => {
+        latencies.add((performance.now() - sentAt) * 1000)
+        const length = lengths.get(path) ?? bytes
+        lengths.set(path, length)
+        if (status !== 200 || bytes !== length) reject(new Error(`status ${status}, ${bytes} bytes for ${path}`))
+        else if (!isOver) send()
+        else {
+          connection.close()
+          resolve()
+        }
+      }
+      const onFailure = (reason: string) => reject(new Error(reason))
+      const connection = new Connection(port, { onAnswer, onFailure }, send)
+    })
+  const startedAt = performance.now()
+  over.then(() => {
+    isOver = true
+  })
+  await Promise.all(Array.from({ length: connections }, lane))
+  const seconds = (performance.now() - startedAt) / 1000
+  return { perSecond: latencies.count / seconds, p99Ms: latencies.quantile(0.99) / 1000 }
+}

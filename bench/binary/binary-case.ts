@@ -1,0 +1,34 @@
+import type { Child } from '../processes/child.ts'
+import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../processes/questions.ts'
+import type { Verdict } from '../report/verdict.ts'
+
+export interface BinarySetup {
+  /** Serves the model of `place.ts`, without entities. */
+  ours: { child: Child<ServerQuestions>; port: number }
+  bound: { child: Child<BoundQuestions>; port: number }
+  upload: Child<UploadQuestions>
+  /** Length of a round. */
+  seconds: number
+  rounds: number
+}
+
+export interface BinaryResult {
+  name: string
+  title: string
+  /** Why there are no figures, or why they do not count. */
+  problem: string | undefined
+  /** What was measured, a line each. */
+  lines: string[]
+  verdicts: Verdict[]
+}
+
+/** A case that moves large bytes, on a store of its own. */
+export interface BinaryCase {
+  name: string
+  title: string
+  /** @throws {Error} a wrong answer */
+  measure(setup: BinarySetup): Promise<Pick<BinaryResult, 'lines' | 'verdicts'>>
+}
+
+/** Gives a case its types. */
+export const binaryCase = (bench: BinaryCase): BinaryCase => bench

@@ -1,0 +1,5 @@
+import type { BinaryCase } from './binary-case.ts'
+import image from './image.bench.ts'
+import uploads from './uploads.bench.ts'
+
+export const BINARY_CASES: readonly BinaryCase[] = [image, uploads]

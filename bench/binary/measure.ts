@@ -1,0 +1,33 @@
+import { Child } from '../processes/child.ts'
+import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../processes/questions.ts'
+import type { BinaryCase, BinaryResult } from './binary-case.ts'
+import { makePlace } from './place.ts'
+
+/** Measures each case on a server of its own, which begins without data. */
+export async function measureBinaryCase(
+  bench: BinaryCase,
+  { seconds, rounds }: { seconds: number; rounds: number },
+): Promise<BinaryResult> {
+  const { name, title } = bench
+  const ours = new Child<ServerQuestions>('ours')
+  const bound = new Child<BoundQuestions>('bound')
+  const upload = new Child<UploadQuestions>('upload')
+  const start = { folder: makePlace(), seed: 0, employees: 0 }
+  try {
+    const [atOurs, atBound] = await Promise.all([ours.ask('start', start), bound.ask('start', start)])
+    const result = await bench.measure({
+      ours: { child: ours, port: atOurs.port },
+      bound: { child: bound, port: atBound.port },
+      upload,
+      seconds,
+      rounds,
+    })
+    return { name, title, problem: undefined, ...result }
+  } catch (error) {
+    const problem = (error as Error).message
+    const verdict = { case: name, owed: 'the right answers', found: problem, met: false }
+    return { name, title, problem, lines: [], verdicts: [verdict] }
+  } finally {
+    await Promise.all([ours.stop(), bound.stop(), upload.stop()])
+  }
+}

@@ -1,0 +1,23 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const MODEL = {
+  name: 'binary',
+  dataClasses: {
+    Document: {
+      key: 'ID',
+      attributes: { ID: { type: 'long', autoFill: 'increment' }, image: { type: 'image' }, content: { type: 'blob' } },
+    },
+  },
+}
+
+/** A folder with a configuration and without data, removed when this process ends. */
+export function makePlace(): string {
+  const folder = resolve('.tesser/bench', `binary-${process.pid}`)
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(MODEL))
+  const config = { model: 'model.json', data: 'store', server: { port: 0 }, log: { level: 'error' } }
+  writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(config))
+  return folder
+}

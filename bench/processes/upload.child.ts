@@ -1,0 +1,22 @@
+import { Agent, request } from 'undici'
+import { fileOf } from '../binary/file.ts'
+import { answerParent } from './answer-parent.ts'
+import type { UploadQuestions } from './questions.ts'
+
+/** Uploads files, all at once. */
+answerParent<UploadQuestions>({
+  async upload({ port, count, bytes }) {
+    const files = Array.from({ length: count }, (_, i) => fileOf(bytes, i))
+    const dispatcher = new Agent({ connections: count, headersTimeout: 0 })
+    const url = `http://127.0.0.1:${port}/rest/$upload?$binary=true`
+    const startedAt = performance.now()
+    const ids = await Promise.all(
+      files.map(async body => {
+        const answer = await request(url, { method: 'POST', body, dispatcher })
+        return ((await answer.body.json()) as { ID: string }).ID
+      }),
+    )
+    return { ids, seconds: (performance.now() - startedAt) / 1000 }
+  },
+  close: () => null,
+})
