@@ -1,0 +1,19 @@
+/** A server that its parent tells the time, and that is killed by it: sends its port, then `done` after each message. */
+import { createTestServer } from '../../kernel/testing.ts'
+import { MODEL } from './uploads.model.ts'
+
+const [folder, start] = process.argv.slice(2) as [string, string]
+let time = Number(start)
+const server = await createTestServer({ model: MODEL, folder, now: () => time })
+
+process.on('message', async (message: number | 'stop') => {
+  if (message === 'stop') {
+    await server.close()
+    process.disconnect()
+    return
+  }
+  time = message
+  await server.engine.uploads.sweep()
+  process.send!('done')
+})
+process.send!(server.port)
