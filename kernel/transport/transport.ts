@@ -28,7 +28,8 @@ export interface TransportRequest {
   /**
    * The body, handed to `take` piece by piece as it arrives, for what must not be held in memory. Resolves when the last
    * piece has been taken. Call it or {@link body}, under the same conditions.
-   * @throws what `take` throws or rejects with, and as `body` does; the connection is closed after the answer
+   * @throws what `take` throws or rejects with, when the rest of the body has been read and dropped, or too much of it; the
+   * connection is closed after the answer then; and as `body` does
    */
   streamBody(take: TakePiece, limits: StreamLimits): Promise<void>
   /** True once the client has gone. Work for it can stop. */

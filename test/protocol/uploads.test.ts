@@ -223,8 +223,13 @@ for (const transport of transports) {
       t.match(busy, { status: 503, headers: { 'retry-after': '1' } })
       for (const socket of sockets) socket.destroy()
       await onlyLeft(files, 0)
-      for (let i = 0; i < 7; i++) t.ok(await upload(server, large))
-      t.match(await server.post('/$upload?$binary=true', 'x'), { status: 503, headers: { 'retry-after': '10' } })
+      for (let i = 0; i < 6; i++) t.ok(await upload(server, large))
+      const full = { status: 503, headers: { 'retry-after': '10' } }
+      t.match(await server.post('/$upload?$binary=true', large), full)
+      t.match(await server.send('PUT', '/Company(1)/contract', large), full)
+      t.equal((await server.post('/$upload?$binary=true', 'x')).status, 200, 'what is small still fits')
+      await onlyLeft(files, 6)
+      t.equal(files().length, 6)
     })
 
     await t.test('uploads outlive a restart', async t => {

@@ -96,6 +96,19 @@ for (const name of loadableTransports) {
       }
     })
 
+    t.test('a client that is still sending when its body cannot be taken gets to read why', async t => {
+      const handler = answeringErrors(async request => {
+        await request.streamBody(() => Promise.reject(EdgeErrors.LENGTH_REQUIRED()), limits)
+        return { status: 200, body: 'ok' }
+      })
+      const { port } = await startTransport(t, name, handler)
+      for (let i = 0; i < 3; i++) {
+        const answer = await request(url(port), { method: 'POST', body: content.subarray(0, 9_000_000) })
+        t.equal(answer.statusCode, 411)
+        await answer.body.dump()
+      }
+    })
+
     t.test('a client that goes away in the middle ends the stream', async t => {
       const failed = new Promise(resolve => {
         startTransport(t, name, async request => {
