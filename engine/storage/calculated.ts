@@ -16,6 +16,13 @@ export const fingerprintsOf = (dataClass: DataClass): Record<string, string> =>
 export const nullValues = (dataClass: DataClass): Record<string, null> =>
   Object.fromEntries(storedCalculated(dataClass).map(({ name }) => [name, null]))
 
+/** Forgets the fingerprints of attributes that lose their values in a change of the model. */
+export function keepFingerprints({ meta }: Environment, dataClass: DataClass, kept: ReadonlySet<string>): void {
+  const key = fingerprintsKey(dataClass.tableNumber)
+  const stored = meta.get(key) as Record<string, string> | undefined
+  if (stored) meta.putSync(key, Object.fromEntries(Object.entries(stored).filter(([name]) => kept.has(name))))
+}
+
 /** Whether the stored values come from other code than the model names now. */
 export function areOutdated({ meta }: Environment, dataClass: DataClass): boolean {
   const stored = (meta.get(fingerprintsKey(dataClass.tableNumber)) ?? {}) as Record<string, string>

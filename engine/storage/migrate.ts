@@ -7,6 +7,7 @@ import { type Environment, FORMAT_VERSION } from './environment.ts'
 import { findLosses } from './migration-losses.ts'
 import { planMigration } from './migration-plan.ts'
 import { migrateData, type Progress } from './migration-run.ts'
+import { keepFingerprints } from './calculated.ts'
 import { layoutKey, loadLayouts, type StoredLayout } from './layouts.ts'
 import { layoutFingerprint, type RowLayout, rowLayout } from './row-layout.ts'
 import { type LockOwner, lockStore } from './store-lock.ts'
@@ -152,8 +153,12 @@ function change({ environment, model, wire, allowLoss, onProgress }: PrepareOpti
 
 /** Does what is left of a migration; everything in it can be repeated. */
 function finish(environment: Environment, target: StoredSchema, onProgress: Progress = () => {}): void {
-  migrateData(environment, planMigration(resolve(readSchema(environment)), resolve(target)), onProgress)
+  const plan = planMigration(resolve(readSchema(environment)), resolve(target))
+  migrateData(environment, plan, onProgress)
   environment.root.transactionSync(() => {
+    for (const { after, kept } of plan.changed) {
+      keepFingerprints(environment, after, new Set(kept.map(({ after: { name } }) => name)))
+    }
     putSchema(environment, target)
     environment.meta.removeSync('migration')
   })

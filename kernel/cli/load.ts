@@ -5,6 +5,8 @@ import type { Config } from '../../config/load-config.ts'
 import { openEngine } from '../../engine/index.ts'
 import { suggestion } from '../../engine/suggestion.ts'
 import { engineOptions } from '../main.ts'
+import { ModuleBundler } from '../module-bundler.ts'
+import { importPlugins } from '../plugin-loader.ts'
 import { loadRows, type LoadSummary } from './load-rows.ts'
 import { type Format, FORMATS, formatOf, readRows } from './read-rows.ts'
 
@@ -29,7 +31,10 @@ export async function load(
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size === undefined) throw new Error(`there is no file ${file}`)
 
-  const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
+  const bundler = new ModuleBundler()
+  // Their events are part of a save, and what they calculate part of an entity.
+  const plugins = await importPlugins(config.plugins, config.folder, bundler)
+  const engine = await openEngine({ ...engineOptions(config, plugins), memoryBytes: 0 })
   const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`)
   const progress = showProgress(size, output)
   try {
@@ -57,6 +62,7 @@ export async function load(
     progress.stop()
     errors.close()
     await engine.close()
+    bundler.close()
   }
 }
 

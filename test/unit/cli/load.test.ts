@@ -29,7 +29,7 @@ const model = {
   },
 }
 
-const world = (t: Test, files: Record<string, string | Buffer>) => {
+const world = (t: Test, files: Record<string, string | Buffer | Record<string, string>>) => {
   const cwd = t.testdir({ 'model.json': JSON.stringify(model), ...files })
   const config = loadConfig({
     cwd,
@@ -210,4 +210,23 @@ t.test('a demo whose first load was interrupted is completed, and then left alon
   t.equal((await people()).length, 2, cwd)
   await loadDemo(config, line => lines.push(line))
   t.equal(lines.length, 2)
+})
+
+t.test('rows are saved with the events and the calculated attributes of plugins', async t => {
+  const { load } = world(t, {
+    'tesser.config.json': JSON.stringify({ plugins: ['./plugin/index.ts'] }),
+    plugin: {
+      'index.ts': `import { definePlugin } from 'tesser'
+        export default definePlugin({ name: 'p', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`,
+      'classes.ts': `import { calculated, Entity, event } from 'tesser/classes'
+        export class PersonEntity extends Entity('Person') {
+          @event('validateSave') check() { if (this.name === 'Bad') return { errCode: 9, message: 'not this one' } }
+          @calculated({ type: 'string', stored: true }) get upper() { return this.name.toUpperCase() }
+        }`,
+    },
+    'people.ndjson': '{"ID":1,"name":"Good"}\n{"ID":2,"name":"Bad"}\n',
+  })
+  const { text, rejected } = await load('people.ndjson')
+  t.match(text, '2 rows read: 1 inserted, 1 rejected')
+  t.same(rejected, [{ line: 2, errors: ['not this one'], row: { ID: 2, name: 'Bad' } }])
 })
