@@ -29,6 +29,8 @@ const MINUTE_MS = 60_000
 /** Of a minute of idle time: how much a use must add to be recorded. */
 const RECORDED_MS = 6_000
 const SWEEP_SLICE = 500
+const MAX_RECENT = 10_000
+const MAX_RECENT_LENGTH = 500
 const PREFIX = 'session/'
 
 /** A request of a session. */
@@ -54,6 +56,8 @@ export class Sessions {
   private readonly known = new Map<string, Session>()
   /** Handles of the guests among them, by the address they came from, the oldest first. */
   private readonly guests = new Map<string, Set<string>>()
+  /** By the header that they came with. */
+  private readonly recent = new Map<string, Session>()
   private readonly guestIds: GuestIds
   private readonly cookieNames: readonly string[]
   private readonly cookieAttributes: string
@@ -103,8 +107,7 @@ export class Sessions {
    * @param cookies the `Cookie` header
    */
   find(cookies: string, address: string): Visit {
-    const id = cookieValue(cookies, this.cookieNames)?.toUpperCase()
-    const session = id !== undefined && ID.test(id) ? this.byId(id, address) : undefined
+    const session = this.recall(cookies) ?? this.byCookies(cookies, address)
     if (session) return { session, receivedId: session.id }
     return { session: this.guest(address), receivedId: undefined, isNew: true }
   }
@@ -175,6 +178,7 @@ export class Sessions {
   async end(session: Session): Promise<void> {
     if (session.id === undefined) return
     const { handle } = session
+    session.record.expires = 0
     this.forget(handle)
     for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
     if (!this.records.get(PREFIX + handle)) return
@@ -238,6 +242,25 @@ export class Sessions {
     clearInterval(this.timer)
     const changes = [...this.known].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record }))
     await this.records.put(changes).catch(error => this.onInternalError(`sessions were not stored: ${error}`))
+  }
+
+  private byCookies(cookies: string, address: string): Session | undefined {
+    const id = cookieValue(cookies, this.cookieNames)?.toUpperCase()
+    const session = id !== undefined && ID.test(id) ? this.byId(id, address) : undefined
+    if (!session || cookies.length > MAX_RECENT_LENGTH) return session
+    if (this.recent.size >= MAX_RECENT) this.recent.clear()
+    this.recent.set(cookies, session)
+    return session
+  }
+
+  /** Hashes and ciphers cost more than a read by key, so they are done once for each client. */
+  private recall(cookies: string): Session | undefined {
+    const recent = this.recent.get(cookies)
+    if (!recent) return undefined
+    const session = this.known.get(recent.handle)
+    if (session) return this.use(session)
+    // A guest of whom nothing is kept. One that has ended has no time left.
+    return recent.isGuest && recent.record.expires > this.now() ? recent : undefined
   }
 
   private byId(id: string, address: string): Session | undefined {
