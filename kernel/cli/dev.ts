@@ -42,8 +42,9 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   })
 
   await stop
-  await watcher.close()
+  // First: to add files opens a watcher again.
   await work
+  await watcher.close()
   await server.close()
   bundler.close()
 
