@@ -1,3 +1,4 @@
+import { SPELLING } from '../parse/format-query.ts'
 import {
   type CalculatedAttribute,
   isRelation,
@@ -10,7 +11,7 @@ import { codeOf } from '../calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../query-errors.ts'
 import { bindSimilarity } from './bind-similarity.ts'
-import { bindTest, isNegative, isTextual, SPELLING } from './bind-test.ts'
+import { bindTest, isNegative, isTextual } from './bind-test.ts'
 import {
   type Comparand,
   type ComparisonScalar,

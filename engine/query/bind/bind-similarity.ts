@@ -1,3 +1,4 @@
+import { SPELLING } from '../parse/format-query.ts'
 import { type Metric, METRICS, type StorageAttribute } from '../../catalog/attribute.ts'
 import { suggestion } from '../../suggestion.ts'
 import { readVector } from '../../vector/read-vector.ts'
@@ -5,7 +6,6 @@ import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
 import type { ComparisonValue } from './bind-comparison.ts'
-import { SPELLING } from './bind-test.ts'
 import type { Predicate } from './predicate.ts'
 
 const DEFAULT_THRESHOLD = 0.5

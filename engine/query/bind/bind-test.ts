@@ -2,21 +2,6 @@ import type { Comparator } from '../parse/syntax-tree.ts'
 import { Between, type ComparisonScalar } from './convert-value.ts'
 import type { Bound, JsonType, Scalar, ValueTest } from './predicate.ts'
 
-/** The spelling of a comparator in messages. */
-export const SPELLING: Record<Comparator, string> = {
-  equal: '=',
-  notEqual: '!=',
-  is: '===',
-  isNot: '!==',
-  less: '<',
-  lessOrEqual: '<=',
-  greater: '>',
-  greaterOrEqual: '>=',
-  begin: 'begin',
-  in: 'in',
-  keyword: '%',
-}
-
 /** True for `!=` and `!==`: the complement of `=` over the values that are not null. */
 export const isNegative = (comparator: Comparator): boolean => comparator === 'notEqual' || comparator === 'isNot'
 

@@ -9,7 +9,8 @@ import type {
   ValueSyntax,
 } from './syntax-tree.ts'
 
-const spellings: Record<Comparator, string> = {
+/** The one spelling of each comparator. */
+export const SPELLING: Record<Comparator, string> = {
   equal: '=',
   notEqual: '!=',
   is: '===',
@@ -58,7 +59,7 @@ function formatTerm(term: Expression): string {
     case 'group':
       return `(${formatExpression(term.inner)})`
     case 'comparison':
-      return `${formatOperand(term.path)} ${spellings[term.comparator]} ${formatValue(term.value)}`
+      return `${formatOperand(term.path)} ${SPELLING[term.comparator]} ${formatValue(term.value)}`
     case 'truth':
       return formatOperand(term.path)
   }
