@@ -255,6 +255,7 @@ export const configTable = {
   }),
 
   'auth.directoryFile': path('File of users, groups and API keys; `tesser user` and `tesser key` write it.'),
+  'auth.rolesFile': path('File of privileges, roles and permissions; `roles.json` beside the config file by default.'),
   'auth.jwt.keyFile': path('Public key that verifies JSON Web Tokens: PEM, or a JSON Web Key Set.'),
   'auth.jwt.issuer': text<string | undefined>({ default: undefined, doc: 'Issuer that a token must name.' }),
   'auth.jwt.audience': text<string | undefined>({ default: undefined, doc: 'Audience that a token must name.' }),

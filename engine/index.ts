@@ -9,8 +9,12 @@ import { BinaryReader, type ByteSource } from './binary/binary-reader.ts'
 import { sweepFiles } from './binary/binary-table.ts'
 import { newUploadId, type UploadLimits, Uploads } from './binary/uploads.ts'
 import { isBinary, type StorageAttribute } from './catalog/attribute.ts'
+import type { View } from './catalog/view.ts'
 import type { BinaryValue } from './catalog/value.ts'
 import { EngineErrors } from './engine-errors.ts'
+import { PermissionErrors } from './permission/permission-errors.ts'
+import { Permissions } from './permission/permissions.ts'
+import { type Access, Views } from './permission/views.ts'
 import { type EntitySetLifetimes, EntitySets } from './entity-set/entity-sets.ts'
 import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { ProtocolError } from './errors.ts'
@@ -30,7 +34,6 @@ import { areOutdated, nullValues } from './storage/calculated.ts'
 import { encodeBinary } from './storage/encode-binary.ts'
 import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
-import { suggestion } from './suggestion.ts'
 import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
 import { type CallResult, FunctionClient } from './functions/function-client.ts'
 import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
@@ -53,6 +56,10 @@ export { type EntitySet, readTimeout, type SavedQuery, sourceOf } from './entity
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
 export { type EntitySetQuotas, type SessionChanges, type SessionData, TOKEN_PREFIX } from './language/session.ts'
 export { type CreateOptions, type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
+export type { View } from './catalog/view.ts'
+export { RolesError } from './permission/check-roles.ts'
+export { PermissionErrors } from './permission/permission-errors.ts'
+export type { Access } from './permission/views.ts'
 export type { QueryLimits } from './query/query-limits.ts'
 export type { ClassFunction, ClassRegistry } from './functions/class-registry.ts'
 export type { CallerSession } from './pool/query-pool.ts'
@@ -208,7 +215,10 @@ export class Engine {
   readonly entitySets: EntitySets
   /** What the server keeps for itself. */
   readonly records: ServerRecords
+  /** Who may do what. Nothing is restricted until it gets roles. */
+  readonly permissions: Permissions
   readonly uploads: Uploads
+  private readonly views: Views
   private readonly binaries: BinaryReader
   private readonly entitySetStore: EntitySetStore
   private readonly data: ReadStore
@@ -230,6 +240,8 @@ export class Engine {
     const store = { path, mapSizeBytes, model, wire, cacheBytes, memory }
     const pool = { ...POOL, ...options.pool }
     this.data = openReadStore(store)
+    this.views = new Views(this.catalog)
+    this.permissions = new Permissions({ catalog: this.catalog, classes: classes.classes })
     this.pool = new QueryPool(pool, store, limits, onInternalError, () => this.releaseMemory())
     functions?.openStore(
       { open: { store, limits } },
@@ -264,6 +276,7 @@ export class Engine {
       this.entitySetStore,
       {
         catalog: this.catalog,
+        views: this.views,
         select: (request, caller) => this.run({ kind: 'members', request }, caller),
         live: dataClass => this.data.read(snapshot => snapshot.table(dataClass).live),
       },
@@ -301,16 +314,24 @@ export class Engine {
     this.functions?.warmUp()
   }
 
-  /** A public dataclass. @throws {EngineErrors.UNKNOWN_DATACLASS} */
-  dataClass(name: string): DataClass {
-    const dataClass = this.catalog.dataClassesByName.get(name)
-    if (dataClass?.scope !== 'public') throw this.unknownDataClass(name)
-    return dataClass
+  /** The catalog as somebody sees it; without rights of somebody, as nobody in particular does. */
+  view(access?: Access): View {
+    return this.views.of(access ?? this.permissions.nobody)
   }
 
-  unknownDataClass(name: string): ProtocolError {
-    const known = this.catalog.dataClasses.filter(({ scope }) => scope === 'public').map(each => each.name)
-    return EngineErrors.UNKNOWN_DATACLASS(name.slice(0, 200), suggestion(name, known))
+  /**
+   * The dataclass that an address names. Of one that cannot be read entities may be created, or functions be called: all
+   * else is refused when it comes to it.
+   * @throws {EngineErrors.UNKNOWN_DATACLASS}
+   */
+  addressed(name: string, access?: Access): DataClass {
+    const view = this.view(access)
+    const dataClass = this.catalog.dataClassesByName.get(name)
+    if (!dataClass || !view.includes(dataClass)) throw view.unknownDataClass(name)
+    if (view.shows(dataClass) || view.may('create', dataClass)) return dataClass
+    const functions = [...this.classes.of('dataClass', name).values()]
+    if (functions.some(each => this.permissions.mayExecute(each, access))) return dataClass
+    throw view.unknownDataClass(name)
   }
 
   /**
@@ -347,15 +368,14 @@ export class Engine {
   }
 
   /**
-   * The public image or blob that the attribute list of `request` is about, when it is about nothing else of one entity.
+   * The image or blob that the attribute list of `request` is about, when it is about nothing else of one entity.
    */
-  binaryAttribute({ dataClass, output }: ReadRequest): BinaryAttribute | undefined {
+  binaryAttribute({ dataClass, access, output }: ReadRequest): BinaryAttribute | undefined {
     const items = output.attributes?.items
     if (output.form !== 'entity' || items?.length !== 1 || items[0]!.path.length !== 1) return undefined
-    const attribute = this.dataClass(dataClass).attributesByName.get(items[0]!.path[0]!)
-    return attribute?.kind === 'storage' && attribute.scope === 'public' && isBinary(attribute.type)
-      ? (attribute as BinaryAttribute)
-      : undefined
+    const view = this.view(access)
+    const attribute = view.attribute(view.dataClass(dataClass), items[0]!.path[0]!)
+    return attribute?.kind === 'storage' && isBinary(attribute.type) ? (attribute as BinaryAttribute) : undefined
   }
 
   /**
@@ -413,6 +433,7 @@ export class Engine {
         mode: 'update',
         atomic: false,
         anyStamp: true,
+        access: request.access,
         owner,
         ...(value && { received: { id, value: encodeBinary(value) } }),
       })
@@ -432,8 +453,9 @@ export class Engine {
 
   /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    const known = { ...request, access: request.access ?? (request.trusted ? undefined : this.permissions.nobody) }
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(request, caller) : this.writer.save(request)
+    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(known, caller) : this.writer.save(known)
   }
 
   /**
@@ -446,16 +468,18 @@ export class Engine {
 
   /** Saves, and writes the answer: the entities as they are on the server now, with what went wrong. */
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
-    const dataClass = this.dataClass(request.dataClass)
-    if (this.hooked.onSave(dataClass)) return this.code!.saveAndAnswer(request, output, caller)
+    const known = { ...request, access: request.access ?? this.permissions.nobody }
+    const dataClass = this.addressed(known.dataClass, known.access)
+    if (this.hooked.onSave(dataClass)) return this.code!.saveAndAnswer(known, output, caller)
+    const view = this.view(known.access)
     let answer: ReturnType<typeof prepareSaved>
     try {
-      answer = prepareSaved(dataClass, output, { layouts: this.data.layouts, limits: this.options.limits })
+      answer = prepareSaved(dataClass, output, { view, layouts: this.data.layouts, limits: this.options.limits })
     } catch (error) {
-      if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(request, output, caller)
+      if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(known, output, caller)
       throw error
     }
-    const result = await this.writer.save(request)
+    const result = await this.writer.save(known)
     return this.data.read(snapshot => answer(result, snapshot))
   }
 
@@ -469,16 +493,14 @@ export class Engine {
     { atomic, owner }: Pick<DeleteRequest, 'atomic' | 'owner'>,
     caller?: Caller,
   ): Promise<number> {
+    const view = this.view(request.access)
+    const dataClass = view.dataClass(request.dataClass)
+    if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     const rowIds = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'selection' }, caller)))
     if (rowIds.length === 0) return 0
+    const access = request.access ?? this.permissions.nobody
     const { deleted, error } = await this.drop(
-      {
-        kind: 'delete',
-        dataClass: request.dataClass,
-        rowIds,
-        atomic,
-        owner,
-      },
+      { kind: 'delete', dataClass: request.dataClass, access, rowIds, atomic, owner },
       caller,
     )
     if (!error) return deleted
@@ -514,11 +536,20 @@ export class Engine {
     return slice
   }
 
+  /** A login may be tried by everybody, whatever is said of it. */
+  mayCall(called: ClassFunction, access?: Access): boolean {
+    return isLogin(called) || this.permissions.mayExecute(called, access ?? this.permissions.nobody)
+  }
+
   /**
    * Locks the one entity that `request` selects for a session, or unlocks it.
    * @throws {ProtocolError} 404: there is none
    */
   async lock(request: ReadRequest, { lock, holder }: Pick<LockRequest, 'lock' | 'holder'>): Promise<LockResult> {
+    const view = this.view(request.access)
+    const { name } = view.dataClass(request.dataClass)
+    // A lock holds up those who may change the entity, so it takes the same right.
+    if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
     const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' })))
     return this.writer.lock({ kind: 'lock', dataClass: request.dataClass, rowId: rowId!, lock, holder })
   }
@@ -534,21 +565,26 @@ export class Engine {
    */
   async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
     const { fullName, name, target } = called
-    const sets = await this.setsIn(call.args)
-    const task = { kind: 'call', target, function: name, fullName, sets, ...call } as const
+    const access = call.read?.access ?? this.permissions.nobody
+    // Whoever may not read a dataclass can address neither an entity nor a selection of it.
+    if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
+    if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
+    const sets = await this.setsIn(call.args, access)
+    const promoted = this.permissions.promoted(called, access)
+    const task = { kind: 'call', target, function: name, fullName, sets, access, promoted, ...call } as const
     return this.code!.call(called, task, caller)
   }
 
   /** The entity sets that arguments name. Only this thread knows where they are. */
-  private async setsIn(args: CallTask['args']): Promise<CallTask['sets']> {
+  private async setsIn(args: CallTask['args'], access: Access | undefined): Promise<CallTask['sets']> {
     if (args === undefined || !Buffer.from(args as Uint8Array).includes('"__DATASET"')) return undefined
     const ids = Buffer.from(args as Uint8Array)
       .toString()
       .matchAll(/"__DATASET"\s*:\s*"([0-9A-Fa-f]{32})"/g)
     const sets = new Map<string, { dataClass: string; members: Uint8Array }>()
     for (const [, id] of ids) {
-      const { dataClass, set } = await this.entitySets.openAny(id!)
-      if (dataClass.scope === 'public') sets.set(id!, { dataClass: dataClass.name, members: set.encoded })
+      const { dataClass, set } = await this.entitySets.openAny(id!, access)
+      if (this.view(access).shows(dataClass)) sets.set(id!, { dataClass: dataClass.name, members: set.encoded })
     }
     return sets
   }
@@ -573,6 +609,10 @@ export class Engine {
 
   /** Here and now what costs less than handing it to another thread, all else in the pool, or where the code for it is. */
   private run(task: Task, caller?: Caller): Promised<Uint8Array> {
+    const { nobody } = this.permissions
+    if (nobody && !task.request.access) {
+      return this.run({ ...task, request: { ...task.request, access: nobody } }, caller)
+    }
     if (!this.code) return this.runHere(task, caller) ?? this.pool.run(task, caller)
     const runWithCode = (error: unknown): Promise<Uint8Array> => {
       if (error instanceof CodeNeeded) return this.code!.read(task, caller)
@@ -588,14 +628,15 @@ export class Engine {
   /** @returns undefined when it costs too much for this thread */
   private runHere(task: Task, caller?: Caller): Uint8Array | undefined {
     if (this.inlineCostMs === 0) return undefined
-    const { catalog, layouts, read } = this.data
+    const { layouts, read } = this.data
+    const { views } = this
     const { limits } = this.options
     const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * this.inlineCostMs)
     return read(snapshot => {
       const counter = { examined: 0 }
       const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
       const budget = new QueryBudget({ ...limits, timeoutMs, counter })
-      const planned = planTask(task, { catalog, layouts, limits }, { snapshot, budget })
+      const planned = planTask(task, { views, layouts, limits }, { snapshot, budget })
       if (planned.cost() > this.inlineCostMs * 1000) return undefined
       try {
         return planned.run()
@@ -610,6 +651,10 @@ export class Engine {
 }
 
 export type BinaryAttribute = StorageAttribute & { type: 'image' | 'blob' }
+
+/** Where roles.json demands a login, this is how guests do it: they may call it whatever else is said of it. */
+export const isLogin = ({ target, name }: ClassFunction): boolean =>
+  target.kind === 'dataStore' && name === 'authentify'
 
 const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>
   new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)

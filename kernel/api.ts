@@ -76,6 +76,8 @@ export type MaybeAnswer = Reply | undefined | Promise<Reply | undefined>
 export interface Accepts {
   /** `GET` includes `HEAD`. Other verbs are answered with 405. */
   readonly verbs: readonly Verb[]
+  /** Of a service: guests may ask for it even where `roles.json` demands a login. */
+  readonly guests?: boolean
 }
 
 /** Where a plugin says what it does. Registering a name twice is an error that names both plugins. */

@@ -3,6 +3,7 @@ import {
   type ClassFunction,
   type Engine,
   FunctionErrors,
+  isLogin,
   kept,
   readTimeout,
   sourceOf,
@@ -25,7 +26,9 @@ const VERBS = ['GET', 'POST']
 export function callFunction(engine: Engine, called: ClassFunction, request: RestRequest): Reply | Promise<Reply> {
   const isGet = request.verb === 'GET' || request.verb === 'HEAD'
   if (!isGet && request.verb !== 'POST') return methodNotApplicable('a class function', request.verb, VERBS)
-  if (isGet && !called.allowedOnHTTPGET) return notByGet(called)
+  // A login changes who asks, which a link must not do.
+  if (isGet && (!called.allowedOnHTTPGET || isLogin(called))) return notByGet(called)
+  if (!isLogin(called)) request.demandLogin()
   return isGet
     ? call(engine, called, request, request.parameter('$params'))
     : request.body().then(body => call(engine, called, request, body.length > 0 ? body : undefined))
@@ -52,7 +55,8 @@ async function call(
       entitySetUri: uri,
     } as const
     const { skip, top } = read
-    const body = engine.read({ dataClass, source: sourceOf(set.members), skip, top, output }, transport)
+    const { access } = request
+    const body = engine.read({ dataClass, access, source: sourceOf(set.members), skip, top, output }, transport)
     return encoded(await kept(body), 200, { 'Content-Location': uri })
   }
   if (!('body' in result) || called.target.kind !== 'entitySelection') return replyTo(result)

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
 import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
+import { openRoles } from './auth/roles-file.ts'
 import { createLogger } from './log.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { ModuleBundler } from './module-bundler.ts'
@@ -53,7 +54,7 @@ export async function createServer(config: Config, log?: Logger, options?: { now
 
 /**
  * Puts the parts together: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
- * @throws {ModelError} {@link PluginError} and errors of the store or the address, each with what would help
+ * @throws {ModelError} {@link PluginError} {@link RolesError} and errors of the store or the address, each with what would help
  */
 export async function startServer(
   { config, plugins: imported, engine: options }: ServerParts,
@@ -74,6 +75,7 @@ export async function startServer(
       onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
     })
     opened.push(engine)
+    opened.push(openRoles(config, engine, log))
     const visitors = await openVisitors(config, engine, log, now)
     opened.push(visitors)
     const lifecycle: Lifecycle = { state: 'starting' }

@@ -31,7 +31,15 @@ export class Registry {
 
   applyParameters(request: RestRequest): void {
     // A service has no dataclass, but what its functions return may be a selection that is shown like any other.
-    request.read ??= { dataClass: '', source: { kind: 'all' }, skip: 0, top: undefined, output: { form: 'collection' } }
+    const { access } = request
+    request.read ??= {
+      dataClass: '',
+      access,
+      source: { kind: 'all' },
+      skip: 0,
+      top: undefined,
+      output: { form: 'collection' },
+    }
     for (const [name, value] of request.parameters) this.parameters.get(name)?.apply(request.read, value, request)
   }
 

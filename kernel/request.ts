@@ -1,6 +1,6 @@
 import type { UploadOwner } from '../engine/binary/upload-table.ts'
 import type { DataClass } from '../engine/catalog/dataclass.ts'
-import type { CallerSession } from '../engine/index.ts'
+import { type Access, type CallerSession, type Engine, PermissionErrors, type View } from '../engine/index.ts'
 import type { ReadRequest } from '../engine/query/request.ts'
 import type { Reply } from './reply.ts'
 import { callerSession } from './session/caller-session.ts'
@@ -24,12 +24,15 @@ export class RestRequest {
 
   /** Who answers, when the path says so, as it does with the name of a class function. */
   answerBy: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
+  /** The rights of who asks, as they are at the beginning. Undefined: nothing is restricted. */
+  readonly access: Access | undefined
   private caller: CallerSession | undefined
   private received: Promise<Uint8Array> | undefined
 
   constructor(
     readonly transport: TransportRequest,
     private readonly visit: Visit,
+    private readonly engine: Engine,
     private readonly sessions: Sessions,
     /** Upper case. `$query` turns a POST into the GET that it stands for. */
     public verb: string,
@@ -38,7 +41,13 @@ export class RestRequest {
     /** Path parts behind the service or the dataclass, decoded. */
     public parts: readonly string[],
   ) {
+    this.access = engine.permissions.accessOf(visit.session.granted)
     transport.session = () => this.callerSession
+  }
+
+  /** What exists for who asks. */
+  get view(): View {
+    return this.engine.view(this.access)
   }
 
   /** Who asks. */
@@ -58,8 +67,16 @@ export class RestRequest {
 
   /** The session for function code. The head of the request is read before the first `await` only. */
   get callerSession(): CallerSession {
-    this.caller ??= callerSession(this.sessions, this.visit, this.transport)
+    if (!this.caller) {
+      const privileges = this.engine.permissions.expand(this.session.granted)
+      this.caller = callerSession(this.sessions, this.visit, this.transport, privileges)
+    }
     return this.caller
+  }
+
+  /** @throws {PermissionErrors.LOGIN_NEEDED} the roles demand a login, and this is a guest */
+  demandLogin(): void {
+    if (this.engine.permissions.forceLogin && this.session.isGuest) throw PermissionErrors.LOGIN_NEEDED()
   }
 
   parameter(name: string): string | undefined {

@@ -27,13 +27,15 @@ export class Router {
     if (restPath === undefined) return this.route(transport, visit)
     const parameters = parseQueryString(transport.query)
     const path = parsePath(restPath)
-    const request = new RestRequest(transport, visit, this.sessions, verb, parameters, path.parts)
+    const request = new RestRequest(transport, visit, this.engine, this.sessions, verb, parameters, path.parts)
     if (path.kind === 'service') {
       const service = this.registry.services.get(path.name)
       // An unknown `$…` is looked up as a dataclass and not found: protocol notes, 1.1.
-      if (!service) throw this.engine.unknownDataClass(path.name)
+      if (!service) throw request.view.unknownDataClass(path.name)
+      if (!service.guests) request.demandLogin()
       return call(service, path.name, request)
     }
+    request.demandLogin()
     this.address(request, path)
     const waiting = this.applyParts(request)
     return waiting ? later(waiting, () => this.dispatch(request)) : this.dispatch(request)
@@ -45,18 +47,30 @@ export class Router {
     return call(
       route,
       transport.path,
-      new RestRequest(transport, visit, this.sessions, transport.method, parseQueryString(transport.query), []),
+      new RestRequest(
+        transport,
+        visit,
+        this.engine,
+        this.sessions,
+        transport.method,
+        parseQueryString(transport.query),
+        [],
+      ),
     )
   }
 
   /** The dataclass and the entities that the path names. */
   private address(request: RestRequest, path: Extract<ResourcePath, { kind: 'dataClass' }>): void {
-    request.dataClass = this.engine.dataClass(path.dataClass)
+    const { access } = request
     const { selector } = path
+    // Whoever may not read a dataclass may still create entities of it, or call a function.
+    const isWhole = selector.kind === 'all' && !path.parts.some(part => part.startsWith('$'))
+    request.dataClass = isWhole ? this.engine.addressed(path.dataClass, access) : request.view.dataClass(path.dataClass)
     const single = selector.kind === 'attribute' || (selector.kind === 'keys' && selector.keys.length === 1)
     const source: SelectionSource = selector
     request.read = {
       dataClass: path.dataClass,
+      access,
       source,
       skip: 0,
       top: undefined,

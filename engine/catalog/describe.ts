@@ -5,17 +5,18 @@ import {
   type StorageType,
   type ValueAttribute,
 } from './attribute.ts'
-import type { Catalog, DataClass } from './dataclass.ts'
+import type { DataClass } from './dataclass.ts'
+import type { View } from './view.ts'
 
 /**
- * The catalog as clients see it: what is public, under the names of the protocol. A property that would be false or empty
+ * The catalog as a client sees it, under the names of the protocol. A property that would be false or empty
  * is absent, but for `simpleDate`, which every date has.
  * Source: base specification, 2.1 to 2.3; protocol notes, 3.1.
  */
 
 /** What `$catalog` answers: the list twice, as the specification and as recorded clients call it. */
-export function describeCatalog(catalog: Catalog): { dataClass: object[]; dataClasses: object[] } {
-  const list = publicDataClasses(catalog).map(({ name }) => ({
+export function describeCatalog(view: View): { dataClass: object[]; dataClasses: object[] } {
+  const list = view.dataClasses.map(({ name }) => ({
     name,
     uri: `/rest/$catalog/${name}`,
     dataURI: `/rest/${name}`,
@@ -24,27 +25,25 @@ export function describeCatalog(catalog: Catalog): { dataClass: object[]; dataCl
 }
 
 /** What `$catalog/$all` answers: every description, without what only the description of one dataclass has. */
-export function describeAll(catalog: Catalog): { dataClasses: { name: string; attributes: object[] }[] } {
+export function describeAll(view: View): { dataClasses: { name: string; attributes: object[] }[] } {
   return {
-    dataClasses: publicDataClasses(catalog).map(dataClass => ({
+    dataClasses: view.dataClasses.map(dataClass => ({
       ...identity(dataClass),
-      ...structure(dataClass),
+      ...structure(dataClass, view),
     })),
   }
 }
 
-/** What `$catalog/{dataClass}` answers. The caller has made sure that the dataclass is public. */
-export function describeDataClass(dataClass: DataClass): { name: string; attributes: object[] } {
+/** What `$catalog/{dataClass}` answers. */
+export function describeDataClass(dataClass: DataClass, view: View): { name: string; attributes: object[] } {
   const { defaultTopSize, extraProperties } = dataClass
   return {
     ...identity(dataClass),
     ...(defaultTopSize !== undefined && { defaultTopSize }),
     ...(extraProperties && { extraProperties }),
-    ...structure(dataClass),
+    ...structure(dataClass, view),
   }
 }
-
-const publicDataClasses = (catalog: Catalog) => catalog.dataClasses.filter(({ scope }) => scope === 'public')
 
 const identity = ({ name, collectionName, tableNumber, scope }: DataClass) => ({
   name,
@@ -55,12 +54,12 @@ const identity = ({ name, collectionName, tableNumber, scope }: DataClass) => ({
   dataURI: `/rest/${name}`,
 })
 
-const structure = ({ attributes, key }: DataClass) => ({
-  attributes: attributes.filter(({ scope }) => scope === 'public').map(describeAttribute),
-  key: [{ name: key.name }],
+const structure = (dataClass: DataClass, view: View) => ({
+  attributes: view.attributes(dataClass).map(attribute => describeAttribute(attribute, view)),
+  key: [{ name: dataClass.key.name }],
 })
 
-function describeAttribute(attribute: Attribute): object {
+function describeAttribute(attribute: Attribute, view: View): object {
   const { name, scope, extraProperties } = attribute
   const kind = attribute.kind === 'storage' && attribute.calculation ? 'calculated' : attribute.kind
   return withoutUndefined({
@@ -68,12 +67,14 @@ function describeAttribute(attribute: Attribute): object {
     kind,
     fieldPos: kind === 'storage' ? attribute.position : undefined,
     scope,
-    ...options(attribute),
+    ...options(attribute, view),
     extraProperties,
   })
 }
 
-function options(attribute: Attribute): Record<string, unknown> {
+function options(attribute: Attribute, view: View): Record<string, unknown> {
+  /** The name of an attribute, unless it is one that the client must not learn of. */
+  const shown = (other: Attribute): string | undefined => (view.shows(other) ? other.name : undefined)
   switch (attribute.kind) {
     case 'storage':
       return storageOptions(attribute)
@@ -140,9 +141,6 @@ const simpleDate = (attribute: Attribute): boolean | undefined => {
 /** What is calculated is, unless its code takes values. */
 const isReadOnly = (attribute: ValueAttribute): true | undefined =>
   attribute.calculation?.settable ? undefined : attribute.kind === 'calculated' || attribute.readOnly || undefined
-
-/** The name of an attribute, unless it is one that clients must not learn of. */
-const shown = ({ name, scope }: Attribute): string | undefined => (scope === 'public' ? name : undefined)
 
 const withoutUndefined = (object: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))

@@ -1,5 +1,6 @@
 import type { Caller } from '../pool/query-pool.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { Access, Views } from '../permission/views.ts'
 import { sourceClass } from '../query/execute/open-source.ts'
 import type { Params } from '../query/parse/parse-params.ts'
 import type { ReadRequest } from '../query/request.ts'
@@ -20,6 +21,7 @@ export interface EntitySetLifetimes {
 /** What entity sets need of the data. */
 export interface EntitySetData {
   readonly catalog: Catalog
+  readonly views: Views
   /** All that a request selects, whatever its paging, as `encodeMembers` makes it. */
   select(request: ReadRequest, caller?: Caller): Uint8Array | Promise<Uint8Array>
   /** The entities of a dataclass that exist. */
@@ -40,6 +42,8 @@ export interface CreateOptions {
 
 /** How a set that has ended is made again. */
 export interface RecreateOptions {
+  /** Of the one who asks for it: what may not be read cannot be searched by either. */
+  access?: Access | undefined
   /** Undefined: by its own saved query. */
   saved?: SavedQuery | undefined
   timeoutSeconds?: number | undefined
@@ -73,19 +77,19 @@ export class EntitySets {
    * The same for a set of any dataclass.
    * @throws {EntitySetErrors.UNKNOWN_SET}
    */
-  async openAny(text: string): Promise<{ dataClass: DataClass; set: EntitySet }> {
+  async openAny(text: string, access?: Access): Promise<{ dataClass: DataClass; set: EntitySet }> {
     const id = readEntitySetId(text)
     const tableNumber = id === undefined ? undefined : this.tableNumberOf(id)
     const dataClass = this.data.catalog.dataClasses.find(each => each.tableNumber === tableNumber)
     if (!dataClass) throw EntitySetErrors.UNKNOWN_SET(text)
-    return { dataClass, set: await this.open(dataClass, text) }
+    return { dataClass, set: await this.open(dataClass, text, { access }) }
   }
 
   /**
    * The set that another one is to be combined with, by its id or its URI.
    * @throws {EntitySetErrors.INVALID_REFERENCE} {@link EntitySetErrors.INCOMPATIBLE_CLASSES}
    */
-  openOther(dataClass: DataClass, reference: string): EntitySet | Promise<EntitySet> {
+  openOther(dataClass: DataClass, reference: string, access?: Access): EntitySet | Promise<EntitySet> {
     const id = readEntitySetId(lastPart(reference))
     if (id === undefined)
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'the id or the URI of an entity set is expected')
@@ -94,13 +98,13 @@ export class EntitySets {
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'there is no such entity set; it has expired or never was')
     }
     if (tableNumber !== dataClass.tableNumber) throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
-    return this.store.use(id) ?? this.recreate(dataClass, id, {})
+    return this.store.use(id) ?? this.recreate(dataClass, id, { access })
   }
 
   /** Runs the saved query of a set again and puts the result in its place. @returns the set as it is when it has none */
-  refresh(dataClass: DataClass, set: EntitySet): EntitySet | Promise<EntitySet> {
+  refresh(dataClass: DataClass, set: EntitySet, access?: Access): EntitySet | Promise<EntitySet> {
     const { id, timeoutSeconds, creator, saved } = set
-    return saved ? this.make(dataClass, id, saved, { timeoutSeconds, saved, creator }) : set
+    return saved ? this.make(dataClass, id, saved, access, { timeoutSeconds, saved, creator }) : set
   }
 
   /**
@@ -108,7 +112,7 @@ export class EntitySets {
    * @throws what reading throws
    */
   async create(request: ReadRequest, options: CreateOptions, caller?: Caller): Promise<EntitySet> {
-    const { tableNumber } = sourceClass(request, this.data.catalog)
+    const { tableNumber } = sourceClass(request, this.data.views.of(request.access))
     return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
   }
 
@@ -177,18 +181,24 @@ export class EntitySets {
   }
 
   private recreate(dataClass: DataClass, id: string, options: RecreateOptions): Promise<EntitySet> {
-    const { saved: given, timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds } = options
+    const { saved: given, access, timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds } = options
     const kept = this.store.findSaved(id)
     const saved = given ?? kept?.saved
     if (!saved) throw EntitySetErrors.UNKNOWN_SET(id)
     // What a request brings is for this time: only what came with the creation is kept on.
-    return this.make(dataClass, id, saved, { timeoutSeconds, saved: kept?.saved, creator: kept?.creator })
+    return this.make(dataClass, id, saved, access, { timeoutSeconds, saved: kept?.saved, creator: kept?.creator })
   }
 
-  private async make(dataClass: DataClass, id: string, saved: SavedQuery, options: CreateOptions): Promise<EntitySet> {
+  private async make(
+    dataClass: DataClass,
+    id: string,
+    saved: SavedQuery,
+    access: Access | undefined,
+    options: CreateOptions,
+  ): Promise<EntitySet> {
     const { source, filter, params, orderBy } = saved
     const output = { form: 'collection' } as const
-    const request = { dataClass: dataClass.name, source, filter, params: toParams(params), orderBy, output }
+    const request = { dataClass: dataClass.name, access, source, filter, params: toParams(params), orderBy, output }
     const encoded = await this.data.select({ ...request, skip: 0, top: undefined })
     return this.keep(dataClass.tableNumber, id, encoded, options)
   }

@@ -8,6 +8,8 @@ export interface ClassFunction {
   /** With its class, for messages: `Employee.raise`. */
   readonly fullName: string
   readonly target: CallTarget
+  /** Dataclass or singleton that it belongs to, `ds` for the datastore: permissions name it by this. */
+  readonly owner: string
   readonly allowedOnHTTPGET: boolean
   readonly deadlineSeconds: number | undefined
 }
@@ -63,9 +65,9 @@ export class ClassRegistry {
   }
 
   /** `methods` of a dataclass in the catalog. Source: design decisions, 2. */
-  describe(dataClass: string): object[] {
+  describe(dataClass: string, mayCall: (called: ClassFunction) => boolean): object[] {
     return (['dataClass', 'entitySelection', 'entity'] as const).flatMap(kind =>
-      [...this.of(kind, dataClass).values()].map(({ name, allowedOnHTTPGET }) => ({
+      [...this.of(kind, dataClass).values()].filter(mayCall).map(({ name, allowedOnHTTPGET }) => ({
         name,
         applyTo: kind === 'entitySelection' ? 'entityCollection' : kind,
         scope: 'public',
@@ -76,29 +78,28 @@ export class ClassRegistry {
   }
 
   /** `singletons` of the catalog. Source: base specification, 2.4. */
-  describeSingletons(): object[] {
-    return [...this.singletons].map(([name, functions]) => ({
-      name,
-      methods: [...functions.values()].map(each => ({
-        name: each.name,
-        allowedOnHTTPGET: each.allowedOnHTTPGET,
-        exposed: true,
-      })),
-    }))
+  describeSingletons(mayCall: (called: ClassFunction) => boolean): object[] {
+    return [...this.singletons].flatMap(([name, functions]) => {
+      const methods = [...functions.values()]
+        .filter(mayCall)
+        .map(each => ({ name: each.name, allowedOnHTTPGET: each.allowedOnHTTPGET, exposed: true }))
+      return methods.length > 0 ? { name, methods } : []
+    })
   }
 }
 
 const keyOf = (kind: ClassKind, dataClass = ''): string => `${kind} ${dataClass}`
 
-function exposedFunctions({ kind, name: className, members }: ClassDescriptor): Map<string, ClassFunction> {
+function exposedFunctions({ kind, name: className, dataClass, members }: ClassDescriptor): Map<string, ClassFunction> {
   const target: CallTarget = kind === 'singleton' ? { kind, className } : { kind }
-  const owner = kind === 'singleton' ? className : kind === 'dataStore' ? 'ds' : className
+  const shown = kind === 'dataStore' ? 'ds' : className
+  const owner = dataClass ?? shown
   return new Map(
     members
       .filter(isExposed)
       .map(({ name, allowedOnHTTPGET, deadlineSeconds }) => [
         name,
-        { name, fullName: `${owner}.${name}`, target, allowedOnHTTPGET, deadlineSeconds },
+        { name, fullName: `${shown}.${name}`, owner, target, allowedOnHTTPGET, deadlineSeconds },
       ]),
   )
 }

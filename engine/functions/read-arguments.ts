@@ -1,4 +1,5 @@
 import { decodeMembers } from '../entity-set/members.ts'
+import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../errors.ts'
 import { parseJson, parseJsonBody } from '../json-body.ts'
 import type { Binding } from '../language/binding.ts'
@@ -16,12 +17,12 @@ type JsonObject = Readonly<Record<string, unknown>>
  * @throws {EngineErrors.BAD_JSON} {@link FunctionErrors.BAD_ARGUMENT}
  * Source: protocol notes, 7.2 and 7.3.
  */
-export function readArguments({ args, sets }: CallTask, language: Language): unknown[] {
+export function readArguments({ args, sets, access }: CallTask, language: Language): unknown[] {
   if (args === undefined) return []
   const received = typeof args === 'string' ? parseJson(args) : parseJsonBody(args)
   return listOf(received).map((value, i) => {
     if (!isObject(value)) return value
-    if (value.__ENTITY === true) return toEntity(value, i + 1, language)
+    if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
     if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, sets, language)
     return value
   })
@@ -45,8 +46,8 @@ function toSelection(id: string, position: number, sets: CallTask['sets'], langu
 }
 
 /** One that exists, with what is given assigned to it, or a new one. Nothing is saved. */
-function toEntity(given: JsonObject, position: number, language: Language): object {
-  const binding = publicBinding(given.__DATACLASS, position, language)
+function toEntity(given: JsonObject, position: number, view: View, language: Language): object {
+  const binding = shownBinding(given.__DATACLASS, position, view, language)
   const key = given.__KEY
   if (key !== undefined && key !== null && typeof key !== 'string' && typeof key !== 'number') {
     throw FunctionErrors.BAD_ARGUMENT(position, '"__KEY" is a text or a number')
@@ -55,7 +56,7 @@ function toEntity(given: JsonObject, position: number, language: Language): obje
   const entity = isNew ? binding.instance.new() : binding.instance.get(key)
   if (!entity) throw FunctionErrors.NO_ENTITY(position, binding.dataClass.name, String(key).slice(0, 100))
   try {
-    entity.fromObject(publicValues(given, position, binding))
+    entity.fromObject(shownValues(given, position, view, binding))
   } catch (error) {
     // What does not fit was sent by the client.
     if (error instanceof ProtocolError) throw new ProtocolError({ ...error.toData(), httpStatus: 400 })
@@ -64,19 +65,19 @@ function toEntity(given: JsonObject, position: number, language: Language): obje
   return entity
 }
 
-function publicBinding(name: unknown, position: number, language: Language): Binding {
+function shownBinding(name: unknown, position: number, view: View, language: Language): Binding {
   const dataClass = typeof name === 'string' ? language.catalog.dataClassesByName.get(name) : undefined
-  if (dataClass?.scope !== 'public') {
+  if (!dataClass || !view.shows(dataClass)) {
     throw FunctionErrors.BAD_ARGUMENT(position, 'an entity names its dataclass in "__DATACLASS"')
   }
   return language.binding(dataClass.name)
 }
 
-/** Without what describes the entity. Functions may see private attributes, clients may not set them. */
-function publicValues(given: JsonObject, position: number, { dataClass }: Binding): JsonObject {
+/** Without what describes the entity. Functions may see what their callers may not set. */
+function shownValues(given: JsonObject, position: number, view: View, { dataClass }: Binding): JsonObject {
   const values = Object.entries(given).filter(([name]) => !name.startsWith('__') && name !== 'uri')
   for (const [name] of values) {
-    if (dataClass.attributesByName.get(name)?.scope !== 'public') {
+    if (!view.attribute(dataClass, name)) {
       throw FunctionErrors.BAD_ARGUMENT(position, `${dataClass.name} has no attribute "${name.slice(0, 100)}"`)
     }
   }

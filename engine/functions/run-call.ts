@@ -50,14 +50,16 @@ type Read = NonNullable<CallTask['read']>
 
 function selectionOf(binding: Binding, read: Read, language: Language): object {
   // Found when the function first asks for it.
-  const { rows } = openSource(read, language.catalog, language.context)
-  return binding.selection({ from: rows, query: prepareQuery(binding.dataClass, read) })
+  const view = language.views.of(read.access)
+  const { rows } = openSource(read, view, language.context)
+  return binding.selection({ from: rows, query: prepareQuery(binding.dataClass, read, view) })
 }
 
 /** @throws {ProtocolError} when there is none */
 function entityOf(binding: Binding, read: Read, language: Language): object {
-  const { catalog, context } = language
-  const { rowIds } = runPage(planPage(read, catalog, context.snapshot), catalog, context)
+  const { context } = language
+  const view = language.views.of(read.access)
+  const { rowIds } = runPage(planPage(read, view, context.snapshot), view, context)
   return binding.entity(rowIds[0]!)
 }
 

@@ -71,7 +71,9 @@ export class TaskRunner {
   run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
     const session = task.session && new TaskSession(task.session, this.surroundings)
     const outcome = outcomeOf(() =>
-      this.scope.language.run({ deadlineAt: Date.now() + deadlineMs, session }, () => this.outcome(task)),
+      this.scope.language.run({ deadlineAt: Date.now() + deadlineMs, session, access: task.promoted }, () =>
+        this.outcome(task),
+      ),
     )
     try {
       const changes = session?.changes()
@@ -90,8 +92,8 @@ export class TaskRunner {
       case 'call':
         return runCall(task, this.scope)
       case 'read': {
-        const { catalog, layouts } = language.options.store
-        return { body: planTask(task.task, { catalog, layouts, limits }, language.context).run().slice() }
+        const { views, options, context } = language
+        return { body: planTask(task.task, { views, layouts: options.store.layouts, limits }, context).run().slice() }
       }
       case 'save':
         return this.save(task)
@@ -107,7 +109,8 @@ export class TaskRunner {
     const { layouts } = language.options.store
     const { dataClass } = language.binding(request.dataClass)
     const { onFault } = this.hooks
-    const answer = output && prepareSaved(dataClass, output, { layouts, limits, onFault })
+    const view = language.views.of(request.access)
+    const answer = output && prepareSaved(dataClass, output, { view, layouts, limits, onFault })
     return saveElements(request, language, this.hooks, saved => ({
       saved: answer ? answer(saved, language.snapshot) : saved,
     }))

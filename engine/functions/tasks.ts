@@ -1,4 +1,5 @@
 import type { ErrorData } from '../errors.ts'
+import type { Access } from '../permission/views.ts'
 import type { CalculatedSlice } from '../hooks/calculate.ts'
 import type { ClassDescriptor } from '../language/describe-classes.ts'
 import type { SessionChanges, SessionData } from '../language/session.ts'
@@ -45,6 +46,8 @@ export interface CallTask {
   readonly read: ReadRequest | undefined
   /** A selection that it returns is to become an entity set: its members are wanted, not a page of it. */
   readonly keep: boolean
+  /** Whose rights count for what the caller sends and gets. */
+  readonly access?: Access | undefined
 }
 
 /** A read whose answer takes code: of calculated attributes, or of restrict events. */
@@ -79,6 +82,8 @@ export interface CalculateTask {
 export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | CalculateTask) & {
   /** Who asks. Undefined: the server itself. */
   readonly session?: SessionData | undefined
+  /** The rights that code runs with. Undefined: it may do everything. */
+  readonly promoted?: Access | undefined
 }
 
 /** What came of a task, and of the session that it ran for. */

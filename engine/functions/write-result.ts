@@ -1,3 +1,4 @@
+import type { View } from '../catalog/view.ts'
 import { encodeMembers } from '../entity-set/members.ts'
 import { EntityBase, internals } from '../language/entity.ts'
 import { SelectionBase } from '../language/entity-selection.ts'
@@ -7,6 +8,7 @@ import { DEFAULT_TOP } from '../query/select.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { SerialiseErrors } from '../query/serialise/serialise-errors.ts'
 import { writeArray, writeCollection, writeEntity } from '../query/serialise/write-selection.ts'
+import { PermissionErrors } from '../permission/permission-errors.ts'
 import { FunctionErrors } from './function-errors.ts'
 import { OutgoingMessage } from './outgoing-message.ts'
 import type { FunctionScope } from './run-task.ts'
@@ -21,62 +23,75 @@ export function writeResult(result: unknown, task: CallTask, scope: FunctionScop
   if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
   if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
   if (result instanceof OutgoingMessage) return { message: result.toAnswer() }
-  return { body: limited(`{"result":${toJson(result, task.fullName) ?? 'null'}}`, scope) }
+  return {
+    body: limited(`{"result":${toJson(result, task.fullName, scope.language.views.of(task.access)) ?? 'null'}}`, scope),
+  }
 }
 
-function selectionOutcome(selection: SelectionBase, { read, keep }: CallTask, scope: FunctionScope): TaskOutcome {
+function selectionOutcome(selection: SelectionBase, task: CallTask, scope: FunctionScope): TaskOutcome {
+  const { read, keep } = task
   const { dataClass } = selection[BINDING]
   const rows = SelectionBase.rowsOf(selection)
   if (keep) return { members: encodeMembers(rows.selection), dataClass: dataClass.name }
   const { skip = 0, top = dataClass.defaultTopSize ?? DEFAULT_TOP, output } = read ?? {}
   const page = { count: rows.total, first: Math.max(0, skip), rowIds: rows.page(Math.max(0, skip), Math.max(0, top)) }
   const form = output?.form === 'array' ? 'array' : 'collection'
-  const projection = project(selection[BINDING], { ...output, form }, scope)
+  const projection = project(selection[BINDING], { ...output, form }, task, scope)
   const { snapshot } = scope.language
   const bytes = form === 'array' ? writeArray(page, projection, snapshot) : writeCollection(page, projection, snapshot)
   return { body: bytes.slice() }
 }
 
-function entityBody(entity: EntityBase, { read }: CallTask, scope: FunctionScope): Uint8Array | string {
+function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): Uint8Array | string {
+  const { read } = task
+  const view = scope.language.views.of(task.access)
   const rowId = internals.rowId(entity)
   const name = entity[BINDING].dataClass.name
-  if (rowId === undefined) return limited(toJson({ __entityModel: name, ...publicObject(entity) }, name)!, scope)
-  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, scope)
+  if (rowId === undefined)
+    return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, scope)
+  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, scope)
   const bytes = writeEntity({ rowIds: Uint32Array.of(rowId) }, projection, scope.language.snapshot)
   const touched = entity.touchedAttributes()
   if (touched.length === 0) return bytes.slice()
   // As it is in memory now, not as it is stored.
   const shown = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
-  const values = Object.entries(publicObject(entity)).filter(([attribute]) => touched.includes(attribute))
-  return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name)!, scope)
+  const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touched.includes(attribute))
+  return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name, view)!, scope)
 }
 
-const project = ({ dataClass }: Binding, output: Output, { language, limits }: FunctionScope) =>
-  bindProjection(dataClass, output, language.options.store.layouts, limits)
+/** @throws {PermissionErrors.READ} the caller may not read it, even when the function may */
+function project({ dataClass }: Binding, output: Output, { access }: CallTask, { language, limits }: FunctionScope) {
+  const view = language.views.of(access)
+  if (!view.shows(dataClass) && access) throw PermissionErrors.READ()
+  return bindProjection(dataClass, output, view, language.options.store.layouts, limits)
+}
 
-function toJson(value: unknown, name: string): string | undefined {
+function toJson(value: unknown, name: string, view: View): string | undefined {
   try {
-    return JSON.stringify(value, replace)
+    return JSON.stringify(value, replacer(view))
   } catch (error) {
     throw FunctionErrors.BAD_RESULT(name, (error as Error).message.split('\n')[0]!)
   }
 }
 
-function replace(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-  // `value` is what its `toJSON` gave.
-  const original = this[key]
-  if (original instanceof EntityBase) return publicObject(original)
-  if (original instanceof SelectionBase) return Array.from(original as Iterable<EntityBase>, publicObject)
-  return value
-}
+const replacer = (view: View) =>
+  function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+    // `value` is what its `toJSON` gave.
+    const original = this[key]
+    if (original instanceof EntityBase) return publicObject(original, view)
+    if (original instanceof SelectionBase) {
+      return Array.from(original as Iterable<EntityBase>, entity => publicObject(entity, view))
+    }
+    return value
+  }
 
-/** Functions see private attributes, clients do not. */
-function publicObject(entity: EntityBase): Record<string, unknown> {
-  const { attributesByName } = entity[BINDING].dataClass
-  return Object.fromEntries(
-    Object.entries(entity.toObject()).filter(([name]) => attributesByName.get(name)?.scope !== 'private'),
-  )
+/** Functions may see what their callers may not. What an author's class has besides attributes stays. */
+function publicObject(entity: EntityBase, view: View): Record<string, unknown> {
+  const { dataClass } = entity[BINDING]
+  const isShown = (name: string): boolean =>
+    !dataClass.attributesByName.has(name) || view.attribute(dataClass, name) !== undefined
+  return Object.fromEntries(Object.entries(entity.toObject()).filter(([name]) => isShown(name)))
 }
 
 function limited(text: string, { limits }: FunctionScope): string {

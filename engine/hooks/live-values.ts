@@ -93,9 +93,9 @@ class AuthorCode {
     throw QueryErrors.HANDLER(`${dataClass.name}.${name}`, `gives ${typeof result}, which is no query text`)
   }
 
-  /** In the middle of a read nothing is written. */
+  /** In the middle of a read nothing is written. Whoever may read the attribute may see what it is made of. */
   private read<T>(work: () => T): T {
-    return this.binding.language.run({ canWrite: false }, work)
+    return this.binding.language.run({ canWrite: false, access: undefined }, work)
   }
 }
 

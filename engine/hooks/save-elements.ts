@@ -1,5 +1,6 @@
 import type { Attribute, StorageAttribute, ValueAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
+import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../errors.ts'
 import type { Binding } from '../language/binding.ts'
 import { valueAt } from '../language/attributes.ts'
@@ -33,11 +34,13 @@ export function saveElements<Answer>(
 ): Answer {
   const binding = language.binding(request.dataClass)
   const { elements, many } = parseBody(request.body, binding.dataClass)
+  const { trusted = false } = request
+  const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
   const entities: SavedEntity[] = []
   const fine: EntityBase[] = []
   let globalStamp = 0
   for (const slice of request.atomic || request.mode !== 'update' ? [elements] : slices(elements)) {
-    const prepared = slice.map(element => prepare(element, request.trusted ?? false, binding, hooks))
+    const prepared = slice.map(element => prepare(element, context))
     const body = slice.length === elements.length ? request.body : Buffer.from(JSON.stringify(slice))
     const result = language.save({ ...request, body, hooked: prepared.map(({ hooked }) => hooked) })
     globalStamp = result.globalStamp
@@ -78,13 +81,22 @@ interface Prepared {
 /** Stands for an entity that there is not, or that may not be seen. */
 const UNSEEN = -1
 
-function prepare(element: unknown, trusted: boolean, binding: Binding, hooks: Hooks): Prepared {
+interface Context {
+  readonly trusted: boolean
+  /** What exists for the one who saves, and what may be done. */
+  readonly view: View
+  readonly binding: Binding
+  readonly hooks: Hooks
+}
+
+function prepare(element: unknown, context: Context): Prepared {
   // The writer says what is wrong with it.
   if (!isJsonObject(element)) return { hooked: { seen: UNSEEN, values: {}, unchanged: [] } }
+  const { binding, hooks } = context
   const { dataClass } = binding
   // Nothing has been sent to the writer yet, and the other elements have nothing to do with it.
   try {
-    return prepareEntity(element, trusted, binding, hooks)
+    return prepareEntity(element, context)
   } catch (thrown) {
     if (!(thrown instanceof ProtocolError)) hooks.onFault(thrown)
     const key = own(element, '__KEY') ?? null
@@ -98,9 +110,14 @@ function prepare(element: unknown, trusted: boolean, binding: Binding, hooks: Ho
   }
 }
 
-function prepareEntity(element: Record<string, unknown>, trusted: boolean, binding: Binding, hooks: Hooks): Prepared {
+function prepareEntity(element: Record<string, unknown>, { trusted, view, binding, hooks }: Context): Prepared {
   const { dataClass } = binding
   const key = own(element, '__KEY') ?? null
+  const action = key === null ? 'create' : 'update'
+  // The writer refuses it: no code is to run for nothing.
+  if (!view.may(action, dataClass) || (key !== null && !view.shows(dataClass))) {
+    return { hooked: { seen: UNSEEN, values: {}, unchanged: [] } }
+  }
   const entity = key === null ? binding.entity(undefined) : binding.instance.get(key)
   if (!entity) {
     const problem = WriteErrors.ENTITY_NOT_FOUND(describe(key), dataClass.name)
@@ -110,12 +127,15 @@ function prepareEntity(element: Record<string, unknown>, trusted: boolean, bindi
   const seen = entity.getStamp()
   const sent = new Map<StorageAttribute, Value>()
   const given = Object.entries(element).flatMap(([name, json]) => {
-    const attribute = name.startsWith('__') ? undefined : dataClass.attributesByName.get(name)
-    return attribute && (trusted || attribute.scope === 'public') ? [{ attribute, json }] : []
+    if (name.startsWith('__')) return []
+    // Of a dataclass that may not be read entities may be created all the same.
+    const attribute = view.shows(dataClass) ? view.attribute(dataClass, name) : dataClass.attributesByName.get(name)
+    return attribute && view.includes(attribute) ? [{ attribute, json }] : []
   })
   const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
   for (const each of given) {
-    if (!unchanged.has(each)) assign(entity, each.attribute, each.json, { trusted, sent, binding })
+    if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
+    assign(entity, each.attribute, each.json, { trusted, sent, binding })
   }
   const failure = hooks.beforeSave(entity)
   const values: Record<string, unknown> = {}

@@ -24,10 +24,41 @@ interface Accessor {
 /** Gives the prototype of an entity class its attributes. What an author's class has under the same name stays. */
 export function defineAttributes(prototype: EntityBase, binding: Binding): void {
   for (const attribute of binding.dataClass.attributes) {
-    if (attribute.name in prototype) continue
-    Object.defineProperty(prototype, attribute.name, { ...accessorOf(attribute, binding), enumerable: true })
+    const { name } = attribute
+    const own = accessorIn(prototype, name)
+    if (!own && name in prototype) continue
+    const accessor = guarded(own ?? accessorOf(attribute, binding), attribute, binding)
+    Object.defineProperty(prototype, name, { ...accessor, enumerable: own?.enumerable ?? true })
   }
 }
+
+/** That of an author's class. */
+function accessorIn(prototype: object, name: string): PropertyDescriptor | undefined {
+  for (let owner: object | null = prototype; owner; owner = Object.getPrototypeOf(owner) as object | null) {
+    const property = Object.getOwnPropertyDescriptor(owner, name)
+    if (property) return property.get ? property : undefined
+  }
+  return undefined
+}
+
+/**
+ * What may not be read is not there. What is computed, and what an alias leads to, can be read whatever it is made of.
+ */
+function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { language }: Binding): PropertyDescriptor {
+  return {
+    get(this: EntityBase) {
+      if (!language.isRestricted) return get!.call(this) as unknown
+      if (language.hides(attribute)) return undefined
+      return isMade(attribute) ? language.unrestricted(() => get!.call(this) as unknown) : (get!.call(this) as unknown)
+    },
+    set,
+  }
+}
+
+const isMade = (attribute: Attribute): boolean =>
+  attribute.kind === 'alias' ||
+  attribute.kind === 'calculated' ||
+  (attribute.kind === 'storage' && !!attribute.calculation)
 
 function accessorOf(attribute: Attribute, binding: Binding): Accessor {
   switch (attribute.kind) {

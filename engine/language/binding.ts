@@ -74,11 +74,15 @@ export function bindClasses(
         return fields
       },
       entity(rowId, reading) {
+        if (rowId !== undefined) language.demandRead(dataClass)
         const entity = EntityBase.make(entityClass, rowId, reading)
         if (rowId === undefined) language.options.hooks?.constructed?.(entity)
         return entity
       },
-      selection: rows => SelectionBase.make(selectionClass, rows),
+      selection(rows) {
+        language.demandRead(dataClass)
+        return SelectionBase.make(selectionClass, rows)
+      },
     }
     for (const { prototype } of [entityClass, selectionClass, dataClassClass]) {
       Object.defineProperty(prototype, BINDING, { value: binding })

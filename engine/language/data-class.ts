@@ -15,7 +15,10 @@ export class DataClassBase {
 
   query(text: string, ...values: unknown[]): SelectionBase {
     const binding = this[BINDING]
-    return binding.selection({ from: this.#all(), query: prepareQuery(binding.dataClass, queryTexts(text, values)) })
+    return binding.selection({
+      from: this.#all(),
+      query: prepareQuery(binding.dataClass, queryTexts(text, values), binding.language.view),
+    })
   }
 
   get(key: unknown): EntityBase | null {
@@ -61,6 +64,7 @@ export class DataClassBase {
 
   #all(): Rows {
     const { language, dataClass } = this[BINDING]
+    language.demandRead(dataClass)
     return Rows.ofSet(language.snapshot.table(dataClass).live)
   }
 

@@ -85,17 +85,15 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   query(text: string, ...values: unknown[]): SelectionBase {
-    const { dataClass } = this[BINDING]
-    const query = prepareQuery(dataClass, queryTexts(text, values))
+    const { dataClass, language } = this[BINDING]
+    const query = prepareQuery(dataClass, queryTexts(text, values), language.view)
     return this.#derive({ from: this.#find(), query })
   }
 
   orderBy(order: string): SelectionBase {
-    const { orderBy } = prepareQuery(this[BINDING].dataClass, {
-      orderBy: order,
-      asker: 'server',
-      orderedFilter: this.#pending?.query.filter,
-    })
+    const { dataClass, language } = this[BINDING]
+    const texts = { orderBy: order, orderedFilter: this.#pending?.query.filter }
+    const { orderBy } = prepareQuery(dataClass, texts, language.view)
     const pending = this.#pending
     // Together with the query that was asked before, unless that has an order or a page.
     return pending && !pending.page && pending.query.orderBy.length === 0
@@ -151,8 +149,8 @@ export class SelectionBase implements Iterable<EntityBase> {
 
   distinct(attribute: string): unknown[] {
     const { language, dataClass } = this[BINDING]
-    const { context } = language
-    const [measure] = bindAggregates([itemOf(attribute)], { function: 'count', distinct: true }, dataClass, 'server')
+    const { context, view } = language
+    const [measure] = bindAggregates([itemOf(attribute)], { function: 'count', distinct: true }, dataClass, view)
     const found = distinctValues(measure!, this.#find().set, context)
     return [...found]
       .sort(([a], [b]) => compareItems(a, b))
@@ -201,10 +199,10 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   extract(...attributes: string[]): unknown[] {
-    const { dataClass } = this[BINDING]
+    const { dataClass, language } = this[BINDING]
     const paths = attributes.map(attribute => {
       const path = attribute.split('.')
-      resolvePath(path.map(stepOf), dataClass, 'server')
+      resolvePath(path.map(stepOf), dataClass, language.view)
       return path
     })
     if (paths.length === 1) return Array.from(this, entity => valueAt(entity, paths[0]!))
@@ -216,7 +214,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   related(relation: string): SelectionBase {
     const { language, dataClass } = this[BINDING]
     const { snapshot } = language
-    const attribute = visibleAttribute(dataClass, relation, 'server')
+    const attribute = visibleAttribute(dataClass, relation, language.view)
     const target = attribute.kind === 'alias' ? attribute.target : attribute
     if (!isRelation(target)) throw LanguageErrors.NOT_A_RELATION(relation, dataClass.name)
     let rows = this.#find().set
@@ -240,7 +238,8 @@ export class SelectionBase implements Iterable<EntityBase> {
   /** What a path leads to from all of its entities: a selection when it ends with a relation, else their values. */
   valuesAt(names: readonly string[]): unknown {
     const [name, ...rest] = names as [string, ...string[]]
-    const attribute = visibleAttribute(this[BINDING].dataClass, name, 'server')
+    const { dataClass, language } = this[BINDING]
+    const attribute = visibleAttribute(dataClass, name, language.view)
     if (!isRelation(attribute.kind === 'alias' ? attribute.target : attribute)) return this.extract(names.join('.'))
     const related = this.related(name)
     return rest.length === 0 ? related : related.valuesAt(rest)
@@ -330,7 +329,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   #aggregate(name: AggregateFunction, attribute: string): unknown {
     const { language, dataClass } = this[BINDING]
     const aggregation = { function: name, distinct: false } as const
-    const [measure] = bindAggregates([itemOf(attribute)], aggregation, dataClass, 'server')
+    const [measure] = bindAggregates([itemOf(attribute)], aggregation, dataClass, language.view)
     const texts = aggregate(measure!, aggregation, this.#find().set, language.context)
     return valueFrom(texts.get(name)!, measure!)
   }

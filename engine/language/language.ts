@@ -1,3 +1,4 @@
+import type { Attribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { EngineErrors } from '../engine-errors.ts'
 import type { QueryContext } from '../query/execute/evaluate.ts'
@@ -5,6 +6,9 @@ import { QueryBudget, type RowCounter } from '../query/execute/query-budget.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStore } from '../storage/open-read-store.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
+import type { View } from '../catalog/view.ts'
+import { PermissionErrors } from '../permission/permission-errors.ts'
+import { type Access, Views } from '../permission/views.ts'
 import { suggestion } from '../suggestion.ts'
 import type {
   CalculatedRequest,
@@ -43,6 +47,8 @@ export interface CallOptions {
   readonly canWrite?: boolean
   /** Undefined: for the server itself. */
   readonly session?: TaskSession | undefined
+  /** Whose rights count. Undefined: those of the code itself, which may do everything. */
+  readonly access?: Access | undefined
 }
 
 /** Something that reads the state of now, but has not done so yet. */
@@ -58,6 +64,7 @@ const TRANSACTION_TIMEOUT_MS = 2_000
  */
 export class Language {
   readonly catalog: Catalog
+  readonly views: Views
   /** What is known of each dataclass and its author's classes. */
   readonly bindings: ReadonlyMap<DataClass, Binding>
   /** `ds`: an instance of the author's datastore class, if there is one. */
@@ -76,6 +83,7 @@ export class Language {
   constructor(readonly options: LanguageOptions) {
     const { store, limits, classes = [] } = options
     this.catalog = store.catalog
+    this.views = new Views(this.catalog)
     this.limits = limits
     this.bindings = bindClasses(this, classes, store)
     this.dataStore = DataStore.bind(this, classes)
@@ -123,6 +131,31 @@ export class Language {
     return this.call.session
   }
 
+  /** What exists for the code that runs. */
+  get view(): View {
+    return this.views.of(this.call?.access, 'code')
+  }
+
+  /** Whether there may be something that it may not do. */
+  get isRestricted(): boolean {
+    return this.call?.access !== undefined
+  }
+
+  /** Whether an attribute does not exist for it. */
+  hides(attribute: Attribute): boolean {
+    return this.isRestricted && !this.view.shows(attribute)
+  }
+
+  /** @throws {PermissionErrors.READ} entities of the dataclass may not be read */
+  demandRead(dataClass: DataClass): void {
+    if (this.isRestricted && !this.view.shows(dataClass)) throw PermissionErrors.READ()
+  }
+
+  /** With the rights of the code itself. */
+  unrestricted<T>(work: () => T): T {
+    return this.isRestricted ? this.run({ access: undefined }, work) : work()
+  }
+
   /** For one query of the call. */
   get context(): QueryContext {
     const { snapshot, limits } = this
@@ -159,12 +192,12 @@ export class Language {
   }
 
   save(request: Omit<SaveRequest, 'kind'>): SaveResult {
-    return this.written(writer => writer.write({ kind: 'save', owner: this.call?.session?.id, ...request }))
+    return this.written(writer => writer.write({ kind: 'save', ...this.rights, ...request }))
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
     const send = (each: typeof request) =>
-      this.written(writer => writer.write({ kind: 'delete', owner: this.call?.session?.id, ...each }))
+      this.written(writer => writer.write({ kind: 'delete', ...this.rights, ...each }))
     return this.options.hooks?.drop?.(request, this, send) ?? send(request)
   }
 
@@ -216,6 +249,11 @@ export class Language {
         if (isOutermost) this.moveOn()
       }
     }
+  }
+
+  /** Of the code that runs, for the writer. */
+  private get rights(): Pick<SaveRequest, 'access' | 'owner'> {
+    return { access: this.call?.access, owner: this.call?.session?.id }
   }
 
   private written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {

@@ -13,7 +13,7 @@ export function queryTexts(text: string, values: readonly unknown[]): QueryTexts
     named: Array.isArray(parameters) ? noParams.named : mapOf(parameters),
     attributes: mapOf(attributes),
   }
-  return { filter: text, asker: 'server', ...(values.length > 0 && { params }) }
+  return { filter: text, ...(values.length > 0 && { params }) }
 }
 
 const mapOf = (object: object): Map<string, unknown> =>

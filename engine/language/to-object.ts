@@ -69,8 +69,8 @@ function treeOf(filter: string | readonly string[], binding: Binding): Tree {
 }
 
 /** All but 1→N relations and the bytes of images and blobs. */
-function addAll(tree: Tree, { dataClass }: Binding): void {
-  for (const attribute of dataClass.attributes) {
+function addAll(tree: Tree, { dataClass, language }: Binding): void {
+  for (const attribute of language.view.attributes(dataClass)) {
     const isBinary = attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')
     const isMany = shown(attribute).kind === 'relatedEntities' || passesMany(attribute)
     if (!isBinary && !isMany) tree.set(attribute.name, undefined)
@@ -86,7 +86,7 @@ function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): 
     addAll(tree, binding)
     return
   }
-  const attribute = shown(visibleAttribute(binding.dataClass, name!, 'server'))
+  const attribute = shown(visibleAttribute(binding.dataClass, name!, binding.language.view))
   const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
   const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
   // What is inside an object is shown with it.

@@ -1,5 +1,7 @@
-import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
 import { encodeMembers } from '../entity-set/members.ts'
+import type { Views } from '../permission/views.ts'
 import { bindAggregates } from '../query/aggregate/aggregate.ts'
 import { bindFirstScalar } from '../query/aggregate/measure.ts'
 import { type ValuesOptions, writeAggregates, writeDistinct } from '../query/aggregate/write-values.ts'
@@ -19,7 +21,7 @@ import type { Task } from './tasks.ts'
 
 /** What a thread needs to know to work on tasks. */
 export interface TaskScope {
-  readonly catalog: Catalog
+  readonly views: Views
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly limits: QueryLimits
 }
@@ -53,24 +55,21 @@ export function planTask(task: Task, scope: TaskScope, context: QueryContext): P
 
 type Of<Kind extends Task['kind']> = Task & { kind: Kind }
 
-function planRead(
-  { request }: Of<'read'>,
-  { catalog, layouts, limits }: TaskScope,
-  context: QueryContext,
-): PlannedTask {
+function planRead({ request }: Of<'read'>, { views, layouts, limits }: TaskScope, context: QueryContext): PlannedTask {
   const { snapshot } = context
-  const selection = planPage(request, catalog, snapshot)
+  const view = views.of(request.access)
+  const selection = planPage(request, view, snapshot)
   return {
     cost() {
-      const { rows, microseconds } = expectSelection(selection, catalog, snapshot)
+      const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return MICROSECONDS.request + microseconds + costOfEntities(request.output, selection.dataClass, rows, snapshot)
     },
     run() {
       const { output } = request
       // First: a thread without the code of a calculated attribute is not to search in vain.
-      const projection = bindProjection(selection.dataClass, output, layouts, limits)
+      const projection = bindProjection(selection.dataClass, output, view, layouts, limits)
       const trace = output.describe?.path && selection.filter ? new Trace() : undefined
-      const page = runPage(selection, catalog, { ...context, trace })
+      const page = runPage(selection, view, { ...context, trace })
       const description = descriptionOf(selection, output, trace)
       return writePage(page, { ...output, description }, projection, context)
     },
@@ -103,15 +102,16 @@ function writePage(
 
 function planCompute(
   { request, items, aggregation }: Of<'compute'>,
-  { catalog, limits }: TaskScope,
+  { views, limits }: TaskScope,
   context: QueryContext,
 ): PlannedTask {
   const { snapshot } = context
-  const selection = planSelection(unordered(request), catalog, snapshot)
-  const measures = bindAggregates(items, aggregation, selection.dataClass)
+  const view = views.of(request.access)
+  const selection = planSelection(unordered(request), view, snapshot)
+  const measures = bindAggregates(items, aggregation, selection.dataClass, view)
   return {
     cost() {
-      const { rows, microseconds } = expectSelection(selection, catalog, snapshot)
+      const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return measures.reduce(
         (sum, measure) => sum + costOfAggregate(measure, aggregation.distinct, rows, snapshot),
         MICROSECONDS.request + microseconds,
@@ -121,7 +121,7 @@ function planCompute(
       writeAggregates(
         measures,
         aggregation,
-        runSelection(selection, catalog, context).set,
+        runSelection(selection, view, context).set,
         context,
         valuesOptions(request, limits),
       ),
@@ -130,59 +130,56 @@ function planCompute(
 
 function planDistinct(
   { request, items }: Of<'distinct'>,
-  { catalog, limits }: TaskScope,
+  { views, limits }: TaskScope,
   context: QueryContext,
 ): PlannedTask {
   const { snapshot } = context
-  const selection = planSelection(unordered(request), catalog, snapshot)
-  const measure = bindFirstScalar(items, selection.dataClass)
+  const view = views.of(request.access)
+  const selection = planSelection(unordered(request), view, snapshot)
+  const measure = bindFirstScalar(items, selection.dataClass, view)
   const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
   return {
     cost() {
-      const { rows, microseconds } = expectSelection(selection, catalog, snapshot)
+      const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return MICROSECONDS.request + microseconds + costOfAggregate(measure, true, rows, snapshot)
     },
     run: () =>
-      writeDistinct(
-        measure,
-        page,
-        runSelection(selection, catalog, context).set,
-        context,
-        valuesOptions(request, limits),
-      ),
+      writeDistinct(measure, page, runSelection(selection, view, context).set, context, valuesOptions(request, limits)),
   }
 }
 
-function planRowIds({ request, of }: Of<'rowIds'>, { catalog }: TaskScope, context: QueryContext): PlannedTask {
+function planRowIds({ request, of }: Of<'rowIds'>, { views }: TaskScope, context: QueryContext): PlannedTask {
+  const view = views.of(request.access)
   if (of === 'page') {
-    const selection = planPage(request, catalog, context.snapshot)
+    const selection = planPage(request, view, context.snapshot)
     return {
-      cost: () => costOfFinding(selection, catalog, context),
-      run: () => bytesOf(runPage(selection, catalog, context).rowIds),
+      cost: () => costOfFinding(selection, view, context),
+      run: () => bytesOf(runPage(selection, view, context).rowIds),
     }
   }
-  const selection = planSelection(request, catalog, context.snapshot)
+  const selection = planSelection(request, view, context.snapshot)
   return {
-    cost: () => costOfFinding(selection, catalog, context),
-    run: () => bytesOf(runSelection(selection, catalog, context).rowIds),
+    cost: () => costOfFinding(selection, view, context),
+    run: () => bytesOf(runSelection(selection, view, context).rowIds),
   }
 }
 
 function planMembers(
   { request }: Of<'members'>,
-  { catalog, layouts, limits }: TaskScope,
+  { views, layouts, limits }: TaskScope,
   context: QueryContext,
 ): PlannedTask {
-  const selection = planSelection(request, catalog, context.snapshot)
-  bindProjection(selection.dataClass, request.output, layouts, limits)
+  const view = views.of(request.access)
+  const selection = planSelection(request, view, context.snapshot)
+  bindProjection(selection.dataClass, request.output, view, layouts, limits)
   return {
-    cost: () => costOfFinding(selection, catalog, context),
-    run: () => encodeMembers(runSelection(selection, catalog, context).selection),
+    cost: () => costOfFinding(selection, view, context),
+    run: () => encodeMembers(runSelection(selection, view, context).selection),
   }
 }
 
-const costOfFinding = (selection: Selection, catalog: Catalog, { snapshot }: QueryContext): number =>
-  MICROSECONDS.request + expectSelection(selection, catalog, snapshot).microseconds
+const costOfFinding = (selection: Selection, view: View, { snapshot }: QueryContext): number =>
+  MICROSECONDS.request + expectSelection(selection, view, snapshot).microseconds
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)

@@ -6,6 +6,7 @@ import { workerData } from 'node:worker_threads'
 import { move } from 'piscina'
 import { isShared } from '../entity-set/members.ts'
 import { ProtocolError } from '../errors.ts'
+import { Views } from '../permission/views.ts'
 import { CodeNeeded } from '../query/calculated-code.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import { openReadStore, type ReadStore } from '../storage/open-read-store.ts'
@@ -15,7 +16,7 @@ import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 const { store: storeOptions, limits, cancelled, examined } = workerData as PoolThreadOptions
 
 // With the first task and not before: a thread that fails while it starts would be started again without end.
-let opened: ReadStore | undefined
+let opened: (ReadStore & { views: Views }) | undefined
 
 export default function run(message: PoolMessage): PoolOutcome {
   try {
@@ -34,12 +35,17 @@ function answer({ task, deadlineAt, slot }: PoolMessage): Uint8Array {
   const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })
   // It may have waited behind another one.
   budget.examine(0)
-  opened ??= openReadStore(storeOptions)
-  const { catalog, layouts, read, rest } = opened
+  opened ??= open()
+  const { views, layouts, read, rest } = opened
   try {
-    return read(snapshot => planTask(task, { catalog, layouts, limits }, { snapshot, budget }).run())
+    return read(snapshot => planTask(task, { views, layouts, limits }, { snapshot, budget }).run())
   } finally {
     examined[slot] = counter.examined
     rest()
   }
+}
+
+function open(): ReadStore & { views: Views } {
+  const store = openReadStore(storeOptions)
+  return { ...store, views: new Views(store.catalog) }
 }

@@ -1,3 +1,4 @@
+import type { Access } from '../permission/views.ts'
 import type { RowSet } from '../row-set/row-set.ts'
 import type { PathListItem } from './parse/parse-path-list.ts'
 import type { Params } from './parse/parse-params.ts'
@@ -8,6 +9,8 @@ import type { Params } from './parse/parse-params.ts'
  */
 export interface ReadRequest {
   dataClass: string
+  /** Whose rights count. Undefined: nobody's, which is of no consequence where nothing is restricted. */
+  access?: Access | undefined
   source: SelectionSource
   filter?: string
   params?: Params

@@ -1,4 +1,5 @@
-import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import type { QueryContext } from './execute/evaluate.ts'
 import { execute } from './execute/execute-plan.ts'
@@ -56,25 +57,25 @@ export interface Page {
  */
 export function planSelection(
   request: SelectRequest,
-  catalog: Catalog,
+  view: View,
   snapshot: Snapshot,
   page?: PagedSelection['page'],
 ): Selection {
-  const dataClass = sourceClass(request, catalog)
-  const query = prepareQuery(dataClass, request)
+  const dataClass = sourceClass(request, view)
+  const query = prepareQuery(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
   return { request, dataClass, plan, filter: query.predicate && lower(query.predicate, dataClass, snapshot) }
 }
 
 /** The same for the page of a request, or the one entity that it asks for. */
-export function planPage(request: ReadRequest, catalog: Catalog, snapshot: Snapshot): PagedSelection {
+export function planPage(request: ReadRequest, view: View, snapshot: Snapshot): PagedSelection {
   const isEntity = request.output.form === 'entity'
-  const { defaultTopSize } = sourceClass(request, catalog)
+  const { defaultTopSize } = sourceClass(request, view)
   const page = {
     skip: isEntity ? 0 : Math.max(0, request.skip),
     count: isEntity ? 1 : Math.max(0, request.top ?? defaultTopSize ?? DEFAULT_TOP),
   }
-  const { dataClass, plan, filter } = planSelection(request, catalog, snapshot, page)
+  const { dataClass, plan, filter } = planSelection(request, view, snapshot, page)
   return { request, dataClass, plan, filter, page, isEntity }
 }
 
@@ -83,9 +84,9 @@ export function planPage(request: ReadRequest, catalog: Catalog, snapshot: Snaps
  * @throws {QueryErrors.UNKNOWN_ENTITY} when one entity is asked for and there is none
  * @throws {QueryErrors.TIMEOUT} {@link QueryErrors.TOO_MANY_ROWS}
  */
-export function runPage(selection: PagedSelection, catalog: Catalog, context: QueryContext): Page {
+export function runPage(selection: PagedSelection, view: View, context: QueryContext): Page {
   const { request, dataClass, plan, filter, page, isEntity } = selection
-  const source = openSource(request, catalog, context)
+  const source = openSource(request, view, context)
   const { rowIds, total } = execute(plan, filter, source.rows, context)
   if (isEntity && rowIds.length === 0) throw QueryErrors.UNKNOWN_ENTITY(source.name, dataClass.name)
   return { dataClass, count: total, first: page.skip, rowIds }
@@ -96,8 +97,8 @@ export function runPage(selection: PagedSelection, catalog: Catalog, context: Qu
  * ascending.
  * @throws as {@link runPage} does
  */
-export function runSelection({ request, plan, filter }: Selection, catalog: Catalog, context: QueryContext): Rows {
-  return execute(plan, filter, openSource(request, catalog, context).rows, context)
+export function runSelection({ request, plan, filter }: Selection, view: View, context: QueryContext): Rows {
+  return execute(plan, filter, openSource(request, view, context).rows, context)
 }
 
 /**

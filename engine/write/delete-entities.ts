@@ -1,7 +1,9 @@
 import type { RelatedEntityAttribute, RowAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
 import type { Value } from '../catalog/value.ts'
-import type { ErrorData } from '../errors.ts'
+import type { ErrorData, ProtocolError } from '../errors.ts'
+import { PermissionErrors } from '../permission/permission-errors.ts'
 import { calculatedValues } from './put-calculated.ts'
 import type { HookedDeletion } from './requests.ts'
 import { describe, WriteErrors } from './write-errors.ts'
@@ -27,6 +29,8 @@ export interface DeleteContext {
   readonly owner: string | undefined
   /** `__TIMESTAMP` of what is changed now. */
   readonly timestamp: string
+  /** What exists for the one who deletes, and what may be done. */
+  readonly view: View
 }
 
 export interface Row {
@@ -55,10 +59,14 @@ export function deleteRows(
   rowIds: Iterable<number>,
   hooked?: HookedDeletion,
 ): Deletion {
-  const { transaction, timestamp } = context
-  const selection = [...rowIds]
-    .filter(rowId => transaction.row(dataClass, rowId) !== undefined)
-    .map(rowId => ({ dataClass, rowId }))
+  const { transaction, timestamp, view } = context
+  const rows = [...rowIds].filter(rowId => transaction.row(dataClass, rowId) !== undefined)
+  const holdsGuarded = guardOf(transaction, dataClass, view)
+  const guarded = rows.filter(holdsGuarded)
+  const selection = (guarded.length > 0 ? rows.filter(rowId => !holdsGuarded(rowId)) : rows).map(rowId => ({
+    dataClass,
+    rowId,
+  }))
   const referencing = transaction.referencing.bind(transaction)
   const doomed = withCascades(selection, referencing)
   const blocks = findBlocks(context, doomed)
@@ -72,18 +80,27 @@ export function deleteRows(
   for (const each of unlinked) unlink(transaction, each, timestamp, hooked)
   for (const { dataClass, rowId } of going.values()) transaction.remove(dataClass, rowId)
 
-  const blocked = selection.filter(row => blocks.has(identify(row)))
-  if (blocked.length === 0) return { deleted: free.length, blocked: [] }
-  const key = keyOf(transaction, blocked[0]!)
-  const reason = blocks.get(identify(blocked[0]!))!
-  const error =
-    reason === LOCKED
-      ? WriteErrors.LOCKED(key, dataClass.name)
-      : WriteErrors.STILL_REFERENCED(key, dataClass.name, reason)
+  const blocked = [...guarded, ...selection.filter(row => blocks.has(identify(row))).map(row => row.rowId)]
+  const [first] = blocked
+  if (first === undefined) return { deleted: free.length, blocked }
+  const key = keyOf(transaction, { dataClass, rowId: first })
+  const error = blockError(key, dataClass, blocks.get(identify({ dataClass, rowId: first })))
   return {
     deleted: free.length,
-    blocked: blocked.map(row => row.rowId),
+    blocked,
     error: error.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)).toData(),
+  }
+}
+
+/** Whether a row has a value that may not be deleted. */
+function guardOf(transaction: WriteTransaction, dataClass: DataClass, view: View): (rowId: number) => boolean {
+  const guarded = dataClass.attributes
+    .filter(each => each.kind === 'storage' || each.kind === 'relatedEntity')
+    .filter(attribute => !view.may('drop', dataClass, attribute))
+    .map(attribute => (attribute.kind === 'relatedEntity' ? attribute.foreignKey : attribute))
+  return rowId => {
+    const row = guarded.length > 0 ? transaction.row(dataClass, rowId) : undefined
+    return row !== undefined && guarded.some(attribute => row.value(attribute) !== null)
   }
 }
 
@@ -113,9 +130,15 @@ export function withCascades(rows: readonly Row[], referencing: Referencing): Ma
 /** Instead of what refers to a row. */
 const LOCKED = ''
 
+/** @param reason undefined: the entity has a value that may not be deleted */
+function blockError(key: string, { name }: DataClass, reason: string | undefined): ProtocolError {
+  if (reason === undefined) return PermissionErrors.DROP_ATTRIBUTE(key, name)
+  return reason === LOCKED ? WriteErrors.LOCKED(key, name) : WriteErrors.STILL_REFERENCED(key, name, reason)
+}
+
 /** Which of the rows have to stay, each with what refers to it: `7 of Person.employer`; or {@link LOCKED}. */
 function findBlocks(
-  { transaction, locks, owner }: DeleteContext,
+  { transaction, locks, owner, view }: DeleteContext,
   doomed: ReadonlyMap<number, Row>,
 ): Map<number, string> {
   const blocks = new Map<number, string>()
@@ -126,13 +149,13 @@ function findBlocks(
       if (onDelete(relation) === 'setNull' && !locks.isEmpty) {
         // Setting it to null is a change too.
         const locked = transaction.referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
-        if (locked !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, locked))
+        if (locked !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, locked, view))
       }
       if (onDelete(relation) !== 'restrict') continue
       const staying = transaction
         .referencing(relation, rowId)
         .find(referrer => !doomed.has(identify({ dataClass: relation.dataClass, rowId: referrer })))
-      if (staying !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, staying))
+      if (staying !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, staying, view))
     }
   }
   // What a row that stays refers to has to stay too.
@@ -143,14 +166,18 @@ function findBlocks(
       const target = row.reference(i)
       if (target === undefined || onDelete(relation) === 'setNull') return
       const targetId = identify({ dataClass: relation.target, rowId: target })
-      if (doomed.has(targetId) && !blocks.has(targetId)) blocks.set(targetId, reason(transaction, relation, rowId))
+      if (doomed.has(targetId) && !blocks.has(targetId))
+        blocks.set(targetId, reason(transaction, relation, rowId, view))
     })
   }
   return blocks
 }
 
-const reason = (transaction: WriteTransaction, relation: RelatedEntityAttribute, rowId: number): string =>
-  `${keyOf(transaction, { dataClass: relation.dataClass, rowId })} of ${relation.dataClass.name}.${relation.name}`
+function reason(transaction: WriteTransaction, relation: RelatedEntityAttribute, rowId: number, view: View): string {
+  const { dataClass, name } = relation
+  if (!view.shows(relation)) return 'an entity that is not shown'
+  return `${keyOf(transaction, { dataClass, rowId })} of ${dataClass.name}.${name}`
+}
 
 const keyOf = (transaction: WriteTransaction, { dataClass, rowId }: Row): string =>
   describe(transaction.row(dataClass, rowId)!.value(dataClass.key))

@@ -1,4 +1,5 @@
 import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
 import type { ErrorData } from '../errors.ts'
 import { type Deletion, deleteRows } from './delete-entities.ts'
 import type { LockTable } from './lock-table.ts'
@@ -55,6 +56,8 @@ export class SaveJob implements WriteJob {
     private readonly request: SaveRequest,
     private readonly dataClass: DataClass,
     private readonly body: SaveBody,
+    /** What exists for the one who saves. */
+    private readonly view: View,
   ) {}
 
   step({ transaction, timestamp, randomUuid, sliceSize, locks }: StepContext): (globalStamp: number) => void {
@@ -64,6 +67,7 @@ export class SaveJob implements WriteJob {
       locks,
       owner,
       dataClass: this.dataClass,
+      view: this.view,
       mode,
       trusted,
       anyStamp,
@@ -136,6 +140,7 @@ export class DeleteJob implements WriteJob {
   constructor(
     private readonly request: DeleteRequest,
     private readonly dataClass: DataClass,
+    private readonly view: View,
   ) {
     const { rowIds, stamps } = request
     this.stamps = stamps && new Map(Array.from(rowIds, (rowId, i) => [rowId, stamps[i]!]))
@@ -150,7 +155,8 @@ export class DeleteJob implements WriteJob {
     const run = () => {
       const stale = this.stamps && staleRows(transaction, this.dataClass, slice, this.stamps)
       const fresh = stale ? slice.filter(rowId => !stale.rowIds.has(rowId)) : slice
-      deletion = deleteRows({ transaction, locks, owner, timestamp }, this.dataClass, fresh, this.request.hooked)
+      const context = { transaction, locks, owner, timestamp, view: this.view }
+      deletion = deleteRows(context, this.dataClass, fresh, this.request.hooked)
       if (!stale || stale.rowIds.size === 0) return
       deletion.blocked.push(...stale.rowIds)
       deletion.error ??= stale.error

@@ -1,6 +1,7 @@
 import type { UploadChange, UploadOwner } from '../binary/upload-table.ts'
 import type { EntitySetChange } from '../entity-set/entity-set-table.ts'
 import type { ErrorData, SaveStatus } from '../errors.ts'
+import type { Access } from '../permission/views.ts'
 import type { LockHolder, LockInfo } from './lock-table.ts'
 
 /**
@@ -20,6 +21,8 @@ export type WriteRequest =
 export interface SaveRequest {
   kind: 'save'
   dataClass: string
+  /** Whose rights count; undefined: nothing is restricted. */
+  access?: Access | undefined
   /** The body as received, not parsed: parsing is the writer thread's work. An object, an array, or `{"__ENTITIES":[…]}`. */
   body: Uint8Array
   /**
@@ -70,6 +73,8 @@ export interface HookedElement {
 export interface DeleteRequest {
   kind: 'delete'
   dataClass: string
+  /** Whose rights count; undefined: nothing is restricted. */
+  access?: Access | undefined
   rowIds: Uint32Array
   /** The stamp that each was seen with; one that has another now stays. Undefined: none is compared. */
   stamps?: Uint32Array

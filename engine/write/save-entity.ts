@@ -7,10 +7,11 @@ import {
   type StorageAttribute,
 } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
 import { BinaryValue, type Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
+import { PermissionErrors } from '../permission/permission-errors.ts'
 import type { RowView } from '../storage/row-view.ts'
-import { suggestion } from '../suggestion.ts'
 import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from './convert.ts'
 import type { LockTable } from './lock-table.ts'
@@ -27,6 +28,8 @@ export interface SaveContext {
   readonly owner: string | undefined
   readonly transaction: WriteTransaction
   readonly dataClass: DataClass
+  /** What exists for the one who saves, and what may be done. */
+  readonly view: View
   readonly mode: SaveRequest['mode']
   readonly trusted: boolean
   readonly anyStamp: boolean
@@ -44,7 +47,7 @@ export interface SaveContext {
  * Source: base specification 4.4 and 7; protocol notes 5.1, 5.2 and 9.
  */
 export function saveEntity(context: SaveContext, element: unknown, hooked?: HookedElement): SavedEntity {
-  const { dataClass, transaction } = context
+  const { dataClass, transaction, view } = context
   if (!isJsonObject(element)) {
     return {
       failure: saveFailure(
@@ -55,18 +58,28 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
   }
   const sentKey = own(element, '__KEY') ?? null
   if (sentKey === null) {
+    if (!view.may('create', dataClass)) {
+      const { name } = dataClass
+      return { failure: saveFailure([PermissionErrors.CREATE(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
+    }
     if (hooked?.failure) return { failure: hooked.failure }
     return new Saver(context, undefined, undefined).save(element, hooked)
   }
 
   const key = describe(sentKey)
   const converted = convertKey(dataClass, sentKey)
-  const rowId = converted instanceof ProtocolError ? undefined : transaction.findKey(dataClass, converted)
+  const isKey = !(converted instanceof ProtocolError) && view.shows(dataClass)
+  const rowId = isKey ? transaction.findKey(dataClass, converted) : undefined
   if (rowId === undefined) {
     const problem = WriteErrors.ENTITY_NOT_FOUND(key, dataClass.name)
     return { failure: saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name)) }
   }
   const row = transaction.row(dataClass, rowId)!
+  if (!view.may('update', dataClass)) {
+    const { name } = dataClass
+    const failure = saveFailure([PermissionErrors.UPDATE(name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
+    return { row: row.bytes, rowId, failure }
+  }
   // What code does not find it is not to show.
   if (hooked?.failure) return { ...(hooked.seen >= 0 && { row: row.bytes, rowId }), failure: hooked.failure }
   const blocker = context.locks.blocker(dataClass, rowId, context.owner)
@@ -102,6 +115,8 @@ class Saver {
   private readonly broken = new Set<StorageAttribute>()
   /** Read after everything else: what they mean depends on the foreign keys that are sent beside them. */
   private readonly sentRelations = new Map<RelatedEntityAttribute, Value>()
+  /** Set by code, which needs nobody's leave. */
+  private readonly made = new Set<StorageAttribute>()
   /** What differs from what is stored. */
   private readonly changes = new Map<StorageAttribute, Value>()
   private readonly references: (number | undefined)[]
@@ -115,12 +130,12 @@ class Saver {
   }
 
   save(element: Record<string, unknown>, hooked?: HookedElement): SavedEntity {
-    const { dataClass, trusted } = this.context
+    const { dataClass } = this.context
     for (const name of Object.keys(element)) {
       if (name.startsWith('__') || hooked?.unchanged.includes(name)) continue
-      const attribute = dataClass.attributesByName.get(name)
-      if (attribute && (attribute.scope === 'public' || trusted)) this.read(attribute, element[name])
-      else this.problems.push(unknownAttribute(dataClass, name))
+      const attribute = this.find(name)
+      if (attribute) this.read(attribute, element[name])
+      else this.problems.push(this.unknown(name))
     }
     for (const [name, json] of Object.entries(hooked?.values ?? {}))
       this.make(dataClass.attributesByName.get(name), json)
@@ -133,13 +148,35 @@ class Saver {
     return this.put()
   }
 
+  /**
+   * The attribute that a client names. Where it may create entities that it cannot read, it may name what it may give a
+   * value to, but for values of which a refusal would tell that others have them.
+   */
+  private find(name: string): Attribute | undefined {
+    const { dataClass, view } = this.context
+    if (this.old || view.shows(dataClass)) return view.attribute(dataClass, name)
+    const attribute = dataClass.attributesByName.get(name)
+    if (attribute?.kind !== 'storage' || attribute.unique || !view.includes(attribute)) return undefined
+    return this.mayChange(attribute) ? attribute : undefined
+  }
+
+  private unknown(name: string): ProtocolError {
+    const { dataClass, view } = this.context
+    return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, view.suggestAttribute(dataClass, name))
+  }
+
+  private mayChange(attribute: Attribute): boolean {
+    const { dataClass, view } = this.context
+    return view.may(this.old ? 'update' : 'create', dataClass, attribute)
+  }
+
   /** Reads what was sent for one attribute. */
   private read(attribute: Attribute, json: unknown): void {
     switch (attribute.kind) {
       case 'storage': {
         if (isBinary(attribute.type) && isDeferred(json)) return
         // Its code has been given the value.
-        if (attribute.calculation?.settable) return
+        if (attribute.calculation?.settable && this.mayChange(attribute)) return
         const { trusted } = this.context
         const upload = uploadId(attribute, json)
         const value =
@@ -163,16 +200,20 @@ class Saver {
       case 'relatedEntities':
         return
       case 'alias':
-        if (isValue(attribute.target) && attribute.relations.length === 0) this.read(attribute.target, json)
-        else if (!this.isUnchangedAlias(attribute, json)) {
+        if (isValue(attribute.target) && attribute.relations.length === 0) {
+          if (this.mayChange(attribute)) this.read(attribute.target, json)
+          else if (!this.isStored(attribute.target, json)) this.problems.push(notPermitted(attribute))
+        } else if (!this.isUnchangedAlias(attribute, json)) {
           this.problems.push(
             WriteErrors.NOT_MODIFIABLE(attribute.name, `it is an alias, change ${attribute.path.join('.')}`),
           )
         }
         return
       case 'calculated':
-        if (json !== null && !isDeferred(json) && !attribute.calculation?.settable)
+        if (json === null || isDeferred(json)) return
+        if (!attribute.calculation?.settable)
           this.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
+        else if (!this.mayChange(attribute)) this.problems.push(notPermitted(attribute))
     }
   }
 
@@ -181,6 +222,7 @@ class Saver {
     for (const relation of this.sentRelations.keys()) {
       if (relation.foreignKey === attribute) this.sentRelations.delete(relation)
     }
+    this.made.add(attribute)
     const value = convertValue(attribute, json, true)
     if (value instanceof ProtocolError) this.reject(attribute, value)
     else if (attribute === attribute.dataClass.key) this.change(attribute, value)
@@ -194,13 +236,28 @@ class Saver {
     this.changes.delete(attribute)
   }
 
+  private refuse(attribute: StorageAttribute): void {
+    this.reject(attribute, notPermitted(attribute))
+  }
+
+  private isStored(attribute: Attribute, json: unknown): boolean {
+    if (attribute.kind !== 'storage') return json === null
+    const value = convertValue(attribute, json, this.context.trusted)
+    return !(value instanceof ProtocolError) && sameValue(this.stored(attribute), value)
+  }
+
   private stored(attribute: StorageAttribute): Value {
     return this.old?.values.get(attribute) ?? null
   }
 
   private change(attribute: StorageAttribute, value: Value): void {
     if (sameValue(this.stored(attribute), value)) return
-    if (this.old && attribute === attribute.dataClass.key) {
+    const relations = this.context.transaction.layout(attribute.dataClass).references
+    // Whoever may change only one of a relation and its foreign key may change neither: they are one value.
+    const guards = [attribute, ...relations.filter(({ foreignKey }) => foreignKey === attribute)]
+    if (!this.made.has(attribute) && !guards.every(guard => this.mayChange(guard))) {
+      this.refuse(attribute)
+    } else if (this.old && attribute === attribute.dataClass.key) {
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is the primary key'))
     } else if (attribute.readOnly && !(this.context.trusted && !attribute.calculation)) {
       const reason = attribute.calculation ? 'it is calculated' : 'it is read-only'
@@ -260,13 +317,18 @@ class Saver {
 
   /** Finds the entities that changed foreign keys lead to. */
   private link(): void {
-    const { dataClass, transaction } = this.context
+    const { dataClass, transaction, view } = this.context
     const relations = transaction.layout(dataClass).references
     for (let i = 0; i < relations.length; i++) {
       const relation = relations[i]!
       const { foreignKey, target } = relation
       const key = this.changes.get(foreignKey)
       if (key === undefined) continue
+      // The answer would tell which entities there are.
+      if (key !== null && !this.made.has(foreignKey) && !view.may('read', target)) {
+        this.refuse(foreignKey)
+        continue
+      }
       const related = key === null ? null : this.related(relation, key)
       if (related === undefined) {
         this.reject(foreignKey, WriteErrors.FOREIGN_KEY_NOT_FOUND(foreignKey.name, describe(key), target.name))
@@ -282,7 +344,7 @@ class Saver {
   }
 
   private check(): void {
-    const { dataClass, transaction } = this.context
+    const { dataClass, transaction, view } = this.context
     for (const attribute of this.old ? this.changes.keys() : transaction.stored(dataClass)) {
       if (this.broken.has(attribute)) continue
       const value = this.changes.get(attribute) ?? null
@@ -291,13 +353,19 @@ class Saver {
         this.problems.push(WriteErrors.KEY_MISSING(attribute.name))
         continue
       }
-      this.problems.push(...violations(attribute, value))
-      if (!attribute.unique || value === null) continue
-      const holder = transaction.holder(attribute, value)
-      if (holder === undefined || holder === this.old?.rowId) continue
-      this.problems.push(WriteErrors.DUPLICATE(attribute.name, describe(value)))
-      if (isKey) this.problems.push(WriteErrors.KEY_EXISTS(describe(value), dataClass.name))
+      const problems = [...violations(attribute, value), ...this.duplicates(attribute, value)]
+      const isNamed = view.shows(attribute) || isKey || !view.shows(dataClass)
+      this.problems.push(...(isNamed || problems.length === 0 ? problems : [WriteErrors.HIDDEN(dataClass.name)]))
     }
+  }
+
+  private duplicates(attribute: StorageAttribute, value: Value): ProtocolError[] {
+    if (!attribute.unique || value === null) return []
+    const { dataClass, transaction } = this.context
+    const holder = transaction.holder(attribute, value)
+    if (holder === undefined || holder === this.old?.rowId) return []
+    const problem = WriteErrors.DUPLICATE(attribute.name, describe(value))
+    return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(describe(value), dataClass.name)] : [problem]
   }
 
   private fail(): SavedEntity {
@@ -356,10 +424,8 @@ export function linkedKey(json: unknown): unknown {
   return isJsonObject(deferred) ? own(deferred, '__KEY') : own(json, '__KEY')
 }
 
-function unknownAttribute(dataClass: DataClass, name: string): ProtocolError {
-  const known = dataClass.attributes.filter(attribute => attribute.scope === 'public').map(attribute => attribute.name)
-  return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, suggestion(name, known))
-}
+const notPermitted = ({ name, dataClass }: Attribute): ProtocolError =>
+  PermissionErrors.UPDATE_ATTRIBUTE(name, dataClass.name)
 
 /** Of an alias of an own attribute: writing it writes that one. */
 const isValue = ({ kind }: Attribute): boolean => kind === 'storage' || kind === 'calculated'

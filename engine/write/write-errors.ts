@@ -128,6 +128,12 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (attribute: string, length: number, maximum: number) =>
       `${attribute} has ${length} characters; at most ${maximum} are expected`,
   },
+  /** Of an attribute that may not be read. */
+  HIDDEN: {
+    errCode: 1570,
+    http: 422,
+    message: (dataClass: string) => `a value of ${dataClass} that is not shown does not fit the model`,
+  },
   PATTERN: {
     errCode: 1571,
     http: 422,

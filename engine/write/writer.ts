@@ -1,10 +1,11 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
-import { EngineErrors } from '../engine-errors.ts'
+import type { View } from '../catalog/view.ts'
 import { type ErrorData, ProtocolError } from '../errors.ts'
 import type { Change } from '../storage/change-log.ts'
 import type { Environment } from '../storage/environment.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
-import { suggestion } from '../suggestion.ts'
+import { PermissionErrors } from '../permission/permission-errors.ts'
+import { Views } from '../permission/views.ts'
 import {
   CalculatedJob,
   DeleteJob,
@@ -47,10 +48,12 @@ export class Writer {
   private readonly options: WriterOptions
   private readonly transaction: WriteTransaction
   private readonly locks: LockTable
+  private readonly views: Views
 
   constructor(options: WriterOptions) {
     this.options = options
     this.locks = new LockTable(options.now)
+    this.views = new Views(options.catalog)
     this.transaction = new WriteTransaction(
       options.environment,
       options.layouts,
@@ -73,11 +76,15 @@ export class Writer {
         return new SideJob(request)
       }
       if (request.kind === 'freeLocks') return new FreeLocksJob(request)
-      const dataClass = this.dataClass(request)
-      if (request.kind === 'lock') return new LockJob(request, dataClass)
-      if (request.kind === 'delete') return new DeleteJob(request, dataClass)
-      if (request.kind === 'calculated') return new CalculatedJob(request, dataClass)
-      return new SaveJob(request, dataClass, parseBody(request.body, dataClass))
+      if (request.kind === 'lock') return new LockJob(request, this.dataClass(request.dataClass))
+      if (request.kind === 'calculated') return new CalculatedJob(request, this.dataClass(request.dataClass))
+      const view = this.views.of(request.access, request.kind === 'delete' || request.trusted ? 'code' : 'client')
+      const dataClass = this.dataClass(request.dataClass, view)
+      if (request.kind === 'delete') {
+        if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
+        return new DeleteJob(request, dataClass, view)
+      }
+      return new SaveJob(request, dataClass, parseBody(request.body, dataClass), view)
     } catch (error) {
       return failedJob(this.errorData(error))
     }
@@ -112,15 +119,13 @@ export class Writer {
     for (const accept of accepts) accept(globalStamp)
   }
 
-  private dataClass(
-    request: Exclude<WriteRequest, { kind: 'entitySets' | 'records' | 'uploads' | 'freeLocks' }>,
-  ): DataClass {
-    const { catalog } = this.options
-    const dataClass = catalog.dataClassesByName.get(request.dataClass)
-    const isVisible = dataClass?.scope === 'public' || request.kind !== 'save' || request.trusted === true
-    if (dataClass && isVisible) return dataClass
-    const known = catalog.dataClasses.filter(({ scope }) => scope === 'public').map(({ name }) => name)
-    throw EngineErrors.UNKNOWN_DATACLASS(request.dataClass, suggestion(request.dataClass, known))
+  /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
+  private dataClass(name: string, view: View = this.views.of(undefined, 'code')): DataClass {
+    const dataClass = this.options.catalog.dataClassesByName.get(name)
+    // Who may create entities needs not be able to read them.
+    if (dataClass && view.includes(dataClass) && (view.shows(dataClass) || view.may('create', dataClass)))
+      return dataClass
+    throw view.unknownDataClass(name)
   }
 
   private errorData(error: unknown): ErrorData {

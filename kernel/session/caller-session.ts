@@ -6,9 +6,15 @@ import type { Sessions, Visit } from './sessions.ts'
 /**
  * The session of a request for function code, and what becomes of what the code does to it: all of it is durable before
  * the request is answered. Of the client it knows less when the head of the request is gone.
+ * @param privileges all that come with what has been granted
  * Source: protocol notes, 8.5.
  */
-export function callerSession(sessions: Sessions, visit: Visit, transport: TransportRequest): CallerSession {
+export function callerSession(
+  sessions: Sessions,
+  visit: Visit,
+  transport: TransportRequest,
+  privileges: readonly string[],
+): CallerSession {
   const { session } = visit
   const { record, granted, handle, userName } = session
   const { storage, expires, idleMinutes, entitySets = {} } = record
@@ -22,7 +28,7 @@ export function callerSession(sessions: Sessions, visit: Visit, transport: Trans
       id: handle,
       userName,
       granted,
-      privileges: granted.privileges,
+      privileges,
       storage,
       // A key or a token has no end of its own here; a date has to be one all the same.
       expires: Math.min(expires, MAX_DATE),

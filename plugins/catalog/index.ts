@@ -1,16 +1,25 @@
 import { describeAll, describeCatalog, describeDataClass } from '../../engine/index.ts'
-import { callFunction, definePlugin, json, methodNotApplicable, type Reply } from '../../kernel/api.ts'
+import {
+  callFunction,
+  definePlugin,
+  json,
+  methodNotApplicable,
+  type Reply,
+  type RestRequest,
+} from '../../kernel/api.ts'
 
 /**
- * `$catalog`: the structure of the data model, as far as it is public, and the functions of the datastore.
+ * `$catalog`: the structure of the data model, as far as who asks may read it, and the functions of the datastore.
  *
  *   GET  /$catalog                →  { dataClass: [{ name, uri, dataURI }] }, the same again as dataClasses
  *   GET  /$catalog/$all           →  { dataClasses: [description, …] }
  *   GET  /$catalog/{dataClass}    →  the description
  *   GET  /$catalog/{A},{B}        →  { dataClasses: [description, …] }
  *   POST /$catalog/{function}     →  what the function of the datastore class returns; GET for those that allow it
+ *   POST /$catalog/authentify     →  the same: everybody may call it, whatever the roles say
  *
- * Exposed class functions are listed as `methods` of their dataclass, those of shared singletons as `singletons`.
+ * Exposed class functions that may be called are listed as `methods` of their dataclass, those of shared singletons as
+ * `singletons`.
  * Source: base specification, 2.1 to 2.4 and 4.1; protocol notes, 3.1 and 7.1.
  */
 export default definePlugin({
@@ -18,15 +27,20 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ service, engine, applyParameters }) {
     const { classes, catalog } = engine
-    const withMethods = (description: { name: string }): object => {
-      const methods = classes.describe(description.name)
+    const withMethods = (description: { name: string }, request: RestRequest): object => {
+      const methods = classes.describe(description.name, each => engine.mayCall(each, request.access))
       return methods.length > 0 ? { ...description, methods } : description
     }
-    const describe = (name: string): object => withMethods(describeDataClass(engine.dataClass(name)))
-    const singletons = classes.describeSingletons()
-    const withSingletons = singletons.length > 0 ? { singletons } : {}
+    const describe = (name: string, request: RestRequest): object => {
+      const { view } = request
+      return withMethods(describeDataClass(view.dataClass(name), view), request)
+    }
+    const singletonsOf = ({ access }: RestRequest): object => {
+      const singletons = classes.describeSingletons(each => engine.mayCall(each, access))
+      return singletons.length > 0 ? { singletons } : {}
+    }
 
-    service('$catalog', { verbs: ['GET', 'POST'] }, (request): Reply | Promise<Reply> => {
+    service('$catalog', { verbs: ['GET', 'POST'], guests: true }, (request): Reply | Promise<Reply> => {
       const name = request.parts[0]
       const called = name === undefined ? undefined : classes.dataStore.get(name)
       if (called && catalog.dataClassesByName.get(called.name)?.scope !== 'public') {
@@ -34,13 +48,13 @@ export default definePlugin({
         return callFunction(engine, called, request)
       }
       if (request.verb === 'POST') return methodNotApplicable('$catalog', 'POST', ['GET'])
-      if (name === undefined) return json({ ...withSingletons, ...describeCatalog(catalog) })
+      if (name === undefined) return json({ ...singletonsOf(request), ...describeCatalog(request.view) })
       if (name === '$all') {
-        const { dataClasses } = describeAll(catalog)
-        return json({ ...withSingletons, dataClasses: dataClasses.map(withMethods) })
+        const { dataClasses } = describeAll(request.view)
+        return json({ ...singletonsOf(request), dataClasses: dataClasses.map(each => withMethods(each, request)) })
       }
-      if (!name.includes(',')) return json(describe(name))
-      return json({ dataClasses: name.split(',').map(each => describe(each.trim())) })
+      if (!name.includes(',')) return json(describe(name, request))
+      return json({ dataClasses: name.split(',').map(each => describe(each.trim(), request)) })
     })
   },
 })

@@ -67,7 +67,7 @@ export default definePlugin({
       return json({ result: groups.some(each => each.toLowerCase() === group.toLowerCase()) })
     }
 
-    service('$directory', { verbs: ['GET', 'POST'] }, request => {
+    service('$directory', { verbs: ['GET', 'POST'], guests: true }, request => {
       const [command = ''] = request.parts
       // A link or an image on somebody's page must not be able to log in.
       if (command === 'login')

@@ -57,7 +57,12 @@ export default definePlugin({
       if (request.parameter('$method') === 'release') return undefined
       read.output.isEntitySet = true
       if (text === '$none') return start(request, undefined)
-      const options = { saved: savedAtAccess(request), timeoutSeconds: readTimeout(request.parameter('$timeout')) }
+      const { access } = request
+      const options = {
+        access,
+        saved: savedAtAccess(request),
+        timeoutSeconds: readTimeout(request.parameter('$timeout')),
+      }
       const set = entitySets.open(request.dataClass!, text, options)
       return set instanceof Promise ? set.then(made => start(request, made)) : start(request, set)
     }
@@ -71,7 +76,7 @@ export default definePlugin({
 
     const change = async (request: RestRequest, found: EntitySet | undefined): Promise<Reply | undefined> => {
       const dataClass = request.dataClass!
-      const set = found && request.flag('$refresh') ? await entitySets.refresh(dataClass, found) : found
+      const set = found && request.flag('$refresh') ? await entitySets.refresh(dataClass, found, request.access) : found
       let members = set?.members ?? NOBODY
       const keyword = request.parameter('$logicOperator')
       const reference = request.parameter('$otherCollection')
@@ -80,7 +85,7 @@ export default definePlugin({
         const operator = OPERATORS.get(keyword?.toUpperCase() ?? '')
         if (!operator) throw EntitySetRequestErrors.UNKNOWN_OPERATOR((keyword ?? '').slice(0, 100))
         if (!reference) throw EntitySetRequestErrors.NO_OTHER_COLLECTION()
-        const other = await entitySets.openOther(dataClass, reference)
+        const other = await entitySets.openOther(dataClass, reference, request.access)
         if (operator === 'intersects') return json(entitySets.intersects(members, other.members))
         members = entitySets.combine(operator, members, other.members)
       }
@@ -122,9 +127,9 @@ export default definePlugin({
     /** The page of a new set that its creator asked for. */
     const page = async (set: EntitySet, read: ReadRequest, { transport }: RestRequest): Promise<Reply> => {
       const uri = `/rest/${encodeURIComponent(read.dataClass)}/$entityset/${set.id}`
-      const { dataClass, skip, top } = read
+      const { dataClass, access, skip, top } = read
       const output = { ...read.output, entitySetUri: uri }
-      const body = engine.read({ dataClass, source: sourceOf(set.members), skip, top, output }, transport)
+      const body = engine.read({ dataClass, access, source: sourceOf(set.members), skip, top, output }, transport)
       return encoded(await kept(body), 200, { 'Content-Location': uri })
     }
 

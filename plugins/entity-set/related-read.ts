@@ -11,7 +11,7 @@ export async function relatedRead(
   request: RestRequest,
   engine: Engine,
 ): Promise<{ target: string; read: ReadRequest }> {
-  const { dataClass, read } = request
+  const { dataClass, read, view } = request
   const { attributes, expand } = read.output
   const [item, ...others] = attributes?.from === 'path' ? attributes.items : []
   const name = item?.path.join('.')
@@ -21,9 +21,9 @@ export async function relatedRead(
   if (!expand?.some(({ path }) => path[0] === name)) {
     throw EntitySetRequestErrors.NOT_RELATED(`$expand=${name} is missing`)
   }
-  const attribute = dataClass!.attributesByName.get(name)
+  const attribute = view.attribute(dataClass!, name)
   const end = attribute?.kind === 'alias' ? attribute.target : attribute
-  if (attribute?.scope !== 'public' || end?.kind !== 'relatedEntities' || end.target.scope !== 'public') {
+  if (end?.kind !== 'relatedEntities' || !view.shows(end.target)) {
     throw EntitySetRequestErrors.NOT_RELATED(`"${name.slice(0, 100)}" is no relation from 1 to N of ${dataClass!.name}`)
   }
   const subExpand = request.parameter('$subExpand')

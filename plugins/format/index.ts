@@ -19,9 +19,9 @@ export default definePlugin({
   name: 'format',
   kernel: '^1.0.0',
   register({ command, engine }) {
-    const table = ({ read, transport }: RestRequest): Promised<Reply> => {
+    const table = ({ read, view, transport }: RestRequest): Promised<Reply> => {
       const { attributes } = read.output
-      const schema = schemaOf(engine.dataClass(read.dataClass), attributes?.items)
+      const schema = schemaOf(view.dataClass(read.dataClass), attributes?.items, view)
       // With a list all of it is read, so that a wrong name is still an error.
       const items = attributes?.items ?? schema.map(({ name }) => ({ path: [name], range: undefined }))
       const output = { form: 'collection', attributes: { from: 'path', items } } as const

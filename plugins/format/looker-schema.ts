@@ -1,5 +1,6 @@
 import type { Attribute } from '../../engine/catalog/attribute.ts'
 import type { DataClass } from '../../engine/catalog/dataclass.ts'
+import type { View } from '../../engine/index.ts'
 import type { PathListItem } from '../../engine/query/parse/parse-path-list.ts'
 
 /** A column as Looker Studio describes fields. Source: its connector reference, "Field" and "Semantics". */
@@ -10,14 +11,14 @@ export interface LookerField {
 }
 
 /** A column for each scalar attribute in a list, without one for each of the dataclass. */
-export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | undefined): LookerField[] {
-  const all = dataClass.attributes.filter(({ scope }) => scope === 'public').map(({ name }) => name)
+export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | undefined, view: View): LookerField[] {
+  const all = view.attributes(dataClass).map(({ name }) => name)
   const listed = items?.flatMap(({ path: [name, ...behind] }) =>
     name === '*' ? all : behind.length === 0 ? name! : [],
   )
   return [...new Set(listed ?? all)].flatMap(name => {
-    const attribute = dataClass.attributesByName.get(name)
-    const type = attribute && attribute.scope === 'public' ? lookerType(attribute) : undefined
+    const attribute = view.attribute(dataClass, name)
+    const type = attribute && lookerType(attribute)
     return type ? { name, ...type } : []
   })
 }

@@ -7,6 +7,11 @@ export const InfoErrors = defineErrors('INFO', {
     message: (received: string, known: readonly string[]) =>
       `$info has no ${received}; it has ${known.join(', ')} and sessionInfo/release`,
   },
+  ADMINISTRATORS_ONLY: {
+    errCode: 1611,
+    http: 401,
+    message: () => '$info is for administrators: the session lacks the privilege WebAdmin',
+  },
   RELEASE_VERB: {
     errCode: 1806,
     http: 405,

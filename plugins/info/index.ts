@@ -26,10 +26,11 @@ export default definePlugin({
     }
     const whole = (request: RestRequest): object => ({
       ...Object.assign({}, ...Object.values(parts).map(part => part(request))),
-      privileges: { privileges: request.session.granted.privileges.map(privilege => ({ privilege })) },
+      privileges: { privileges: engine.permissions.expand(request.session.granted).map(privilege => ({ privilege })) },
     })
 
     service('$info', { verbs: ['GET', 'POST'] }, request => {
+      if (!engine.permissions.isAdministrator(request.session.granted)) throw InfoErrors.ADMINISTRATORS_ONLY()
       const [name = '', command, ids] = request.parts
       if (name === 'sessionInfo' && command === 'release') return release(request, ids, sessions)
       if (name !== '' && (!Object.hasOwn(parts, name) || command !== undefined)) {

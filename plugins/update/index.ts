@@ -23,6 +23,7 @@ export default definePlugin({
         {
           kind: 'save',
           dataClass: addressedDataClass(request, engine),
+          access: request.access,
           body: await request.body(),
           mode: request.flag('$refresh') ? 'refresh' : 'update',
           atomic: isAtomic(request),
@@ -38,6 +39,7 @@ export default definePlugin({
       const { entities } = await engine.write({
         kind: 'save',
         dataClass: addressedDataClass(request, engine),
+        access: request.access,
         body: await request.body(),
         mode: 'validate',
         atomic: isAtomic(request),
@@ -60,9 +62,9 @@ const WRITES: Accepts = { verbs: ['POST', 'PUT'] }
 const isAtomic = (request: RestRequest): boolean => ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name))
 
 /** The body names the entities, so the address is the dataclass alone. */
-function addressedDataClass({ read, dataClass, isEntity }: RestRequest, { classes }: Engine): string {
+function addressedDataClass({ read, dataClass, view, isEntity }: RestRequest, { classes }: Engine): string {
   const { attributes } = read.output
-  if (attributes?.from === 'path' && !dataClass!.attributesByName.has(attributes.items[0]?.path[0] ?? '')) {
+  if (attributes?.from === 'path' && !view.attribute(dataClass!, attributes.items[0]?.path[0] ?? '')) {
     // Whoever posts to a name that is no attribute wants to call a function.
     const name = attributes.items[0]?.path.join('.').slice(0, 100) ?? ''
     throw FunctionErrors.UNKNOWN_FUNCTION(name, read.dataClass, classes.names(read.dataClass, isEntity))

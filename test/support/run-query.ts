@@ -1,4 +1,5 @@
 import type { Catalog } from '../../engine/catalog/dataclass.ts'
+import { publicView } from '../../engine/catalog/view.ts'
 import { QueryBudget } from '../../engine/query/execute/query-budget.ts'
 import { type Params, toParams } from '../../engine/query/parse/parse-params.ts'
 import type { ReadRequest } from '../../engine/query/request.ts'
@@ -22,5 +23,8 @@ export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget,
     ...request,
     ...(parsed && { params: parsed }),
   }
-  return runPage(planPage(whole, catalog, snapshot), catalog, { snapshot, budget: budget ?? new QueryBudget() })
+  return runPage(planPage(whole, publicView(catalog), snapshot), publicView(catalog), {
+    snapshot,
+    budget: budget ?? new QueryBudget(),
+  })
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -53,6 +53,8 @@ export const transports: readonly TransportName[] = process.env.TESSER_TEST_TRAN
 interface ServerOptions {
   transport?: TransportName
   config?: Record<string, unknown>
+  /** Content of `roles.json`. */
+  roles?: object | undefined
   /** Clock of what has a lifetime. */
   now?: () => number
   /** Where the store is, to be opened again after a server has closed it. */
@@ -63,11 +65,12 @@ interface ServerOptions {
 export async function startServer(
   t: Test,
   fixture: Fixture,
-  { transport = transports[0]!, config = {}, now, folder = temporaryFolder(t) }: ServerOptions = {},
+  { transport = transports[0]!, config = {}, roles, now, folder = temporaryFolder(t) }: ServerOptions = {},
 ): Promise<TestServer> {
   const setting = wantedSetting() ?? settingOfToday()
   t.comment(`setting: ${setting}`)
   const { pool, ...storage } = optionsOf(setting)
+  if (roles) writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
   const server = await createTestServer({
     model: fixture.model,
     data: fixture.rows,

@@ -1,12 +1,12 @@
 import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { evaluate, type QueryContext } from '../execute/evaluate.ts'
 import { openColumns } from '../execute/open-columns.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import { lower } from '../plan/lower.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
-import type { Asker } from '../bind/resolve-path.ts'
 import { bindMeasure, type Measure, type ValueKind } from './measure.ts'
 import { itemText } from './read-values.ts'
 import { summarise, summariseDistinct } from './summarise.ts'
@@ -48,11 +48,11 @@ export function bindAggregates(
   items: readonly Pick<PathListItem, 'path'>[],
   { function: wanted, distinct }: Aggregation,
   dataClass: DataClass,
-  asker: Asker = 'client',
+  view: View,
 ): Measure[] {
   if (items.length === 0 && (wanted !== 'count' || distinct)) throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
   return items.map(item => {
-    const measure = bindMeasure(item, dataClass, asker)
+    const measure = bindMeasure(item, dataClass, view)
     const { name, values } = measure
     const usable = APPLICABLE[values]
     if (wanted !== 'all' && !usable.includes(wanted)) {

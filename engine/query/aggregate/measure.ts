@@ -6,11 +6,12 @@ import {
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../errors.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
 import { combine, type Predicate } from '../bind/predicate.ts'
-import { type Asker, type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
+import { type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
 import { ParseErrors } from '../parse/parse-errors.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
@@ -41,13 +42,9 @@ export type ValueKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
  * @throws {AggregateErrors.NO_VALUES} for what is calculated, and behind a 1→N relation
  * Source: protocol notes, 1.10 and 6.6.
  */
-export function bindMeasure(
-  { path }: Pick<PathListItem, 'path'>,
-  dataClass: DataClass,
-  asker: Asker = 'client',
-): Measure {
+export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: DataClass, view: View): Measure {
   const name = path.join('.')
-  const resolved = resolve(path, dataClass, asker)
+  const resolved = resolve(path, dataClass, view)
   const { relations, target, elements, text } = resolved
   if (target.kind === 'calculated' && !target.calculation) {
     throw AggregateErrors.NO_VALUES(text, 'it is calculated, without code')
@@ -68,20 +65,20 @@ export function bindMeasure(
  * @throws {AggregateErrors.ATTRIBUTE_NEEDED} when there is none
  * Source: protocol notes, 6.7.
  */
-export function bindFirstScalar(items: readonly PathListItem[], dataClass: DataClass): Measure {
+export function bindFirstScalar(items: readonly PathListItem[], dataClass: DataClass, view: View): Measure {
   for (const item of items) {
-    const measure = bindMeasure(item, dataClass)
+    const measure = bindMeasure(item, dataClass, view)
     if (measure.values !== 'opaque') return measure
   }
   throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
 }
 
-function resolve(path: readonly string[], dataClass: DataClass, asker: Asker): ResolvedPath {
+function resolve(path: readonly string[], dataClass: DataClass, view: View): ResolvedPath {
   try {
     return resolvePath(
       path.map(name => ({ name, classIndex: undefined, element: undefined })),
       dataClass,
-      asker,
+      view,
     )
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error

@@ -1,5 +1,6 @@
 import { type CalculatedAttribute, isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import { type View, wholeView } from '../../catalog/view.ts'
 import { ProtocolError } from '../../errors.ts'
 import type { QueryText } from '../calculated-code.ts'
 import { type Params, toParams } from '../parse/parse-params.ts'
@@ -12,7 +13,7 @@ import { bindComparison, type ComparisonValue, type Condition } from './bind-com
 import { placeholderValue, placeholderPath } from './bind-params.ts'
 import { joinConditions } from './join-conditions.ts'
 import { combine, type Predicate } from './predicate.ts'
-import { type Asker, type ResolvedPath, resolvePath } from './resolve-path.ts'
+import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** Changes between `and`, `or` and `except` in one query: each is a level of the predicate, and a frame of the stack. */
 const MAX_LEVELS = 400
@@ -28,9 +29,9 @@ export function bindFilter(
   expression: Expression,
   dataClass: DataClass,
   params: Params | undefined,
-  asker: Asker = 'client',
+  view: View,
 ): Predicate {
-  return bind(expression, { dataClass, params, asker, handlers: 0 }, 0)
+  return bind(expression, { dataClass, params, view, handlers: 0 }, 0)
 }
 
 interface Scope {
@@ -38,7 +39,7 @@ interface Scope {
   readonly params: Params | undefined
   /** Query handlers whose queries this one is inside of. */
   readonly handlers: number
-  readonly asker: Asker
+  readonly view: View
 }
 
 function bind(expression: Expression, scope: Scope, level: number): Predicate {
@@ -121,7 +122,9 @@ function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: 
     if (!condition || orderBy.length > 0)
       throw QueryErrors.HANDLER(name, 'gives an order; it may give a condition only')
     const { dataClass } = attribute
-    const inner = { dataClass, params: toParams(parameters), asker: 'server', handlers: scope.handlers + 1 } as const
+    // Code may use what those who search by its attribute may not see.
+    const view = wholeView(scope.view.catalog)
+    const inner = { dataClass, params: toParams(parameters), view, handlers: scope.handlers + 1 }
     return bind(condition, inner, 0)
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
@@ -129,8 +132,8 @@ function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: 
   }
 }
 
-const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params, asker }: Scope): ResolvedPath =>
-  resolvePath(path.kind === 'path' ? path.steps : placeholderPath(path, params), dataClass, asker)
+const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params, view }: Scope): ResolvedPath =>
+  resolvePath(path.kind === 'path' ? path.steps : placeholderPath(path, params), dataClass, view)
 
 function bindValue(value: ValueSyntax, { params }: Scope): ComparisonValue {
   switch (value.kind) {

@@ -1,12 +1,13 @@
 import { isRelation, type RelatedEntityAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import { type View, wholeView } from '../../catalog/view.ts'
 import { ProtocolError } from '../../errors.ts'
 import { codeOf } from '../calculated-code.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
 import type { Similarity } from '../../vector/similarity.ts'
 import type { OrderTerm } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
-import { type Asker, type ResolvedPath, resolvePath } from './resolve-path.ts'
+import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** One attribute of a sort order. */
 export interface SortKey {
@@ -28,17 +29,17 @@ const MAX_HANDLERS = 10
  * @throws 404 with [1500, 1810] for an unknown name, [1594, 1810] for what cannot be sorted
  * Source: protocol notes, 1.6.
  */
-export function bindOrderBy(terms: readonly OrderTerm[], dataClass: DataClass, asker: Asker = 'client'): SortKey[] {
-  return bindTerms(terms, dataClass, asker, 0)
+export function bindOrderBy(terms: readonly OrderTerm[], dataClass: DataClass, view: View): SortKey[] {
+  return bindTerms(terms, dataClass, view, 0)
 }
 
 /** @param handlers order handlers whose orders these terms are inside of */
-function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, asker: Asker, handlers: number): SortKey[] {
+function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View, handlers: number): SortKey[] {
   return terms.flatMap(({ path, descending }) => {
     const text = path.steps.map(step => step.name).join('.')
     try {
-      const resolved = resolvePath(path.steps, dataClass, asker)
-      return orderByCode(resolved, descending, handlers) ?? [{ ...sortKey(resolved), descending }]
+      const resolved = resolvePath(path.steps, dataClass, view)
+      return orderByCode(resolved, descending, view, handlers) ?? [{ ...sortKey(resolved), descending }]
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
       throw QueryErrors.CANNOT_ORDER(text, dataClass.name).causedBy(error)
@@ -47,7 +48,7 @@ function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, asker: Ask
 }
 
 /** The order that the code of a calculated attribute gives for it; undefined: by its values. @throws {CodeNeeded} */
-function orderByCode(path: ResolvedPath, descending: boolean, handlers: number): SortKey[] | undefined {
+function orderByCode(path: ResolvedPath, descending: boolean, view: View, handlers: number): SortKey[] | undefined {
   const { target } = path
   if (target.kind !== 'calculated' || !target.calculation) return undefined
   const text = codeOf(target).orderBy?.(descending)
@@ -56,7 +57,7 @@ function orderByCode(path: ResolvedPath, descending: boolean, handlers: number):
   if (handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, 'gives orders that lead to themselves')
   const relations = toOne(path)
   try {
-    const keys = bindTerms(parseOrderBy(text), target.dataClass, 'server', handlers + 1)
+    const keys = bindTerms(parseOrderBy(text), target.dataClass, wholeView(view.catalog), handlers + 1)
     return keys.map(key => ({ ...key, relations: [...relations, ...key.relations] }))
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error

@@ -1,7 +1,7 @@
 import type { Attribute, RelationAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import { suggestion } from '../../suggestion.ts'
+import type { View } from '../../catalog/view.ts'
 import type { PathStep } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
 
@@ -29,21 +29,18 @@ export type ElementStep =
   | { readonly kind: 'any' }
   | { readonly kind: 'link'; readonly letter: string }
 
-/** Who asks: a client, for whom what is private does not exist, or the server's own code. */
-export type Asker = 'client' | 'server'
-
 /**
  * Looks a path up, from left to right.
  * @throws {QueryErrors.UNKNOWN_ATTRIBUTE}
  * @throws {QueryErrors.PATH} for `[]`, `{n}` or a further step where there is nothing to apply it to
  * Source: protocol notes, 2.9 and 2.10.
  */
-export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, asker: Asker = 'client'): ResolvedPath {
+export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, view: View): ResolvedPath {
   const text = excerpt(steps.map(writeStep).join('.'))
   const relations: RelationStep[] = []
   let owner = dataClass
   for (const [position, step] of steps.entries()) {
-    const found = visibleAttribute(owner, step.name, asker)
+    const found = visibleAttribute(owner, step.name, view)
     if (found.kind === 'alias')
       relations.push(...found.relations.map(relation => ({ relation, classIndex: step.classIndex })))
     const target = found.kind === 'alias' ? found.target : found
@@ -81,17 +78,12 @@ const shared = (relations: readonly RelationStep[]): RelationStep[] =>
     classIndex: relations.slice(position).find(({ classIndex }) => classIndex !== undefined)?.classIndex,
   }))
 
-/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for one that is private to the asker */
-export function visibleAttribute(dataClass: DataClass, name: string, asker: Asker): Attribute {
-  const isVisible = (attribute: Attribute): boolean => asker === 'server' || isPublic(attribute)
-  const attribute = dataClass.attributesByName.get(name)
-  if (attribute && isVisible(attribute)) return attribute
-  const known = dataClass.attributes.filter(isVisible).map(other => other.name)
-  throw QueryErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for one that the view does not have */
+export function visibleAttribute(dataClass: DataClass, name: string, view: View): Attribute {
+  const attribute = view.attribute(dataClass, name)
+  if (attribute) return attribute
+  throw QueryErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, view.suggestAttribute(dataClass, name))
 }
-
-const isPublic = (attribute: Attribute): boolean =>
-  attribute.scope === 'public' && !(isRelation(attribute) && attribute.target.scope !== 'public')
 
 /** The steps behind an object attribute, whose own name is the first. */
 function elementSteps(steps: readonly PathStep[], path: string): ElementStep[] {

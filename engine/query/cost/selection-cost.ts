@@ -1,5 +1,6 @@
 import type { RelationAttribute } from '../../catalog/attribute.ts'
-import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
 import { attributeOperator, relationsOf } from '../execute/open-source.ts'
 import { keptOrder } from '../execute/sort.ts'
@@ -10,8 +11,8 @@ import { orderCost, sortCost } from './sort-cost.ts'
 import { costOfReading, MICROSECONDS } from './work.ts'
 
 /** What finding the rows of a selection is expected to take, and how many there are to be. */
-export function expectSelection(selection: Selection, catalog: Catalog, snapshot: Snapshot): Expectation {
-  const source = expectSource(selection.request, selection.dataClass, catalog, snapshot)
+export function expectSelection(selection: Selection, view: View, snapshot: Snapshot): Expectation {
+  const source = expectSource(selection.request, selection.dataClass, view, snapshot)
   return expectPlan(selection.plan, selection, source, snapshot)
 }
 
@@ -51,24 +52,19 @@ function costOfSort(plan: LogicalPlan & { kind: 'Sort' | 'TopN' }, rows: number,
   return Math.min(sorting, orderCost(keys, rows, order.size, rows === order.size ? count : skip + count))
 }
 
-function expectSource(
-  { source }: SelectRequest,
-  dataClass: DataClass,
-  catalog: Catalog,
-  snapshot: Snapshot,
-): Expectation {
+function expectSource({ source }: SelectRequest, dataClass: DataClass, view: View, snapshot: Snapshot): Expectation {
   switch (source.kind) {
     case 'all':
       return { rows: snapshot.table(dataClass).live.size, microseconds: 0 }
     case 'keys':
       return { rows: source.keys.length, microseconds: source.keys.length * MICROSECONDS.key }
     case 'attribute': {
-      const operator = attributeOperator(source, dataClass, snapshot)
+      const operator = attributeOperator(source, dataClass, view, snapshot)
       return expect(operator, dataClass, snapshot.table(dataClass).live.size, snapshot)
     }
     case 'related': {
       let rows = 1
-      for (const relation of relationsOf(source.relation, catalog.dataClassesByName.get(source.from.dataClass)!)) {
+      for (const relation of relationsOf(source.relation, view.dataClass(source.from.dataClass), view)) {
         rows *= fanOut(relation, snapshot)
       }
       return { rows, microseconds: MICROSECONDS.key + rows * MICROSECONDS.indexHit }

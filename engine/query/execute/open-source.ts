@@ -1,9 +1,8 @@
-import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
 import { isRelation, isScalarType, type RelationAttribute } from '../../catalog/attribute.ts'
-import { EngineErrors } from '../../engine-errors.ts'
+import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
-import { suggestion } from '../../suggestion.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
 import { resolvePath } from '../bind/resolve-path.ts'
@@ -28,12 +27,9 @@ export interface Source {
  * The dataclass whose entities a request asks for. Reads no rows.
  * @throws {EngineErrors.UNKNOWN_DATACLASS} {@link QueryErrors.UNKNOWN_ATTRIBUTE} {@link QueryErrors.PATH}
  */
-export function sourceClass(
-  { dataClass, source }: Pick<ReadRequest, 'dataClass' | 'source'>,
-  catalog: Catalog,
-): DataClass {
-  if (source.kind !== 'related') return publicDataClass(catalog, dataClass)
-  return relationsOf(source.relation, publicDataClass(catalog, source.from.dataClass)).at(-1)!.target
+export function sourceClass({ dataClass, source }: Pick<ReadRequest, 'dataClass' | 'source'>, view: View): DataClass {
+  if (source.kind !== 'related') return view.dataClass(dataClass)
+  return relationsOf(source.relation, view.dataClass(source.from.dataClass), view).at(-1)!.target
 }
 
 /**
@@ -43,11 +39,11 @@ export function sourceClass(
  */
 export function openSource(
   { dataClass: name, source }: Pick<ReadRequest, 'dataClass' | 'source'>,
-  catalog: Catalog,
+  view: View,
   context: QueryContext,
 ): Source {
-  if (source.kind === 'related') return relatedSource(source, catalog, context)
-  const dataClass = publicDataClass(catalog, name)
+  if (source.kind === 'related') return relatedSource(source, view, context)
+  const dataClass = view.dataClass(name)
   const table = context.snapshot.table(dataClass)
   switch (source.kind) {
     case 'all':
@@ -58,7 +54,7 @@ export function openSource(
       return { dataClass, rows: Rows.inOrder(rowIds, table.live), name: source.keys.join(',') }
     }
     case 'attribute':
-      return attributeSource(source, dataClass, table, context)
+      return attributeSource(source, dataClass, table, view, context)
     case 'set':
       return { dataClass, rows: Rows.ofMembers(RowSet.revive(source.members), table.live), name: 'in the set' }
     case 'rows':
@@ -78,10 +74,11 @@ function attributeSource(
   { attribute, value }: SelectionSource & { kind: 'attribute' },
   dataClass: DataClass,
   table: TableSnapshot,
+  view: View,
   context: QueryContext,
 ): Source {
   const name = `${attribute}(${value})`
-  const operator = attributeOperator({ attribute, value }, dataClass, context.snapshot)
+  const operator = attributeOperator({ attribute, value }, dataClass, view, context.snapshot)
   return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
 }
 
@@ -89,9 +86,10 @@ function attributeSource(
 export function attributeOperator(
   { attribute, value }: { attribute: string; value: string },
   dataClass: DataClass,
+  view: View,
   snapshot: Snapshot,
 ): Operator {
-  const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass)
+  const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass, view)
   const { target } = path
   // What cannot be a value of the attribute is a value that no entity has.
   if (!isRelation(target) && isScalarType(target.type) && convertKey(value, target) === undefined)
@@ -102,11 +100,11 @@ export function attributeOperator(
 
 function relatedSource(
   { from, relation: name }: SelectionSource & { kind: 'related' },
-  catalog: Catalog,
+  view: View,
   { snapshot }: QueryContext,
 ): Source {
-  const owner = publicDataClass(catalog, from.dataClass)
-  const relations = relationsOf(name, owner)
+  const owner = view.dataClass(from.dataClass)
+  const relations = relationsOf(name, owner, view)
   let rows = RowSet.fromIds([rowOfKey(snapshot.table(owner), from.key)])
   for (const relation of relations) {
     rows = RowSet.fromIds([...rows].flatMap(rowId => relatedRows(relation, rowId, snapshot)))
@@ -116,8 +114,8 @@ function relatedSource(
 }
 
 /** The relation of that name, or those that an alias passes through. */
-export function relationsOf(name: string, owner: DataClass): RelationAttribute[] {
-  const { relations, target } = resolvePath([{ name, classIndex: undefined, element: undefined }], owner)
+export function relationsOf(name: string, owner: DataClass, view: View): RelationAttribute[] {
+  const { relations, target } = resolvePath([{ name, classIndex: undefined, element: undefined }], owner, view)
   if (!isRelation(target)) throw QueryErrors.PATH(excerpt(name), 'it is not a relation')
   return [...relations.map(({ relation }) => relation), target]
 }
@@ -137,12 +135,4 @@ function rowOfKey(table: TableSnapshot, key: string): number {
   const rowId = value === undefined ? undefined : table.findKey(value)
   if (rowId === undefined) throw QueryErrors.UNKNOWN_ENTITY(key, table.dataClass.name)
   return rowId
-}
-
-/** @throws {EngineErrors.UNKNOWN_DATACLASS} also for a private one */
-function publicDataClass(catalog: Catalog, name: string): DataClass {
-  const dataClass = catalog.dataClassesByName.get(name)
-  if (dataClass?.scope === 'public') return dataClass
-  const known = catalog.dataClasses.filter(({ scope }) => scope === 'public').map(other => other.name)
-  throw EngineErrors.UNKNOWN_DATACLASS(excerpt(name), suggestion(name, known))
 }

@@ -1,9 +1,9 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import { bindFilter } from '../bind/bind-filter.ts'
 import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
 import { bindScores, nearestFirst } from '../bind/bind-scores.ts'
 import type { Predicate } from '../bind/predicate.ts'
-import type { Asker } from '../bind/resolve-path.ts'
 import { codeDecides } from '../calculated-code.ts'
 import { cachedParser } from '../parse/parse-cache.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
@@ -23,8 +23,6 @@ export interface QueryTexts {
   readonly filter?: string
   readonly params?: Params
   readonly orderBy?: string
-  /** `client` unless said otherwise. */
-  readonly asker?: Asker
   /** The filter that an order by similarity refers to, when it is not among these texts. */
   readonly orderedFilter?: Predicate | undefined
 }
@@ -34,14 +32,14 @@ const PREPARED = { entries: 2_000, sizeBytes: 8 * 2 ** 20 }
 
 const parse = cachedParser(parseQuery, PARSED)
 
-/** Of one dataclass. A text without parameters is prepared once, one with them is only parsed once. */
+/** Of one dataclass in one view. A text without parameters is prepared once, one with them is only parsed once. */
 interface Prepared {
   filter(text: string): PreparedQuery
   orderBy(text: string): readonly SortKey[]
 }
 
-// A new catalog has new dataclasses, so nothing here outlives the model that it was bound to.
-const preparedFor = { client: new WeakMap<DataClass, Prepared>(), server: new WeakMap<DataClass, Prepared>() }
+// Nothing here outlives the model, or the roles, that it was bound to.
+const preparedFor = new WeakMap<View, Map<DataClass, Prepared>>()
 
 /**
  * Parses, binds and optimizes the texts of a query, or remembers the result.
@@ -49,40 +47,43 @@ const preparedFor = { client: new WeakMap<DataClass, Prepared>(), server: new We
  */
 export function prepareQuery(
   dataClass: DataClass,
-  { filter, params, orderBy, asker = 'client', orderedFilter }: QueryTexts,
+  { filter, params, orderBy, orderedFilter }: QueryTexts,
+  view: View,
 ): PreparedQuery {
-  const prepared = preparedOf(dataClass, asker)
+  const prepared = preparedOf(dataClass, view)
   const query: PreparedQuery =
     filter === undefined
       ? { predicate: undefined, orderBy: [] }
       : params || codeDecides()
-        ? prepareFilter(filter, dataClass, params, asker)
+        ? prepareFilter(filter, dataClass, params, view)
         : prepared.filter(filter)
   // An order inside the filter has precedence.
   if (query.orderBy.length > 0) return query
   if (orderBy === undefined) return query.filter ? { ...query, orderBy: nearestFirst(query.filter) } : query
-  const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass, asker) : prepared.orderBy(orderBy)
+  const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass, view) : prepared.orderBy(orderBy)
   return { ...query, orderBy: bindScores(keys, query.filter ?? orderedFilter, dataClass) }
 }
 
-function preparedOf(dataClass: DataClass, asker: Asker): Prepared {
-  let prepared = preparedFor[asker].get(dataClass)
+function preparedOf(dataClass: DataClass, view: View): Prepared {
+  const ofView = preparedFor.get(view) ?? new Map<DataClass, Prepared>()
+  let prepared = ofView.get(dataClass)
   if (!prepared) {
     prepared = {
-      filter: cachedParser(text => prepareFilter(text, dataClass, undefined, asker), PREPARED),
-      orderBy: cachedParser(text => bindOrderBy(parseOrderBy(text), dataClass, asker), PREPARED),
+      filter: cachedParser(text => prepareFilter(text, dataClass, undefined, view), PREPARED),
+      orderBy: cachedParser(text => bindOrderBy(parseOrderBy(text), dataClass, view), PREPARED),
     }
-    preparedFor[asker].set(dataClass, prepared)
+    ofView.set(dataClass, prepared)
+    preparedFor.set(view, ofView)
   }
   return prepared
 }
 
-function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, asker: Asker): PreparedQuery {
+function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, view: View): PreparedQuery {
   const { condition, orderBy } = parse(text)
-  const bound = condition && bindFilter(condition, dataClass, params, asker)
+  const bound = condition && bindFilter(condition, dataClass, params, view)
   return {
     predicate: bound && optimizePredicate(bound),
-    orderBy: bindScores(bindOrderBy(orderBy, dataClass, asker), bound, dataClass),
+    orderBy: bindScores(bindOrderBy(orderBy, dataClass, view), bound, dataClass),
     filter: bound,
   }
 }

@@ -1,4 +1,6 @@
+import type { Attribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../errors.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
@@ -16,6 +18,7 @@ export interface SaveAnswer {
 }
 
 interface Scope {
+  readonly view: View
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly limits: QueryLimits
   /** Is told what went wrong in code of authors, which the client is not told of. */
@@ -29,12 +32,12 @@ interface Scope {
 export function prepareSaved(
   dataClass: DataClass,
   output: Output,
-  { layouts, limits, onFault }: Scope,
+  { view, layouts, limits, onFault }: Scope,
 ): (result: SaveResult, snapshot: Snapshot) => SaveAnswer {
-  bindProjection(dataClass, output, layouts, limits)
+  bindProjection(dataClass, output, view, layouts, limits)
   const write = (result: SaveResult, snapshot: Snapshot, [shown, ...less]: readonly Output[]): Uint8Array => {
     try {
-      return writeSaved(result, bindProjection(dataClass, shown!, layouts, limits), snapshot)
+      return writeSaved(result, bindProjection(dataClass, shown!, view, layouts, limits), snapshot)
     } catch (error) {
       if (less.length === 0) throw error
       if (!(error instanceof ProtocolError)) onFault?.(error)
@@ -47,13 +50,13 @@ export function prepareSaved(
     // Of its own: saves of one transaction are all answered before the first of them is sent.
     return {
       status: failure?.error.httpStatus ?? 200,
-      body: write(result, snapshot, [output, { form: 'entity' }, storedOnly(dataClass)]).slice(),
+      body: write(result, snapshot, [output, { form: 'entity' }, storedOnly(view.attributes(dataClass))]).slice(),
     }
   }
 }
 
-const storedOnly = ({ attributes }: DataClass): Output => {
-  const stored = attributes.filter(({ kind, scope }) => kind === 'storage' && scope === 'public')
+const storedOnly = (attributes: readonly Attribute[]): Output => {
+  const stored = attributes.filter(({ kind }) => kind === 'storage')
   return {
     form: 'entity',
     attributes: { from: 'path', items: stored.map(({ name }) => ({ path: [name], range: undefined })) },

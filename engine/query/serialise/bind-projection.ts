@@ -8,10 +8,10 @@ import {
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import type { ProtocolError } from '../../errors.ts'
 import { ParseErrors } from '../parse/parse-errors.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
-import { suggestion } from '../../suggestion.ts'
 import { codeOf } from '../calculated-code.ts'
 import type { Output } from '../request.ts'
 import { type PathTree, pathText, pathTree } from './path-tree.ts'
@@ -41,7 +41,7 @@ const DEFAULT_TOP = 100
  *
  * | named | in a path list | in `$attributes` |
  * |---|---|---|
- * | nothing, `*` | every public attribute; relations deferred | the same |
+ * | nothing, `*` | every attribute of the view; relations deferred | the same |
  * | `rel` | deferred; with `$expand=rel` the whole entity or collection | the same |
  * | `rel.*`, `rel.att` | deferred; with `$expand=rel` the related with these only | the related with these only |
  * | `object.property` | the object with these properties only | the same |
@@ -56,26 +56,28 @@ const DEFAULT_TOP = 100
 export function bindProjection(
   dataClass: DataClass,
   output: Output,
+  view: View,
   layouts: ReadonlyMap<DataClass, RowLayout>,
   limits: ProjectionLimits,
 ): Projection {
-  if (output.attributes || output.expand) return bind(dataClass, output, layouts, limits)
-  // Whole entities are what most requests ask for, and their projection depends on the dataclass and the form alone.
-  const cache = wholeEntities.get(layouts) ?? new Map<string, Projection>()
-  wholeEntities.set(layouts, cache)
+  if (output.attributes || output.expand) return bind(dataClass, output, view, layouts, limits)
+  // Whole entities are what most requests ask for, and their projection depends on the dataclass, the view and the form alone.
+  const cache = wholeEntities.get(view) ?? new Map<string, Projection>()
+  wholeEntities.set(view, cache)
   const key = `${dataClass.tableNumber} ${output.form} ${output.pretty ?? false} ${limits.maxAnswerBytes}`
   const known = cache.get(key)
-  if (known) return known
-  const projection = bind(dataClass, output, layouts, limits)
+  if (known && known.entity.layout === layouts.get(dataClass)) return known
+  const projection = bind(dataClass, output, view, layouts, limits)
   cache.set(key, projection)
   return projection
 }
 
-const wholeEntities = new WeakMap<ReadonlyMap<DataClass, RowLayout>, Map<string, Projection>>()
+const wholeEntities = new WeakMap<View, Map<string, Projection>>()
 
 function bind(
   dataClass: DataClass,
   output: Output,
+  view: View,
   layouts: ReadonlyMap<DataClass, RowLayout>,
   limits: ProjectionLimits,
 ): Projection {
@@ -83,7 +85,7 @@ function bind(
     form: output.form,
     pretty: output.pretty ?? false,
     maxBytes: limits.maxAnswerBytes,
-    entity: new ProjectionBinder(dataClass, output, layouts, limits.maxExpandDepth).bind(),
+    entity: new ProjectionBinder(dataClass, output, view, layouts, limits.maxExpandDepth).bind(),
   }
 }
 
@@ -94,6 +96,7 @@ class ProjectionBinder {
   constructor(
     private readonly dataClass: DataClass,
     private readonly output: Output,
+    private readonly view: View,
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
     private readonly maxDepth: number,
   ) {}
@@ -124,12 +127,12 @@ class ProjectionBinder {
   }
 
   private listedAttributes(dataClass: DataClass, listed: PathTree | undefined): Set<Attribute> {
-    const all = dataClass.attributes.filter(isPublic)
+    const all = this.view.attributes(dataClass)
     if (!listed) return new Set(all)
     const found = new Set<Attribute>()
     for (const name of listed.members.keys()) {
       if (name === '*') for (const attribute of all) found.add(attribute)
-      else found.add(find(dataClass, name) ?? this.failList(unknown(dataClass, name)))
+      else found.add(this.view.attribute(dataClass, name) ?? this.failList(this.unknown(dataClass, name)))
     }
     return found
   }
@@ -139,16 +142,16 @@ class ProjectionBinder {
     const found = new Map<Attribute, PathTree>()
     for (const [name, below] of expand?.members ?? []) {
       if (name === '$all') {
-        for (const attribute of dataClass.attributes) {
-          if (isPublic(attribute) && isRelation(attribute) && !found.has(attribute)) found.set(attribute, below)
+        for (const attribute of this.view.attributes(dataClass)) {
+          if (isRelation(attribute) && !found.has(attribute)) found.set(attribute, below)
         }
         continue
       }
-      const attribute = find(dataClass, name) ?? this.failExpand(unknown(dataClass, name))
+      const attribute = this.view.attribute(dataClass, name) ?? this.failExpand(this.unknown(dataClass, name))
       const end = endOf(attribute)
       // The links to images and blobs end with `$expand` of their own name. Without a format there is nothing to expand.
       const isBinary = end.kind === 'storage' && (end.type === 'image' || end.type === 'blob')
-      if (isRelation(end) && isShown(end)) found.set(attribute, below)
+      if (isRelation(end) && this.isShown(end)) found.set(attribute, below)
       else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is no relation'))
     }
     return found
@@ -177,7 +180,7 @@ class ProjectionBinder {
     listed: PathTree | undefined,
     expand: PathTree | undefined,
   ): ValueSource | undefined {
-    if (isRelation(own) && isShown(own)) return this.relation(own, listed, expand)
+    if (isRelation(own) && this.isShown(own)) return this.relation(own, listed, expand)
     if (!isRelation(own) && own.type === 'object' && !isWithoutCode(own)) return this.object(own, listed)
     if (hasNames(listed)) this.failList(SerialiseErrors.NOT_A_PATH(named.name, named.dataClass.name))
     if (isRelation(own)) return this.deferred(own)
@@ -217,7 +220,7 @@ class ProjectionBinder {
   /** The link as it stands in the row. */
   private deferred(relation: RelationAttribute): ValueSource | undefined {
     if (this.output.form === 'array') return undefined
-    return isShown(relation) ? { kind: 'slot', slot: this.slot(relation) } : { kind: 'null' }
+    return this.isShown(relation) ? { kind: 'slot', slot: this.slot(relation) } : { kind: 'null' }
   }
 
   /** A value of the entity at the end of N→1 relations. */
@@ -240,6 +243,15 @@ class ProjectionBinder {
     return this.layout(relation.dataClass).referenceOf.get(relation)!
   }
 
+  /** Whether the names in a link may be known. An alias may end at a relation that is not shown itself. */
+  private isShown(relation: RelationAttribute): boolean {
+    return this.view.shows(relation.kind === 'relatedEntity' ? relation.target : relation)
+  }
+
+  private unknown(dataClass: DataClass, name: string): ProtocolError {
+    return SerialiseErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, this.view.suggestAttribute(dataClass, name))
+  }
+
   private failList(cause: ProtocolError): never {
     const list = pathText(this.output.attributes?.items)
     throw ParseErrors.ATTRIBUTE_LIST(list, this.dataClass.name).causedBy(cause)
@@ -259,29 +271,12 @@ function calculatedValue(attribute: CalculatedAttribute, properties: PropertyTre
   return { kind: 'calculated', attribute, properties }
 }
 
-const isPublic = (attribute: Attribute): boolean => attribute.scope === 'public'
 const endOf = (attribute: Attribute): Exclude<Attribute, AliasAttribute> =>
   attribute.kind === 'alias' ? attribute.target : attribute
 const hasNames = (listed: PathTree | undefined): listed is PathTree => listed !== undefined && listed.members.size > 0
 
-function find(dataClass: DataClass, name: string): Attribute | undefined {
-  const attribute = dataClass.attributesByName.get(name)
-  return attribute && isPublic(attribute) ? attribute : undefined
-}
-
-function unknown(dataClass: DataClass, name: string): ProtocolError {
-  const known = dataClass.attributes.filter(isPublic).map(attribute => attribute.name)
-  return SerialiseErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
-}
-
 const notExpandable = (attribute: Attribute, reason: string): ProtocolError =>
   SerialiseErrors.NOT_EXPANDABLE(attribute.name, attribute.dataClass.name, reason)
-
-/** Whether the names in a link may be known. An alias, public itself, may end at a relation that is not. */
-const isShown = (relation: RelationAttribute): boolean =>
-  relation.kind === 'relatedEntity'
-    ? relation.target.scope === 'public'
-    : relation.scope === 'public' && relation.dataClass.scope === 'public'
 
 /** What is named as a whole wins over its parts: `address,address.city` is the whole address. */
 function propertyTree(listed: PathTree): PropertyTree {

@@ -4,9 +4,13 @@ import t from 'tap'
 import { JSON_SCHEMAS, printJsonSchema } from '../../../config/json-schemas.ts'
 import { CONFIG_KEYS, environmentNames, flagNames } from '../../../config/schema.ts'
 
-const FILES = { config: 'config/tesser.config.schema.json', model: 'config/model.schema.json' } as const
+const FILES = {
+  config: 'config/tesser.config.schema.json',
+  model: 'config/model.schema.json',
+  roles: 'config/roles.schema.json',
+} as const
 
-for (const name of ['config', 'model'] as const) {
+for (const name of ['config', 'model', 'roles'] as const) {
   t.test(`${FILES[name]} is what the code says`, async t => {
     const advice = `run: node dist/kernel/cli/main.js schema ${name} > ${FILES[name]}`
     t.ok(readFileSync(FILES[name], 'utf8') === printJsonSchema(name), advice)

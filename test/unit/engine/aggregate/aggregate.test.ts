@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { type Aggregation, aggregate, bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
 import { bindFirstScalar } from '../../../../engine/query/aggregate/measure.ts'
 import { writeDistinct } from '../../../../engine/query/aggregate/write-values.ts'
@@ -54,12 +55,12 @@ function computed(
   distinct = false,
 ): Record<string, string> {
   const aggregation = { function: wanted, distinct }
-  const [measure] = bindAggregates(parsePathList(path), aggregation, Item)
+  const [measure] = bindAggregates(parsePathList(path), aggregation, Item, publicView(catalog))
   return Object.fromEntries(aggregate(measure!, aggregation, RowSet.fromIds(world.rows), contextOf(world)))
 }
 
 function distinct(world: World, path: string, skip = 0, count = Number.POSITIVE_INFINITY): string {
-  const measure = bindFirstScalar(parsePathList(path), Item)
+  const measure = bindFirstScalar(parsePathList(path), Item, publicView(catalog))
   const options = { maxAnswerBytes: 1e6, pretty: false }
   const bytes = writeDistinct(measure, { skip, count }, RowSet.fromIds(world.rows), contextOf(world), options)
   return Buffer.from(bytes).toString()
@@ -207,7 +208,7 @@ t.test('segments are summed up, and those without a selected row are not read', 
   const entities = Array.from({ length: 3 * SEGMENT_ROWS }, (_, ID) => ({ ID, number: ID, text: `t${ID}` }))
   const rows = [...Array(SEGMENT_ROWS).keys()].map(row => (row < 2_000 ? row : row + 2 * SEGMENT_ROWS))
   const aggregation = { function: 'all', distinct: false } as const
-  const [measure] = bindAggregates(parsePathList('number'), aggregation, Item)
+  const [measure] = bindAggregates(parsePathList('number'), aggregation, Item, publicView(catalog))
   const context = contextOf({ entities, rows })
   const found = aggregate(measure!, aggregation, RowSet.fromIds(rows), context)
   t.equal(found.get('sum'), String(rows.reduce((sum, row) => sum + row, 0)))
@@ -219,7 +220,7 @@ t.test('an aggregate of more rows than a query may look at is refused', async t 
   const world = numbers(Array(200).fill(1))
   for (const path of ['number', 'parent.number', 'number,ID']) {
     const aggregation = { function: 'sum', distinct: false } as const
-    const [measure] = bindAggregates(parsePathList(path), aggregation, Item)
+    const [measure] = bindAggregates(parsePathList(path), aggregation, Item, publicView(catalog))
     t.throws(() => aggregate(measure!, aggregation, RowSet.fromIds(world.rows), contextOf(world, 100)), {
       name: 'QUERY.TOO_MANY_ROWS',
     })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { describeAll, describeCatalog, describeDataClass } from '../../../../engine/catalog/describe.ts'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
+import { publicView } from '../../../../engine/catalog/view.ts'
 
 const catalog = loadModel({
   name: 'test',
@@ -59,14 +60,14 @@ const catalog = loadModel({
     },
   },
 })
-const describe = (name: string) => describeDataClass(catalog.dataClassesByName.get(name)!)
+const describe = (name: string) => describeDataClass(catalog.dataClassesByName.get(name)!, publicView(catalog))
 
 t.test('§2.1 the list names public dataclasses only, under both names', async t => {
   const list = [
     { name: 'Company', uri: '/rest/$catalog/Company', dataURI: '/rest/Company' },
     { name: 'Employee', uri: '/rest/$catalog/Employee', dataURI: '/rest/Employee' },
   ]
-  t.strictSame(describeCatalog(catalog), { dataClass: list, dataClasses: list })
+  t.strictSame(describeCatalog(publicView(catalog)), { dataClass: list, dataClasses: list })
 })
 
 t.test('§2.2 and §2.3 a dataclass is described without what is private or false', async t => {
@@ -154,7 +155,7 @@ t.test('§2.3 relations, aliases, dates and calculated attributes have their own
 })
 
 t.test('§2.2 the list of all descriptions leaves page size and extra properties to the single one', async t => {
-  const { dataClasses } = describeAll(catalog)
+  const { dataClasses } = describeAll(publicView(catalog))
   t.equal(dataClasses.length, 2)
   t.notOk('defaultTopSize' in dataClasses[0]! || 'extraProperties' in dataClasses[0]!)
 })

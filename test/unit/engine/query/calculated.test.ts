@@ -3,6 +3,7 @@ import { addCalculated, type CalculatedDeclaration } from '../../../../engine/ca
 import type { CalculatedAttribute } from '../../../../engine/catalog/attribute.ts'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { ProtocolError } from '../../../../engine/errors.ts'
 import { bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
 import { writeAggregates, writeDistinct } from '../../../../engine/query/aggregate/write-values.ts'
@@ -106,7 +107,7 @@ for (const [world, entities] of [
       for (const distinct of [false, true]) {
         const aggregation = { function: 'all', distinct } as const
         const answers = [name, twinOf(name), `manager.${name}`, `manager.${twinOf(name)}`].map(path => {
-          const measures = bindAggregates(parsePathList(path), aggregation, employee)
+          const measures = bindAggregates(parsePathList(path), aggregation, employee, publicView(catalog))
           const all = Buffer.from(writeAggregates(measures, aggregation, live, context, options)).toString()
           const page = { skip: 1, count: 3 }
           return [
@@ -132,7 +133,7 @@ t.test('P3.8 values of calculated attributes are sent as those of others, at eve
       ...(expand && { expand: parsePathList(expand) }),
     } as const
     const limits = { maxExpandDepth: 10, maxAnswerBytes: 1e9 }
-    const projection = bindProjection(employee, output, snapshot.layouts, limits)
+    const projection = bindProjection(employee, output, publicView(catalog), snapshot.layouts, limits)
     return Buffer.from(writeCollection({ count: 5, first: 0, rowIds }, projection, snapshot)).toString()
   }
   for (const form of ['collection', 'array'] as const) {

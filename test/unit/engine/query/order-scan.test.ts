@@ -12,6 +12,7 @@ import { sortPositions } from '../../../../engine/query/execute/top-n.ts'
 import { parseOrderBy } from '../../../../engine/query/parse/parse-order-by.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
 import { randomOf } from '../../../support/reference/random.ts'
@@ -51,7 +52,7 @@ for (const orderBy of [
   'age desc, name',
 ]) {
   t.test(`order by ${orderBy}`, async t => {
-    const keys = bindOrderBy(parseOrderBy(orderBy), employee)
+    const keys = bindOrderBy(parseOrderBy(orderBy), employee, publicView(catalog))
     const { order } = table.index(keys[0]!.attribute as StorageAttribute)!
     for (let i = 0; i < 40; i++) {
       const [a, b] = [random.integer(0, order!.size), random.integer(0, order!.size)]
@@ -78,7 +79,7 @@ for (const orderBy of [
 }
 
 t.test('a walk that finds too little is given up', async t => {
-  const keys = bindOrderBy(parseOrderBy('name'), employee)
+  const keys = bindOrderBy(parseOrderBy('name'), employee, publicView(catalog))
   const { order } = table.index(keys[0]!.attribute as StorageAttribute)!
   const last = order!.rowIds({ start: order!.size - 1, end: order!.size })
   const scan = { order: order!, span: { start: 0, end: order!.size }, members: RowSet.fromIds(last), keys }
@@ -101,7 +102,10 @@ for (const { name, query } of queries) {
   t.test(`pages of ${name} are parts of the whole sort`, async t => {
     for (const orderBy of ['name', 'name desc', 'name, salary', 'age desc']) {
       const all = runQuery(catalog, store, { ...query, orderBy })
-      const expected = sortedBy(bindOrderBy(parseOrderBy(orderBy), employee), Uint32Array.from(all.rowIds).sort())
+      const expected = sortedBy(
+        bindOrderBy(parseOrderBy(orderBy), employee, publicView(catalog)),
+        Uint32Array.from(all.rowIds).sort(),
+      )
       t.same([...all.rowIds], expected, orderBy)
       for (const skip of [0, 7, all.count >> 1, all.count - 1, all.count + 5]) {
         const page = runQuery(catalog, store, { ...query, orderBy, skip, top: 9 })

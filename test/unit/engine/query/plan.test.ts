@@ -1,4 +1,5 @@
 import t from 'tap'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { bindFilter } from '../../../../engine/query/bind/bind-filter.ts'
 import { bindOrderBy } from '../../../../engine/query/bind/bind-order-by.ts'
 import { parseOrderBy } from '../../../../engine/query/parse/parse-order-by.ts'
@@ -17,7 +18,7 @@ import { staffCatalog } from '../../../support/fixtures/staff.ts'
 
 const catalog = staffCatalog()
 const employee = catalog.dataClassesByName.get('Employee')!
-const bind = (filter: string) => bindFilter(parseQuery(filter).condition!, employee, undefined)
+const bind = (filter: string) => bindFilter(parseQuery(filter).condition!, employee, undefined, publicView(catalog))
 const lines = (...text: string[]) => text.join('\n')
 
 const rules = [
@@ -103,7 +104,7 @@ t.test('binding makes conditions on one relation path one', async t => {
 })
 
 t.test('limit-to-top-n: a page of a sort is a top-n, and no sort when nothing is sent', async t => {
-  const orderBy = bindOrderBy(parseOrderBy('age desc, employer.name'), employer())
+  const orderBy = bindOrderBy(parseOrderBy('age desc, employer.name'), employer(), publicView(catalog))
   const plan = (count: number) =>
     explainPlan(
       limitToTopN.apply(

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
 import { planSelection, runSelection } from '../../../../engine/query/select.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
@@ -245,7 +246,8 @@ t.test('the whole selection is in order, whatever the page', async t => {
   const store = fakeStore(catalog, STAFF)
   const request = { dataClass: 'Employee', source: { kind: 'all' }, filter: 'salary >= 5', orderBy: 'salary' } as const
   const context = { snapshot: store, budget: new QueryBudget() }
-  t.same([...runSelection(planSelection(request, catalog, store), catalog, context).rowIds], [1, 5, 0])
+  const view = publicView(catalog)
+  t.same([...runSelection(planSelection(request, view, store), view, context).rowIds], [1, 5, 0])
 })
 
 t.test('a query that examines too many rows ends with 413', async t => {

@@ -2,6 +2,7 @@
  * What the kernels find over shared memory is what loops find over columns that were read from LMDB, to the last bit.
  */
 import t from 'tap'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { aggregate, bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
 import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
@@ -119,7 +120,12 @@ function aggregates(snapshot: Snapshot, catalog: Parameters<typeof runQuery>[0],
     runQuery(catalog, snapshot, { dataClass: 'Person', ...(filter && { filter }) }).rowIds.slice(),
   )
   return MEASURES.map(path => {
-    const [measure] = bindAggregates(parsePathList(path), { function: 'all', distinct: false }, dataClass)
+    const [measure] = bindAggregates(
+      parsePathList(path),
+      { function: 'all', distinct: false },
+      dataClass,
+      publicView(catalog),
+    )
     const context = { snapshot, budget: new QueryBudget() }
     const results = aggregate(measure!, { function: 'all', distinct: false }, set, context)
     return `${path} where ${filter}: ${[...results].join(' ')}`

@@ -2,6 +2,7 @@
  * Entities that a kernel copies out of shared memory are, byte for byte, those that are written one by one from LMDB.
  */
 import t from 'tap'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import type { Output } from '../../../../engine/query/request.ts'
 import { bindProjection } from '../../../../engine/query/serialise/bind-projection.ts'
@@ -75,7 +76,7 @@ t.test('pages of any rows and attributes are the same, with rows that are gone, 
   const answers = (snapshot: Snapshot): string[] =>
     Object.values(OUTPUTS).flatMap(output => {
       const limits = { maxExpandDepth: 5, maxAnswerBytes: 1e9 }
-      const projection = bindProjection(dataClass, output, layouts, limits)
+      const projection = bindProjection(dataClass, output, publicView(catalog), layouts, limits)
       return pages.map(rowIds => {
         const page = { count: rowIds.length, first: 0, rowIds }
         const write = output.form === 'array' ? writeArray : writeCollection

@@ -1,4 +1,5 @@
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
+import { publicView } from '../../../../engine/catalog/view.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import type { Output } from '../../../../engine/query/request.ts'
 import { bindProjection } from '../../../../engine/query/serialise/bind-projection.ts'
@@ -95,6 +96,7 @@ export const projectionOf = (rows: FakeRows, form: Output['form'], wanted: Wante
   bindProjection(
     catalog.dataClassesByName.get(wanted.dataClass ?? 'Employee')!,
     outputOf(form, wanted),
+    publicView(catalog),
     rows.layouts,
     limits,
   )

@@ -1,0 +1,128 @@
+import { EngineErrors } from '../engine-errors.ts'
+import type { ProtocolError } from '../errors.ts'
+import { suggestion } from '../suggestion.ts'
+import { type Attribute, isRelation } from './attribute.ts'
+import type { Catalog, DataClass } from './dataclass.ts'
+
+/** What can be allowed on data. Source: protocol notes, 8.4. */
+export type DataAction = 'create' | 'read' | 'update' | 'drop'
+
+/** Whether something may be done with a dataclass, or, where that is so, with one of its attributes. */
+export type Policy = (action: DataAction, dataClass: DataClass, attribute?: Attribute) => boolean
+
+/** A dataclass as somebody sees it. */
+interface ClassView {
+  /** In the order of the model. */
+  readonly attributes: readonly Attribute[]
+  readonly attributesByName: ReadonlyMap<string, Attribute>
+}
+
+const NOTHING: ClassView = { attributes: [], attributesByName: new Map() }
+
+/**
+ * The catalog as somebody sees it: what may not be read does not exist in it. Every name that a request brings is looked up
+ * in one. Immutable.
+ */
+export class View {
+  /** Those that exist. */
+  readonly dataClasses: readonly DataClass[]
+  private readonly classes = new Map<DataClass, ClassView>()
+
+  /** @param showsPrivate private names exist too, as they do for the server's own code */
+  constructor(
+    readonly catalog: Catalog,
+    private readonly policy: Policy,
+    private readonly showsPrivate = false,
+  ) {
+    this.dataClasses = catalog.dataClasses.filter(dataClass => this.shows(dataClass))
+  }
+
+  /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
+  dataClass(name: string): DataClass {
+    const dataClass = this.catalog.dataClassesByName.get(name)
+    if (!dataClass || !this.shows(dataClass)) throw this.unknownDataClass(name)
+    return dataClass
+  }
+
+  unknownDataClass(name: string): ProtocolError {
+    const known = this.dataClasses.map(each => each.name)
+    return EngineErrors.UNKNOWN_DATACLASS(name.slice(0, 200), suggestion(name, known))
+  }
+
+  /** Of a dataclass that does not exist there are none. */
+  attributes(dataClass: DataClass): readonly Attribute[] {
+    return this.of(dataClass).attributes
+  }
+
+  attribute(dataClass: DataClass, name: string): Attribute | undefined {
+    return this.of(dataClass).attributesByName.get(name)
+  }
+
+  /** `; did you mean "employer"?` */
+  suggestAttribute(dataClass: DataClass, name: string): string {
+    const known = this.attributes(dataClass).map(attribute => attribute.name)
+    return suggestion(name, known)
+  }
+
+  shows(what: DataClass | Attribute): boolean {
+    if ('dataClass' in what) return this.attribute(what.dataClass, what.name) === what
+    return this.includes(what) && this.policy('read', what)
+  }
+
+  /** Whatever can be read: an update or a deletion needs that besides. */
+  may(action: DataAction, dataClass: DataClass, attribute?: Attribute): boolean {
+    return this.policy(action, dataClass) && (!attribute || this.policy(action, dataClass, attribute))
+  }
+
+  /** Not hidden by the model. */
+  includes({ scope }: DataClass | Attribute): boolean {
+    return this.showsPrivate || scope === 'public'
+  }
+
+  private of(dataClass: DataClass): ClassView {
+    let view = this.classes.get(dataClass)
+    if (!view) {
+      view = this.shows(dataClass) ? this.look(dataClass) : NOTHING
+      this.classes.set(dataClass, view)
+    }
+    return view
+  }
+
+  private look(dataClass: DataClass): ClassView {
+    const attributes = dataClass.attributes.filter(attribute => this.isReadable(attribute))
+    return { attributes, attributesByName: new Map(attributes.map(attribute => [attribute.name, attribute])) }
+  }
+
+  /**
+   * A relation leads to a dataclass that has to exist, and shows the value of its foreign key. An alias can be read
+   * whatever it stands for, but a relation at its end is a link.
+   */
+  private isReadable(attribute: Attribute): boolean {
+    const allows = (other: Attribute): boolean => this.policy('read', other.dataClass, other)
+    if (!this.includes(attribute) || !allows(attribute)) return false
+    const end = attribute.kind === 'alias' ? attribute.target : attribute
+    if (!isRelation(end)) return true
+    // A link that an alias ends with may be private by itself: it reads as null then.
+    if (attribute.kind === 'alias') return this.policy('read', end.target)
+    const { foreignKey } = end.kind === 'relatedEntity' ? end : end.inverse
+    return this.includes(end.target) && this.policy('read', end.target) && allows(foreignKey)
+  }
+}
+
+const views = new WeakMap<Catalog, { client: View; code: View }>()
+
+function viewsOf(catalog: Catalog): { client: View; code: View } {
+  let known = views.get(catalog)
+  if (!known) {
+    const all = () => true
+    known = { client: new View(catalog, all), code: new View(catalog, all, true) }
+    views.set(catalog, known)
+  }
+  return known
+}
+
+/** What any client sees where nothing is restricted: all that is public. */
+export const publicView = (catalog: Catalog): View => viewsOf(catalog).client
+
+/** Everything. */
+export const wholeView = (catalog: Catalog): View => viewsOf(catalog).code

@@ -1,0 +1,77 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+/**
+ * The file `roles.json`: who may do what, under the names that 4D gives to it.
+ * Source: protocol notes, 8.4.
+ */
+
+/** Lists of privileges separate names by commas. */
+const NAME = Type.String({ pattern: '^[^,]{1,100}$', examples: ['viewStaff'] })
+const NAMES = Type.Array(NAME)
+const closed = { additionalProperties: false }
+const list = (description: string) => Type.Optional(Type.Array(NAME, { description }))
+
+/** What each type of resource can be allowed for. */
+export const ACTIONS_OF_TYPE = {
+  datastore: ['create', 'read', 'update', 'drop', 'execute', 'promote'],
+  dataclass: ['create', 'read', 'update', 'drop', 'execute', 'promote'],
+  attribute: ['create', 'read', 'update', 'drop'],
+  method: ['execute', 'promote'],
+  singleton: ['execute', 'promote'],
+  singletonMethod: ['execute', 'promote'],
+} as const
+
+export type ResourceType = keyof typeof ACTIONS_OF_TYPE
+export type Action = (typeof ACTIONS_OF_TYPE)['datastore'][number]
+
+const PERMISSION = Type.Object(
+  {
+    applyTo: Type.String({
+      minLength: 1,
+      description:
+        '`ds`, `Class`, `Class.attribute`, `Class.function`, `ds.function`, `Singleton` or `Singleton.function`.',
+    }),
+    type: Type.Unsafe<ResourceType>({
+      type: 'string',
+      enum: Object.keys(ACTIONS_OF_TYPE),
+      description: 'What `applyTo` names.',
+    }),
+    create: list('Privileges of which one is needed to create; of an attribute: to give it a value at creation.'),
+    read: list('Privileges of which one is needed to read.'),
+    update: list('Privileges of which one is needed to change.'),
+    drop: list('Privileges of which one is needed to delete; of an attribute: entities that have a value in it.'),
+    execute: list('Privileges of which one is needed to call functions.'),
+    promote: list('Privileges that a function has while it runs, besides those of its caller.'),
+  },
+  closed,
+)
+
+export const ROLES_SCHEMA = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    privileges: Type.Optional(
+      Type.Array(Type.Object({ privilege: NAME, includes: Type.Optional(NAMES) }, closed), {
+        description: 'Every privilege, and those that come with it.',
+      }),
+    ),
+    roles: Type.Optional(
+      Type.Array(Type.Object({ role: NAME, privileges: Type.Optional(NAMES) }, closed), {
+        description: 'Names for sets of privileges.',
+      }),
+    ),
+    permissions: Type.Optional(
+      Type.Object({ allowed: Type.Optional(Type.Array(PERMISSION)) }, { ...closed, description: 'Who may do what.' }),
+    ),
+    restrictedByDefault: Type.Optional(
+      Type.Boolean({ description: 'What no permission is about may nobody do; without it everybody may.' }),
+    ),
+    forceLogin: Type.Optional(
+      Type.Boolean({ description: 'Who has no privileges yet may only read the catalog and log in.' }),
+    ),
+  },
+  closed,
+)
+
+/** Content of the file. */
+export type RolesDocument = Static<typeof ROLES_SCHEMA>
+export type Permission = Static<typeof PERMISSION>

@@ -1,0 +1,119 @@
+import type { Action, Permission, ResourceType, RolesDocument } from './roles-schema.ts'
+
+/** What somebody has been given, by names of the file. */
+export interface Granted {
+  readonly privileges: readonly string[]
+  readonly roles: readonly string[]
+}
+
+/** Something that permissions are about. */
+export interface Resource {
+  readonly type: ResourceType
+  /** As `applyTo` has it. */
+  readonly name: string
+}
+
+/** Who may administrate the server. It needs no declaration. */
+export const WEB_ADMIN = 'WebAdmin'
+
+/** Privileges and roles are the same in any case. */
+export const nameKey = (name: string): string => name.toLowerCase()
+
+const DATASTORE: Resource = { type: 'datastore', name: 'ds' }
+
+/**
+ * The rules of a checked `roles.json`. Names of privileges are {@link nameKey}s.
+ * Source: protocol notes, 8.4.
+ */
+export class Roles {
+  readonly forceLogin: boolean
+  private readonly restrictedByDefault: boolean
+  /** Declared privileges in their spelling. */
+  private readonly spelling = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
+  private readonly included = new Map<string, readonly string[]>()
+  private readonly roles = new Map<string, readonly string[]>()
+  private readonly permissions = new Map<string, Permission>()
+  /** Privileges that make a difference to what may be done. */
+  private readonly deciding = new Set<string>()
+
+  constructor({ privileges = [], roles = [], permissions = {}, restrictedByDefault, forceLogin }: RolesDocument) {
+    this.restrictedByDefault = restrictedByDefault ?? false
+    this.forceLogin = forceLogin ?? false
+    for (const { privilege, includes = [] } of privileges) {
+      this.spelling.set(nameKey(privilege), privilege)
+      this.included.set(nameKey(privilege), includes.map(nameKey))
+    }
+    for (const { role, privileges = [] } of roles) this.roles.set(nameKey(role), privileges.map(nameKey))
+    for (const permission of permissions.allowed ?? []) {
+      this.permissions.set(keyOf({ type: permission.type, name: permission.applyTo }), permission)
+      for (const action of GUARDED) for (const name of permission[action] ?? []) this.deciding.add(nameKey(name))
+    }
+  }
+
+  /** All privileges that come with what was given. What is not declared is left out. */
+  expand({ privileges, roles }: Granted): Set<string> {
+    const found = new Set(privileges.map(nameKey))
+    for (const role of roles) for (const privilege of this.roles.get(nameKey(role)) ?? []) found.add(privilege)
+    // What is added to a set is visited too.
+    for (const privilege of found) for (const other of this.included.get(privilege) ?? []) found.add(other)
+    for (const privilege of found) if (!this.spelling.has(privilege)) found.delete(privilege)
+    return found
+  }
+
+  /** As the file spells it. */
+  spelled(privilege: string): string {
+    return this.spelling.get(privilege) ?? privilege
+  }
+
+  /** Whether a privilege makes a difference to what may be done. */
+  decides(privilege: string): boolean {
+    return this.deciding.has(privilege)
+  }
+
+  /** @param resources from the nearest to the one that holds it all: the first that says something about the action counts */
+  allows(action: Action, resources: readonly Resource[], privileges: ReadonlySet<string>): boolean {
+    const named = this.setting(action, resources)
+    return named ? named.some(privilege => privileges.has(nameKey(privilege))) : !this.restrictedByDefault
+  }
+
+  /** An attribute asks for something in addition to its dataclass, or for nothing. */
+  allowsAttribute(action: Action, dataClass: string, attribute: string, privileges: ReadonlySet<string>): boolean {
+    const own = this.setting(action, [{ type: 'attribute', name: `${dataClass}.${attribute}` }])
+    return !own || own.some(privilege => privileges.has(nameKey(privilege)))
+  }
+
+  /** Privileges that a function has while it runs. */
+  promotedBy(resources: readonly Resource[]): readonly string[] {
+    return this.setting('promote', resources) ?? []
+  }
+
+  private setting(action: Action, resources: readonly Resource[]): readonly string[] | undefined {
+    for (const resource of resources) {
+      const named = this.permissions.get(keyOf(resource))?.[action]
+      if (named) return named
+    }
+    return undefined
+  }
+}
+
+const GUARDED = ['create', 'read', 'update', 'drop', 'execute'] as const
+const keyOf = ({ type, name }: Resource): string => `${type} ${name}`
+
+export const ofDataClass = (name: string): readonly Resource[] => [{ type: 'dataclass', name }, DATASTORE]
+
+/** Functions of a dataclass, its selections and its entities have their names in common. */
+export const ofFunction = (dataClass: string, name: string): readonly Resource[] => [
+  { type: 'method', name: `${dataClass}.${name}` },
+  ...ofDataClass(dataClass),
+]
+
+export const ofDataStoreFunction = (name: string): readonly Resource[] => [
+  { type: 'method', name: `ds.${name}` },
+  DATASTORE,
+]
+
+export const ofSingletonFunction = (singleton: string, name: string): readonly Resource[] => [
+  { type: 'singletonMethod', name: `${singleton}.${name}` },
+  { type: 'singleton', name: singleton },
+  DATASTORE,
+]

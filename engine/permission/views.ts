@@ -1,0 +1,58 @@
+import type { Catalog } from '../catalog/dataclass.ts'
+import { type Policy, publicView, View, wholeView } from '../catalog/view.ts'
+import { ofDataClass, Roles } from './roles.ts'
+import type { RolesDocument } from './roles-schema.ts'
+
+/** Whose rights count, as plain data for any thread. */
+export interface Access {
+  /** The privileges that make a difference, ascending, with commas between them. */
+  readonly privileges: string
+  /** Counts the role files of this server; with it the threads know a file that they have seen. */
+  readonly version: number
+  /** The checked file: JSON, in memory that all threads share. */
+  readonly roles: SharedArrayBuffer
+}
+
+/** A client, or code of the server, for which private names exist too. */
+export type Asker = 'client' | 'code'
+
+/** Views that a thread keeps. Sessions with the same rights have one in common. */
+const MAX_VIEWS = 100
+
+/** The views of one catalog in one thread. */
+export class Views {
+  private readonly known = new Map<string, View>()
+  private current: { version: number; roles: Roles } | undefined
+
+  constructor(private readonly catalog: Catalog) {}
+
+  /** @param access undefined: nothing is restricted */
+  of(access: Access | undefined, asker: Asker = 'client'): View {
+    if (!access) return asker === 'client' ? publicView(this.catalog) : wholeView(this.catalog)
+    const key = `${access.version} ${asker} ${access.privileges}`
+    let view = this.known.get(key)
+    if (!view) {
+      view = new View(this.catalog, policyOf(this.rolesOf(access), privilegesOf(access)), asker === 'code')
+      if (this.known.size >= MAX_VIEWS) this.known.delete(this.known.keys().next().value!)
+      this.known.set(key, view)
+    }
+    return view
+  }
+
+  private rolesOf({ version, roles }: Access): Roles {
+    if (this.current?.version === version) return this.current.roles
+    const read = new Roles(JSON.parse(Buffer.from(new Uint8Array(roles).slice()).toString()) as RolesDocument)
+    if (!this.current || this.current.version < version) this.current = { version, roles: read }
+    return read
+  }
+}
+
+export const privilegesOf = ({ privileges }: Access): ReadonlySet<string> =>
+  new Set(privileges === '' ? [] : privileges.split(','))
+
+const policyOf =
+  (roles: Roles, privileges: ReadonlySet<string>): Policy =>
+  (action, dataClass, attribute) =>
+    attribute
+      ? roles.allowsAttribute(action, dataClass.name, attribute.name, privileges)
+      : roles.allows(action, ofDataClass(dataClass.name), privileges)

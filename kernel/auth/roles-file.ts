@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { watch } from 'chokidar'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/load-config.ts'
+import { readJsonFile } from '../../config/read-json-file.ts'
+import type { Engine } from '../../engine/index.ts'
+
+/** File of the roles: the option, or `roles.json` beside the config file. The demo has one only when it is named. */
+const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
+  auth.rolesFile ?? (demo ? undefined : resolve(folder, 'roles.json'))
+
+/**
+ * Puts the roles of the file in force. When it changes it is read again; one that is wrong then, or gone, is logged, and
+ * what was in force stays.
+ * @returns watches it until it is closed
+ * @throws {ConfigError} the file is named and not there, or no JSON; {@link RolesError} it is wrong
+ */
+export function openRoles(config: Config, { permissions }: Engine, log: Logger): { close(): Promise<void> } {
+  const file = rolesFile(config)
+  if (file === undefined) return { close: async () => {} }
+  const read = () => permissions.replace(readJsonFile(file, 'roles'))
+  if (config.auth.rolesFile !== undefined || existsSync(file)) read()
+  const watcher = watch(file, { ignoreInitial: true, awaitWriteFinish: { stabilityThreshold: 100 } })
+  watcher.on('all', () => {
+    try {
+      read()
+      log.info({ file }, 'roles were read again')
+    } catch (error) {
+      log.error(`roles stay as they were: ${(error as Error).message}`)
+    }
+  })
+  return watcher
+}
