@@ -92,7 +92,7 @@ t.test('P3.8 without its plugin a calculated attribute goes, and comes back with
   for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(engine, dataClass, rows)
   t.same(await find(engine, 'label = turing'), ['5'])
   const bare = await store.open(undefined)
-  t.notOk(bare.dataClass('Employee').attributesByName.has('label'))
+  t.notOk(bare.catalog.dataClassesByName.get('Employee')!.attributesByName.has('label'))
   t.same(await find(await store.open(label('this.lastName')), 'label = turing'), ['5'])
 })
 
