@@ -233,7 +233,12 @@ export class SharedTable implements TableSnapshot, TablePages {
     const table = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + shape.indexOf.get(attribute)!]!
     const having = (rowIds: Uint32Array, cell: number | bigint): Uint32Array => {
       this.touch(column, rowIds)
-      return rowIds.filter(rowId => this.isLive(rowId) && this.has(column, rowId, cell))
+      let count = 0
+      for (let i = 0; i < rowIds.length; i++) {
+        const rowId = rowIds[i]!
+        if (this.isLive(rowId) && this.has(column, rowId, cell)) rowIds[count++] = rowId
+      }
+      return rowIds.subarray(0, count)
     }
     return new SharedHash(heap, this.textsOf(column), table, having, rowsOfMany)
   }

@@ -8,7 +8,9 @@ export const handleOf = (id: string): string => createHash('sha256').update(id).
 
 const BLOCK_BYTES = 16
 /** Ids are made this many at a time: one call of the cipher costs as much as a hundred of its blocks. */
-const BATCH = 128
+const BATCH = 512
+/** They all say the same about when they were made. */
+const MAX_BATCH_AGE_MS = 60_000
 const MARK = 0x54455353_47554553n
 
 /**
@@ -17,8 +19,10 @@ const MARK = 0x54455353_47554553n
  * any others.
  */
 export class GuestIds {
+  private readonly plain = Buffer.alloc(BATCH * BLOCK_BYTES)
   private batch: Buffer = Buffer.alloc(0)
   private next = 0
+  private refilledAt = 0
   private counter: number
 
   /** @param key 16 bytes @param now milliseconds since 1970 */
@@ -28,10 +32,11 @@ export class GuestIds {
   ) {
     // So that two servers with one key, or one before and after a restart, hardly ever make the same.
     this.counter = randomBytes(4).readUInt32BE()
+    for (let at = 0; at < this.plain.length; at += BLOCK_BYTES) this.plain.writeBigUInt64BE(MARK, at)
   }
 
   create(): string {
-    if (this.next >= this.batch.length) this.refill()
+    if (this.next >= this.batch.length || this.now() - this.refilledAt > MAX_BATCH_AGE_MS) this.refill()
     const id = this.batch.toString('hex', this.next, this.next + BLOCK_BYTES).toUpperCase()
     this.next += BLOCK_BYTES
     return id
@@ -45,10 +50,10 @@ export class GuestIds {
   }
 
   private refill(): void {
-    const plain = Buffer.alloc(BATCH * BLOCK_BYTES)
-    const second = Math.floor(this.now() / 1000)
+    const { plain } = this
+    this.refilledAt = this.now()
+    const second = Math.floor(this.refilledAt / 1000)
     for (let at = 0; at < plain.length; at += BLOCK_BYTES) {
-      plain.writeBigUInt64BE(MARK, at)
       plain.writeUInt32BE(second, at + 8)
       this.counter = (this.counter + 1) >>> 0
       plain.writeUInt32BE(this.counter, at + 12)

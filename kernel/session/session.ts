@@ -35,6 +35,11 @@ export interface SessionRecord {
   address: string
 }
 
+/** Who is at the other end of a connection. */
+export interface Peer {
+  readonly remoteAddress: string
+}
+
 /**
  * Who asks, over several requests. A guest has one too, of which nothing is kept until there is something worth it.
  * Source: protocol notes, 8.1 and 8.5.
@@ -42,14 +47,24 @@ export interface SessionRecord {
 export class Session {
   /** What may be shown to others and kept: never the id, which is a secret of the client. */
   #handle: string | undefined
+  #record: SessionRecord | (() => SessionRecord)
 
+  /**
+   * @param id the value of the cookie; undefined for a request with a key or a token, which ends with it
+   * @param record of a guest made when it is first asked for: most requests of guests need none
+   */
   constructor(
-    /** The value of the cookie; undefined for a request with a key or a token, which ends with it. */
     readonly id: string | undefined,
-    readonly record: SessionRecord,
+    record: SessionRecord | (() => SessionRecord),
     handle?: string,
   ) {
+    this.#record = record
     this.#handle = handle
+  }
+
+  get record(): SessionRecord {
+    if (typeof this.#record === 'function') this.#record = this.#record()
+    return this.#record
   }
 
   /** For one request with a key or a token. */
@@ -101,6 +116,7 @@ export class Session {
 
   /** Nobody has logged in and nothing has been granted. */
   get isGuest(): boolean {
+    if (typeof this.#record === 'function') return true
     const { user, granted } = this.record
     return user === undefined && granted.privileges.length === 0 && granted.roles.length === 0
   }

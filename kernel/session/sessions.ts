@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerRecords } from '../../engine/records/server-records.ts'
 import { cookieValue } from './cookie.ts'
-import { type Granted, NOTHING_GRANTED, Session, type SessionRecord, type User } from './session.ts'
+import { type Granted, NOTHING_GRANTED, type Peer, Session, type SessionRecord, type User } from './session.ts'
 import { OneTimeTokens } from './one-time-tokens.ts'
 import { SessionErrors } from './session-errors.ts'
 import { GuestIds, handleOf, randomId } from './session-id.ts'
@@ -106,10 +106,10 @@ export class Sessions {
    * The session that a request belongs to. Without a valid cookie it is a new guest.
    * @param cookies the `Cookie` header
    */
-  find(cookies: string, address: string): Visit {
-    const session = this.recall(cookies) ?? this.byCookies(cookies, address)
+  find(cookies: string, peer: Peer): Visit {
+    const session = this.recall(cookies) ?? this.byCookies(cookies, peer)
     if (session) return { session, receivedId: session.id }
-    return { session: this.guest(address), receivedId: undefined, isNew: true }
+    return { session: this.guest(peer), receivedId: undefined, isNew: true }
   }
 
   /**
@@ -162,8 +162,8 @@ export class Sessions {
   }
 
   /** A new guest. */
-  guest(address: string): Session {
-    return new Session(this.guestIds.create(), this.guestRecord(address))
+  guest(peer: Peer): Session {
+    return new Session(this.guestIds.create(), () => this.guestRecord(peer))
   }
 
   /** Keeps what there is to know about a session. Resolves when it is durable. */
@@ -217,9 +217,9 @@ export class Sessions {
   }
 
   /** The value of `Set-Cookie`. */
-  setCookie({ id, record, isGuest }: Session): string {
-    const seconds = isGuest ? GUEST_HOURS * 3600 : record.idleMinutes * 60
-    return `${this.options.cookieName}=${id}; Max-Age=${seconds}; ${this.cookieAttributes}`
+  setCookie(session: Session): string {
+    const seconds = session.isGuest ? GUEST_HOURS * 3600 : session.record.idleMinutes * 60
+    return `${this.options.cookieName}=${session.id}; Max-Age=${seconds}; ${this.cookieAttributes}`
   }
 
   /** Removes what has expired, a slice at a time. */
@@ -244,9 +244,9 @@ export class Sessions {
     await this.records.put(changes).catch(error => this.onInternalError(`sessions were not stored: ${error}`))
   }
 
-  private byCookies(cookies: string, address: string): Session | undefined {
+  private byCookies(cookies: string, peer: Peer): Session | undefined {
     const id = cookieValue(cookies, this.cookieNames)?.toUpperCase()
-    const session = id !== undefined && ID.test(id) ? this.byId(id, address) : undefined
+    const session = id !== undefined && ID.test(id) ? this.byId(id, peer) : undefined
     if (!session || cookies.length > MAX_RECENT_LENGTH) return session
     if (this.recent.size >= MAX_RECENT) this.recent.clear()
     this.recent.set(cookies, session)
@@ -263,14 +263,14 @@ export class Sessions {
     return recent.isGuest && recent.record.expires > this.now() ? recent : undefined
   }
 
-  private byId(id: string, address: string): Session | undefined {
+  private byId(id: string, peer: Peer): Session | undefined {
     const handle = handleOf(id)
     const session = this.known.get(handle) ?? this.load(id, handle)
     if (session) return this.use(session)
     const madeAt = this.guestIds.madeAt(id)
     if (madeAt === undefined) return this.byFurtherId(handle)
     if (this.now() - madeAt > GUEST_HOURS * HOUR_MS) return undefined
-    return new Session(id, this.guestRecord(address), handle)
+    return new Session(id, this.guestRecord(peer), handle)
   }
 
   private byFurtherId(hash: string): Session | undefined {
@@ -305,7 +305,7 @@ export class Sessions {
     return session
   }
 
-  private guestRecord(address: string): SessionRecord {
+  private guestRecord({ remoteAddress: address }: Peer): SessionRecord {
     const endsAt = this.now() + GUEST_HOURS * HOUR_MS
     const { idleMinutes } = this.options
     return { user: undefined, granted: NOTHING_GRANTED, storage: {}, idleMinutes, expires: endsAt, endsAt, address }

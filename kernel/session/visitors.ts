@@ -39,7 +39,7 @@ export class Visitors {
     if (authorization !== '' && /^bearer\b/i.test(authorization)) {
       return this.byToken(authorization.slice(6).trim(), request)
     }
-    const visit = this.sessions.find(request.header('cookie'), request.remoteAddress)
+    const visit = this.sessions.find(request.header('cookie'), request)
     if (visit.receivedId !== undefined && !visit.session.isGuest) this.refuseOthers(request)
     // This request only, without a session behind it (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
@@ -49,11 +49,11 @@ export class Visitors {
   }
 
   /** It has been answered: the cookie of a new session goes with it. */
-  leave({ session, receivedId }: Visit, { remoteAddress, path }: TransportRequest, reply: Reply): Reply {
-    this.quota.leave(remoteAddress)
+  leave({ session, receivedId }: Visit, request: TransportRequest, reply: Reply): Reply {
+    if (this.quota.isLimited) this.quota.leave(request.remoteAddress)
     if (session.id === undefined || session.id === receivedId) return reply
     // What is beside the protocol has no use for a guest.
-    if (session.isGuest && !path.startsWith('/rest')) return reply
+    if (session.isGuest && !request.path.startsWith('/rest')) return reply
     return { ...reply, headers: { ...reply.headers, 'Set-Cookie': this.sessions.setCookie(session) } }
   }
 

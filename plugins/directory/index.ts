@@ -52,7 +52,7 @@ export default definePlugin({
 
     const logout = async (request: RestRequest): Promise<Reply> => {
       await sessions.end(request.session)
-      request.session = sessions.guest(request.transport.remoteAddress)
+      request.session = sessions.guest(request.transport)
       return json({ result: true })
     }
 

@@ -17,7 +17,8 @@ export function costOfEntities(output: Output, dataClass: DataClass, rows: numbe
   if (attributes?.from === 'parameter') {
     for (const item of attributes.items) if (item.path.length > 1) related += relatedRows(item, dataClass, snapshot)
   }
-  const row = pretty ? MICROSECONDS.prettyRow : MICROSECONDS.row
+  const copied = snapshot.table(dataClass).copyEntities ? MICROSECONDS.rowInMemory : MICROSECONDS.row
+  const row = pretty ? MICROSECONDS.prettyRow : copied
   return rows * (row + related * (row + MICROSECONDS.relatedRow))
 }
 

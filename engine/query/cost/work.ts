@@ -27,10 +27,12 @@ export const MICROSECONDS = {
   word: 0.001,
   /** A row of an answer, copied as it is stored. */
   row: 0.7,
+  /** The same of a row in memory. */
+  rowInMemory: 0.3,
   /** The same when it is indented. */
   prettyRow: 2,
   /** A related row in an answer, on top of writing it: found, kept, and repeated where it is referred to. */
-  relatedRow: 0.8,
+  relatedRow: 0.3,
   /** A row on the way along an order that is kept. Descending, values are compared to find where each ends. */
   orderStep: { ascending: 0.006, descending: 0.06 },
   /** A row that a top-n looks at, by what is compared. */

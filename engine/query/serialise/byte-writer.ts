@@ -5,6 +5,8 @@ const INITIAL_BYTES = 64 * 1024
 const RETAINED_BYTES = 4 * 1024 * 1024
 /** Below this a loop is faster than `set`, which needs a view of the source. */
 const LOOP_BYTES = 40
+/** Longer ones are encoded by Node, which takes some 100 ns before it begins. */
+const MAX_SHORT_TEXT = 100
 
 /**
  * A growing buffer of bytes that is used again for every answer. What has been written is found by its offset, which
@@ -52,7 +54,20 @@ export class ByteWriter {
   }
 
   text(value: string): void {
-    this.copy(Buffer.from(value, 'utf8'))
+    if (value.length > MAX_SHORT_TEXT || !this.tryAscii(value)) this.copy(Buffer.from(value, 'utf8'))
+  }
+
+  private tryAscii(value: string): boolean {
+    const at = this.reserve(value.length)
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i)
+      if (unit > 0x7f) {
+        this.length = at
+        return false
+      }
+      this.bytes[at + i] = unit
+    }
+    return true
   }
 
   /** Text of which every character is ASCII: a number, for example. */
