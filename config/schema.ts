@@ -156,10 +156,10 @@ export const configTable = {
     min: 0.001,
     doc: 'Time that a function may take unless it says otherwise; then its thread is ended and replaced.',
   }),
-  'functions.heapBytes': bytes({
+  'functions.memoryBytes': bytes({
     default: '256 MiB',
     min: 2 ** 24,
-    doc: 'Heap of each of these threads; one that needs more is ended and replaced.',
+    doc: 'Memory for the code of plugins in each of these threads; one that needs more is ended and replaced.',
   }),
   'functions.breakerLimit': integer({
     default: 3,

@@ -170,7 +170,7 @@ const FUNCTIONS: FunctionPoolOptions = {
   threads: 0,
   queueLimit: 256,
   deadlineMs: 5_000,
-  heapBytes: 2 ** 28,
+  memoryBytes: 2 ** 28,
   breakerLimit: 3,
   breakerPauseMs: 30_000,
 }

@@ -3,31 +3,47 @@ import type { ClassDescriptor } from '../language/describe-classes.ts'
 import { outputUrl } from '../output-root.ts'
 import type { LinkEnd } from '../write/writer-link.ts'
 import {
+  ASKED,
   type BatchTask,
   type ClassModule,
   CURRENT,
   type FromFunctionThread,
   type FunctionOutcome,
+  type FunctionThreadOptions,
+  MEMORY,
   PROGRESS_WORDS,
   STARTED_AT,
   STOP,
+  TOO_LITTLE,
   type ToFunctionThread,
 } from './tasks.ts'
 
 export interface LaneOptions {
   readonly modules: readonly ClassModule[]
-  readonly heapBytes: number
-  /** The classes of the modules have been loaded; from now on batches can be sent. */
-  onReady(classes: readonly ClassDescriptor[]): void
+  /** What its code may use. */
+  readonly memoryBytes: number
+  /** The classes of the modules have been loaded: it can open the store. */
+  onLoad(classes: readonly ClassDescriptor[]): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome): void
-  /** The thread waits. `rest` are tasks of its batch that it did not begin. */
+  /** The thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
   onIdle(rest: readonly BatchTask[]): void
   /** Something for the log. */
   onNote(text: string): void
   /** The thread wants to write. @returns to be called when it has ended */
   connectWriter(end: LinkEnd): () => void
-  /** The thread is gone. `running` is the task that it was at, if any; `rest` were not begun. */
-  onEnd(end: { reason: string; running: BatchTask | undefined; isLate: boolean; rest: readonly BatchTask[] }): void
+  /** To be measured: see `memoryGauge`. */
+  measure(threadId: number): void
+  /** No task is done here any more. `running` is the one that it was at, if any; `rest` were not begun. */
+  onEnd(end: LaneEnd): void
+  /** The thread is gone, which comes later when its code could not be interrupted. */
+  onExit(): void
+}
+
+export interface LaneEnd {
+  readonly reason: string
+  readonly running: BatchTask | undefined
+  readonly isLate: boolean
+  readonly rest: readonly BatchTask[]
 }
 
 /** Time for all modules to load. A module that takes longer is taken for one that never ends. */
@@ -36,47 +52,55 @@ const LOAD_MS = 10_000
 const BEGIN_MS = 2_000
 /** Time for code of authors to return when a thread is to end. */
 const CLOSE_MS = 1_000
+/** A task that runs for longer lets those behind it go elsewhere. */
+const TAKE_BACK_MS = 10
+/** Time for a measurement, in which garbage may be collected. */
+const MEASURE_MS = 5_000
+/** Much longer than what is left of a measurement when its result is there. */
+const KILL_MS = 20
+/** V8's own limit is that far beyond ours, because going beyond it may end the process. */
+const HEADROOM_MIB = 2_048
 
 /**
  * A function thread and the batch that it works on. Answers come one by one, so that a task that ends the thread takes no
  * finished ones with it; how far the thread is can be seen in shared memory while its code does not return.
  */
 export class FunctionLane {
-  /** Ready and without a batch. */
+  /** It has the store and no batch. */
   isIdle = false
+  readonly threadId: number
   private readonly worker: Worker
   private readonly gone: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
   private batch: readonly BatchTask[] = []
   private waitsSince = Date.now()
-  private isReady = false
+  private phase: 'loading' | 'opening' | 'open' = 'loading'
   private hasEnded = false
-  private reason: string | undefined
-  private isLate = false
   private importing: ClassModule | undefined
+  private reason: string | undefined
   private readonly onGone: (() => void)[] = []
 
   constructor(private readonly options: LaneOptions) {
-    const { modules, heapBytes } = options
+    const { modules, memoryBytes } = options
+    const workerData: FunctionThreadOptions = { modules, progress: this.progress, memoryBytes }
     this.worker = new Worker(outputUrl('engine/functions/function-thread.js'), {
-      workerData: { modules, progress: this.progress },
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytes / 2 ** 20) },
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memoryBytes / 2 ** 20) + HEADROOM_MIB },
     })
+    this.threadId = this.worker.threadId
     this.worker.on('message', (message: FromFunctionThread) => this.receive(message))
     this.worker.on('error', error => {
       this.reason ??= endOf(error)
     })
     this.gone = new Promise(resolve => {
       this.worker.on('exit', () => {
-        this.end()
+        this.end(this.reason ?? 'its code ended the thread (process.exit?)')
+        for (const disconnect of this.onGone) disconnect()
+        this.options.onExit()
         resolve()
       })
     })
     this.worker.unref()
-  }
-
-  get threadId(): number {
-    return this.worker.threadId
   }
 
   open(message: Extract<ToFunctionThread, { open: unknown }>): void {
@@ -92,84 +116,114 @@ export class FunctionLane {
     this.worker.postMessage(message satisfies ToFunctionThread)
   }
 
-  /** Takes back what the thread has not begun after some time, when another one could do it; ends one that is too late. */
+  /**
+   * Ends a thread that is too late or uses too much memory. Takes back what it has not begun after some time, when another
+   * one could do it.
+   */
   watch(canTakeBack: boolean): void {
     if (this.isIdle || this.hasEnded) return
-    const word = Atomics.load(this.progress, CURRENT)
-    const current = word & (STOP - 1)
+    const { progress, batch } = this
     const now = Date.now()
-    if (!this.isReady) {
-      if (now - this.waitsSince > LOAD_MS) this.terminate(`its modules did not load within ${LOAD_MS / 1000} s`)
+    const word = Atomics.load(progress, CURRENT)
+    const current = word & (STOP - 1)
+    const waitedMs = now - this.waitsSince
+    if (this.phase === 'loading') {
+      if (waitedMs > LOAD_MS) this.stop(word, `its modules did not load within ${LOAD_MS / 1000} s`)
+    } else if (this.phase === 'opening') {
+      // Interrupted in it, LMDB would end the process.
     } else if (current === 0) {
-      if (now - this.waitsSince > BEGIN_MS)
-        this.terminate('its thread was busy with something that no call had asked for')
-    } else if (current <= this.batch.length) {
-      const elapsedMs = (now - Atomics.load(this.progress, STARTED_AT)) | 0
-      this.isLate = elapsedMs > this.batch[current - 1]!.deadlineMs
-      if (this.isLate) this.terminate('it was too late')
-      else if (canTakeBack && current < this.batch.length && elapsedMs > TAKE_BACK_MS) {
-        // Whether the thread has gone on meanwhile does not matter: it says itself where it stopped.
-        Atomics.compareExchange(this.progress, CURRENT, word, current | STOP)
+      if (waitedMs > BEGIN_MS) this.stop(word, 'its thread was at something that no call had asked for')
+    } else if (current <= batch.length) {
+      const elapsedMs = (now - Atomics.load(progress, STARTED_AT)) | 0
+      const memory = Atomics.load(progress, MEMORY)
+      if (elapsedMs > batch[current - 1]!.deadlineMs) this.stop(word, 'it was too late', true)
+      else if (memory === TOO_LITTLE) this.stop(word, TOO_LARGE)
+      else {
+        if (canTakeBack && current < batch.length && elapsedMs > TAKE_BACK_MS) this.stopAfter(word)
+        if (memory !== ASKED) this.measure()
       }
     }
   }
 
-  /** Lets the thread end by itself: interrupted while it opens the store, LMDB would end the process. */
+  /** Lets the thread end by itself, unless code of authors keeps it. */
   async close(): Promise<void> {
     this.hasEnded = true
     this.worker.postMessage({ close: true } satisfies ToFunctionThread)
-    const timer = setInterval(() => {
-      const isAtCodeOfAuthors = !this.isReady || Atomics.load(this.progress, CURRENT) > 0
-      if (isAtCodeOfAuthors) void this.worker.terminate()
-    }, CLOSE_MS)
+    const timer = setTimeout(() => this.phase === 'opening' || this.kill(), CLOSE_MS)
     await this.gone
-    clearInterval(timer)
+    clearTimeout(timer)
   }
 
-  private terminate(reason: string): void {
-    this.reason ??= reason
-    void this.worker.terminate()
+  private measure(): void {
+    Atomics.store(this.progress, MEMORY, ASKED)
+    this.options.measure(this.threadId)
+  }
+
+  /** The thread begins no further task. @returns false when it has done so meanwhile */
+  private stopAfter(word: number): boolean {
+    return Atomics.compareExchange(this.progress, CURRENT, word, word | STOP) === word
+  }
+
+  /** Does not wait for the thread: some of what V8 does, such as filling a large array, cannot be interrupted. */
+  private stop(word: number, reason: string, isLate = false): void {
+    if (!this.stopAfter(word)) return
+    this.kill()
+    this.end(reason, isLate)
+  }
+
+  /**
+   * Ends the thread when it has been measured: V8 forgets that it is to end otherwise, or ends the process if it waits in
+   * `Atomics.wait` meanwhile.
+   */
+  private kill(): void {
+    const startedAt = Date.now()
+    const again = setInterval(() => {
+      const isMeasured = Atomics.load(this.progress, MEMORY) !== ASKED
+      if (isMeasured || Date.now() - startedAt > MEASURE_MS) void this.worker.terminate()
+    }, KILL_MS)
+    void this.gone.then(() => clearInterval(again))
   }
 
   private receive(message: FromFunctionThread): void {
     if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome)
+    else if ('importing' in message) this.importing = this.options.modules[message.importing]
+    else if ('refused' in message) this.reason = message.refused
+    else if (this.hasEnded) return
     else if ('done' in message) {
       const rest = this.batch.slice(message.done)
       this.isIdle = true
       this.batch = []
       this.options.onIdle(rest)
     } else if ('classes' in message) {
-      this.isReady = true
+      this.phase = 'opening'
+      this.options.onLoad(message.classes)
+    } else if ('opened' in message) {
+      this.phase = 'open'
       this.isIdle = true
-      this.options.onReady(message.classes)
+      this.options.onIdle([])
     } else if ('connect' in message) this.onGone.push(this.options.connectWriter(message.connect))
-    else if ('note' in message) this.options.onNote(message.note)
-    else if ('importing' in message) this.importing = this.options.modules[message.importing]
-    else this.reason = message.refused
+    else this.options.onNote(message.note)
   }
 
-  private end(): void {
-    for (const disconnect of this.onGone) disconnect()
+  private end(how: string, isLate = false): void {
     if (this.hasEnded) return
     this.hasEnded = true
     const { batch, importing } = this
     const current = Atomics.load(this.progress, CURRENT) & (STOP - 1)
-    const how = this.reason ?? 'its code ended the thread (process.exit?)'
-    const isLoading = !this.isReady && importing
+    const isLoading = this.phase === 'loading' && importing
     this.options.onEnd({
       reason: isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how,
       running: batch[current - 1],
-      isLate: this.isLate,
+      isLate,
       rest: batch.slice(current),
     })
   }
 }
 
-/** A task that runs for longer lets those behind it go elsewhere. */
-const TAKE_BACK_MS = 10
+const TOO_LARGE = 'it needed more memory than it may have'
 
 function endOf(error: unknown): string {
   const { code, name, message } = error as { code?: string; name?: string; message?: string }
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return 'it needed more memory than it may have'
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE
   return `something that it had left to run later failed (${name ?? 'no error'}: ${message ?? String(error)})`
 }

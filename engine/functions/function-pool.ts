@@ -6,6 +6,7 @@ import type { LinkEnd } from '../write/writer-link.ts'
 import { Breaker } from './breaker.ts'
 import { FunctionErrors } from './function-errors.ts'
 import { FunctionLane } from './function-lane.ts'
+import { memoryGauge } from './memory-gauge.ts'
 import type { BatchTask, ClassModule, FunctionOutcome, FunctionTask, ToFunctionThread } from './tasks.ts'
 
 export interface FunctionPoolOptions {
@@ -15,8 +16,8 @@ export interface FunctionPoolOptions {
   readonly queueLimit: number
   /** How long a function may run, unless it says otherwise itself. */
   readonly deadlineMs: number
-  /** Heap of one thread. */
-  readonly heapBytes: number
+  /** What code may use of one thread. */
+  readonly memoryBytes: number
   /** Threads that a function has to end in a row before it is refused for a while. */
   readonly breakerLimit: number
   readonly breakerPauseMs: number
@@ -54,6 +55,8 @@ const WATCH_MS = 20
 const RETRY_AFTER_SECONDS = 1
 /** Before a thread that could not load its modules is started again. */
 const RESTART_MS = 1_000
+/** Threads that were ended but cannot be interrupted. With so many of them no further one is started. */
+const MAX_DYING = 4
 
 /** Lanes that share a queue. */
 class Group {
@@ -71,6 +74,9 @@ export class FunctionPool {
   private readonly singletons = new Group(1)
   private readonly open = new Set<Pending>()
   private readonly breaker: Breaker
+  private readonly gauge = memoryGauge()
+  /** Those of the groups, and those that were ended but are still at something that cannot be interrupted. */
+  private readonly alive = new Set<FunctionLane>()
   private store: Extract<ToFunctionThread, { open: unknown }> | undefined
   private hooks: StoreHooks | undefined
   private watchTimer: NodeJS.Timeout | undefined
@@ -98,20 +104,21 @@ export class FunctionPool {
   /**
    * Gives the threads what they read and write. Calls can be run from now on.
    */
-  openStore(message: Extract<ToFunctionThread, { open: unknown }>, hooks: StoreHooks): void {
-    this.store = message
+  openStore({ open: { store, limits } }: Extract<ToFunctionThread, { open: unknown }>, hooks: StoreHooks): void {
+    const cacheBytes = Math.floor(store.cacheBytes / (this.functions.size + this.singletons.size))
+    this.store = { open: { store: { ...store, cacheBytes }, limits } }
     this.hooks = hooks
-    for (const lane of this.functions.lanes) lane.open(message)
+    for (const lane of this.functions.lanes) lane.open(this.store)
   }
 
   /** Starts the other threads, which otherwise start when they are needed. */
   warmUp(): void {
-    while (this.functions.lanes.size < this.functions.size) this.addLane(this.functions)
+    for (let i = this.functions.lanes.size; i < this.functions.size; i++) this.addLane(this.functions)
   }
 
   /** Of the threads that live. */
   get threadIds(): number[] {
-    return [...this.functions.lanes, ...this.singletons.lanes].map(lane => lane.threadId)
+    return [...this.alive].map(lane => lane.threadId)
   }
 
   /**
@@ -140,7 +147,7 @@ export class FunctionPool {
     this.isClosed = true
     clearTimeout(this.watchTimer)
     for (const pending of this.open) this.fail(pending, FunctionErrors.CLOSED())
-    await Promise.all([...this.functions.lanes, ...this.singletons.lanes].map(lane => lane.close()))
+    await Promise.all([...this.alive].map(lane => lane.close()))
   }
 
   private sendNext(group: Group): void {
@@ -158,20 +165,21 @@ export class FunctionPool {
     group: Group,
     first?: { resolve(classes: readonly ClassDescriptor[]): void; reject(error: unknown): void },
   ): void {
-    if (this.isClosed) return
+    const dying = this.alive.size - this.functions.lanes.size - this.singletons.lanes.size
+    if (this.isClosed || dying >= MAX_DYING) return
     let isLoaded = false
     const lane = new FunctionLane({
       modules: this.modules,
-      heapBytes: this.options.heapBytes,
-      onReady: classes => {
+      memoryBytes: this.options.memoryBytes,
+      onLoad: classes => {
         isLoaded = true
         first?.resolve(classes)
-        this.sendNext(group)
       },
       onOutcome: (task, outcome) => {
         const { name } = task as Pending
+        if (!this.open.delete(task as Pending)) return
         this.breaker.succeeded(name)
-        if (this.open.delete(task as Pending)) (task as Pending).resolve(outcome)
+        ;(task as Pending).resolve(outcome)
       },
       onIdle: rest => {
         this.putBack(group, rest)
@@ -179,9 +187,14 @@ export class FunctionPool {
       },
       onNote: text => this.onInternalError(text),
       connectWriter: end => this.hooks!.connectWriter(end),
+      measure: threadId => this.gauge.measure(threadId),
+      onExit: () => {
+        this.alive.delete(lane)
+        this.hooks?.onThreadEnd()
+        if (isLoaded) this.sendNext(group)
+      },
       onEnd: ({ reason, running, isLate, rest }) => {
         group.lanes.delete(lane)
-        this.hooks?.onThreadEnd()
         this.putBack(group, rest)
         if (!isLoaded && first) return first.reject(new Error(reason))
         this.onInternalError(`a function thread ended: ${reason}`)
@@ -191,6 +204,7 @@ export class FunctionPool {
       },
     })
     group.lanes.add(lane)
+    this.alive.add(lane)
     if (this.store) lane.open(this.store)
     this.watch()
   }

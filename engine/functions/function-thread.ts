@@ -4,19 +4,23 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AuthorClass, authorClasses, describeClass } from '../language/describe-classes.ts'
+import { noteMemory } from './measure-memory.ts'
 import { TaskRunner } from './run-task.ts'
 import {
+  ALL_DONE,
   type BatchTask,
   type ClassModule,
   CURRENT,
   type FromFunctionThread,
   type FunctionOutcome,
   type FunctionThreadOptions,
+  MEMORY,
+  NOT_MEASURED,
   STARTED_AT,
   type ToFunctionThread,
 } from './tasks.ts'
 
-const { modules, progress } = workerData as FunctionThreadOptions
+const { modules, progress, memoryBytes } = workerData as FunctionThreadOptions
 const port = parentPort!
 const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 
@@ -51,6 +55,8 @@ try {
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
         onFault: note => post({ note }),
       })
+      noteMemory(progress, memoryBytes + message.open.store.cacheBytes)
+      post({ opened: true })
     } else runBatch(runner!, message.batch)
   })
   post({ classes: classes.map(describeClass) })
@@ -66,10 +72,12 @@ function runBatch(runner: TaskRunner, batch: readonly BatchTask[]): void {
     Atomics.store(progress, STARTED_AT, Date.now() | 0)
     // Fails when the kernel thread has asked to stop.
     if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
+    Atomics.store(progress, MEMORY, NOT_MEASURED)
     const { task, deadlineMs } = batch[done]!
     send(done, runner.run(task, deadlineMs))
     done++
   }
+  Atomics.store(progress, CURRENT, ALL_DONE)
   post({ done })
 }
 

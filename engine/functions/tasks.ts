@@ -117,20 +117,29 @@ export interface RawAnswer {
 /** `workerData` of a function thread. */
 export interface FunctionThreadOptions {
   readonly modules: readonly ClassModule[]
-  /** See {@link Progress}. */
+  /** {@link CURRENT}, {@link STARTED_AT} and {@link MEMORY}. */
   readonly progress: Int32Array
+  /** What the code of authors may use. */
+  readonly memoryBytes: number
 }
 
 /**
  * Words of a thread's shared memory, by which the kernel thread sees how far it has come with its batch.
  * `CURRENT`: the task that runs, counted from 1, or 0. Both sides change it by compare-and-exchange: when the kernel has
- * added `STOP`, the thread begins no further task of the batch.
+ * added `STOP`, the thread begins no further task of the batch. `ALL_DONE`: none is left.
  * `STARTED_AT`: when it began, the lower 32 bits of the milliseconds since 1970.
+ * `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` of it.
  */
 export const CURRENT = 0
 export const STARTED_AT = 1
-export const PROGRESS_WORDS = 2
+export const MEMORY = 2
+export const PROGRESS_WORDS = 3
 export const STOP = 1 << 16
+export const ALL_DONE = STOP - 1
+export const NOT_MEASURED = 0
+export const ASKED = 1
+export const ENOUGH = 2
+export const TOO_LITTLE = 3
 
 /** To a function thread. */
 export type ToFunctionThread =
@@ -149,6 +158,8 @@ export type FromFunctionThread =
   /** It begins to import the module with this number. */
   | { readonly importing: number }
   | { readonly classes: readonly ClassDescriptor[] }
+  /** It has opened the store. */
+  | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
   /** Of the task with this number in the batch. */

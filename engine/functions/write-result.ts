@@ -70,7 +70,8 @@ function toJson(value: unknown, name: string, view: View): string | undefined {
   try {
     return JSON.stringify(value, replacer(view))
   } catch (error) {
-    throw FunctionErrors.BAD_RESULT(name, (error as Error).message.split('\n')[0]!)
+    if (!String((error as Error)?.message).startsWith('Converting circular structure')) throw error
+    throw FunctionErrors.BAD_RESULT(name, 'it contains itself')
   }
 }
 

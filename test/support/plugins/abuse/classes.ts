@@ -1,0 +1,100 @@
+import { createServer } from 'node:net'
+import { DataClass, DataStore, exposed, Singleton } from 'tesser/classes'
+
+export class Abuse extends DataStore {
+  @exposed throws() {
+    throw new Error('inner secret')
+  }
+  @exposed throwsNothing() {
+    throw undefined
+  }
+  @exposed({ deadlineSeconds: 0.05 }) loops() {
+    for (;;);
+  }
+  @exposed({ deadlineSeconds: 60 }) loopsLong() {
+    for (;;);
+  }
+  @exposed({ deadlineSeconds: 0.05 }) blocks() {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  }
+  @exposed eatsMemory() {
+    const all: unknown[] = []
+    for (;;) all.push({ a: all.length, b: String(all.length) })
+  }
+  @exposed eatsOneArray() {
+    const all: number[] = []
+    for (;;) all.push(1)
+  }
+  @exposed eatsBuffers() {
+    const all: unknown[] = []
+    for (;;) all.push(Buffer.alloc(1_000_000, 1))
+  }
+  @exposed leavesGarbage() {
+    let sum = 0
+    for (let i = 0; i < 50; i++) sum += new Array(500_000).fill(i).length
+    return sum
+  }
+  @exposed exits() {
+    process.exit(1)
+  }
+  @exposed recurses() {
+    const again = (): number => again() + 1
+    return again()
+  }
+  @exposed rejectsLater() {
+    Promise.reject(new Error('later'))
+    return 'for now'
+  }
+  @exposed throwsLater() {
+    setTimeout(() => {
+      throw new Error('later')
+    })
+    return 'for now'
+  }
+  @exposed loopsLater() {
+    setTimeout(() => {
+      for (;;);
+    })
+    return 'for now'
+  }
+  @exposed listens() {
+    createServer().listen(0)
+    return 'listening'
+  }
+  @exposed isHuge() {
+    return 'x'.repeat(5_000_000)
+  }
+  @exposed getterThrows() {
+    return {
+      get value(): never {
+        throw new Error('inner secret')
+      },
+    }
+  }
+  @exposed trapsPrototypes() {
+    Object.prototype.toString = () => 'trapped'
+    return 'done'
+  }
+  @exposed fine() {
+    return 'fine'
+  }
+}
+
+export class Cities extends DataClass('City') {
+  @exposed({ deadlineSeconds: 0.2 }) savesAndLoops() {
+    const city = this.get('Paris')!
+    city.population = 1
+    city.save()
+    for (;;);
+  }
+}
+
+export class Fragile extends Singleton {
+  private count = 0
+  @exposed count1() {
+    return ++this.count
+  }
+  @exposed exits() {
+    process.exit()
+  }
+}
