@@ -43,17 +43,6 @@ export interface Kernels {
     out: number,
   ): number
 
-  /** The same for i32 values and bounds. */
-  filterI32(
-    segments: number,
-    count: number,
-    candidates: number,
-    lower: number,
-    upper: number,
-    inside: boolean,
-    out: number,
-  ): number
-
   /**
    * Rows with a value that is in a list of `length` u32, or with `inside` false those with any other value. For short
    * lists: each value is compared with each of them.
@@ -99,9 +88,6 @@ export interface Kernels {
    * Source: Ogita, Rump, Oishi, Accurate Sum and Dot Product (2005), algorithm 4.4 and proposition 4.5.
    */
   aggregateF64(segments: number, count: number, candidates: number, result: number): number
-
-  /** The same for i32 values. Sum and rest together are exact. */
-  aggregateI32(segments: number, count: number, candidates: number, result: number): number
 
   /**
    * Rows whose f64 value is a row id that is in the bitmap `targets` of `targetWords` words.

@@ -10,30 +10,8 @@ export function filterF64(
   inside: bool,
   out: usize,
 ): u32 {
-  return filterRange<f64>(segments, count, candidates, v128.splat<f64>(lower), v128.splat<f64>(upper), inside, out)
-}
-
-export function filterI32(
-  segments: usize,
-  count: u32,
-  candidates: usize,
-  lower: i32,
-  upper: i32,
-  inside: bool,
-  out: usize,
-): u32 {
-  return filterRange<i32>(segments, count, candidates, v128.splat<i32>(lower), v128.splat<i32>(upper), inside, out)
-}
-
-function filterRange<T>(
-  segments: usize,
-  count: u32,
-  candidates: usize,
-  lower: v128,
-  upper: v128,
-  inside: bool,
-  out: usize,
-): u32 {
+  const lowest = f64x2.splat(lower)
+  const highest = f64x2.splat(upper)
   const flip: u64 = inside ? 0 : -1
   let hits: u32 = 0
   for (let segment: u32 = 0; segment < count; segment++) {
@@ -44,13 +22,13 @@ function filterRange<T>(
       if (bits !== 0) {
         let passed: u64 = 0
         for (let i: usize = 0; i < 64; i += 16) {
-          passed |= (<u64>sixteenInRange<T>(values + i * sizeof<T>(), lower, upper)) << i
+          passed |= (<u64>sixteenInRange(values + i * 8, lowest, highest)) << i
         }
         bits &= passed ^ flip
         hits += <u32>popcnt(bits)
       }
       if (out !== 0) store<u64>(out + at, bits)
-      values += 64 * sizeof<T>()
+      values += 512
     }
     candidates = next(candidates)
     out = next(out)
@@ -58,25 +36,24 @@ function filterRange<T>(
   return hits
 }
 
-/** A bit for each of 16 values. Four comparisons become one vector of 32-bit masks, or are one already. */
-function sixteenInRange<T>(values: usize, lower: v128, upper: v128): u32 {
-  const size: usize = 4 * sizeof<T>()
+/** A bit for each of 16 values. */
+function sixteenInRange(values: usize, lower: v128, upper: v128): u32 {
   return packed(
-    fourInRange<T>(values, lower, upper),
-    fourInRange<T>(values + size, lower, upper),
-    fourInRange<T>(values + 2 * size, lower, upper),
-    fourInRange<T>(values + 3 * size, lower, upper),
+    fourInRange(values, lower, upper),
+    fourInRange(values + 32, lower, upper),
+    fourInRange(values + 64, lower, upper),
+    fourInRange(values + 96, lower, upper),
   )
 }
 
-function fourInRange<T>(values: usize, lower: v128, upper: v128): v128 {
-  const first = inRange<T>(v128.load(values), lower, upper)
-  if (sizeof<T>() === 4) return first
-  return v128.shuffle<i32>(first, inRange<T>(v128.load(values, 16), lower, upper), 0, 2, 4, 6)
+/** Four comparisons become one vector of 32-bit masks. */
+function fourInRange(values: usize, lower: v128, upper: v128): v128 {
+  const first = inRange(v128.load(values), lower, upper)
+  return v128.shuffle<i32>(first, inRange(v128.load(values, 16), lower, upper), 0, 2, 4, 6)
 }
 
-function inRange<T>(values: v128, lower: v128, upper: v128): v128 {
-  return v128.and(v128.ge<T>(values, lower), v128.le<T>(values, upper))
+function inRange(values: v128, lower: v128, upper: v128): v128 {
+  return v128.and(f64x2.ge(values, lower), f64x2.le(values, upper))
 }
 
 /** 16 masks of 32 bits as 16 bits. */

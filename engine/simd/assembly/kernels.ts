@@ -1,6 +1,6 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
-export { aggregateF64, aggregateI32 } from './aggregate'
-export { filterF64, filterI32, filterU32 } from './filter'
+export { aggregateF64 } from './aggregate'
+export { filterF64, filterU32 } from './filter'
 export { markReferenced, semiJoin } from './join'
 export { filterPattern } from './pattern'
 export { copyRows, touchRows } from './rows'

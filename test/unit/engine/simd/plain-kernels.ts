@@ -4,7 +4,6 @@ import { SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
 /** The kernels in plain JavaScript, to compare with. Addresses go up to 2^32: unsigned shifts make indexes of them. */
 export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {
   const words = new Uint32Array(memory.buffer)
-  const integers = new Int32Array(memory.buffer)
   const floats = new Float64Array(memory.buffer)
   const singles = new Float32Array(memory.buffer)
 
@@ -38,14 +37,7 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
   }
 
   /** Sum in two doubles, minimum and maximum of the rows in `lane`, a mask for each word. */
-  function aggregateLane(
-    values: Float64Array | Int32Array,
-    segments: number,
-    count: number,
-    candidates: number,
-    lane: number,
-  ) {
-    const shift = values === floats ? 3 : 2
+  function aggregateLane(segments: number, count: number, candidates: number, lane: number) {
     let hits = 0
     let high = 0
     let low = 0
@@ -54,12 +46,12 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
     for (let segment = 0, word = 0; segment < count; segment++) {
       const address = segmentAt(segments, segment)
       const present = (address + layout.present) >>> 2
-      const first = (address + layout.values) >>> shift
+      const first = (address + layout.values) >>> 3
       for (let i = 0; i < SEGMENT_WORDS; i++, word++) {
         let bits = words[present + i]! & lane
         if (candidates !== 0) bits &= words[(candidates >>> 2) + word]!
         for (; bits !== 0; bits &= bits - 1) {
-          const value = values[first + i * 32 + lowestBit(bits)]!
+          const value = floats[first + i * 32 + lowestBit(bits)]!
           const sum = high + value
           const part = sum - high
           low += high - (sum - part) + (value - part)
@@ -73,44 +65,12 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
     return { hits, high, low, min, max }
   }
 
-  function aggregate(
-    values: Float64Array | Int32Array,
-    segments: number,
-    count: number,
-    candidates: number,
-    result: number,
-  ): number {
-    const even = aggregateLane(values, segments, count, candidates, 0x55555555)
-    const odd = aggregateLane(values, segments, count, candidates, 0xaaaaaaaa)
-    const joined = even.high + odd.high
-    const part = joined - even.high
-    const lost = even.high - (joined - part) + (odd.high - part)
-    const rest = even.low + odd.low + lost
-    const total = joined + rest
-    floats[result >>> 3] = total
-    floats[(result >>> 3) + 1] = rest - (total - joined)
-    // Adding 0 makes one zero of two.
-    floats[(result >>> 3) + 2] = Math.min(even.min, odd.min) + 0
-    floats[(result >>> 3) + 3] = Math.max(even.max, odd.max) + 0
-    return even.hits + odd.hits
-  }
-
   return {
     filterF64: (segments, count, candidates, lower, upper, inside, out) =>
       filter(segments, count, candidates, out, 8, address => {
         let bits = 0
         for (let i = 0, first = address >>> 3; i < 32; i++) {
           const value = floats[first + i]!
-          bits |= (+(value >= lower) & +(value <= upper)) << i
-        }
-        return inside ? bits : ~bits
-      }),
-
-    filterI32: (segments, count, candidates, lower, upper, inside, out) =>
-      filter(segments, count, candidates, out, 4, address => {
-        let bits = 0
-        for (let i = 0, first = address >>> 2; i < 32; i++) {
-          const value = integers[first + i]!
           bits |= (+(value >= lower) & +(value <= upper)) << i
         }
         return inside ? bits : ~bits
@@ -149,8 +109,21 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
       })
     },
 
-    aggregateF64: (segments, count, candidates, result) => aggregate(floats, segments, count, candidates, result),
-    aggregateI32: (segments, count, candidates, result) => aggregate(integers, segments, count, candidates, result),
+    aggregateF64(segments, count, candidates, result) {
+      const even = aggregateLane(segments, count, candidates, 0x55555555)
+      const odd = aggregateLane(segments, count, candidates, 0xaaaaaaaa)
+      const joined = even.high + odd.high
+      const part = joined - even.high
+      const lost = even.high - (joined - part) + (odd.high - part)
+      const rest = even.low + odd.low + lost
+      const total = joined + rest
+      floats[result >>> 3] = total
+      floats[(result >>> 3) + 1] = rest - (total - joined)
+      // Adding 0 makes one zero of two.
+      floats[(result >>> 3) + 2] = Math.min(even.min, odd.min) + 0
+      floats[(result >>> 3) + 3] = Math.max(even.max, odd.max) + 0
+      return even.hits + odd.hits
+    },
 
     semiJoin: (segments, count, candidates, targets, targetWords, out) =>
       filter(segments, count, candidates, out, 8, (address, bits) => {

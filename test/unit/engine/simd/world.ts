@@ -23,7 +23,6 @@ export const columnPlan: fc.Arbitrary<ColumnPlan> = fc.record({
 /** A shared memory with columns and bitmaps in it, at addresses from `start` on. */
 export class World {
   readonly words: Uint32Array
-  readonly integers: Int32Array
   readonly floats: Float64Array
   private seed = 1
   private end: number
@@ -33,7 +32,6 @@ export class World {
     private readonly start = 8192,
   ) {
     this.words = new Uint32Array(memory.buffer)
-    this.integers = new Int32Array(memory.buffer)
     this.floats = new Float64Array(memory.buffer)
     this.end = start
   }
