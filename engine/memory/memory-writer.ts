@@ -181,6 +181,7 @@ export class MemoryWriter {
       // Only what a row is in the end counts. Row ids and table numbers together are below 2^48.
       const last = new Map(changes.map(change => [change.tableNumber * 2 ** 32 + change.rowId, change]))
       for (const change of last.values()) this.apply(change)
+      this.putOrders()
       this.publish(globalStamp)
     })
   }
@@ -193,6 +194,10 @@ export class MemoryWriter {
       if (row) writer.put(change.rowId, row)
       else writer.remove(change.rowId)
     })
+  }
+
+  private putOrders(): void {
+    for (const table of this.tables) if (table.writer) this.fit(table, writer => writer.putOrders())
   }
 
   // --- images
@@ -257,6 +262,7 @@ export class MemoryWriter {
       if (newest === stamp) {
         for (const table of this.tables) table.writer?.setRowIdLimit(this.tableState(table).nextRowId)
         this.isMine = true
+        this.putOrders()
         this.publish(newest)
         if (this.queue.length === 0) this.heap.setBuilt()
         return count

@@ -29,6 +29,8 @@ const BUILT_SHARE = 0.9
  * the tree can still be cleared.
  */
 export class OrderWriter {
+  /** Rows that are still to be inserted before the next version. */
+  readonly pending = new Set<number>()
   private readonly words: Uint32Array
 
   /** @param root the address of a tree that is there already, 0 for none yet: {@link build} makes one */
