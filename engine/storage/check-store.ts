@@ -47,7 +47,7 @@ function* checkForUnknown(environment: Environment, catalog: Catalog): Generator
   for (const prefix of distinctPrefixes(environment.index, 4)) {
     const [tableNumber, position] = [prefix.readUInt16BE(0), prefix.readUInt16BE(2)]
     const attribute = tables.get(tableNumber)?.attributes.find(candidate => candidate.position === position)
-    if (attribute?.kind !== 'relatedEntity' && !(attribute?.kind === 'storage' && hasIndex(attribute))) {
+    if (attribute?.kind !== 'storage' || !hasIndex(attribute)) {
       yield `there are index entries of attribute ${position} of table ${tableNumber}, which has no index in the model`
     }
   }

@@ -4,16 +4,7 @@ import type { Value } from '../catalog/value.ts'
 import { fold } from '../text/fold.ts'
 import { type CheckedRow, checkRow } from './check-row.ts'
 import { type Environment, getBytes, keyRange } from './environment.ts'
-import {
-  attributeRange,
-  binaryKey,
-  indexPrefix,
-  MAX_TEXT_BYTES,
-  prefixEnd,
-  referencePrefix,
-  rowIdOfKey,
-  rowKey,
-} from './keys.ts'
+import { attributeRange, binaryKey, indexPrefix, MAX_TEXT_BYTES, prefixEnd, rowIdOfKey, rowKey } from './keys.ts'
 import { hasPosting, postingLists } from './postings.ts'
 import { NO_ROW, type RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
@@ -44,7 +35,7 @@ export class TableCheck {
   private readonly indexed: StorageAttribute[]
   private readonly relations: readonly RelatedEntityAttribute[]
   /** Index entries that a row asked for and found. */
-  private readonly confirmedEntries = new Map<StorageAttribute | RelatedEntityAttribute, number>()
+  private readonly confirmedEntries = new Map<StorageAttribute, number>()
   private maxIncrement = 0
 
   constructor(
@@ -77,7 +68,7 @@ export class TableCheck {
     if (this.maxIncrement >= state.nextAutoIncrement) {
       yield `${name}: a row has the number ${this.maxIncrement}, but the next one is ${state.nextAutoIncrement}`
     }
-    for (const attribute of [...this.indexed, ...this.relations]) yield* this.checkEntries(attribute)
+    for (const attribute of this.indexed) yield* this.checkEntries(attribute)
     for (const attribute of this.indexed) if (attribute.unique) yield* this.checkUnique(attribute)
   }
 
@@ -102,7 +93,7 @@ export class TableCheck {
       }
     }
     for (const [index, relation] of this.relations.entries()) {
-      const problem = this.checkReference(checked, relation, checked.row.reference(index), rowId)
+      const problem = this.checkReference(checked, relation, checked.row.reference(index))
       if (problem) yield `${where}: ${relation.name} ${problem}`
     }
     for (const attribute of this.layout.slots) {
@@ -112,7 +103,7 @@ export class TableCheck {
     }
   }
 
-  private hasEntry(attribute: StorageAttribute | RelatedEntityAttribute, prefix: Buffer, rowId: number): boolean {
+  private hasEntry(attribute: StorageAttribute, prefix: Buffer, rowId: number): boolean {
     if (!hasPosting(this.environment.index, prefix, rowId)) return false
     this.confirmedEntries.set(attribute, (this.confirmedEntries.get(attribute) ?? 0) + 1)
     return true
@@ -129,7 +120,6 @@ export class TableCheck {
     { values }: CheckedRow,
     relation: RelatedEntityAttribute,
     targetId: number | undefined,
-    rowId: number,
   ): string | undefined {
     const foreignKey = values.get(relation.foreignKey) as Value
     const linked = values.get(relation)
@@ -137,8 +127,6 @@ export class TableCheck {
       if (foreignKey !== null) return `points to nothing, though ${relation.foreignKey.name} is ${foreignKey}`
       return linked === null ? undefined : `is a link to ${linked}, though ${relation.foreignKey.name} is null`
     }
-    const prefix = referencePrefix(this.dataClass.tableNumber, relation.position, targetId)
-    if (!this.hasEntry(relation, prefix, rowId)) return 'is missing in the index'
     const stored = getBytes(this.environment.rows, rowKey(relation.target.tableNumber, targetId))
     if (!stored) return `points to row ${targetId} of ${relation.target.name}, which does not exist`
     const target = new RowView(this.store.layouts.get(relation.target)!, Buffer.from(stored))
@@ -155,7 +143,7 @@ export class TableCheck {
   }
 
   /** Every entry that a row asked for was found: if there are more, they are strays. */
-  private *checkEntries(attribute: StorageAttribute | RelatedEntityAttribute): Generator<string> {
+  private *checkEntries(attribute: StorageAttribute): Generator<string> {
     const { start } = attributeRange(this.dataClass.tableNumber, attribute.position)
     const where = `${this.dataClass.name}, index of ${attribute.name}`
     let entries = 0
@@ -167,16 +155,11 @@ export class TableCheck {
     for (const { prefix, rowIds } of postingLists(this.environment.index, start, prefixEnd(start))) {
       for (const rowId of rowIds) {
         const checked = this.read(rowId)
-        if (typeof checked === 'string' || (checked && prefix.equals(this.prefixOf(checked, attribute)))) continue
+        if (typeof checked === 'string') continue
+        if (checked && prefix.equals(indexPrefix(attribute, checked.values.get(attribute) as Value))) continue
         yield `${where}: an entry of row ${rowId}, which ${checked ? 'has another value' : 'does not exist'}`
       }
     }
-  }
-
-  private prefixOf({ row, values }: CheckedRow, attribute: StorageAttribute | RelatedEntityAttribute): Uint8Array {
-    if (attribute.kind === 'storage') return indexPrefix(attribute, values.get(attribute) as Value)
-    const targetId = row.reference(this.layout.referenceOf.get(attribute)!) ?? NO_ROW
-    return referencePrefix(this.dataClass.tableNumber, attribute.position, targetId)
   }
 
   private *checkUnique(attribute: StorageAttribute): Generator<string> {

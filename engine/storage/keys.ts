@@ -6,7 +6,6 @@
  * |---|---|---|
  * | rows | table u16, row id u32 | row bytes (`row-layout.ts`) |
  * | index | table u16, attribute position u16, value (below), bound u32 | rows of the value (`postings.ts`) |
- * | index, of a N→1 relation | table u16, attribute position u16, row id u32 of the related entity, bound u32 | the same |
  * | binaries | table u16, row id u32, attribute position u16 | an image or a blob (`encode-binary.ts`) |
  * | fileReferences | id of a file (16 bytes) | how many binaries and uploads refer to it, u32 |
  * | uploads | 0, id (16 bytes) | an upload (`../binary/upload-table.ts`) |
@@ -106,12 +105,6 @@ export function attributeRange(
 ): { start: Buffer; valuesStart: Buffer; end: Buffer } {
   const start = Buffer.from(scratch.subarray(0, writeAttribute(tableNumber, position)))
   return { start, valuesStart: Buffer.concat([start, Buffer.of(1)]), end: Buffer.concat([start, Buffer.of(0xff)]) }
-}
-
-export function referencePrefix(tableNumber: number, position: number, targetRowId: number): Buffer {
-  const length = writeAttribute(tableNumber, position)
-  scratchView.setUint32(length, targetRowId)
-  return Buffer.from(scratch.subarray(0, length + 4))
 }
 
 /** The row id at the end of a key of a row, or the bound at that of an index key. */

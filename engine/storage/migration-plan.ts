@@ -71,7 +71,7 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
     }),
     newRelations,
     // What is built is cleared first: an interrupted migration may have begun with it.
-    dropIndexes: [...gone, ...buildIndexes, ...newRelations].map(attribute => attribute.position),
+    dropIndexes: [...gone, ...buildIndexes].map(attribute => attribute.position),
     buildIndexes,
   }
 }

@@ -3,7 +3,7 @@ import { isBinary, type RelatedEntityAttribute, type RowAttribute } from '../cat
 import type { Value } from '../catalog/value.ts'
 import { encodeRow } from './encode-row.ts'
 import type { Environment } from './environment.ts'
-import { attributeRange, binaryKey, indexPrefix, prefixEnd, referencePrefix, rowKey } from './keys.ts'
+import { attributeRange, binaryKey, indexPrefix, prefixEnd, rowKey } from './keys.ts'
 import { addPostings } from './postings.ts'
 import { convertStored, findByKey } from './migration-values.ts'
 import type { MigrationPlan, TableChange } from './migration-plan.ts'
@@ -38,7 +38,7 @@ export function migrateData(environment: Environment, { removed, changed }: Migr
     if (change.oldLayout.version !== change.newLayout.version) {
       eachSlice(environment, change, 'rewrite', onProgress, row => rewrite(environment, change, changed, row))
     }
-    if (change.buildIndexes.length + change.newRelations.length > 0) {
+    if (change.buildIndexes.length > 0) {
       eachSlice(environment, change, 'index', onProgress, row => addToIndexes(environment, change, row))
     }
   }
@@ -140,16 +140,10 @@ function link(
 
 function addToIndexes(
   environment: Environment,
-  { newLayout, buildIndexes, newRelations }: TableChange,
+  { newLayout, buildIndexes }: TableChange,
   { rowId, bytes }: StoredRow,
 ): void {
   const row = new RowView(newLayout, bytes)
   for (const attribute of buildIndexes)
     addPostings(environment.index, indexPrefix(attribute, row.value(attribute) as Value), [rowId])
-  for (const relation of newRelations) {
-    const target = row.reference(newLayout.referenceOf.get(relation)!)
-    if (target === undefined) continue
-    const prefix = referencePrefix(relation.dataClass.tableNumber, relation.position, target)
-    addPostings(environment.index, prefix, [rowId])
-  }
 }

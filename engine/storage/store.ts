@@ -8,8 +8,7 @@ import { decodeBinary } from './encode-binary.ts'
 import { changesBetween, DELETED, INSERTED } from './change-log.ts'
 import { ColumnCache } from './column-cache.ts'
 import { type Environment, getBytes } from './environment.ts'
-import { binaryKey, referencePrefix, rowKey } from './keys.ts'
-import { postings } from './postings.ts'
+import { binaryKey, rowKey } from './keys.ts'
 import { LiveRows } from './live-rows.ts'
 import type { RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
@@ -132,7 +131,8 @@ class LmdbSnapshot implements Snapshot {
     if (!table) {
       const layout = this.layouts.get(dataClass)
       assert(layout, `no layout of ${dataClass.name}`)
-      table = new LmdbTable(this.environment, layout, this.columns, this.liveRows)
+      const rowOf = (other: DataClass, rowId: number) => this.table(other).row(rowId)
+      table = new LmdbTable(this.environment, layout, this.columns, this.liveRows, rowOf)
       this.tables.set(dataClass, table)
     }
     return table
@@ -144,6 +144,8 @@ class LmdbSnapshot implements Snapshot {
     this.onRelease()
   }
 }
+
+const NO_ROWS = new Uint32Array(0)
 
 class LmdbTable implements TableSnapshot {
   readonly dataClass: DataClass
@@ -157,6 +159,7 @@ class LmdbTable implements TableSnapshot {
     readonly layout: RowLayout,
     private readonly columns: ColumnCache,
     private readonly liveRows: Map<number, LiveRows>,
+    private readonly rowOf: (dataClass: DataClass, rowId: number) => RowView | undefined,
   ) {
     this.dataClass = layout.dataClass
     this.tableNumber = layout.dataClass.tableNumber
@@ -211,7 +214,9 @@ class LmdbTable implements TableSnapshot {
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
-    return postings(this.environment.index, referencePrefix(this.tableNumber, relation.position, targetRowId))
+    const { target, foreignKey } = relation
+    const key = this.rowOf(target, targetRowId)?.value(target.key) as Value | undefined
+    return key === undefined ? NO_ROWS : this.lmdbIndex(foreignKey).equal(key).toIds()
   }
 
   findKey(key: Value): number | undefined {

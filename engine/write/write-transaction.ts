@@ -15,19 +15,11 @@ import { fingerprintsKey } from '../storage/calculated.ts'
 import { encodeRow } from '../storage/encode-row.ts'
 import { decodeBinary } from '../storage/encode-binary.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
-import {
-  attributeRange,
-  binaryKey,
-  changeKey,
-  indexPrefix,
-  isCut,
-  postingKey,
-  referencePrefix,
-  rowKey,
-} from '../storage/keys.ts'
+import { attributeRange, binaryKey, changeKey, indexPrefix, isCut, postingKey, rowKey } from '../storage/keys.ts'
 import { addPostings, firstPosting, postings, removePosting } from '../storage/postings.ts'
 import { NO_ROW, type RowLayout } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
+import { LmdbIndex } from '../storage/secondary-index.ts'
 import {
   readGlobalStamp,
   readTableState,
@@ -243,36 +235,30 @@ export class WriteTransaction {
   /** Rows whose `relation` leads to row `targetRowId`. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[] {
     this.putPending()
-    const prefix = referencePrefix(relation.dataClass.tableNumber, relation.position, targetRowId)
-    return [...postings(this.environment.index, prefix)]
+    const { target, foreignKey } = relation
+    const key = this.row(target, targetRowId)?.value(target.key) as Value | undefined
+    if (key === undefined) return []
+    const foldedText = (rowId: number) => fold(this.row(foreignKey.dataClass, rowId)!.value(foreignKey) as string)
+    return [...new LmdbIndex(this.environment, foreignKey, foldedText).equal(key)]
   }
 
   /** Puts a new entity. @returns its row */
   insert(dataClass: DataClass, entity: Entity, timestamp: string): Uint8Array {
-    const { indexed, layout } = this.table(dataClass)
-    for (const attribute of indexed) this.putIndex(attribute, entity.values.get(attribute) ?? null, entity.rowId)
-    for (const [i, relation] of layout.references.entries()) {
-      this.putReference(relation, entity.references[i], entity.rowId)
-    }
+    for (const attribute of this.table(dataClass).indexed)
+      this.putIndex(attribute, entity.values.get(attribute) ?? null, entity.rowId)
     this.state(dataClass).rowCount++
     return this.putRow(dataClass, entity, timestamp, INSERTED)
   }
 
   /** Puts `entity` in the place of `old`, which has the same row id. @returns its row */
   update(dataClass: DataClass, entity: Entity, old: Entity, timestamp: string): Uint8Array {
-    const { indexed, layout } = this.table(dataClass)
     const { rowId } = entity
-    for (const attribute of indexed) {
+    for (const attribute of this.table(dataClass).indexed) {
       const [before, after] = [old.values.get(attribute) ?? null, entity.values.get(attribute) ?? null]
       if (before === after) continue
       this.removePosting(indexPrefix(attribute, before), rowId)
       this.putIndex(attribute, after, rowId)
     }
-    layout.references.forEach((relation, i) => {
-      if (old.references[i] === entity.references[i]) return
-      this.removeReference(relation, old.references[i], rowId)
-      this.putReference(relation, entity.references[i], rowId)
-    })
     return this.putRow(dataClass, entity, timestamp, UPDATED)
   }
 
@@ -281,7 +267,6 @@ export class WriteTransaction {
     const { indexed, layout, targets } = this.table(dataClass)
     const row = this.row(dataClass, rowId)!
     for (const attribute of indexed) this.removePosting(indexPrefix(attribute, row.value(attribute) as Value), rowId)
-    for (const [i, relation] of layout.references.entries()) this.removeReference(relation, row.reference(i), rowId)
     for (const attribute of layout.slots) {
       if (attribute.kind === 'storage' && isBinary(attribute.type)) this.putBinary(attribute, rowId, null)
     }
@@ -361,16 +346,6 @@ export class WriteTransaction {
     addPostings(this.environment.index, prefix, [rowId])
     const highest = this.highest.get(attribute)
     if (highest && prefix.compare(highest) > 0) this.highest.set(attribute, postingKey(prefix, NO_ROW))
-  }
-
-  private putReference(relation: RelatedEntityAttribute, target: number | undefined, rowId: number): void {
-    if (target === undefined) return
-    this.addPosting(referencePrefix(relation.dataClass.tableNumber, relation.position, target), rowId)
-  }
-
-  private removeReference(relation: RelatedEntityAttribute, target: number | undefined, rowId: number): void {
-    if (target === undefined) return
-    this.removePosting(referencePrefix(relation.dataClass.tableNumber, relation.position, target), rowId)
   }
 
   private addPosting(prefix: Buffer, rowId: number): void {

@@ -6,7 +6,7 @@ import { encodeBinary } from '../../engine/storage/encode-binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../../engine/storage/change-log.ts'
 import { encodeRow } from '../../engine/storage/encode-row.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
-import { binaryKey, changeKey, indexPrefix, referencePrefix, rowKey } from '../../engine/storage/keys.ts'
+import { binaryKey, changeKey, indexPrefix, rowKey } from '../../engine/storage/keys.ts'
 import { addPostings, removePosting } from '../../engine/storage/postings.ts'
 import { layoutKey, loadLayouts } from '../../engine/storage/layouts.ts'
 import { layoutFingerprint, type RowLayout, rowLayout } from '../../engine/storage/row-layout.ts'
@@ -162,15 +162,10 @@ class Writer implements RowWriter {
   private entries(name: string, rowId: number): Buffer[] {
     const dataClass = this.dataClass(name)
     const { entity } = this.entities.get(`${name} ${rowId}`)!
-    const values = dataClass.attributes
+    return dataClass.attributes
       .filter(attribute => attribute.kind === 'storage')
       .filter(hasIndex)
       .map(attribute => indexPrefix(attribute, entity[attribute.name] ?? null))
-    const references = this.layouts.get(dataClass)!.references.flatMap(relation => {
-      const target = this.findTarget(relation.target, entity[relation.foreignKey.name] ?? null)
-      return target ? [referencePrefix(dataClass.tableNumber, relation.position, target.rowId)] : []
-    })
-    return [...values, ...references]
   }
 
   private findTarget(target: DataClass, key: Value): { rowId: number; key: Value } | undefined {
