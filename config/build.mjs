@@ -37,6 +37,7 @@ const sources = async (folder, pattern) =>
 const threads = [
   'engine/write/writer-thread.ts',
   'engine/pool/pool-thread.ts',
+  'engine/pool/vector-thread.ts',
   'engine/functions/function-thread.ts',
   // What their modules import: part of them, so that it is the same.
   'engine/language/classes.ts',

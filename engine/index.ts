@@ -24,7 +24,8 @@ import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { planTask } from './pool/plan-task.ts'
 import { type Caller, type PoolOptions, QueryPool } from './pool/query-pool.ts'
-import type { Task } from './pool/tasks.ts'
+import type { Task, VectorIndexOptions } from './pool/tasks.ts'
+import { VectorPool } from './pool/vector-pool.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
 import type { QueryLimits } from './query/query-limits.ts'
@@ -34,6 +35,7 @@ import { areOutdated, nullValues } from './storage/calculated.ts'
 import { encodeBinary } from './storage/encode-binary.ts'
 import type { Progress } from './storage/migration-run.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
+import { indexedVectors } from './vector/vector-index.ts'
 import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
 import { type CallResult, FunctionClient } from './functions/function-client.ts'
 import { FunctionPool, type FunctionPoolOptions } from './functions/function-pool.ts'
@@ -94,6 +96,7 @@ export interface EngineOptions {
   imageChanges?: number
   limits: QueryLimits
   pool?: Partial<PoolOptions>
+  vectorIndex?: VectorIndexOptions
   entitySets?: Partial<EntitySetOptions>
   /** Modules with classes of authors, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
@@ -175,6 +178,8 @@ const FUNCTIONS: FunctionPoolOptions = {
   breakerPauseMs: 30_000,
 }
 
+const VECTOR_INDEX: VectorIndexOptions = { minRows: 20_000, recall: 0.995 }
+
 const POOL: PoolOptions = { threads: 0, queueLimit: 256, inlineCostMs: 0.2, heapBytes: 2 ** 30 }
 
 const ENTITY_SETS: EntitySetOptions = {
@@ -223,6 +228,8 @@ export class Engine {
   private readonly entitySetStore: EntitySetStore
   private readonly data: ReadStore
   private readonly pool: QueryPool
+  /** Of a model with indexes of vectors. */
+  private readonly vectors: VectorPool | undefined
   private readonly inlineCostMs: number
   private readonly heap: SharedHeap | undefined
   private readonly code: FunctionClient | undefined
@@ -239,10 +246,15 @@ export class Engine {
     const { path, mapSizeBytes, model, wire, cacheBytes, limits, onInternalError } = options
     const store = { path, mapSizeBytes, model, wire, cacheBytes, memory }
     const pool = { ...POOL, ...options.pool }
-    this.data = openReadStore(store)
+    this.data = openReadStore(store, { find: attribute => this.vectors?.indexes.find(attribute) })
     this.views = new Views(this.catalog)
     this.permissions = new Permissions({ catalog: this.catalog, classes: classes.classes })
-    this.pool = new QueryPool(pool, store, limits, onInternalError, () => this.releaseMemory())
+    const events = { onInternalError, onThreadEnd: () => this.releaseMemory(), onNote: options.onNote }
+    this.pool = new QueryPool(pool, store, limits, events)
+    if (indexedVectors(this.catalog).length > 0) {
+      const index = options.vectorIndex ?? VECTOR_INDEX
+      this.vectors = new VectorPool(this.catalog, pool, store, limits, index, events)
+    }
     functions?.openStore(
       { open: { store, limits } },
       {
@@ -311,6 +323,7 @@ export class Engine {
   /** Starts the threads of the pool, which otherwise start with the first query that needs them. */
   warmUp(): void {
     this.pool.warmUp()
+    this.vectors?.warmUp()
     this.functions?.warmUp()
   }
 
@@ -592,7 +605,12 @@ export class Engine {
   /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
   private releaseMemory(): void {
     if (!this.memory) return
-    const alive = new Set([threadId, ...this.pool.threadIds, ...(this.functions?.threadIds ?? [])])
+    const alive = new Set([
+      threadId,
+      ...this.pool.threadIds,
+      ...(this.vectors?.threadIds ?? []),
+      ...(this.functions?.threadIds ?? []),
+    ])
     new SharedHeap(this.memory).freeSlotsOfOthers(id => alive.has(id))
   }
 
@@ -601,6 +619,7 @@ export class Engine {
     await this.functions?.close()
     // What the pool still finds may be kept as an entity set.
     await this.pool.close()
+    await this.vectors?.close()
     await this.entitySetStore.close()
     await this.uploads.close()
     await this.writer.close()
@@ -613,21 +632,27 @@ export class Engine {
     if (nobody && !task.request.access) {
       return this.run({ ...task, request: { ...task.request, access: nobody } }, caller)
     }
-    if (!this.code) return this.runHere(task, caller) ?? this.pool.run(task, caller)
+    if (!this.code) return this.runAnywhere(task, caller)
     const runWithCode = (error: unknown): Promise<Uint8Array> => {
       if (error instanceof CodeNeeded) return this.code!.read(task, caller)
       throw error
     }
     try {
-      return this.runHere(task, caller) ?? this.pool.run(task, caller).catch(runWithCode)
+      const answer = this.runAnywhere(task, caller)
+      return answer instanceof Promise ? answer.catch(runWithCode) : answer
     } catch (error) {
       return runWithCode(error)
     }
   }
 
-  /** @returns undefined when it costs too much for this thread */
-  private runHere(task: Task, caller?: Caller): Uint8Array | undefined {
-    if (this.inlineCostMs === 0) return undefined
+  private runAnywhere(task: Task, caller?: Caller): Promised<Uint8Array> {
+    const answer = this.runHere(task, caller)
+    return answer instanceof Uint8Array ? answer : answer.run(task, caller)
+  }
+
+  /** @returns the pool that has to do it: it costs too much for this thread, or takes what only another one has */
+  private runHere(task: Task, caller?: Caller): Uint8Array | QueryPool {
+    if (this.inlineCostMs === 0 && !this.vectors) return this.pool
     const { layouts, read } = this.data
     const { views } = this
     const { limits } = this.options
@@ -637,11 +662,12 @@ export class Engine {
       const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
       const budget = new QueryBudget({ ...limits, timeoutMs, counter })
       const planned = planTask(task, { views, layouts, limits }, { snapshot, budget })
-      if (planned.cost() > this.inlineCostMs * 1000) return undefined
+      if (planned.usesVectorIndex) return this.vectors!
+      if (this.inlineCostMs === 0 || planned.cost() > this.inlineCostMs * 1000) return this.pool
       try {
         return planned.run()
       } catch (error) {
-        if (budget.isOver && overrunMs < limits.timeoutMs) return undefined
+        if (budget.isOver && overrunMs < limits.timeoutMs) return this.pool
         throw error
       } finally {
         caller?.examined?.(counter.examined)

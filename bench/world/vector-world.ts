@@ -95,7 +95,8 @@ export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
       memoryBytes: 2 ** 32,
       limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
       writeQueueBytes: 2 ** 28,
-      pool: { inlineCostMs: 1e9 },
+      onNote: text => console.error(text),
+      pool: { inlineCostMs: 0.2 },
     })
   if (!existsSync(folder)) {
     const unfinished = `${folder}.unfinished`

@@ -11,6 +11,7 @@ import { MICROSECONDS } from '../query/cost/work.ts'
 import type { QueryContext } from '../query/execute/evaluate.ts'
 import { Trace } from '../query/execute/trace.ts'
 import { describePlan } from '../query/plan/describe-operator.ts'
+import { usesVectorIndex } from '../query/plan/vector-access.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { Output, ReadRequest } from '../query/request.ts'
 import { type Page, planPage, planSelection, runPage, runSelection, type Selection } from '../query/select.ts'
@@ -30,6 +31,8 @@ export interface TaskScope {
 export interface PlannedTask {
   /** What {@link run} is expected to take, in microseconds. */
   cost(): number
+  /** An index of vectors is to be asked: for the thread that has it. */
+  readonly usesVectorIndex: boolean
   /** @returns bytes that are valid until the next task of this thread @throws {ProtocolError} */
   run(): Uint8Array
 }
@@ -60,6 +63,7 @@ function planRead({ request }: Of<'read'>, { views, layouts, limits }: TaskScope
   const view = views.of(request.access)
   const selection = planPage(request, view, snapshot)
   return {
+    usesVectorIndex: usesIndex(selection),
     cost() {
       const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return MICROSECONDS.request + microseconds + costOfEntities(request.output, selection.dataClass, rows, snapshot)
@@ -75,6 +79,8 @@ function planRead({ request }: Of<'read'>, { views, layouts, limits }: TaskScope
     },
   }
 }
+
+const usesIndex = ({ filter }: Selection): boolean => filter !== undefined && usesVectorIndex(filter)
 
 /** What is told about the filter. Source: protocol notes, 2.14. */
 function descriptionOf({ filter, dataClass }: Selection, { describe }: Output, trace: Trace | undefined): object {
@@ -110,6 +116,7 @@ function planCompute(
   const selection = planSelection(unordered(request), view, snapshot)
   const measures = bindAggregates(items, aggregation, selection.dataClass, view)
   return {
+    usesVectorIndex: usesIndex(selection),
     cost() {
       const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return measures.reduce(
@@ -139,6 +146,7 @@ function planDistinct(
   const measure = bindFirstScalar(items, selection.dataClass, view)
   const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
   return {
+    usesVectorIndex: usesIndex(selection),
     cost() {
       const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return MICROSECONDS.request + microseconds + costOfAggregate(measure, true, rows, snapshot)
@@ -153,12 +161,14 @@ function planRowIds({ request, of }: Of<'rowIds'>, { views }: TaskScope, context
   if (of === 'page') {
     const selection = planPage(request, view, context.snapshot)
     return {
+      usesVectorIndex: usesIndex(selection),
       cost: () => costOfFinding(selection, view, context),
       run: () => bytesOf(runPage(selection, view, context).rowIds),
     }
   }
   const selection = planSelection(request, view, context.snapshot)
   return {
+    usesVectorIndex: usesIndex(selection),
     cost: () => costOfFinding(selection, view, context),
     run: () => bytesOf(runSelection(selection, view, context).rowIds),
   }
@@ -173,6 +183,7 @@ function planMembers(
   const selection = planSelection(request, view, context.snapshot)
   bindProjection(selection.dataClass, request.output, view, layouts, limits)
   return {
+    usesVectorIndex: usesIndex(selection),
     cost: () => costOfFinding(selection, view, context),
     run: () => encodeMembers(runSelection(selection, view, context).selection),
   }

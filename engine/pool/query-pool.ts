@@ -22,6 +22,21 @@ export interface PoolOptions {
   heapBytes: number
 }
 
+export interface PoolEvents {
+  onInternalError?: ((text: string) => void) | undefined
+  /** A thread has ended by itself. */
+  onThreadEnd?: () => void
+  /** What a thread tells, for the log. */
+  onNote?: ((text: string) => void) | undefined
+}
+
+/** What the threads of a pool run. */
+interface ThreadEntry {
+  readonly file: string
+  /** More of their `workerData`. */
+  readonly data?: object
+}
+
 /** Who waits for an answer. */
 export interface Caller {
   readonly aborted: boolean
@@ -81,9 +96,8 @@ export class QueryPool {
     private readonly options: PoolOptions,
     private readonly store: ReadStoreOptions,
     private readonly limits: QueryLimits,
-    private readonly onInternalError: (text: string) => void = () => {},
-    /** A thread has ended in the middle of a query. */
-    private readonly onThreadEnd: () => void = () => {},
+    private readonly events: PoolEvents = {},
+    private readonly entry: ThreadEntry = { file: 'engine/pool/pool-thread.js' },
   ) {
     this.threads = options.threads || Math.max(1, availableParallelism() - 1)
     const slots = this.threads * TASKS_PER_THREAD
@@ -156,9 +170,9 @@ export class QueryPool {
       pending.caller?.examined?.(this.examined[slot]!)
       this.settle(pending, outcome)
     } catch (error) {
-      this.onInternalError(`a thread of the query pool ended: ${error instanceof Error ? error.stack : error}`)
+      this.events.onInternalError?.(`a thread of the query pool ended: ${error instanceof Error ? error.stack : error}`)
       if (this.finish(pending)) pending.reject(PoolErrors.THREAD_LOST())
-      this.onThreadEnd()
+      this.events.onThreadEnd?.()
     }
     this.freeSlots.push(slot)
     this.sendNext()
@@ -224,9 +238,10 @@ export class QueryPool {
       limits: this.limits,
       cancelled: this.cancelled,
       examined: this.examined,
+      ...this.entry.data,
     }
     const piscina = new Piscina({
-      filename: fileURLToPath(outputUrl('engine/pool/pool-thread.js')),
+      filename: fileURLToPath(outputUrl(this.entry.file)),
       workerData,
       minThreads: this.threads,
       maxThreads: this.threads,
@@ -236,7 +251,11 @@ export class QueryPool {
       recordTiming: false,
     })
     // A thread that ends without a task at hand; the others are told by their tasks.
-    piscina.on('error', error => this.onInternalError(`a thread of the query pool ended: ${error.stack}`))
+    piscina.on('error', error => {
+      this.events.onInternalError?.(`a thread of the query pool ended: ${error.stack}`)
+      this.events.onThreadEnd?.()
+    })
+    piscina.on('message', (text: string) => this.events.onNote?.(text))
     return piscina
   }
 }

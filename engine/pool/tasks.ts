@@ -33,6 +33,23 @@ export interface PoolThreadOptions {
   readonly examined: Uint32Array
 }
 
+/** What decides whether vectors are searched by an index. */
+export interface VectorIndexOptions {
+  /** Fewer vectors are scanned: that is as fast. */
+  readonly minRows: number
+  /** Share of the nearest that an index has to find, on average, to be used. */
+  readonly recall: number
+  /** Use indexes whatever they cost: for tests, whose tables are small. */
+  readonly always?: boolean
+}
+
+/** `workerData` of the thread that has the indexes of vectors. */
+export interface VectorThreadOptions extends PoolThreadOptions {
+  readonly index: VectorIndexOptions
+  /** Of `IndexStatus`. */
+  readonly status: Int32Array
+}
+
 /** To a thread of the pool. */
 export interface PoolMessage {
   readonly task: Task

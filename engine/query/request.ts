@@ -14,6 +14,8 @@ export interface ReadRequest {
   source: SelectionSource
   filter?: string
   params?: Params
+  /** Nothing may be missing, as now and then where an index of vectors is asked. */
+  exact?: boolean
   /** Text of `$orderby`. An `order by` inside the filter has precedence. */
   orderBy?: string
   skip: number

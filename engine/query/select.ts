@@ -11,6 +11,7 @@ import { lower } from './plan/lower.ts'
 import { optimizePlan } from './plan/optimize.ts'
 import type { Operator } from './plan/physical-plan.ts'
 import { type PreparedQuery, prepareQuery } from './plan/query-cache.ts'
+import { chooseVectorAccess } from './plan/vector-access.ts'
 import { QueryErrors } from './query-errors.ts'
 import type { ReadRequest } from './request.ts'
 
@@ -18,7 +19,7 @@ import type { ReadRequest } from './request.ts'
 export const DEFAULT_TOP = 100
 
 /** What a selection depends on: all of a request but what is shown of the entities. */
-export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'orderBy'>
+export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'exact' | 'orderBy'>
 
 /** How the entities of a request are going to be found, in one snapshot. */
 export interface Selection {
@@ -64,7 +65,10 @@ export function planSelection(
   const dataClass = sourceClass(request, view)
   const query = prepareQuery(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
-  return { request, dataClass, plan, filter: query.predicate && lower(query.predicate, dataClass, snapshot) }
+  const filter = query.predicate && lower(query.predicate, dataClass, snapshot)
+  if (!filter || request.exact) return { request, dataClass, plan, filter }
+  const order = page && { keys: query.orderBy, count: page.skip + page.count }
+  return { request, dataClass, plan, filter: chooseVectorAccess(filter, dataClass, snapshot, order) }
 }
 
 /** The same for the page of a request, or the one entity that it asks for. */

@@ -2,6 +2,7 @@ import { buildCatalog } from '../catalog/build-catalog.ts'
 import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 import type { TableNumbers } from '../catalog/table-numbers.ts'
+import type { VectorIndexes } from '../vector/vector-index.ts'
 import { shareMemory } from '../memory/shared-store.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { loadLayouts } from './layouts.ts'
@@ -46,9 +47,10 @@ export interface ReadStore {
 /**
  * Opens a store for reading, in the kernel thread and in every thread of the pool alike. The writer thread has brought it
  * to the model before.
+ * @param vectorIndexes what the thread knows of them; undefined: vectors are scanned
  * @throws {Error} when the store was written for another model
  */
-export function openReadStore(options: ReadStoreOptions): ReadStore {
+export function openReadStore(options: ReadStoreOptions, vectorIndexes?: VectorIndexes): ReadStore {
   const environment = openEnvironment(options)
   // Checked by the writer, and loading the checker again would take each thread 0.1 s.
   const catalog = buildCatalog(options.model as Model, environment.meta.get('numbers') as TableNumbers)
@@ -65,7 +67,11 @@ export function openReadStore(options: ReadStoreOptions): ReadStore {
     environment,
     catalog,
     layouts,
-    read: work => store.read(work),
+    read: work =>
+      store.read(snapshot => {
+        snapshot.vectorIndexes = vectorIndexes
+        return work(snapshot)
+      }),
     snapshot: () => store.snapshot(),
     rest: () => environment.root.resetReadTxn(),
     async close() {

@@ -3,6 +3,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
 import type { SegmentKernels } from '../simd/segment-kernels.ts'
+import type { VectorIndexes } from '../vector/vector-index.ts'
 import type { RowView } from './row-view.ts'
 
 /**
@@ -12,6 +13,8 @@ import type { RowView } from './row-view.ts'
 export interface Snapshot {
   /** `__GlobalStamp` of the store: grows by one with every change of an entity. */
   readonly globalStamp: number
+  /** Indexes of vectors, where the thread knows of them. They may miss rows: what they find is looked at. */
+  vectorIndexes?: VectorIndexes | undefined
   table(dataClass: DataClass): TableSnapshot
   release(): void
 }

@@ -7,6 +7,7 @@ import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { ColumnFilter, IndexLookup, NullFilter, Operator } from '../plan/physical-plan.ts'
 import { type CellTest, filterColumn, numberRangeOf } from './filter-column.ts'
 import { filterVectors } from './filter-vectors.ts'
+import { filterByIndex } from './index-search.ts'
 import { pointerTestOf } from './filter-text.ts'
 import { reverseSemiJoin, semiJoin } from './join.ts'
 import type { QueryBudget } from './query-budget.ts'
@@ -44,7 +45,10 @@ function run(operator: Operator, dataClass: DataClass, candidates: RowSet, conte
     case 'NullFilter':
       return filter(operator, table, candidates, context)
     case 'VectorFilter':
-      return filterVectors(operator, table, candidates, context.budget)
+      return (
+        (operator.access === 'index' && operator.test && filterByIndex(operator, table, candidates, context)) ||
+        filterVectors(operator, table, candidates, context.budget)
+      )
     case 'JsonFilter': {
       const matches = jsonMatcherOf(operator.test)
       return filterColumn(table, operator.attribute, candidates, { whenNull: matches(null), matches }, context.budget)

@@ -5,6 +5,7 @@ import type { SortKey } from '../bind/bind-order-by.ts'
 import { orderCost, sortCost } from '../cost/sort-cost.ts'
 import type { IndexLookup, Operator } from '../plan/physical-plan.ts'
 import type { QueryContext } from './evaluate.ts'
+import { nearestByIndex } from './index-search.ts'
 import { nearestCandidates } from './nearest-candidates.ts'
 import { orderScan } from './order-scan.ts'
 import type { Rows } from './rows.ts'
@@ -21,7 +22,7 @@ export interface SortedPage {
 
 /** The page of the sorted rows: along an order that is kept where that costs less than sorting, else by sorting them. */
 export function sortedPage(page: SortedPage, rows: Rows, filter: Operator | undefined, context: QueryContext): Rows {
-  return rows.reordered(alongOrder(page, rows, filter, context) ?? sorted(page, rows, context))
+  return rows.reordered(alongOrder(page, rows, filter, context) ?? sorted(page, rows, filter, context))
 }
 
 /**
@@ -93,16 +94,32 @@ function rangeOf(lookup: IndexLookup): IndexRange | undefined {
   }
 }
 
-function sorted({ keys, skip, count }: SortedPage, { selection }: Rows, context: QueryContext): Uint32Array {
+function sorted(
+  { keys, skip, count }: SortedPage,
+  { selection }: Rows,
+  filter: Operator | undefined,
+  context: QueryContext,
+): Uint32Array {
   const end = skip + count
-  const rowIds = selection instanceof RowSet ? candidates(keys[0]!, selection, end, context).toIds() : selection
+  const rowIds = selection instanceof RowSet ? candidates(keys[0]!, selection, end, filter, context).toIds() : selection
   const order = orderOf(keys, rowIds, context)
   const positions = end < rowIds.length ? topPositions(rowIds.length, end, order) : sortPositions(rowIds.length, order)
   return positions.subarray(skip, end).map(position => rowIds[position]!)
 }
 
 /** Rows among which the first `count` of the order are. */
-function candidates(key: SortKey, rows: RowSet, count: number, context: QueryContext): RowSet {
-  if (!key.similarity || key.relations.length > 0) return topCandidates(key, rows, count, context)
-  return nearestCandidates(key, key.similarity, rows, count, context)
+function candidates(
+  key: SortKey,
+  rows: RowSet,
+  count: number,
+  filter: Operator | undefined,
+  context: QueryContext,
+): RowSet {
+  const { similarity, relations } = key
+  if (!similarity || relations.length > 0) return topCandidates(key, rows, count, context)
+  const conditions = filter?.kind === 'Intersect' ? filter.inputs : filter ? [filter] : []
+  const indexed = conditions.find(each => each.kind === 'VectorFilter' && each.similarity === similarity && !each.test)
+  const found =
+    indexed?.kind === 'VectorFilter' && indexed.access === 'index' && nearestByIndex(indexed, rows, count, context)
+  return nearestCandidates(key, similarity, found || rows, count, context)
 }

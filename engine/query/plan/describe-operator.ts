@@ -69,8 +69,9 @@ type Leaf = Extract<Operator, { kind: 'IndexScan' | 'ColumnFilter' | 'NullFilter
 function conditionText(operator: Leaf, dataClass: DataClass): string {
   const { name } = operator.attribute
   const condition = explainOperator(operator).slice(`${operator.kind} ${name}`.length)
-  if (operator.kind !== 'IndexScan') return `${dataClass.name}.${name}${condition}`
-  return `[index : ${dataClass.name}.${name} ]${condition.replace(ESTIMATE, '')}`
+  const isIndexed = operator.kind === 'IndexScan' || (operator.kind === 'VectorFilter' && operator.access === 'index')
+  if (!isIndexed) return `${dataClass.name}.${name}${condition}`
+  return `[index : ${dataClass.name}.${name} ]${condition.replace(ACCESS, '')}`
 }
 
-const ESTIMATE = / \(\d+ rows\)$/
+const ACCESS = / \((\d+ rows|index)\)$/

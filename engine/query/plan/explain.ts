@@ -76,7 +76,9 @@ function operatorNode(operator: Operator): Node {
     case 'NullFilter':
       return node(`NullFilter ${operator.attribute.name} is ${negation(operator.negated)}null`)
     case 'VectorFilter':
-      return node(`VectorFilter ${operator.attribute.name} ${writeScoreTest(operator)}`)
+      return node(
+        `VectorFilter ${operator.attribute.name} ${writeScoreTest(operator)}${operator.access === 'index' ? ' (index)' : ''}`,
+      )
     case 'JsonFilter':
       return node(`JsonFilter ${operator.attribute.name}${writeJsonTest(operator.test)}`)
     case 'SemiJoin':

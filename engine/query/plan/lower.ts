@@ -52,7 +52,7 @@ function estimate(predicate: Predicate, dataClass: DataClass, snapshot: Snapshot
     case 'similarity': {
       const { dimension } = predicate.attribute.vector!
       return {
-        operator: { ...predicate, kind: 'VectorFilter' },
+        operator: { ...predicate, kind: 'VectorFilter', access: 'scan' },
         selectivity: scoreSelectivity(predicate.test),
         costPerRow: dimension * COST_PER_DIMENSION,
       }

@@ -62,6 +62,8 @@ export interface VectorFilter {
   readonly attribute: StorageAttribute
   readonly similarity: Similarity
   readonly test: ScoreTest | undefined
+  /** `index`: those that pass, or the first of the order, are few, and an index finds most of them. */
+  readonly access: 'scan' | 'index'
 }
 
 export type IndexLookup =

@@ -36,7 +36,7 @@ function start(
     { threads: 1, queueLimit: 100, inlineCostMs: 0, heapBytes: 2 ** 28, ...options },
     optionsOf(folder),
     { ...LIMITS, timeoutMs },
-    text => texts.push(text),
+    { onInternalError: text => texts.push(text) },
   )
   t.teardown(() => pool.close())
   return pool

@@ -1,0 +1,31 @@
+import type { Catalog } from '../catalog/dataclass.ts'
+import type { QueryLimits } from '../query/query-limits.ts'
+import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import { IndexStatus } from '../vector/vector-index.ts'
+import { type PoolEvents, type PoolOptions, QueryPool } from './query-pool.ts'
+import type { VectorIndexOptions } from './tasks.ts'
+
+/** The one thread that has the indexes of vectors, with a queue like that of the other queries. */
+export class VectorPool extends QueryPool {
+  /** Which of the indexes can be used now. */
+  readonly indexes: IndexStatus
+
+  constructor(
+    catalog: Catalog,
+    options: PoolOptions,
+    store: ReadStoreOptions,
+    limits: QueryLimits,
+    index: VectorIndexOptions,
+    events: PoolEvents,
+  ) {
+    const status = IndexStatus.allocate(catalog)
+    const indexes = new IndexStatus(catalog, status)
+    const onThreadEnd = () => {
+      indexes.clear()
+      events.onThreadEnd?.()
+    }
+    const entry = { file: 'engine/pool/vector-thread.js', data: { index, status } }
+    super({ ...options, threads: 1 }, store, limits, { ...events, onThreadEnd }, entry)
+    this.indexes = indexes
+  }
+}

@@ -1,0 +1,112 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
+import { isHigherNearer, passes } from '../../vector/similarity.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import { expect } from '../cost/operator-cost.ts'
+import { MICROSECONDS } from '../cost/work.ts'
+import { scoreReader } from '../execute/filter-vectors.ts'
+import type { Operator, VectorFilter } from './physical-plan.ts'
+
+/** Rows whose scores tell how many pass. */
+const SAMPLE = 128
+/** With a smaller share of the rows as candidates a scan of these costs less than finding enough of them in an index. */
+export const MIN_CANDIDATES_SHARE = 0.25
+/** So many of all rows are looked for in an index at most: beyond it a scan costs less and misses none. */
+export const maxFound = (rows: number): number => Math.max(256, 0.005 * rows)
+
+/** The order that the rows are wanted in, as far as it matters here. */
+export interface WantedOrder {
+  readonly keys: readonly SortKey[]
+  /** Rows up to the end of the page. */
+  readonly count: number
+}
+
+/**
+ * Lets conditions on vectors ask an index, where one can be used, finds what is asked for and costs less than a scan: for
+ * the few nearest that a threshold lets pass, and for the first page in the order of similarity. What an index misses
+ * must only ever be missing: under what takes rows away vectors are scanned.
+ */
+export function chooseVectorAccess(
+  operator: Operator,
+  dataClass: DataClass,
+  snapshot: Snapshot,
+  order: WantedOrder | undefined,
+): Operator {
+  if (!snapshot.vectorIndexes) return operator
+  const choose = (input: Operator, of = dataClass) =>
+    chooseVectorAccess(input, of, snapshot, of === dataClass ? order : undefined)
+  switch (operator.kind) {
+    case 'VectorFilter':
+      return withAccess(operator, snapshot.table(dataClass).live.size, snapshot, order)
+    case 'Intersect': {
+      let rows = snapshot.table(dataClass).live.size
+      const inputs = operator.inputs.map(input => {
+        const chosen = input.kind === 'VectorFilter' ? withAccess(input, rows, snapshot, order) : choose(input)
+        rows = expect(input, dataClass, rows, snapshot).rows
+        return chosen
+      })
+      return { kind: 'Intersect', inputs }
+    }
+    case 'Union':
+      return { kind: 'Union', inputs: operator.inputs.map(input => choose(input)) }
+    case 'Difference':
+      return { ...operator, left: choose(operator.left) }
+    case 'SemiJoin':
+    case 'ReverseSemiJoin':
+      return { ...operator, input: choose(operator.input, operator.relation.target) }
+    default:
+      return operator
+  }
+}
+
+export function usesVectorIndex(operator: Operator): boolean {
+  switch (operator.kind) {
+    case 'VectorFilter':
+      return operator.access === 'index'
+    case 'Intersect':
+    case 'Union':
+      return operator.inputs.some(usesVectorIndex)
+    case 'Difference':
+      return usesVectorIndex(operator.left)
+    case 'SemiJoin':
+    case 'ReverseSemiJoin':
+      return usesVectorIndex(operator.input)
+    default:
+      return false
+  }
+}
+
+/** @param candidates expected */
+function withAccess(
+  filter: VectorFilter,
+  candidates: number,
+  snapshot: Snapshot,
+  order: WantedOrder | undefined,
+): VectorFilter {
+  const { attribute, similarity, test } = filter
+  const index = snapshot.vectorIndexes?.find(attribute)
+  const table = snapshot.table(attribute.dataClass)
+  const { size } = table.live
+  if (index?.metric !== similarity.metric || candidates < MIN_CANDIDATES_SHARE * size) return filter
+  const share = candidates / size
+  const count = test ? 100 : order && isNearestFirst(order, filter) ? order.count / share : Number.POSITIVE_INFINITY
+  const scan = candidates * attribute.vector!.dimension * MICROSECONDS.dimension
+  if (count > maxFound(size) || index.cost(count) > scan) return filter
+  return !test || isNarrow(filter, table) ? { ...filter, access: 'index' } : filter
+}
+
+const isNearestFirst = ({ keys: [key] }: WantedOrder, { similarity }: VectorFilter): boolean =>
+  key?.similarity === similarity && key.relations.length === 0 && key.descending === isHigherNearer(similarity.metric)
+
+/** Whether the test is for near ones, and passes so few rows that none of some is among them. */
+function isNarrow({ attribute, similarity, test }: VectorFilter, table: TableSnapshot): boolean {
+  const wantsHigh = test!.comparator === 'greater' || test!.comparator === 'greaterOrEqual'
+  if (wantsHigh !== isHigherNearer(similarity.metric) || table.rowsToDecode(attribute, 0) > 0) return false
+  const read = scoreReader(table, attribute, similarity, SAMPLE)
+  for (let i = 0; i < SAMPLE; i++) {
+    const rowId = Math.floor(((i + 0.5) * table.rowIdLimit) / SAMPLE)
+    const score = table.live.has(rowId) ? read(rowId) : undefined
+    if (score !== undefined && passes(test, score)) return false
+  }
+  return true
+}

@@ -1,0 +1,120 @@
+import type { HierarchicalNSW } from 'hnswlib-node'
+import type { Metric, VectorOptions } from '../catalog/attribute.ts'
+import type { Nearest } from './vector-index.ts'
+
+export type Hnswlib = { HierarchicalNSW: typeof HierarchicalNSW }
+
+const SPACES = { cosine: 'cosine', dot: 'ip', euclidean: 'l2' } as const satisfies Record<Metric, string>
+const FIRST_CAPACITY = 1024
+/** Distances between longer and shorter vectors can leave the range of a Float32: they are kept beside the graph. */
+const MAX_LENGTH = 1e15
+/** Candidates of a search, for each that is wanted. */
+const CANDIDATES_PER_RESULT = 1.5
+
+/**
+ * A graph of the nearest neighbours of vectors, by row ids. What has changed since it was put in waits beside it, so that a
+ * search is right for what waits too. Of one thread: hnswlib-node shares nothing.
+ */
+export class HnswGraph {
+  /** Rows that have come, changed or gone since they were last put in. */
+  readonly waiting = new Set<number>()
+  /** Rows that cannot be in a graph. */
+  private readonly beside = new Set<number>()
+  private readonly members = new Set<number>()
+  /** Rows that were taken out: marks in the graph that cost a search as much as vectors. */
+  private deleted = 0
+  private capacity = 0
+
+  private constructor(
+    private readonly hnsw: HierarchicalNSW,
+    private readonly metric: Metric,
+  ) {}
+
+  static create({ HierarchicalNSW }: Hnswlib, { dimension, metric, hnsw }: VectorOptions): HnswGraph {
+    const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric)
+    graph.hnsw.initIndex(FIRST_CAPACITY, hnsw!.m, hnsw!.efConstruction)
+    graph.capacity = FIRST_CAPACITY
+    return graph
+  }
+
+  /** @param path of a file that {@link save} wrote @param state what it returned @throws {Error} when it is none */
+  static load(
+    { HierarchicalNSW }: Hnswlib,
+    { dimension, metric }: VectorOptions,
+    path: string,
+    { beside, waiting, deleted }: GraphState,
+  ): HnswGraph {
+    const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric)
+    graph.hnsw.readIndexSync(path)
+    graph.capacity = graph.hnsw.getMaxElements()
+    const gone = new Set(deleted)
+    for (const rowId of graph.hnsw.getIdsList()) if (!gone.has(rowId)) graph.members.add(rowId)
+    for (const rowId of beside) graph.beside.add(rowId)
+    for (const rowId of waiting) graph.waiting.add(rowId)
+    graph.deleted = deleted.length
+    return graph
+  }
+
+  get size(): number {
+    return this.members.size
+  }
+
+  /** Whether so many are only marks that another graph would be better. */
+  get isWorn(): boolean {
+    return this.deleted > MAX_DELETED_SHARE * Math.max(FIRST_CAPACITY, this.members.size)
+  }
+
+  /** @param vector as the row has it now; undefined: none */
+  put(rowId: number, vector: Float32Array | undefined, length: number): void {
+    this.waiting.delete(rowId)
+    this.beside.delete(rowId)
+    const hasDirection = length > 0 || this.metric !== 'cosine'
+    const isExtreme = length > MAX_LENGTH || (length > 0 && length < 1 / MAX_LENGTH)
+    if (!vector || !hasDirection || isExtreme) {
+      if (vector && isExtreme) this.beside.add(rowId)
+      if (this.members.delete(rowId)) {
+        this.hnsw.markDelete(rowId)
+        this.deleted++
+      }
+      return
+    }
+    if (this.hnsw.getCurrentCount() === this.capacity) {
+      this.capacity *= 2
+      this.hnsw.resizeIndex(this.capacity)
+    }
+    this.hnsw.addPoint(Array.from(vector), rowId)
+    this.members.add(rowId)
+  }
+
+  /** @param candidates at least so many are looked at: more is slower, with better recall */
+  nearest(vector: Float32Array, count: number, candidates: number): Nearest {
+    const unknown = [...this.waiting, ...this.beside]
+    const wanted = Math.min(this.members.size, count)
+    const query = Array.from(vector)
+    // Of those that wait some are in the graph too, perhaps with what they were.
+    for (let more = 0; ; more = 2 * more + 16) {
+      const k = Math.min(this.members.size, wanted + Math.min(more, this.waiting.size))
+      if (k === 0) return { near: [], unknown }
+      this.hnsw.setEf(Math.max(candidates, Math.ceil(CANDIDATES_PER_RESULT * k)))
+      const near = this.hnsw.searchKnn(query, k).neighbors.filter(rowId => !this.waiting.has(rowId))
+      if (near.length >= wanted || k === this.members.size || more > this.waiting.size) return { near, unknown }
+    }
+  }
+
+  /** Writes the graph into a file. Until it is done nothing may be put in. @returns what else has to be kept */
+  async save(path: string): Promise<GraphState> {
+    const deleted = this.hnsw.getIdsList().filter(rowId => !this.members.has(rowId))
+    const state = { beside: [...this.beside], waiting: [...this.waiting], deleted }
+    await this.hnsw.writeIndex(path)
+    return state
+  }
+}
+
+/** What a file of hnswlib does not tell. */
+export interface GraphState {
+  readonly beside: readonly number[]
+  readonly waiting: readonly number[]
+  readonly deleted: readonly number[]
+}
+
+const MAX_DELETED_SHARE = 0.25

@@ -1,0 +1,82 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { Catalog } from '../catalog/dataclass.ts'
+import { changesBetween } from '../storage/change-log.ts'
+import type { Environment } from '../storage/environment.ts'
+import type { Snapshot, TableSnapshot } from '../storage/snapshot.ts'
+import { readGlobalStamp } from '../storage/store-state.ts'
+import type { Hnswlib } from './hnsw-graph.ts'
+import { type ExactNearest, IndexKeeper, type IndexOptions } from './index-keeper.ts'
+import { type IndexStatus, indexedVectors, type VectorIndex, type VectorIndexes } from './vector-index.ts'
+
+/** All indexes of a store, in the thread that has them. */
+export class KeptIndexes implements VectorIndexes {
+  private readonly keepers: ReadonlyMap<StorageAttribute, IndexKeeper>
+  /** Global stamp up to which they have been told of changes; undefined: they know nothing yet. */
+  private stamp: number | undefined
+
+  constructor(
+    catalog: Catalog,
+    library: Hnswlib,
+    options: IndexOptions,
+    private readonly status: IndexStatus,
+    note: (text: string) => void,
+  ) {
+    this.keepers = new Map(
+      indexedVectors(catalog).map(attribute => [attribute, new IndexKeeper(attribute, library, options, note)]),
+    )
+  }
+
+  /** Takes from their files what there is. */
+  async load(): Promise<void> {
+    const keepers = [...this.keepers.values()]
+    const stamps = await Promise.all(keepers.map(keeper => keeper.load()))
+    // What one of them has been told already does no harm.
+    const known = stamps.filter(stamp => stamp !== undefined)
+    if (known.length > 0) this.stamp = Math.min(...known)
+  }
+
+  find(attribute: StorageAttribute): VectorIndex | undefined {
+    return this.keepers.get(attribute)?.index
+  }
+
+  /** To be called with each snapshot before it is read: tells the indexes what has changed up to it. */
+  catchUp(environment: Environment, snapshot: Snapshot): void {
+    // Shared memory may have gone on while this thread's view of LMDB stood still.
+    if (readGlobalStamp(environment) < snapshot.globalStamp) environment.root.resetReadTxn()
+    const newest = readGlobalStamp(environment)
+    if (newest === this.stamp) return
+    const changes = this.stamp === undefined ? undefined : changesBetween(environment, this.stamp, newest)
+    this.stamp = newest
+    if (!changes) for (const keeper of this.keepers.values()) keeper.drop()
+    for (const { tableNumber, rowId } of changes ?? []) {
+      for (const [attribute, keeper] of this.keepers) {
+        if (attribute.dataClass.tableNumber === tableNumber) keeper.changed(rowId)
+      }
+    }
+    this.publish()
+  }
+
+  /** @returns whether there is more to do */
+  work(
+    snapshot: Snapshot,
+    exactNearest: (table: TableSnapshot, attribute: StorageAttribute) => ExactNearest,
+    milliseconds: number,
+  ): boolean {
+    let isMore = false
+    for (const [attribute, keeper] of this.keepers) {
+      const table = snapshot.table(attribute.dataClass)
+      if (keeper.work(table, exactNearest(table, attribute), performance.now() + milliseconds)) isMore = true
+    }
+    this.publish()
+    return isMore
+  }
+
+  /** Writes the files that are out of date. Meanwhile {@link work} must not be called. */
+  async save(): Promise<void> {
+    for (const keeper of this.keepers.values()) if (keeper.wantsSaving) await keeper.save(this.stamp!)
+  }
+
+  private publish(): void {
+    for (const [attribute, keeper] of this.keepers) this.status.set(attribute, keeper.cost)
+  }
+}

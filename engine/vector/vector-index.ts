@@ -1,0 +1,74 @@
+import type { Metric, StorageAttribute } from '../catalog/attribute.ts'
+import type { Catalog } from '../catalog/dataclass.ts'
+
+/** An index of the vectors of an attribute, as the planner of any thread knows it. */
+export interface VectorIndex {
+  readonly metric: Metric
+  /** What finding the nearest of them is expected to take, in microseconds. */
+  cost(count: number): number
+  /** The nearest `count`. Only in the thread that has the index: the others send it their queries. */
+  readonly nearest?: (vector: Float32Array, count: number) => Nearest
+}
+
+/** What an index finds. Some may not exist any more. */
+export interface Nearest {
+  /** Row ids, the nearest first. */
+  readonly near: readonly number[]
+  /** Row ids that the index does not know yet: they may be anywhere. */
+  readonly unknown: readonly number[]
+}
+
+/** The indexes of vectors that can be used now. */
+export interface VectorIndexes {
+  find(attribute: StorageAttribute): VectorIndex | undefined
+}
+
+export const indexedVectors = (catalog: Catalog): StorageAttribute[] =>
+  catalog.dataClasses
+    .flatMap(({ attributes }) => attributes)
+    .filter(
+      (attribute): attribute is StorageAttribute =>
+        attribute.kind === 'storage' && attribute.vector?.hnsw !== undefined,
+    )
+
+/**
+ * What the thread that has the indexes tells all others about each: whether it can be asked now, and what a search takes.
+ */
+export class IndexStatus implements VectorIndexes {
+  private readonly slots: ReadonlyMap<StorageAttribute, number>
+
+  /** @param words from {@link IndexStatus.allocate}, shared by all threads */
+  constructor(
+    catalog: Catalog,
+    private readonly words: Int32Array,
+  ) {
+    this.slots = new Map(indexedVectors(catalog).map((attribute, i) => [attribute, i]))
+  }
+
+  static allocate(catalog: Catalog): Int32Array {
+    return new Int32Array(new SharedArrayBuffer(4 * indexedVectors(catalog).length))
+  }
+
+  find(attribute: StorageAttribute): VectorIndex | undefined {
+    const microseconds = Atomics.load(this.words, this.slots.get(attribute)!)
+    if (microseconds === 0) return undefined
+    return { metric: attribute.vector!.metric, cost: count => costOf(microseconds, count) }
+  }
+
+  /** @param microseconds of a search for {@link MEASURED_COUNT}; 0: the index cannot be used */
+  set(attribute: StorageAttribute, microseconds: number): void {
+    Atomics.store(this.words, this.slots.get(attribute)!, Math.ceil(microseconds))
+  }
+
+  /** The thread that had them is gone. */
+  clear(): void {
+    for (const slot of this.slots.values()) Atomics.store(this.words, slot, 0)
+  }
+}
+
+/** How many nearest are searched for to see what a search takes. */
+export const MEASURED_COUNT = 100
+
+/** A search visits about as many vectors as it has candidates. */
+export const costOf = (microseconds: number, count: number): number =>
+  microseconds * Math.max(1, (1.5 * count) / MEASURED_COUNT)

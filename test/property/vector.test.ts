@@ -1,0 +1,253 @@
+/**
+ * Random sequences of inserts, updates, deletions, queries and restarts against the reference: what is asked exactly is
+ * answered exactly, and an index may miss a few, but never finds what is not there.
+ */
+import t, { type Test } from 'tap'
+import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../engine/index.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { type Random, randomOf } from '../support/reference/random.ts'
+import { referenceAnswer, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
+import { temporaryFolder } from '../support/test-server.ts'
+
+const DIMENSION = 24
+const CLUSTERS = 12
+const ROUNDS = 8
+/** An index is asked for the nearest 20 only where there are many more. */
+const ROWS = 2_000
+/** Of all that indexes are asked for in a run. */
+const LEAST_RECALL = 0.98
+
+const modelOf = (metric: string) => ({
+  name: 'vectors',
+  dataClasses: {
+    Item: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        group: { type: 'long' },
+        embedding: { type: 'vector', dimension: DIMENSION, metric, hnsw: { m: 12, ef: 150 } },
+      },
+    },
+  },
+})
+
+interface Row {
+  group: number
+  embedding: number[] | null
+  stamp: number
+}
+
+const INDEX = { minRows: 300, recall: 0.5, always: true }
+const SETTINGS: Record<string, Partial<EngineOptions>> = {
+  'in shared memory, by an index': { memoryBytes: 2 ** 26, vectorIndex: INDEX },
+  'in shared memory, by scans': { memoryBytes: 2 ** 26, vectorIndex: { ...INDEX, minRows: 1e9 } },
+  'from LMDB, by an index': { memoryBytes: 0, cacheBytes: 2 ** 22, vectorIndex: INDEX },
+}
+
+class World {
+  private readonly rows = new Map<number, Row>()
+  private readonly centres: number[][]
+  private engine!: Engine
+  private nextKey = 1
+  private expected = 0
+  private found = 0
+  usedIndex = 0
+
+  constructor(
+    private readonly random: Random,
+    private readonly path: string,
+    private readonly metric: 'cosine' | 'dot' | 'euclidean',
+    private readonly options: Partial<EngineOptions>,
+  ) {
+    this.centres = Array.from({ length: CLUSTERS }, () => this.numbers())
+  }
+
+  async open(): Promise<void> {
+    this.engine = await openEngine({
+      path: this.path,
+      model: modelOf(this.metric),
+      wire: { dateOnlyFormat: 'iso' },
+      allowLoss: false,
+      mapSizeBytes: 2 ** 30,
+      cacheBytes: 2 ** 26,
+      limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
+      writeQueueBytes: 2 ** 28,
+      ...this.options,
+    })
+    this.engine.warmUp()
+  }
+
+  close(): Promise<void> {
+    return this.engine.close()
+  }
+
+  async restart(): Promise<void> {
+    await this.close()
+    await this.open()
+  }
+
+  get recall(): number {
+    return this.expected === 0 ? 1 : this.found / this.expected
+  }
+
+  get asked(): number {
+    return this.expected
+  }
+
+  /** In some rounds an index gets the time to be made; in others it is asked while it is behind. */
+  async idle(t: Test, round: number): Promise<void> {
+    if (!this.options.vectorIndex || this.options.vectorIndex.minRows > 1e6 || round % 2 === 1) return
+    for (let i = 0; i < 600 && !(await this.plan()).includes('[index'); i++) {
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    t.match(await this.plan(), /\[index/, 'the index is ready')
+  }
+
+  async change(count: number): Promise<void> {
+    const { random } = this
+    const saves: object[] = []
+    const deleted: number[] = []
+    for (let i = 0; i < count; i++) {
+      const keys = [...this.rows.keys()]
+      const key = random.chance(0.5) && keys.length > ROWS / 2 ? random.pick(keys) : undefined
+      if (key !== undefined && (deleted.includes(key) || saves.some(row => (row as { ID?: number }).ID === key)))
+        continue
+      if (key !== undefined && random.chance(0.4)) {
+        deleted.push(key)
+        continue
+      }
+      const row = { group: random.integer(0, 9), embedding: this.embedding() }
+      if (key === undefined) {
+        const ID = this.nextKey++
+        this.rows.set(ID, { ...row, stamp: 1 })
+        saves.push({ ID, ...row })
+      } else {
+        const before = this.rows.get(key)!
+        saves.push({ __KEY: String(key), __STAMP: before.stamp, ID: key, ...row })
+        this.rows.set(key, { ...row, stamp: before.stamp + 1 })
+      }
+    }
+    const body = Buffer.from(JSON.stringify(saves))
+    const { entities } = await this.engine.write({
+      kind: 'save',
+      dataClass: 'Item',
+      body,
+      mode: 'update',
+      atomic: false,
+    })
+    for (const { failure, key, stamp } of entities as { failure?: unknown; key?: string; stamp?: number }[]) {
+      if (failure) throw new Error(JSON.stringify(failure))
+      if (key !== undefined && stamp !== undefined) this.rows.get(Number(key))!.stamp = stamp
+    }
+    if (deleted.length === 0) return
+    const source = { kind: 'keys', keys: deleted.map(String) } as const
+    await this.engine.delete({ ...REQUEST, source, top: undefined }, { atomic: false })
+    for (const key of deleted) this.rows.delete(key)
+  }
+
+  /** Asks a random question, exactly and as it comes. */
+  async check(t: Test): Promise<void> {
+    const { random } = this
+    const metric = random.chance(0.7) ? this.metric : random.pick(['cosine', 'dot', 'euclidean'] as const)
+    const isHigh = metric !== 'euclidean'
+    const vector = random.chance(0.03) ? new Array(DIMENSION).fill(0) : this.near(random.pick(this.centres))
+    const scores = [...this.rows.values()].flatMap(
+      row => referenceScore({ vector, metric, comparator: '>', threshold: 0 }, row.embedding) ?? [],
+    )
+    scores.sort((a, b) => (isHigh ? b - a : a - b))
+    const wanted = random.pick([0, 3, 20, 100, 500])
+    const threshold = random.chance(0.4) ? null : ((scores[wanted] ?? 0) + (scores[wanted + 1] ?? 0)) / 2
+    const comparator = random.chance(0.8) ? (isHigh ? '>' : '<=') : random.pick(['<', '<=', '>', '>='] as const)
+    const group = random.chance(0.6) ? undefined : random.integer(1, 9)
+    const question: VectorQuestion = { vector, metric, comparator, threshold }
+    const rows = new Map([...this.rows].filter(([, row]) => group === undefined || row.group < group))
+    const all = referenceAnswer(question, rows)
+    const top = threshold === null ? 20 : 1_000
+    const filter = `embedding ${comparator} :1${group === undefined ? '' : ` and group < ${group}`}`
+    const request = {
+      filter,
+      params: toParams([{ vector, metric, threshold }]),
+      orderBy: `embedding ${isHigh ? 'desc' : 'asc'}, ID`,
+      top,
+    }
+    const expected = all.slice(0, top)
+    const exact = await this.ask({ ...request, exact: true })
+    t.same(exact.keys, expected, `${metric} ${filter} ${threshold}`)
+    t.equal(exact.count, all.length)
+
+    const answer = await this.ask(request)
+    if (answer.plan.includes('[index')) this.usedIndex++
+    else t.same(answer.keys, expected, 'a scan leaves nothing out')
+    const right = new Set(all)
+    t.ok(
+      answer.keys.every(key => right.has(key)),
+      'everything that is found passes',
+    )
+    const found = new Set(answer.keys)
+    this.expected += expected.length
+    this.found += expected.filter(key => found.has(key)).length
+  }
+
+  private async plan(): Promise<string> {
+    const vector = this.near(this.centres[0]!)
+    const params = toParams([{ vector, metric: this.metric, threshold: null }])
+    return (await this.ask({ filter: 'embedding > :1', params, top: 1 })).plan
+  }
+
+  private async ask(request: object): Promise<{ keys: number[]; count: number; plan: string }> {
+    const bytes = await this.engine.read({ ...REQUEST, ...request })
+    const { __ENTITIES, __COUNT, __queryPlan } = JSON.parse(Buffer.from(bytes).toString()) as {
+      __ENTITIES: { ID: number }[]
+      __COUNT: number
+      __queryPlan: object
+    }
+    return { keys: __ENTITIES.map(({ ID }) => ID), count: __COUNT, plan: JSON.stringify(__queryPlan) }
+  }
+
+  private numbers(): number[] {
+    return Array.from({ length: DIMENSION }, () => this.random.integer(-1000, 1000) / 1000)
+  }
+
+  private near(centre: readonly number[]): number[] {
+    return centre.map(number => number + this.random.integer(-300, 300) / 1000)
+  }
+
+  private embedding(): number[] | null {
+    if (this.random.chance(0.03)) return null
+    if (this.random.chance(0.02)) return new Array<number>(DIMENSION).fill(0)
+    const vector = this.near(this.random.pick(this.centres))
+    // As far out as a Float32 goes, where products are beyond it.
+    return this.random.chance(0.01) ? vector.map(number => number * 1e37) : vector
+  }
+}
+
+const REQUEST = {
+  dataClass: 'Item',
+  source: { kind: 'all' },
+  skip: 0,
+  top: 1,
+  output: {
+    form: 'collection',
+    attributes: { from: 'path', items: parsePathList('ID') },
+    describe: { plan: true },
+  },
+} as const
+
+for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
+  for (const [name, options] of Object.entries(SETTINGS)) {
+    t.test(`${metric}, ${name}`, async t => {
+      const random = randomOf(Number(process.env.TESSER_TEST_SEED ?? 7))
+      const world = new World(random, temporaryFolder(t), metric, options)
+      await world.open()
+      t.teardown(() => world.close())
+      for (let round = 0; round < ROUNDS; round++) {
+        await world.change(round === 0 ? ROWS : random.integer(1, 60))
+        if (round % 4 === 3) await world.restart()
+        await world.idle(t, round)
+        for (let i = 0; i < 8; i++) await world.check(t)
+      }
+      t.ok(world.recall >= LEAST_RECALL, `recall ${world.recall} of ${world.asked}`)
+      t.equal(world.usedIndex > 0, name.includes('index'), 'an index was used where there is one')
+    })
+  }
+}
