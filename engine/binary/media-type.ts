@@ -30,7 +30,7 @@ function isSvg(text: string): boolean {
 function endOfMarkup(text: string, at: number): number | undefined {
   if (text.startsWith('<?', at)) return endOf(text, '?>', at)
   if (text.startsWith('<!--', at)) return endOf(text, '-->', at + 4)
-  if (!text.startsWith('<!DOCTYPE', at)) return undefined
+  if (!/^<!DOCTYPE\s{1,40}(?:\w{1,40}:)?svg[\s[>]/.test(text.slice(at, at + 120))) return undefined
   const close = endOf(text, '>', at)
   const subset = text.indexOf('[', at)
   if (close === undefined || subset < 0 || subset > close) return close

@@ -135,6 +135,6 @@ export class Writer {
   }
 }
 
-/** MDB_MAP_FULL, EIO (what LMDB makes of a write that the disk took only in part), EFBIG, ENOSPC, EDQUOT. */
-const DISK_CODES = new Set<unknown>([-30792, 5, 27, 28, 122])
+/** MDB_MAP_FULL, EIO (what LMDB makes of a write that the disk took only in part), EFBIG, ENOSPC, EDQUOT; Node's names. */
+const DISK_CODES = new Set<unknown>([-30792, 5, 27, 28, 122, 'EIO', 'EFBIG', 'ENOSPC', 'EDQUOT'])
 const isDiskError = (error: unknown): boolean => error instanceof Error && 'code' in error && DISK_CODES.has(error.code)

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { request } from 'undici'
+
+/** More than the limit below, in blocks of 512 or 1,024 bytes as the shell has it. */
+const TOO_LARGE = Buffer.alloc(30_000_000, 1)
+const FITS = Buffer.alloc(3_000_000, 2)
+const LIMIT_BLOCKS = 20_000
+
+t.test('an upload that the disk does not take is answered with 503, and nothing of it is left', async t => {
+  const folder = t.testdir({})
+  const program = fileURLToPath(new URL('uploads.child.js', import.meta.url))
+  const child = spawn(
+    'sh',
+    ['-c', `ulimit -f ${LIMIT_BLOCKS}; exec "$@"`, 'sh', process.execPath, program, folder, '0'],
+    {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    },
+  )
+  const [port] = await once(child, 'message')
+  const send = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: Uint8Array | string) => {
+    const answer = await request(`http://127.0.0.1:${port}/rest${path}`, { method, body })
+    return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) }
+  }
+  const files = () => readdirSync(join(folder, 'store', 'files'))
+
+  await send('POST', '/Document', '{}')
+  t.equal((await send('PUT', '/Document(1)/content', FITS)).status, 200)
+  t.equal(files().length, 1)
+  for (const [method, path] of [
+    ['POST', '/$upload?$binary=true'],
+    ['PUT', '/Document(1)/content'],
+  ] as const) {
+    const { status, bytes } = await send(method, path, TOO_LARGE)
+    t.equal(status, 503)
+    t.match(JSON.parse(bytes.toString()).__ERROR, [{ errCode: 1046, message: /disk of the store is full/ }])
+    t.equal(files().length, 1)
+  }
+  t.ok((await send('GET', '/Document(1)/content?$binary=true')).bytes.equals(FITS))
+  t.equal((await send('POST', '/$upload?$binary=true', FITS)).status, 200, 'what fits is still taken')
+  child.send('stop')
+  await once(child, 'exit')
+})
