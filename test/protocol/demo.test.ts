@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import sharp from 'sharp'
 import t from 'tap'
 import { request } from 'undici'
 import { startDemo } from '../support/demo-server.ts'
@@ -9,6 +10,11 @@ interface Sample {
   count?: number
   first?: object
   value?: unknown
+}
+
+interface Country {
+  name: string
+  flag: { __deferred: { uri: string } }
 }
 
 t.test('the demo answers its sample questions as its data says', async t => {
@@ -23,4 +29,38 @@ t.test('the demo answers its sample questions as its data says', async t => {
     if (first) t.match(json.__ENTITIES?.[0] ?? (json as unknown as object[])[0] ?? json, first, title)
     if (value !== undefined) t.match(json, value as object, title)
   }
+})
+
+t.test("a page shows all countries' flags, and shows them again without loading one", async t => {
+  const server = await startDemo(t)
+  const countries = await request(`${server.url}/rest/Country/name,flag?$top=500`)
+  const { __ENTITIES } = (await countries.body.json()) as { __ENTITIES: Country[] }
+  t.ok(__ENTITIES.length > 190)
+  const page = __ENTITIES.map(({ name, flag }) => `<img alt="${name}" src="${flag.__deferred.uri}">`).join('\n')
+
+  const etags = new Map<string, string>()
+  const load = async (): Promise<[status: number, format: string | undefined][]> => {
+    const images = [...page.matchAll(/src="([^"]+)"/g)].map(async ([, src]) => {
+      const url = new URL(src!, server.url)
+      // As browsers do: what they have is asked for by its tag.
+      const etag = etags.get(url.href)
+      const accept = 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'
+      const answer = await request(url, { headers: { accept, ...(etag && { 'if-none-match': etag }) } })
+      etags.set(url.href, String(answer.headers.etag))
+      const bytes = Buffer.from(await answer.body.arrayBuffer())
+      if (answer.statusCode === 304) return [304, undefined] as [number, undefined]
+      t.equal(answer.headers['content-type'], 'image/png')
+      t.equal(answer.headers['cache-control'], 'private, max-age=31536000, immutable')
+      return [answer.statusCode, (await sharp(bytes).metadata()).format] as [number, string]
+    })
+    return Promise.all(images)
+  }
+  t.same(
+    await load(),
+    __ENTITIES.map(() => [200, 'png']),
+  )
+  t.same(
+    await load(),
+    __ENTITIES.map(() => [304, undefined]),
+  )
 })
