@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { startDemo } from '../support/demo-server.ts'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -20,14 +20,17 @@ const tour: Step[] = [...readme.matchAll(/^(curl .*)\n(?:# (.*)\n)?/gm)].map(([,
 t.test('the tour of the README answers as it says', async t => {
   t.ok(tour.length > 10)
   const server = await startDemo(t)
+  const files = new Map<string, Buffer>()
   for (const { command, answer } of tour) {
     const [, path] = /'http:\/\/127\.0\.0\.1:8080([^']*)'/.exec(command)!
-    const body = / -d '([^']*)'/.exec(command)?.[1]
-    const method = body !== undefined || command.includes('-X POST') ? 'POST' : 'GET'
-    const response = await request(`${server.url}${path}`, { method, body })
-    const text = await response.body.text()
-    if (answer === undefined) t.ok(text.length > 0, command)
-    else t.match(text, pattern(answer), command)
+    const file = / --data-binary @(\S+)/.exec(command)?.[1]
+    const body = / -d '([^']*)'/.exec(command)?.[1] ?? (file && files.get(file))
+    const method = / -X (\w+)/.exec(command)?.[1] ?? (body === undefined ? 'GET' : 'POST')
+    const response = await request(`${server.url}${path}`, { method: method as Dispatcher.HttpMethod, body })
+    const bytes = Buffer.from(await response.body.arrayBuffer())
+    files.set(/ -o (\S+)/.exec(command)?.[1] ?? '', bytes)
+    if (answer === undefined) t.ok(bytes.length > 0, command)
+    else t.match(bytes.toString(), pattern(answer), command)
   }
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
+import { hookedPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
 
 const png = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })
@@ -249,6 +250,25 @@ for (const transport of transports) {
     })
   })
 }
+
+t.test('§P9 events of the entity run when an upload is attached and when bytes are sent directly', async t => {
+  const server = await startServer(t, company, { config: { plugins: [hookedPlugin] } })
+  const save = async (body: object) => {
+    const { __STAMP } = (await server.get('/Employee(2)')).json
+    return server.post('/Employee?$method=update', { __KEY: '2', __STAMP, ...body })
+  }
+  const photo = async () => (await server.get('/Employee(2)/photo?$imageformat=best')).bytes
+  const ID = await upload(server, png)
+  t.same(errorCodes((await save({ photo: { ID }, lastName: 'mild' })).json), [7001])
+  t.equal((await photo()).length, 0, 'nothing of the entity is saved')
+  t.equal((await save({ photo: { ID }, lastName: 'Gauss' })).status, 200)
+  t.same(await photo(), png)
+  t.same(errorCodes((await save({ photo: { ID: '0'.repeat(32) } })).json), [1825, 1517])
+  t.equal((await server.send('DELETE', '/Employee(2)/photo?$imageformat=best')).status, 200)
+  t.equal((await photo()).length, 0)
+  t.equal((await server.send('PUT', '/Employee(2)/photo', png)).status, 200)
+  t.same(await photo(), png)
+})
 
 /** Files are removed behind the answers. */
 async function onlyLeft(files: () => string[], count: number): Promise<void> {
