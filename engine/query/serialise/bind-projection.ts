@@ -60,19 +60,26 @@ export function bindProjection(
   layouts: ReadonlyMap<DataClass, RowLayout>,
   limits: ProjectionLimits,
 ): Projection {
-  if (output.attributes || output.expand) return bind(dataClass, output, view, layouts, limits)
-  // Whole entities are what most requests ask for, and their projection depends on the dataclass, the view and the form alone.
-  const cache = wholeEntities.get(view) ?? new Map<string, Projection>()
-  wholeEntities.set(view, cache)
-  const key = `${dataClass.tableNumber} ${output.form} ${output.pretty ?? false} ${limits.maxAnswerBytes}`
-  const known = cache.get(key)
-  if (known && known.entity.layout === layouts.get(dataClass)) return known
+  const { attributes, expand, form, pretty = false } = output
+  const lists = attributes || expand ? JSON.stringify([attributes, expand]) : ''
+  if (lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits)
+  const kept = keptProjections.get(view) ?? new Map<string, Projection>()
+  keptProjections.set(view, kept)
+  const { maxAnswerBytes, maxExpandDepth } = limits
+  const key = `${dataClass.tableNumber} ${form} ${pretty} ${maxAnswerBytes} ${maxExpandDepth} ${lists}`
+  const known = kept.get(key)
+  if (known && known.layouts === layouts) return known
   const projection = bind(dataClass, output, view, layouts, limits)
-  cache.set(key, projection)
+  if (kept.size >= MAX_KEPT) kept.clear()
+  kept.set(key, projection)
   return projection
 }
 
-const wholeEntities = new WeakMap<View, Map<string, Projection>>()
+/** Most requests ask for the same few lists of attributes again and again, or for whole entities. */
+const keptProjections = new WeakMap<View, Map<string, Projection>>()
+const MAX_KEPT = 200
+/** Of the lists as JSON. */
+const MAX_KEPT_LENGTH = 500
 
 function bind(
   dataClass: DataClass,
@@ -85,6 +92,7 @@ function bind(
     form: output.form,
     pretty: output.pretty ?? false,
     maxBytes: limits.maxAnswerBytes,
+    layouts,
     entity: new ProjectionBinder(dataClass, output, view, layouts, limits.maxExpandDepth).bind(),
   }
 }

@@ -14,6 +14,8 @@ export interface Projection {
   readonly pretty: boolean
   /** Bound of what is written for one answer. */
   readonly maxBytes: number
+  /** With which it was bound. */
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly entity: EntityTemplate
 }
 
