@@ -44,11 +44,17 @@ export function saveElements<Answer>(
     const body = slice.length === elements.length ? request.body : Buffer.from(JSON.stringify(slice))
     const result = language.save({ ...request, body, hooked: prepared.map(({ hooked }) => hooked) })
     globalStamp = result.globalStamp
+    // Of an atomic request: then none of its entities has been saved.
+    const common = request.atomic ? result.entities.find(({ failure }) => failure)?.failure : undefined
     for (const [i, saved] of result.entities.entries()) {
       entities.push(saved)
       const { entity } = prepared[i]!
-      if (entity && !saved.failure) fine.push(entity)
-      if (entity && request.mode === 'update') hooks.afterSave(entity, saved.failure)
+      if (!entity) continue
+      if (!saved.failure) fine.push(entity)
+      if (request.mode !== 'update') continue
+      const failure = saved.failure ?? common
+      if (!failure) EntityBase.saved(entity, saved.rowId!, saved.row!)
+      hooks.afterSave(entity, failure)
     }
   }
   const { mode, atomic } = request

@@ -88,7 +88,7 @@ JSON. An empty CSV field is null, "" an empty text. The exit code is 1 when a ro
     if (!isComplete) process.exitCode = 1
   })
 
-addConfigOptions(program.command('types'), key => key === 'model')
+addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
   .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
   .argument('[file]', 'a .d.ts that the compiler sees; - for the standard output', 'tesser-model.d.ts')
   .action((file: string, _, command: Command) => types(configOf(command), file))

@@ -4,14 +4,20 @@ import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { loadModel } from '../../engine/catalog/load-model.ts'
 import { writeTypes } from '../../engine/language/write-types.ts'
+import { ModuleBundler } from '../module-bundler.ts'
+import { importPlugins } from '../plugin-loader.ts'
+import { withPluginModels } from '../plugin-model.ts'
 
 /**
- * `tesser types`: writes what TypeScript has to know of the model, for the authors of classes.
+ * `tesser types`: writes what TypeScript has to know of the model and of what plugins add to it, for the authors of classes.
  * @param file `-`: the standard output
- * @throws {ModelError}
+ * @throws {ModelError} {@link PluginError}
  */
-export function types(config: Config, file: string): void {
-  const text = writeTypes(loadModel(readJsonFile(config.model, 'model')), basename(config.model))
+export async function types(config: Config, file: string): Promise<void> {
+  const bundler = new ModuleBundler()
+  const plugins = await importPlugins(config.plugins, config.folder, bundler).finally(() => bundler.close())
+  const model = withPluginModels(readJsonFile(config.model, 'model'), plugins)
+  const text = writeTypes(loadModel(model), basename(config.model))
   if (file === '-') process.stdout.write(text)
   else writeFileSync(file, text)
 }

@@ -1,0 +1,54 @@
+import { type BaseEntity, ds, Entity, event, Session } from 'tesser/classes'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a class must be to be extended by a function
+type EntityClass = new (...args: any[]) => BaseEntity<any>
+
+/** An entity class whose creations, changes and drops are recorded, whoever asks for them. */
+function audited<C extends EntityClass>(Base: C) {
+  return class extends Base {
+    #action = ''
+    #changes = {}
+
+    /** The last event before the save, when all other code has assigned what it wants to. */
+    @event('saving') remember(): void {
+      this.#action = this.isNew() ? 'create' : 'update'
+      const touched = this.touchedAttributes()
+      this.#changes = touched.length > 0 ? this.toObject(touched) : {}
+    }
+
+    @event('afterSave') saved({ saveStatus }: { saveStatus: string }): void {
+      if (saveStatus === 'success') record(this, this.#action, this.#changes)
+    }
+
+    @event('dropping') keep(): void {
+      this.#changes = this.toObject()
+    }
+
+    @event('afterDrop') dropped({ dropStatus }: { dropStatus: string }): void {
+      if (dropStatus === 'success') record(this, 'drop', this.#changes)
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an entity of any dataclass
+function record(entity: BaseEntity<any>, action: string, changes: object): void {
+  const entry = ds.AuditEntry.new({
+    dataClass: entity.getDataClass().getInfo().name,
+    entityKey: String(entity.getKey()),
+    action,
+    userName: Session.userName,
+    at: new Date(),
+    changes,
+  })
+  const status = entry.save()
+  if (!status.success) throw new Error(`the audit trail has a gap: ${JSON.stringify(status)}`)
+}
+
+export class MovieEntity extends audited(Entity('Movie')) {}
+export class DirectorEntity extends audited(Entity('Director')) {}
+
+export class AuditEntryEntity extends Entity('AuditEntry') {
+  @event('validateDrop') refuse() {
+    return { errCode: 4101, message: 'the audit trail is not to be dropped', seriousError: true }
+  }
+}

@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { createTestServer } from '../../kernel/testing.ts'
+import { installTesser, runCompiler, runNode, runTesser } from '../support/author-package.ts'
+import { followTour, tourOf } from '../support/tour.ts'
+
+const GUIDE = 'plugins/GUIDE.md'
+const guide = readFileSync(GUIDE, 'utf8')
+
+/** The code blocks of the guide, each with the file that the text before it named last. */
+const files = new Map(
+  [...guide.matchAll(/^```(?:json|ts|js)\n([\s\S]*?)^```$/gm)].map(({ 1: content, index }) => {
+    const named = [...guide.slice(0, index).matchAll(/`([a-z.]+\.(?:json|ts|js))`/g)].at(-1)
+    return [named![1]!, content!]
+  }),
+)
+
+t.test('the plugin of the guide compiles, passes its test and answers as the guide says', async t => {
+  t.strictSame([...files.keys()], ['model.json', 'index.ts', 'classes.ts', 'cart.ts', 'index.test.js'])
+  const parent = t.testdir({})
+  t.match(await runTesser(parent, 'new', 'plugin', 'acme-staff'), { code: 0 })
+  const folder = join(parent, 'acme-staff')
+  for (const [file, content] of files) writeFileSync(join(folder, file), content)
+  writeFileSync(join(folder, 'tesser.config.json'), '{ "model": "model.json", "plugins": ["./index.ts"] }')
+  installTesser(folder)
+  t.match(await runTesser(folder, 'types'), { code: 0 })
+  t.strictSame(await runCompiler(folder), { code: 0, output: '' })
+  t.match(await runNode(folder, '--test'), { code: 0, output: /pass 1/ })
+
+  const at = (file: string) => pathToFileURL(join(folder, file))
+  const server = await createTestServer({ model: at('model.json'), plugins: [at('index.ts')] })
+  t.teardown(() => server.close())
+  const tour = tourOf(GUIDE)
+  t.ok(tour.length > 10)
+  await followTour(t, server.url, tour)
+})
+
+t.test('every file that the guide links to is there', async t => {
+  for (const [, target] of guide.matchAll(/\]\(([^)#:]+)\)/g)) t.ok(existsSync(join('plugins', target!)), target!)
+})
