@@ -24,7 +24,7 @@ import type { Output, ReadRequest } from './query/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { planTask } from './pool/plan-task.ts'
 import { type Caller, type PoolOptions, QueryPool } from './pool/query-pool.ts'
-import type { Task, VectorIndexOptions } from './pool/tasks.ts'
+import { isUnrestricted, type Task, type VectorIndexOptions } from './pool/tasks.ts'
 import { VectorPool } from './pool/vector-pool.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import { QueryBudget } from './query/execute/query-budget.ts'
@@ -34,6 +34,7 @@ import { prepareSaved, type SaveAnswer } from './query/serialise/answer-saved.ts
 import { areOutdated, nullValues } from './storage/calculated.ts'
 import { encodeBinary } from './storage/encode-binary.ts'
 import type { Progress } from './storage/migration-run.ts'
+import { guarded } from './storage/restricted-snapshot.ts'
 import { openReadStore, type ReadStore } from './storage/open-read-store.ts'
 import { indexedVectors } from './vector/vector-index.ts'
 import { ClassRegistry, type ClassFunction } from './functions/class-registry.ts'
@@ -234,6 +235,7 @@ export class Engine {
   private readonly heap: SharedHeap | undefined
   private readonly code: FunctionClient | undefined
   private readonly hooked: HookedClasses
+  private readonly restricted: ReadonlySet<string>
 
   constructor(
     private readonly options: EngineOptions,
@@ -244,7 +246,9 @@ export class Engine {
     private readonly functions: FunctionPool | undefined,
   ) {
     const { path, mapSizeBytes, model, wire, cacheBytes, limits, onInternalError } = options
-    const store = { path, mapSizeBytes, model, wire, cacheBytes, memory }
+    this.hooked = new HookedClasses(classes.classes)
+    this.restricted = this.hooked.restricted
+    const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted: this.restricted }
     const pool = { ...POOL, ...options.pool }
     this.data = openReadStore(store, { find: attribute => this.vectors?.indexes.find(attribute) })
     this.views = new Views(this.catalog)
@@ -262,7 +266,6 @@ export class Engine {
         onThreadEnd: () => this.releaseMemory(),
       },
     )
-    this.hooked = new HookedClasses(classes.classes)
     const { deadlineMs } = { ...FUNCTIONS, ...options.functions }
     this.code = functions && new FunctionClient(functions, deadlineMs, onInternalError ?? (() => {}))
     this.inlineCostMs = pool.inlineCostMs
@@ -290,6 +293,7 @@ export class Engine {
         catalog: this.catalog,
         views: this.views,
         select: (request, caller) => this.run({ kind: 'members', request }, caller),
+        selectAll: request => this.run({ kind: 'members', request, isUnrestricted: true }),
         live: dataClass => this.data.read(snapshot => snapshot.table(dataClass).live),
       },
       sets,
@@ -433,13 +437,14 @@ export class Engine {
     attribute: BinaryAttribute,
     value: BinaryValue | null,
     owner: string,
+    caller?: Caller,
   ): Promise<void> {
     const id = newUploadId()
     try {
-      const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' })))
+      const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' }, caller)))
       const key = this.data.read(snapshot => snapshot.table(attribute.dataClass).row(rowId!)?.key)
       const entity = { __KEY: key, [attribute.name]: value && { ID: id } }
-      const { entities } = await this.write({
+      const save: SaveRequest = {
         kind: 'save',
         dataClass: request.dataClass,
         body: new TextEncoder().encode(JSON.stringify(entity)),
@@ -449,7 +454,8 @@ export class Engine {
         access: request.access,
         owner,
         ...(value && { received: { id, value: encodeBinary(value) } }),
-      })
+      }
+      const { entities } = await this.write(save, caller)
       const failure = entities[0]?.failure
       if (failure) throw new ProtocolError(failure.error)
     } catch (error) {
@@ -483,7 +489,11 @@ export class Engine {
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
     const known = { ...request, access: request.access ?? this.permissions.nobody }
     const dataClass = this.addressed(known.dataClass, known.access)
-    if (this.hooked.onSave(dataClass)) return this.code!.saveAndAnswer(known, output, caller)
+    const isShownWithOthers =
+      output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
+    if (this.hooked.onSave(dataClass) || (this.restricted.size > 0 && isShownWithOthers)) {
+      return this.code!.saveAndAnswer(known, output, caller)
+    }
     const view = this.view(known.access)
     let answer: ReturnType<typeof prepareSaved>
     try {
@@ -493,7 +503,7 @@ export class Engine {
       throw error
     }
     const result = await this.writer.save(known)
-    return this.data.read(snapshot => answer(result, snapshot))
+    return this.data.read(snapshot => answer(result, guarded(snapshot, this.restricted)))
   }
 
   /**
@@ -558,12 +568,16 @@ export class Engine {
    * Locks the one entity that `request` selects for a session, or unlocks it.
    * @throws {ProtocolError} 404: there is none
    */
-  async lock(request: ReadRequest, { lock, holder }: Pick<LockRequest, 'lock' | 'holder'>): Promise<LockResult> {
+  async lock(
+    request: ReadRequest,
+    { lock, holder }: Pick<LockRequest, 'lock' | 'holder'>,
+    caller?: Caller,
+  ): Promise<LockResult> {
     const view = this.view(request.access)
     const { name } = view.dataClass(request.dataClass)
     // A lock holds up those who may change the entity, so it takes the same right.
     if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
-    const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' })))
+    const [rowId] = rowIdsOf(await kept(this.run({ kind: 'rowIds', request, of: 'page' }, caller)))
     return this.writer.lock({ kind: 'lock', dataClass: request.dataClass, rowId: rowId!, lock, holder })
   }
 
@@ -657,7 +671,8 @@ export class Engine {
     const { views } = this
     const { limits } = this.options
     const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * this.inlineCostMs)
-    return read(snapshot => {
+    return read(whole => {
+      const snapshot = isUnrestricted(task) ? whole : guarded(whole, this.restricted)
       const counter = { examined: 0 }
       const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
       const budget = new QueryBudget({ ...limits, timeoutMs, counter })

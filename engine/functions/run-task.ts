@@ -7,6 +7,7 @@ import { saveElements } from '../hooks/save-elements.ts'
 import { type AuthorClass, describeClass } from '../language/describe-classes.ts'
 import { Language } from '../language/language.ts'
 import { planTask } from '../pool/plan-task.ts'
+import { isUnrestricted } from '../pool/tasks.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import { prepareSaved } from '../query/serialise/answer-saved.ts'
 import { openReadStore, type ReadStoreOptions } from '../storage/open-read-store.ts'
@@ -71,8 +72,9 @@ export class TaskRunner {
   run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
     const session = task.session && new TaskSession(task.session, this.surroundings)
     const outcome = outcomeOf(() =>
-      this.scope.language.run({ deadlineAt: Date.now() + deadlineMs, session, access: task.promoted }, () =>
-        this.outcome(task),
+      this.scope.language.run(
+        { deadlineAt: Date.now() + deadlineMs, session, access: task.promoted, isUnrestricted: isOfServer(task) },
+        () => this.outcome(task),
       ),
     )
     try {
@@ -125,6 +127,12 @@ export class TaskRunner {
     language.putCalculated(request)
     return { calculated: slice }
   }
+}
+
+/** What no client asks for sees everything. */
+function isOfServer(task: FunctionTask): boolean {
+  if (task.kind === 'read') return isUnrestricted(task.task)
+  return task.kind === 'calculate' || (task.kind === 'save' && task.request.trusted === true)
 }
 
 function outcomeOf(work: () => TaskOutcome): TaskOutcome {

@@ -41,6 +41,11 @@ export class EventCode {
     return [...this.methods.keys()].some(key => key.startsWith(`${kind} `))
   }
 
+  /** Its methods, of the whole entity. */
+  names(kind: EventKind): readonly string[] {
+    return this.methods.get(keyOf(kind)) ?? []
+  }
+
   /**
    * Runs the code of the given attributes, then that of the entity, up to the first that returns an error.
    * @throws what the code throws, unless that is an error object itself

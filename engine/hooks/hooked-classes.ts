@@ -43,6 +43,11 @@ export class HookedClasses {
     return code?.has('restrict') ? code : undefined
   }
 
+  /** Names of the dataclasses of which not everything may be seen. */
+  get restricted(): ReadonlySet<string> {
+    return new Set([...this.restricting].filter(([, code]) => code.has('restrict')).map(([name]) => name))
+  }
+
   /** Whether a save has to be looked at by code first. */
   onSave(dataClass: DataClass): boolean {
     return remember(this.known.onSave, dataClass, () => {

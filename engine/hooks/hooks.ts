@@ -13,6 +13,7 @@ import { computedValue } from './computed-value.ts'
 import { type DropRequest, dropWithEvents } from './drop.ts'
 import { busyFailure, eventFailure } from './hook-errors.ts'
 import type { HookedClasses } from './hooked-classes.ts'
+import { Restrictions } from './restrict.ts'
 
 /** A save that has begun: names of the attributes that it changes. */
 interface Saving {
@@ -28,6 +29,7 @@ interface Saving {
  * Source: protocol notes, 3.8 and 9.
  */
 export class Hooks implements EntityHooks {
+  readonly visible: EntityHooks['visible']
   private readonly saving = new Map<EntityBase, Saving>()
   /** Saves of an entity by its own events: their end is not that of the save. */
   private readonly refused = new Set<EntityBase>()
@@ -42,7 +44,10 @@ export class Hooks implements EntityHooks {
   constructor(
     readonly classes: HookedClasses,
     readonly onFault: (error: unknown) => void,
-  ) {}
+  ) {
+    const restrictions = new Restrictions(classes)
+    if (classes.restricted.size > 0) this.visible = restrictions.visible.bind(restrictions)
+  }
 
   /** A new entity has been made, in memory. */
   constructed(entity: EntityBase): void {

@@ -150,7 +150,8 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
     get() {
       return internals.related(this, relation, () => {
         const rowId = rowIdOf(this)
-        return rowId === undefined ? null : bindingOf().entity(rowId)
+        const isThere = rowId !== undefined && !language.snapshot.table(target).hidden?.has(rowId)
+        return isThere ? bindingOf().entity(rowId) : null
       })
     },
     set(value) {

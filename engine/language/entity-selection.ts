@@ -10,6 +10,7 @@ import { cellReader } from '../query/execute/cell-reader.ts'
 import { Rows } from '../query/execute/rows.ts'
 import { prepareQuery, type PreparedQuery } from '../query/plan/query-cache.ts'
 import { selectRows } from '../query/select.ts'
+import { visibleOf } from '../storage/restricted-snapshot.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { parseWireDate } from '../storage/wire-value.ts'
 import { valueAt } from './attributes.ts'
@@ -230,7 +231,7 @@ export class SelectionBase implements Iterable<EntityBase> {
           if (related !== undefined) found.push(related as number)
         }
       }
-      rows = RowSet.fromIds(found)
+      rows = visibleOf(RowSet.fromIds(found), snapshot.table(step.target))
     }
     return language.bindings.get(target.target)!.selection(Rows.ofSet(rows))
   }

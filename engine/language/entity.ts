@@ -1,7 +1,9 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { ErrorData } from '../errors.ts'
 import { ProtocolError } from '../errors.ts'
+import type { RowSet } from '../row-set/row-set.ts'
 import { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
 import type { DeleteRequest, DeleteResult, HookedElement, SaveFailure } from '../write/requests.ts'
@@ -19,6 +21,8 @@ import { lockStatus } from '../write/write-errors.ts'
 export interface EntityHooks {
   /** After a value has been assigned. */
   touched?(entity: EntityBase, attribute: StorageAttribute): void
+  /** Rows of a dataclass that the call may see; undefined: all of them. Only there when there is a restriction at all. */
+  readonly visible?: ((dataClass: DataClass, language: Language) => RowSet | undefined) | undefined
   /** A new entity has been made. */
   constructed?(entity: EntityBase): void
   /** @returns why it must not be saved */

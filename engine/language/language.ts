@@ -5,6 +5,7 @@ import type { QueryContext } from '../query/execute/evaluate.ts'
 import { QueryBudget, type RowCounter } from '../query/execute/query-budget.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStore } from '../storage/open-read-store.ts'
+import { RestrictedSnapshot } from '../storage/restricted-snapshot.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import type { View } from '../catalog/view.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
@@ -45,6 +46,8 @@ export interface CallOptions {
   readonly deadlineAt?: number
   /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
   readonly canWrite?: boolean
+  /** True for what the server does by itself: restrict events do not count. */
+  readonly isUnrestricted?: boolean
   /** Undefined: for the server itself. */
   readonly session?: TaskSession | undefined
   /** Whose rights count. Undefined: those of the code itself, which may do everything. */
@@ -77,6 +80,9 @@ export class Language {
   private call: CallOptions | undefined
   private readonly counter: RowCounter = { examined: 0 }
   private open: Snapshot | undefined
+  private seen: RestrictedSnapshot | undefined
+  /** Code may see something else after each write. */
+  private seenVersion = -1
   /** Of the open transaction. */
   private overlay: Overlay | undefined
 
@@ -116,8 +122,20 @@ export class Language {
     return this.call !== undefined
   }
 
-  /** What the call reads. @throws {LanguageErrors.NO_CALL} */
+  /** What the call reads: as much as restrict events let it see. @throws {LanguageErrors.NO_CALL} */
   get snapshot(): Snapshot {
+    const { whole } = this
+    const { hooks } = this.options
+    if (!hooks?.visible || this.call!.isUnrestricted) return whole
+    if (this.seen?.whole !== whole || this.seenVersion !== this.version) {
+      this.seen = new RestrictedSnapshot(whole, dataClass => hooks.visible!(dataClass, this))
+      this.seenVersion = this.version
+    }
+    return this.seen
+  }
+
+  /** The same with what may not be seen. @throws {LanguageErrors.NO_CALL} */
+  get whole(): Snapshot {
     if (!this.call) throw LanguageErrors.NO_CALL()
     if (this.overlay) return this.overlay
     this.open ??= this.options.store.snapshot()
@@ -289,10 +307,11 @@ export class Language {
 
   private freshSnapshot(): Snapshot {
     this.moveOn()
-    return this.snapshot
+    return this.whole
   }
 
   private moveOn(): void {
+    this.seen = undefined
     this.open?.release()
     this.open = undefined
     this.version++

@@ -4,11 +4,12 @@ import { ProtocolError } from '../errors.ts'
 import { CodeNeeded } from '../query/calculated-code.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import { Views } from '../permission/views.ts'
+import { guarded } from '../storage/restricted-snapshot.ts'
 import { openReadStore, type ReadStore, type ReadStoreOptions } from '../storage/open-read-store.ts'
 import type { VectorIndexes } from '../vector/vector-index.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import { planTask } from './plan-task.ts'
-import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
+import { isUnrestricted, type PoolMessage, type PoolOutcome, type PoolThreadOptions } from './tasks.ts'
 
 /** A store as the threads of a pool have it. */
 export type PoolStore = ReadStore & { readonly views: Views }
@@ -41,7 +42,7 @@ export function answerTask(
 
 function answer(
   { task, deadlineAt, slot }: PoolMessage,
-  { limits, cancelled, examined }: PoolThreadOptions,
+  { store: { restricted }, limits, cancelled, examined }: PoolThreadOptions,
   store: () => PoolStore,
   prepare: (snapshot: Snapshot) => void,
 ): Uint8Array {
@@ -52,8 +53,9 @@ function answer(
   budget.examine(0)
   const { views, layouts, read, rest } = store()
   try {
-    return read(snapshot => {
-      prepare(snapshot)
+    return read(whole => {
+      prepare(whole)
+      const snapshot = isUnrestricted(task) ? whole : guarded(whole, restricted)
       return planTask(task, { views, layouts, limits }, { snapshot, budget }).run()
     })
   } finally {

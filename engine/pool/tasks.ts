@@ -20,8 +20,12 @@ export type Task =
   | { readonly kind: 'distinct'; readonly request: ReadRequest; readonly items: readonly PathListItem[] }
   /** The row ids of the page, or of the whole selection: the bytes of a `Uint32Array`. */
   | { readonly kind: 'rowIds'; readonly request: ReadRequest; readonly of: 'page' | 'selection' }
-  /** The whole selection as the members of an entity set, as `encodeMembers` makes them. What is to be shown is checked. */
-  | { readonly kind: 'members'; readonly request: ReadRequest }
+  /** The whole selection as the members of an entity set, as `encodeMembers` makes them. What is to be shown is checked.
+   * `isUnrestricted`: also those that not everybody may see, for a set that is read with restrictions. */
+  | { readonly kind: 'members'; readonly request: ReadRequest; readonly isUnrestricted?: boolean }
+
+/** Whether restrict events do not count for it. */
+export const isUnrestricted = (task: Task): boolean => task.kind === 'members' && task.isUnrestricted === true
 
 /** `workerData` of a thread of the pool. */
 export interface PoolThreadOptions {

@@ -67,6 +67,12 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (name: string, received: string, expected: string) =>
       `the placeholder ${name} holds ${received}; it takes ${expected}`,
   },
+  /** Of a restrict event. What it should have been is not known, so nothing is shown. */
+  BAD_RESTRICTION: {
+    errCode: 1602,
+    http: 500,
+    message: (dataClass: string) => `the restrict event of ${dataClass} gives no selection of ${dataClass}`,
+  },
   /** What a query or order handler gave is no query, or there is no end to it. */
   HANDLER: {
     errCode: 1562,

@@ -20,6 +20,8 @@ export interface ReadStoreOptions {
   wire: WireOptions
   /** Memory for column segments of this thread. */
   cacheBytes: number
+  /** Names of dataclasses of which code says what may be seen: threads without it do not read them. */
+  restricted?: ReadonlySet<string>
   /** What the writer thread keeps for all readers; undefined: there is none. */
   memory?: WebAssembly.Memory | undefined
 }

@@ -24,6 +24,8 @@ export interface TableSnapshot {
   readonly dataClass: DataClass
   /** Rows that exist. */
   readonly live: RowSet
+  /** Rows that exist and may not be seen, which are not among {@link live}; undefined: there is no restriction. */
+  readonly hidden?: RowSet
   /** Every row id is below it. */
   readonly rowIdLimit: number
   /** The row, or undefined when it does not exist (any more). Its bytes are valid until the next read. */

@@ -41,10 +41,8 @@ export default definePlugin({
       const lock = wanted === 'true'
       // The session has to be there as long as its lock.
       if (lock) await sessions.keep(session)
-      const { result, wasNotLocked, blocker } = await engine.lock(request.read, {
-        lock,
-        holder: { owner: session.handle, info, expires },
-      })
+      const holder = { owner: session.handle, info, expires }
+      const { result, wasNotLocked, blocker } = await engine.lock(request.read, { lock, holder }, request.transport)
       if (blocker) return json({ result, __STATUS: { success: false, ...lockStatus(blocker) } })
       return json({ result, __STATUS: { success: true, ...(wasNotLocked && { wasNotLocked }) } })
     })

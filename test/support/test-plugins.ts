@@ -5,5 +5,6 @@ const plugin = (name: string): string => join(process.cwd(), `test/support/plugi
 
 export const staffPlugin = plugin('staff')
 export const hookedPlugin = plugin('hooked')
+export const restrictedPlugin = plugin('restricted')
 export const abusePlugin = plugin('abuse')
 export const visitsPlugin = plugin('visits')

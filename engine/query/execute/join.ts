@@ -1,6 +1,7 @@
 import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { ReferenceCollector } from '../../simd/segment-kernels.ts'
+import { visibleOf } from '../../storage/restricted-snapshot.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type TableSnapshot } from '../../storage/snapshot.ts'
 import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { Operator } from '../plan/physical-plan.ts'
@@ -24,7 +25,8 @@ export function semiJoin(
 ): RowSet {
   const table = context.snapshot.table(relation.dataClass)
   const target = context.snapshot.table(relation.target)
-  const targets = candidates.size < target.live.size ? related(table, relation, candidates, context) : target.live
+  const isSmall = candidates.size < target.live.size
+  const targets = isSmall ? visibleOf(related(table, relation, candidates, context), target) : target.live
   const matches = evaluate(input, relation.target, targets, context)
   if (!matchesNull && costOfReferencing(matches.size, table, target) < candidates.size) {
     return within(referencing(table, relation, matches, context.budget), candidates, table)

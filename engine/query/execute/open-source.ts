@@ -2,6 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { isRelation, isScalarType, type RelationAttribute } from '../../catalog/attribute.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
+import { visibleOf } from '../../storage/restricted-snapshot.ts'
 import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
@@ -56,7 +57,11 @@ export function openSource(
     case 'attribute':
       return attributeSource(source, dataClass, table, view, context)
     case 'set':
-      return { dataClass, rows: Rows.ofMembers(RowSet.revive(source.members), table.live), name: 'in the set' }
+      return {
+        dataClass,
+        rows: Rows.ofMembers(visibleOf(RowSet.revive(source.members), table), table.live),
+        name: 'in the set',
+      }
     case 'rows':
       return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
   }
@@ -64,7 +69,9 @@ export function openSource(
 
 /** Entities that are gone keep their place, as undefined references. */
 function rowsSource({ rowIds, ordered }: SelectionSource & { kind: 'rows' }, table: TableSnapshot): Rows {
-  return Rows.inOrder(ordered ? rowIds : ascending(rowIds), table.live)
+  const { hidden, live } = table
+  const seen = hidden ? rowIds.filter(rowId => !hidden.has(rowId)) : rowIds
+  return Rows.inOrder(ordered ? seen : ascending(seen), live)
 }
 
 const ascending = (rowIds: Uint32Array): Uint32Array =>
@@ -107,7 +114,8 @@ function relatedSource(
   const relations = relationsOf(name, owner, view)
   let rows = RowSet.fromIds([rowOfKey(snapshot.table(owner), from.key)])
   for (const relation of relations) {
-    rows = RowSet.fromIds([...rows].flatMap(rowId => relatedRows(relation, rowId, snapshot)))
+    const related = RowSet.fromIds([...rows].flatMap(rowId => relatedRows(relation, rowId, snapshot)))
+    rows = visibleOf(related, snapshot.table(relation.target))
   }
   const dataClass = relations.at(-1)!.target
   return { dataClass, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }

@@ -1,0 +1,125 @@
+import { company } from '../support/fixtures/company.ts'
+import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
+import { restrictedPlugin } from '../support/test-plugins.ts'
+
+/*
+ * Of the companies 1 to 4, 1 and 2 may be seen. Of the employees 1 to 6 all but 6, who works for company 3; 6 is managed
+ * by 4.
+ */
+const finds = (name: string, get: string, keys: readonly string[]): ProtocolCase => ({ spec: 'P8.9', name, get, keys })
+const gone = (name: string, get: string): ProtocolCase => ({ spec: 'P8.9', name, get, status: 404, errors: [1543] })
+
+const reads: ProtocolCase[] = [
+  finds('a dataclass shows what may be seen', '/Company', ['1', '2']),
+  { spec: 'P8.9', name: 'and counts no more', get: '/Company?$top=1', count: 2 },
+  { spec: 'P8.9', name: 'one entity is there', get: '/Company(1)', has: { name: 'Acme' } },
+  gone('another is not', '/Company(3)'),
+  gone('nor by another attribute', '/Company:code(DE/3)'),
+  gone('nor among several', '/Company(1,3)'),
+  finds('filters find nothing else', '/Company?$filter="ID > 1"', ['2']),
+  finds('by an index', '/Company?$filter="name >= a"', ['1', '2']),
+  finds('by the key', '/Company?$filter="ID = 3"', []),
+  finds('by what is not', '/Company?$filter="not(ID = 1)"', ['2']),
+  finds('by null', '/Company?$filter="founded = null"', []),
+  finds('by objects', '/Company?$filter="info.offices = null"', ['2']),
+  finds('orders neither', '/Company?$orderby=name desc', ['2', '1']),
+  finds('nor an order by an index', '/Company?$orderby=code&$top=3', ['1', '2']),
+  {
+    spec: 'P8.9',
+    name: '$compute',
+    get: '/Company/ID?$compute=$all',
+    json: { ID: { count: 2, sum: 3, average: 1.5, min: 1, max: 2 } },
+  },
+  { spec: 'P8.9', name: 'of texts', get: '/Company/name?$compute=max', text: '"Éclair"' },
+  { spec: 'P8.9', name: '$distinct', get: '/Company/name?$distinct=true', json: ['Acme', 'Éclair'] },
+  finds('restrict events are restricted themselves', '/Employee', ['1', '2', '3', '4', '5']),
+  finds('a path leads to nothing else', '/Employee?$filter="employer.name = zeta"', []),
+  finds('also from many candidates', '/Employee?$filter="employer.ID >= 1"', ['1', '2', '3', '4']),
+  finds('the other way round', '/Employee?$filter="directReports.lastName = Smith"', []),
+  finds('not even by what is not', '/Employee?$filter="not(directReports.lastName = Smith)"', [
+    '1',
+    '2',
+    '3',
+    '4',
+    '5',
+  ]),
+  finds('over two steps', '/Company?$filter="staff.directReports.ID = 6"', []),
+  finds('an order by a relation', '/Employee?$orderby=employer.name desc,ID', ['3', '4', '1', '2', '5']),
+  {
+    spec: 'P8.9',
+    name: '$compute over a relation',
+    get: '/Employee/employer.ID?$compute=$all',
+    has: { 'employer.ID': { count: 4, max: 2 } },
+  },
+  {
+    spec: 'P8.9',
+    name: 'expanded entities',
+    get: '/Employee(4)?$expand=directReports,employer',
+    has: { directReports: { __COUNT: 0, __ENTITIES: [] }, employer: { name: 'Éclair' } },
+  },
+  finds('related entities', '/Employee(4)/directReports?$expand=directReports&$method=subentityset', []),
+  finds('entity sets', '/Company?$method=entityset', ['1', '2']),
+  { spec: 'P8.9', name: 'a restrict event without an answer restricts nothing', get: '/City', count: 4 },
+  { spec: 'P8.9', name: 'a wrong one shows nothing', get: '/Tag', status: 500, errors: [1602] },
+  {
+    spec: 'P8.9',
+    name: 'functions see no more',
+    get: '/Company/seen',
+    json: { result: [[1, 2], 2, null, 0] },
+  },
+  finds('nor selections that they return', '/Employee/chiefs', ['1', '2']),
+  { spec: 'P8.9', name: 'their relations end there', get: '/Employee(5)/chief', json: { result: null } },
+  {
+    spec: 'P8.9',
+    name: 'images and blobs',
+    get: '/Company(3)/contract?$binary=true&$expand=contract',
+    status: 404,
+    errors: [1543],
+  },
+]
+
+const writes: ProtocolCase[] = [
+  {
+    spec: 'P8.9',
+    name: 'what may not be seen cannot be changed',
+    post: '/Company?$method=update',
+    body: { __KEY: '3', __STAMP: 1, revenues: 1 },
+    status: 404,
+    errors: [1543, 1517],
+  },
+  {
+    spec: 'P8.9',
+    name: 'nor told from what is not there',
+    post: '/Company?$method=update',
+    body: { __KEY: '99', __STAMP: 1 },
+    status: 404,
+    errors: [1543, 1517],
+  },
+  { spec: 'P8.9', name: 'nor deleted', post: '/Company(3)?$method=delete', status: 404, errors: [1543] },
+  { spec: 'P8.9', name: 'nor by a filter', post: '/Company?$filter="ID = 3"&$method=delete', json: { ok: true } },
+  { spec: 'P8.9', name: 'nor locked', post: '/Company(3)?$lock=true', status: 404, errors: [1543] },
+  {
+    spec: 'P8.9',
+    name: 'the others can',
+    post: '/Company?$method=update',
+    body: { __KEY: '1', __STAMP: 1, revenues: 1 },
+    has: { __STAMP: 2, revenues: 1 },
+  },
+  {
+    spec: 'P8.9',
+    name: 'the answer to a save is restricted where it shows others',
+    post: '/Employee?$method=update&$expand=directReports',
+    body: { __KEY: '4', __STAMP: 1, salary: 1 },
+    has: { __STAMP: 2, directReports: { __COUNT: 0 } },
+  },
+  {
+    spec: 'P5.7',
+    name: 'deletion control reaches what may not be seen',
+    post: '/Employee(4)?$method=delete',
+    json: { ok: true },
+  },
+]
+
+const config = { plugins: [restrictedPlugin], functions: { threads: 1 } }
+protocolTable('restricted reads', company, reads, { config })
+protocolTable('restricted writes', company, writes, { config })
