@@ -13,7 +13,7 @@ const processes = readdirSync(new URL('bench/processes/', root))
 
 const { status } = spawnSync(
   process.execPath,
-  ['config/build.mjs', '--out', 'dist-bench', '--only', 'bench/run.ts', ...processes, ...plugins],
+  ['config/build.mjs', '--out', 'dist-bench', '--only', 'kernel/api.ts', 'bench/run.ts', ...processes, ...plugins],
   { cwd: fileURLToPath(root), stdio: 'inherit' },
 )
 if (status === 0) await import(new URL('dist-bench/bench/run.js', root).href)

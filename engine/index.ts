@@ -69,7 +69,7 @@ export type { CallerSession } from './pool/query-pool.ts'
 export type { CallResult } from './functions/function-client.ts'
 export { FunctionErrors } from './functions/function-errors.ts'
 export type { ClassModule } from './functions/tasks.ts'
-export { parseJsonBody } from './json-body.ts'
+export { bodyText, parseJsonBody } from './json-body.ts'
 
 /** At once when it was cheap, else as soon as a thread of the pool has done it. */
 export type Promised<T> = T | Promise<T>
@@ -604,10 +604,8 @@ export class Engine {
 
   /** The entity sets that arguments name. Only this thread knows where they are. */
   private async setsIn(args: CallTask['args'], access: Access | undefined): Promise<CallTask['sets']> {
-    if (args === undefined || !Buffer.from(args as Uint8Array).includes('"__DATASET"')) return undefined
-    const ids = Buffer.from(args as Uint8Array)
-      .toString()
-      .matchAll(/"__DATASET"\s*:\s*"([0-9A-Fa-f]{32})"/g)
+    if (!args?.includes('"__DATASET"')) return undefined
+    const ids = args.matchAll(/"__DATASET"\s*:\s*"([0-9A-Fa-f]{32})"/g)
     const sets = new Map<string, { dataClass: string; members: Uint8Array }>()
     for (const [, id] of ids) {
       const { dataClass, set } = await this.entitySets.openAny(id!, access)

@@ -8,9 +8,14 @@ import { EngineErrors } from './engine-errors.ts'
  * @throws {EngineErrors.BAD_JSON} with what the parser says about the place
  */
 export function parseJsonBody(body: Uint8Array): unknown {
-  if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+  const text = bodyText(body)
   return text.trim() === '' ? undefined : parseJson(text)
+}
+
+/** @throws {EngineErrors.BAD_JSON} when it is not UTF-8 */
+export function bodyText(body: Uint8Array): string {
+  if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }
 
 /** @throws {EngineErrors.BAD_JSON} */

@@ -1,4 +1,5 @@
 import {
+  bodyText,
   type CallResult,
   type ClassFunction,
   type Engine,
@@ -31,14 +32,14 @@ export function callFunction(engine: Engine, called: ClassFunction, request: Res
   if (!isLogin(called)) request.demandLogin()
   return isGet
     ? call(engine, called, request, request.parameter('$params'))
-    : request.body().then(body => call(engine, called, request, body.length > 0 ? body : undefined))
+    : request.body().then(body => call(engine, called, request, body.length > 0 ? bodyText(body) : undefined))
 }
 
 async function call(
   engine: Engine,
   called: ClassFunction,
   request: RestRequest,
-  args: Uint8Array | string | undefined,
+  args: string | undefined,
 ): Promise<Reply> {
   const { read, transport } = request
   const keep = request.parameter('$method') === 'entityset'

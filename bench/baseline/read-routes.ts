@@ -94,5 +94,10 @@ export function readRoutes(app: FastifyInstance, { database, globalStamp }: Cont
   app.get<{ Querystring: { department?: string } }>('/employees/compute/salary', ({ query: { department } }) => ({
     salary: department === undefined ? salary.get() : salaryOfDepartment.get(department),
   }))
+  const sum = database.prepare<[number], number>('SELECT sum(salary) FROM Employee WHERE ID <= ?').pluck()
+  app.get<{ Params: { rows: string } }>('/employees/sum/:rows', ({ params }) => sum.get(Number(params.rows)))
+  app.post<{ Body: [number] }>('/functions/sum', ({ body: [rows] }) => ({ result: sum.get(rows) }))
+  app.post<{ Body: [number, number] }>('/functions/add', ({ body: [a, b] }) => ({ result: a + b }))
+
   app.get('/employees/compute/employerID', () => ({ employerID: employerID.get() }))
 }

@@ -1,6 +1,7 @@
 import { aggregateAll, aggregateFiltered } from './aggregate.bench.ts'
 import beginsWith from './begins-with.bench.ts'
 import firstPage from './first-page.bench.ts'
+import { computeSum, functionEntity, functionSumOfAll, functionSumOfEach, functionTrivial } from './function.bench.ts'
 import type { HttpCase } from './http-case.ts'
 import indexedEquality from './indexed-equality.bench.ts'
 import { insertMany, insertOne } from './insert.bench.ts'
@@ -22,6 +23,11 @@ export const HTTP_CASES: readonly HttpCase[] = [
   rangeSorted,
   aggregateAll,
   aggregateFiltered,
+  functionTrivial,
+  functionEntity,
+  computeSum,
+  functionSumOfAll,
+  functionSumOfEach,
   updateOne,
   insertOne,
   insertMany,

@@ -39,6 +39,8 @@ export interface Requests {
 export interface Owes {
   baseline?: number
   bound?: number
+  /** At 32 connections. */
+  perSecond?: number
   p99Ms?: number
   /** Of the requests beside. */
   besideP99Ms?: number

@@ -1,8 +1,12 @@
+import { resolve } from 'node:path'
 import { createServer, type Server } from '../../kernel/main.ts'
 import { worldConfig } from '../world/tesser-store.ts'
 import { answerParent } from './answer-parent.ts'
 import { memory } from './memory.ts'
 import type { ServerQuestions } from './questions.ts'
+
+/** Class functions on the world. A bench runs in the folder of the repository. */
+const FUNCTIONS = resolve('bench/world/functions/index.ts')
 
 /** Tesser as `tesser start` runs it. */
 let server: Server | undefined
@@ -10,7 +14,8 @@ let server: Server | undefined
 answerParent<ServerQuestions>({
   start: async ({ folder }) => {
     const startedAt = performance.now()
-    server = await createServer(worldConfig(folder))
+    const config = worldConfig(folder)
+    server = await createServer({ ...config, plugins: [...config.plugins, { specifier: FUNCTIONS }] })
     await server.engine.memoryFilled()
     return { port: server.port, transport: server.transport, readyMs: performance.now() - startedAt }
   },

@@ -85,6 +85,10 @@ export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): 
   }
   if (baseline) atLeast('baseline', owes.baseline, ours.perSecond / baseline.perSecond)
   if (bound) atLeast('bound', owes.bound, ours.perSecond / bound.perSecond)
+  if (owes.perSecond !== undefined) {
+    const met = ours.perSecond >= owes.perSecond
+    verdicts.push({ case: name, owed: `≥ ${rate(owes.perSecond)}/s`, found: `${rate(ours.perSecond)}/s`, met })
+  }
   within('p99', owes.p99Ms, ours.p99Ms)
   if (ours.beside) within('p99 of the reads beside', owes.besideP99Ms, ours.beside.p99Ms)
   const other = owes.cost && all.find(({ name }) => name === owes.cost!.of)?.targets.ours

@@ -1,7 +1,7 @@
 import { decodeMembers } from '../entity-set/members.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../errors.ts'
-import { parseJson, parseJsonBody } from '../json-body.ts'
+import { parseJson } from '../json-body.ts'
 import type { Binding } from '../language/binding.ts'
 import type { Language } from '../language/language.ts'
 import { Rows } from '../query/execute/rows.ts'
@@ -18,9 +18,8 @@ type JsonObject = Readonly<Record<string, unknown>>
  * Source: protocol notes, 7.2 and 7.3.
  */
 export function readArguments({ args, sets, access }: CallTask, language: Language): unknown[] {
-  if (args === undefined) return []
-  const received = typeof args === 'string' ? parseJson(args) : parseJsonBody(args)
-  return listOf(received).map((value, i) => {
+  if (args === undefined || args.trim() === '') return []
+  return listOf(parseJson(args)).map((value, i) => {
     if (!isObject(value)) return value
     if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
     if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, sets, language)
@@ -29,7 +28,6 @@ export function readArguments({ args, sets, access }: CallTask, language: Langua
 }
 
 function listOf(received: unknown): readonly unknown[] {
-  if (received === undefined) return []
   if (Array.isArray(received)) return received
   if (isObject(received) && Array.isArray(received.params) && Object.keys(received).length === 1) return received.params
   return [received]

@@ -38,8 +38,8 @@ export interface CallTask {
   readonly function: string
   /** With its class, for messages. */
   readonly fullName: string
-  /** As received: UTF-8 JSON, or its text. Undefined: none were given. */
-  readonly args: Uint8Array | string | undefined
+  /** JSON, as received. Undefined: none were given. */
+  readonly args: string | undefined
   /** The entity sets that are named in the arguments, `members` as `encodeMembers` makes them. */
   readonly sets: ReadonlyMap<string, { readonly dataClass: string; readonly members: Uint8Array }> | undefined
   /** The dataclass, the selection or the entity that it is called on, and how a selection that it returns is shown. */
