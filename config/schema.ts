@@ -141,6 +141,17 @@ export const configTable = {
     doc: 'Heap of each of these threads; one that needs more is ended and replaced.',
   }),
 
+  'vector.indexMinRows': integer({
+    default: 20_000,
+    min: 0,
+    doc: 'Entities from which on an index of vectors is made; fewer are scanned as fast.',
+  }),
+  'vector.recall': number({
+    default: 0.995,
+    min: 0,
+    doc: 'Share of the 100 nearest that an index has to find, when it is tried, to be used; beyond 1 none ever is.',
+  }),
+
   'functions.threads': integer({
     default: 0,
     min: 0,

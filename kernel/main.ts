@@ -126,7 +126,7 @@ export async function startServer(
  * @param plugins add dataclasses and code
  */
 export function engineOptions(config: Config, plugins: readonly Plugin[] = []): EngineOptions {
-  const { storage, protocol, query, pool, entitySet, upload } = config
+  const { storage, protocol, query, pool, vector, entitySet, upload } = config
   const { deadlineSeconds, breakerPauseSeconds, ...functions } = config.functions
   return {
     path: config.data,
@@ -146,6 +146,7 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
     imageChanges: storage.imageChanges,
     limits: query,
     pool,
+    vectorIndex: { minRows: vector.indexMinRows, recall: vector.recall },
     entitySets: { ...entitySet, setsPerCreator: config.quota.entitySetsPerSession },
     uploads: upload,
     binaryCacheBytes: storage.binaryCacheBytes,

@@ -71,7 +71,7 @@ function planRead({ request }: Of<'read'>, { views, layouts, limits }: TaskScope
     run() {
       const { output } = request
       // First: a thread without the code of a calculated attribute is not to search in vain.
-      const projection = bindProjection(selection.dataClass, output, view, layouts, limits)
+      const projection = bindProjection(selection.dataClass, output, view, layouts, limits, selection.score)
       const trace = output.describe?.path && selection.filter ? new Trace() : undefined
       const page = runPage(selection, view, { ...context, trace })
       const description = descriptionOf(selection, output, trace)
@@ -181,7 +181,7 @@ function planMembers(
 ): PlannedTask {
   const view = views.of(request.access)
   const selection = planSelection(request, view, context.snapshot)
-  bindProjection(selection.dataClass, request.output, view, layouts, limits)
+  bindProjection(selection.dataClass, request.output, view, layouts, limits, selection.score)
   return {
     usesVectorIndex: usesIndex(selection),
     cost: () => costOfFinding(selection, view, context),

@@ -11,6 +11,7 @@ import { lower } from './plan/lower.ts'
 import { optimizePlan } from './plan/optimize.ts'
 import type { Operator } from './plan/physical-plan.ts'
 import { type PreparedQuery, prepareQuery } from './plan/query-cache.ts'
+import { findSimilarity, type SimilarityPredicate } from './bind/bind-scores.ts'
 import { chooseVectorAccess } from './plan/vector-access.ts'
 import { QueryErrors } from './query-errors.ts'
 import type { ReadRequest } from './request.ts'
@@ -28,6 +29,8 @@ export interface Selection {
   readonly plan: LogicalPlan
   /** Of the plan's filter, when it has one. */
   readonly filter: Operator | undefined
+  /** The first condition of the filter on a vector of the dataclass: `__SCORE` is by it. */
+  readonly score?: SimilarityPredicate | undefined
 }
 
 /** A selection of which a part is sent. */
@@ -66,9 +69,10 @@ export function planSelection(
   const query = prepareQuery(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
   const filter = query.predicate && lower(query.predicate, dataClass, snapshot)
-  if (!filter || request.exact) return { request, dataClass, plan, filter }
+  const score = query.filter && findSimilarity(query.filter, [])
+  if (!filter || request.exact) return { request, dataClass, plan, filter, score }
   const order = page && { keys: query.orderBy, count: page.skip + page.count }
-  return { request, dataClass, plan, filter: chooseVectorAccess(filter, dataClass, snapshot, order) }
+  return { request, dataClass, plan, filter: chooseVectorAccess(filter, dataClass, snapshot, order), score }
 }
 
 /** The same for the page of a request, or the one entity that it asks for. */
@@ -79,8 +83,7 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot): 
     skip: isEntity ? 0 : Math.max(0, request.skip),
     count: isEntity ? 1 : Math.max(0, request.top ?? defaultTopSize ?? DEFAULT_TOP),
   }
-  const { dataClass, plan, filter } = planSelection(request, view, snapshot, page)
-  return { request, dataClass, plan, filter, page, isEntity }
+  return { ...planSelection(request, view, snapshot, page), page, isEntity }
 }
 
 /**

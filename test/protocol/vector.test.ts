@@ -186,6 +186,61 @@ protocolTable('vectors in $filter', passages, [
     '4',
   ]),
   finds('extension', 'nothing is left by its NOT', 'not (embedding > :1)', cosine(null), []),
+  // The score
+  {
+    spec: 'extension',
+    name: 'the score in a list of attributes',
+    get: `/Passage/text,__SCORE?$filter="embedding > :1"&$params='[{"vector":[1,0,0],"threshold":0.9}]'`,
+    has: { __ENTITIES: [{ __KEY: '1', text: 'same', __SCORE: 1 }] },
+  },
+  {
+    spec: 'extension',
+    name: 'the score in $attributes, null without one',
+    get: `/Passage?$filter="embedding <= :1 or page = 6"&$params='[{"vector":[0,1,0],"metric":"euclidean","threshold":0}]'&$attributes=__SCORE`,
+    has: {
+      __ENTITIES: [
+        { __KEY: '3', __SCORE: 0 },
+        { __KEY: '6', __SCORE: null },
+      ],
+    },
+  },
+  {
+    spec: 'extension',
+    name: 'the score beside whole entities, as an array',
+    get: `/Passage/*,__SCORE?$filter="embedding > :1"&$params='[{"vector":[0,0,2],"metric":"dot","threshold":-1}]'&$asArray=true&$top=1`,
+    has: [{ text: 'same', __SCORE: 0 }],
+  },
+  {
+    spec: 'extension',
+    name: 'no score without a condition',
+    get: '/Passage/__SCORE',
+    status: 404,
+    errors: [1500, 1804],
+  },
+  {
+    spec: 'extension',
+    name: 'no score of a related entity',
+    get: `/Passage?$filter="embedding > :1"&$params='[{"vector":[1,0,0]}]'&$attributes=book.__SCORE`,
+    status: 404,
+    errors: [1500, 1804],
+  },
+  // Exactly
+  finds(
+    'extension',
+    '$exact changes nothing without an index',
+    'embedding > :1',
+    cosine(0.5),
+    ['1', '2', '7'],
+    '&$exact=true',
+  ),
+  {
+    spec: 'P2.14',
+    name: 'the plan of a scan',
+    get: `/Passage?$filter="embedding > :1 and page < 3"&$params='[{"vector":[1,0,0]}]'&$queryplan=true`,
+    has: {
+      __queryPlan: { And: [{ item: '[index : Passage.page ] < 3' }, { item: 'Passage.embedding cosine > 0.5' }] },
+    },
+  },
   // What is refused
   refuses(
     'P2.12',

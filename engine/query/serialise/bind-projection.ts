@@ -20,6 +20,7 @@ import {
   entityTemplate,
   type Projection,
   type PropertyTree,
+  type ScoreValue,
   type ValueSource,
   valueTemplate,
 } from './projection.ts'
@@ -31,6 +32,12 @@ export interface ProjectionLimits {
   /** Size of an answer, with the related rows that are collected for it. */
   maxAnswerBytes: number
 }
+
+/**
+ * In an attribute list, as an extension: the score of each entity by the first condition of the filter on a vector of the
+ * dataclass. No attribute can have such a name.
+ */
+const SCORE = '__SCORE'
 
 /** Relations that one request expands, all levels together. Each costs a pass over its rows. */
 const MAX_RELATIONS = 200
@@ -59,10 +66,13 @@ export function bindProjection(
   view: View,
   layouts: ReadonlyMap<DataClass, RowLayout>,
   limits: ProjectionLimits,
+  score?: Omit<ScoreValue, 'kind'>,
 ): Projection {
   const { attributes, expand, form, pretty = false } = output
   const lists = attributes || expand ? JSON.stringify([attributes, expand]) : ''
-  if (lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits)
+  // A score is of one query.
+  const isScored = attributes?.items.some(({ path }) => path[0] === SCORE)
+  if (isScored || lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits, score)
   const kept = keptProjections.get(view) ?? new Map<string, Projection>()
   keptProjections.set(view, kept)
   const { maxAnswerBytes, maxExpandDepth } = limits
@@ -87,13 +97,14 @@ function bind(
   view: View,
   layouts: ReadonlyMap<DataClass, RowLayout>,
   limits: ProjectionLimits,
+  score?: Omit<ScoreValue, 'kind'>,
 ): Projection {
   return {
     form: output.form,
     pretty: output.pretty ?? false,
     maxBytes: limits.maxAnswerBytes,
     layouts,
-    entity: new ProjectionBinder(dataClass, output, view, layouts, limits.maxExpandDepth).bind(),
+    entity: new ProjectionBinder(dataClass, output, view, layouts, limits.maxExpandDepth, score).bind(),
   }
 }
 
@@ -107,6 +118,7 @@ class ProjectionBinder {
     private readonly view: View,
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
     private readonly maxDepth: number,
+    private readonly score: Omit<ScoreValue, 'kind'> | undefined,
   ) {}
 
   bind(): EntityTemplate {
@@ -131,7 +143,14 @@ class ProjectionBinder {
       const value = this.value(attribute, listed?.members.get(attribute.name), expanded.get(attribute))
       if (value) values.push({ name: attribute.name, value })
     }
+    if (listed?.members.has(SCORE) && this.depth === 0) values.push({ name: SCORE, value: this.scoreValue() })
     return entityTemplate(this.layout(dataClass), values)
+  }
+
+  private scoreValue(): ScoreValue {
+    const { score } = this
+    if (!score || score.attribute.dataClass !== this.dataClass) this.failList(SerialiseErrors.NO_SCORE())
+    return { kind: 'score', attribute: score!.attribute, similarity: score!.similarity }
   }
 
   private listedAttributes(dataClass: DataClass, listed: PathTree | undefined): Set<Attribute> {
@@ -139,6 +158,7 @@ class ProjectionBinder {
     if (!listed) return new Set(all)
     const found = new Set<Attribute>()
     for (const name of listed.members.keys()) {
+      if (name === SCORE && this.depth === 0) continue
       if (name === '*') for (const attribute of all) found.add(attribute)
       else found.add(this.view.attribute(dataClass, name) ?? this.failList(this.unknown(dataClass, name)))
     }

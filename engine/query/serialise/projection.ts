@@ -1,7 +1,8 @@
-import type { CalculatedAttribute, RelatedEntitiesAttribute } from '../../catalog/attribute.ts'
+import type { CalculatedAttribute, RelatedEntitiesAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
 import { ROW_HEAD } from '../../storage/snapshot.ts'
+import type { Similarity } from '../../vector/similarity.ts'
 import type { Output } from '../request.ts'
 
 /**
@@ -51,6 +52,7 @@ export type Part =
 export type ValueSource =
   | { readonly kind: 'slot'; readonly slot: number }
   | { readonly kind: 'null' }
+  | ScoreValue
   /** Some properties of an object. */
   | { readonly kind: 'properties'; readonly slot: number; readonly properties: PropertyTree }
   | RelatedValue
@@ -60,6 +62,13 @@ export type PropertyTree = ReadonlyMap<string, PropertyTree>
 
 /** What is written before the entity that it belongs to. */
 export type RelatedValue = RelatedEntityValue | RelatedEntitiesValue | CalculatedValue
+
+/** The score of a vector of the row, null without one. */
+export interface ScoreValue {
+  readonly kind: 'score'
+  readonly attribute: StorageAttribute
+  readonly similarity: Similarity
+}
 
 /** What code computes, which may read other entities. */
 export interface CalculatedValue {

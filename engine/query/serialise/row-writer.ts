@@ -3,6 +3,8 @@ import { PREFETCHED, type Snapshot } from '../../storage/snapshot.ts'
 import { calculatedText } from '../calculated-code.ts'
 import type { QueryBudget } from '../execute/query-budget.ts'
 import type { ByteWriter } from './byte-writer.ts'
+import { vectorReader } from '../../vector/read-vectors.ts'
+import { scoreOf } from '../../vector/similarity.ts'
 import type {
   CalculatedValue,
   EntityTemplate,
@@ -11,6 +13,7 @@ import type {
   RelatedEntitiesValue,
   RelatedEntityValue,
   RelatedValue,
+  ScoreValue,
   Template,
   ValueSource,
 } from './projection.ts'
@@ -58,6 +61,9 @@ export class RowWriter {
   private readonly fragments = new Map<RelatedValue, Map<number, Fragment>>()
   private readonly members = new Map<RelatedEntitiesValue, Map<number, Members>>()
   private keptBytes = 0
+
+  /** Of the one attribute that a score is asked of. */
+  private readVector: ReturnType<typeof vectorReader> | undefined
 
   /** Entities as `$asArray` shows them. */
   private readonly isArray: boolean
@@ -160,6 +166,12 @@ export class RowWriter {
     }
   }
 
+  private scoreText({ attribute, similarity }: ScoreValue, rowId: number): string {
+    this.readVector ??= vectorReader(this.snapshot.table(attribute.dataClass), attribute)
+    const vector = this.readVector(rowId)
+    return String((vector && scoreOf(similarity, vector)) ?? null)
+  }
+
   private value(value: ValueSource, row: RowView, rowId: number): void {
     const out = this.out
     switch (value.kind) {
@@ -168,6 +180,9 @@ export class RowWriter {
         break
       case 'null':
         out.copy(NULL)
+        break
+      case 'score':
+        out.text(this.scoreText(value, rowId))
         break
       case 'properties':
         out.text(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)))

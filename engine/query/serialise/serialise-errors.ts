@@ -15,6 +15,11 @@ export const SerialiseErrors = defineErrors('SERIALISE', {
     message: (name: string, dataClass: string) =>
       `"${name}" of ${dataClass} is neither a relation nor an object: no name can follow it`,
   },
+  NO_SCORE: {
+    errCode: 1500,
+    http: 404,
+    message: () => 'there is no "__SCORE": the filter has no condition on a vector of the dataclass',
+  },
   NOT_EXPANDABLE: {
     errCode: 1500,
     http: 404,
