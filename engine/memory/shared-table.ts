@@ -5,7 +5,7 @@ import { RowSet } from '../row-set/row-set.ts'
 import type { ColumnCache } from '../storage/column-cache.ts'
 import { type RowLayout, rowBytes } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
-import type { SegmentKernels } from '../simd/segment-kernels.ts'
+import type { ByteSink, SegmentKernels } from '../simd/segment-kernels.ts'
 import {
   type Column,
   type ColumnAttribute,
@@ -111,17 +111,13 @@ export class SharedTable implements TableSnapshot, TablePages {
     return new RowView(this.layout, this.cache.heap.bytes, start, start + this.words[address >>> 2]!, true)
   }
 
-  copyEntities(
-    rowIds: Uint32Array,
-    slices: Uint32Array,
-    write: (bytes: Uint8Array, start: number, end: number) => void,
-  ): number {
+  copyEntities(rowIds: Uint32Array, slices: Uint32Array, sink: ByteSink): number {
     const list = this.words[this.directory + TABLE_ROWS]!
     const { kernels } = this.cache
     if (list === 0 || !kernels) return 0
     const dead = rowIds.findIndex(rowId => !this.isLive(rowId))
     const addresses = this.rowAddresses(list, dead < 0 ? rowIds : rowIds.subarray(0, dead))
-    return kernels.copyRows(addresses, rowBytes(this.layout), slices, write)
+    return kernels.copyRows(addresses, rowBytes(this.layout), slices, sink)
   }
 
   prefetch(rowIds: Uint32Array): void {

@@ -2,7 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
-import type { SegmentKernels } from '../simd/segment-kernels.ts'
+import type { ByteSink, SegmentKernels } from '../simd/segment-kernels.ts'
 import type { VectorIndexes } from '../vector/vector-index.ts'
 import type { RowView } from './row-view.ts'
 
@@ -36,14 +36,9 @@ export interface TableSnapshot {
    * Copies what is sent of rows, as entities with commas between: `{`, slices of the row's text, `}`.
    * @param slices slots from the first of each pair up to the second, which is not among them; {@link ROW_HEAD} is the
    * start of the row. Ascending
-   * @param write gets bytes `start` … `end - 1`, valid until it returns
    * @returns number of rows copied: fewer where one has to be read by itself
    */
-  copyEntities?(
-    rowIds: Uint32Array,
-    slices: Uint32Array,
-    write: (bytes: Uint8Array, start: number, end: number) => void,
-  ): number
+  copyEntities?(rowIds: Uint32Array, slices: Uint32Array, sink: ByteSink): number
   /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
   column(attribute: ColumnAttribute): Column
   /**

@@ -116,7 +116,7 @@ export class RowWriter {
     if (!slices || this.isArray) return 0
     this.budget?.examine(0)
     const table = this.snapshot.table(dataClass)
-    return table.copyEntities?.(rowIds, slices, (bytes, start, end) => this.out.copy(bytes, start, end)) ?? 0
+    return table.copyEntities?.(rowIds, slices, this.out) ?? 0
   }
 
   /** An entity with its braces, as it stands in lists and inside others. */
