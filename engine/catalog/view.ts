@@ -28,10 +28,13 @@ export class View {
   readonly dataClasses: readonly DataClass[]
   private readonly classes = new Map<DataClass, ClassView>()
 
-  /** @param showsPrivate private names exist too, as they do for the server's own code */
+  /**
+   * @param policy undefined: everything is allowed
+   * @param showsPrivate private names exist too, as they do for the server's own code
+   */
   constructor(
     readonly catalog: Catalog,
-    private readonly policy: Policy,
+    private readonly policy: Policy | undefined,
     private readonly showsPrivate = false,
   ) {
     this.dataClasses = catalog.dataClasses.filter(dataClass => this.shows(dataClass))
@@ -66,17 +69,26 @@ export class View {
 
   shows(what: DataClass | Attribute): boolean {
     if ('dataClass' in what) return this.attribute(what.dataClass, what.name) === what
-    return this.includes(what) && this.policy('read', what)
+    return this.includes(what) && this.allows('read', what)
   }
 
   /** Whatever can be read: an update or a deletion needs that besides. */
   may(action: DataAction, dataClass: DataClass, attribute?: Attribute): boolean {
-    return this.policy(action, dataClass) && (!attribute || this.policy(action, dataClass, attribute))
+    return this.allows(action, dataClass) && (!attribute || this.allows(action, dataClass, attribute))
   }
 
   /** Not hidden by the model. */
   includes({ scope }: DataClass | Attribute): boolean {
     return this.showsPrivate || scope === 'public'
+  }
+
+  /** Whether there may be something that is not allowed. */
+  get isRestricted(): boolean {
+    return this.policy !== undefined
+  }
+
+  private allows(action: DataAction, dataClass: DataClass, attribute?: Attribute): boolean {
+    return !this.policy || this.policy(action, dataClass, attribute)
   }
 
   private of(dataClass: DataClass): ClassView {
@@ -98,14 +110,14 @@ export class View {
    * whatever it stands for, but a relation at its end is a link.
    */
   private isReadable(attribute: Attribute): boolean {
-    const allows = (other: Attribute): boolean => this.policy('read', other.dataClass, other)
+    const allows = (other: Attribute): boolean => this.allows('read', other.dataClass, other)
     if (!this.includes(attribute) || !allows(attribute)) return false
     const end = attribute.kind === 'alias' ? attribute.target : attribute
     if (!isRelation(end)) return true
     // A link that an alias ends with may be private by itself: it reads as null then.
-    if (attribute.kind === 'alias') return this.policy('read', end.target)
+    if (attribute.kind === 'alias') return this.allows('read', end.target)
     const { foreignKey } = end.kind === 'relatedEntity' ? end : end.inverse
-    return this.includes(end.target) && this.policy('read', end.target) && allows(foreignKey)
+    return this.includes(end.target) && this.allows('read', end.target) && allows(foreignKey)
   }
 }
 
@@ -114,8 +126,7 @@ const views = new WeakMap<Catalog, { client: View; code: View }>()
 function viewsOf(catalog: Catalog): { client: View; code: View } {
   let known = views.get(catalog)
   if (!known) {
-    const all = () => true
-    known = { client: new View(catalog, all), code: new View(catalog, all, true) }
+    known = { client: new View(catalog, undefined), code: new View(catalog, undefined, true) }
     views.set(catalog, known)
   }
   return known

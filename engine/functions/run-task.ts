@@ -10,6 +10,7 @@ import { planTask } from '../pool/plan-task.ts'
 import { isUnrestricted } from '../pool/tasks.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import { prepareSaved } from '../query/serialise/answer-saved.ts'
+import type { Access } from '../permission/views.ts'
 import { openReadStore, type ReadStoreOptions } from '../storage/open-read-store.ts'
 import { type LinkEnd, WriterLink } from '../write/writer-link.ts'
 import { SetCounts } from '../entity-set/set-counts.ts'
@@ -18,7 +19,7 @@ import type { Environment } from '../storage/environment.ts'
 import { runCall } from './run-call.ts'
 import type { CalculateTask, FunctionOutcome, FunctionTask, SaveTask, TaskOutcome } from './tasks.ts'
 
-function sessionSurroundings(environment: Environment): SessionSurroundings {
+function sessionSurroundings(environment: Environment): Omit<SessionSurroundings, 'expand'> {
   return {
     hasToken(hash) {
       environment.root.resetReadTxn()
@@ -28,7 +29,6 @@ function sessionSurroundings(environment: Environment): SessionSurroundings {
       environment.root.resetReadTxn()
       return new SetCounts(environment).of(session)
     },
-    expand: ({ privileges }) => privileges,
   }
 }
 
@@ -49,7 +49,7 @@ interface RunnerOptions {
 /** Does tasks, each on the newest state of the data, and turns whatever they throw into an outcome. */
 export class TaskRunner {
   private readonly scope: FunctionScope
-  private readonly surroundings: SessionSurroundings
+  private readonly surroundings: Omit<SessionSurroundings, 'expand'>
   private readonly hooks: Hooks
 
   constructor({ open, classes, connectWriter, onFault }: RunnerOptions) {
@@ -70,7 +70,9 @@ export class TaskRunner {
   }
 
   run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
-    const session = task.session && new TaskSession(task.session, this.surroundings)
+    const { views } = this.scope.language
+    const expand: SessionSurroundings['expand'] = rights => views.expand(accessOf(task), rights)
+    const session = task.session && new TaskSession(task.session, { ...this.surroundings, expand })
     const outcome = outcomeOf(() =>
       this.scope.language.run(
         { deadlineAt: Date.now() + deadlineMs, session, access: task.promoted, isUnrestricted: isOfServer(task) },
@@ -133,6 +135,21 @@ export class TaskRunner {
 function isOfServer(task: FunctionTask): boolean {
   if (task.kind === 'read') return isUnrestricted(task.task)
   return task.kind === 'calculate' || (task.kind === 'save' && task.request.trusted === true)
+}
+
+/** The rights of who asks. */
+function accessOf(task: FunctionTask): Access | undefined {
+  switch (task.kind) {
+    case 'call':
+      return task.access
+    case 'read':
+      return task.task.request.access
+    case 'save':
+    case 'drop':
+      return task.request.access
+    case 'calculate':
+      return undefined
+  }
 }
 
 function outcomeOf(work: () => TaskOutcome): TaskOutcome {

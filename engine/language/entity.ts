@@ -67,6 +67,13 @@ let isMaking = false
 let nextRowId: number | undefined
 let nextReading: Reading | undefined
 
+/** An entity that is to be saved. */
+interface Saving {
+  readonly entity: EntityBase
+  /** Names of attributes that were assigned before its events ran. */
+  readonly assigned: readonly string[]
+}
+
 /** What is kept of an entity beside its row. */
 interface More {
   /** Assigned and not saved. */
@@ -335,15 +342,15 @@ export class EntityBase {
   }
 
   /** What the writer gets: which entities, and what code has made of them. */
-  static toSave(entities: readonly EntityBase[]): { elements: object[]; hooked: HookedElement[] } {
+  static toSave(entities: readonly Saving[]): { elements: object[]; hooked: HookedElement[] } {
     const elements: object[] = []
     const hooked: HookedElement[] = []
-    for (const entity of entities) {
+    for (const { entity, assigned } of entities) {
       const row = entity.#load()
       const seen = row ? entity.#sentStamp(row) : 0
       elements.push(row ? { __KEY: row.key, __STAMP: seen } : {})
       const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
-      hooked.push({ seen, values: Object.fromEntries(values), unchanged: [] })
+      hooked.push({ seen, values: Object.fromEntries(values), assigned, unchanged: [] })
     }
     return { elements, hooked }
   }
@@ -370,23 +377,26 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   if (!first) return []
   const { language, dataClass } = first[BINDING]
   const { hooks } = language.options
-  const failures = entities.map(entity => hooks?.beforeSave?.(entity))
-  const waiting = entities.filter((entity, i) => !failures[i] && !isUnchanged(entity))
+  // What events assign needs nobody's leave.
+  const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
+  const failures = entities.map(entity => language.unrestricted(() => hooks?.beforeSave?.(entity)))
+  const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
   const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
   for (const [i, { rowId, row, failure }] of results.entries()) {
-    if (failure) failures[entities.indexOf(waiting[i]!)] = failure
-    else EntityBase.saved(waiting[i]!, rowId!, row!)
+    const { entity } = waiting[i]!
+    if (failure) failures[entities.indexOf(entity)] = failure
+    else EntityBase.saved(entity, rowId!, row!)
   }
   return entities.map((entity, i) => {
     const failure = failures[i]
-    hooks?.afterSave?.(entity, failure)
+    language.unrestricted(() => hooks?.afterSave?.(entity, failure))
     return failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
   })
 }
 
 const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
 
-function send(language: Language, dataClass: string, entities: readonly EntityBase[]) {
+function send(language: Language, dataClass: string, entities: readonly Saving[]) {
   const { elements, hooked } = EntityBase.toSave(entities)
   const body = Buffer.from(JSON.stringify(elements))
   return language.save({ dataClass, body, mode: 'update', atomic: false, trusted: true, hooked }).entities

@@ -151,7 +151,7 @@ export class Language {
 
   /** What exists for the code that runs. */
   get view(): View {
-    return this.views.of(this.call?.access, 'code')
+    return this.views.of(this.access, 'code')
   }
 
   /** Whether there may be something that it may not do. */
@@ -269,9 +269,15 @@ export class Language {
     }
   }
 
+  /** With what the code has promoted itself. */
+  private get access(): Access | undefined {
+    const { access, session } = this.call ?? {}
+    return access && session ? this.views.promoted(access, session.promotedPrivileges) : access
+  }
+
   /** Of the code that runs, for the writer. */
   private get rights(): Pick<SaveRequest, 'access' | 'owner'> {
-    return { access: this.call?.access, owner: this.call?.session?.id }
+    return { access: this.access, owner: this.call?.session?.id }
   }
 
   private written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {

@@ -175,7 +175,12 @@ export class TaskSession implements CallSession {
   }
 
   hasPrivilege(name: string): boolean {
-    return this.expanded.includes(name) || [...this.promoted.values()].includes(name)
+    const isName = (other: string): boolean => other.toLowerCase() === name.toLowerCase()
+    return this.expanded.some(isName) || this.promotedPrivileges.some(isName)
+  }
+
+  get promotedPrivileges(): readonly string[] {
+    return [...this.promoted.values()]
   }
 
   promote(name: string): number {

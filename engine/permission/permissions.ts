@@ -10,7 +10,7 @@ import {
   Roles,
   WEB_ADMIN,
 } from './roles.ts'
-import { type Access, privilegesOf } from './views.ts'
+import { type Access, decisive, privilegesOf, withPrivileges } from './views.ts'
 
 /** Distinct sets of rights that are remembered. */
 const MAX_ACCESSES = 1000
@@ -83,18 +83,11 @@ export class Permissions {
   promoted(called: ClassFunction, access: Access | undefined): Access | undefined {
     const promoted = (access && this.roles?.promotedBy(resourcesOf(called))) ?? []
     if (!access || promoted.length === 0) return access
-    const roles = this.roles!
-    return this.accessWith(
-      roles,
-      new Set([...privilegesOf(access), ...roles.expand({ privileges: promoted, roles: [] })]),
-    )
+    return withPrivileges(access, this.roles!, promoted)
   }
 
   private accessWith(roles: Roles, expanded: ReadonlySet<string>): Access {
-    const privileges = [...expanded]
-      .filter(name => roles.decides(name))
-      .sort()
-      .join(',')
+    const privileges = decisive(roles, expanded)
     let access = this.accesses.get(privileges)
     if (!access) {
       if (this.accesses.size >= MAX_ACCESSES) this.accesses.delete(this.accesses.keys().next().value!)

@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/dataclass.ts'
 import { type Policy, publicView, View, wholeView } from '../catalog/view.ts'
-import { ofDataClass, Roles } from './roles.ts'
+import { type Granted, ofDataClass, Roles } from './roles.ts'
 import type { RolesDocument } from './roles-schema.ts'
 
 /** Whose rights count, as plain data for any thread. */
@@ -39,6 +39,19 @@ export class Views {
     return view
   }
 
+  /** Every privilege that comes with what was granted, as the file spells it; without a file as it was granted. */
+  expand(access: Access | undefined, granted: Granted): string[] {
+    if (!access) return [...granted.privileges]
+    const roles = this.rolesOf(access)
+    return [...roles.expand(granted)].map(name => roles.spelled(name))
+  }
+
+  /** The same rights, and those that come with some privileges besides. */
+  promoted(access: Access, privileges: readonly string[]): Access {
+    if (privileges.length === 0) return access
+    return withPrivileges(access, this.rolesOf(access), privileges)
+  }
+
   private rolesOf({ version, roles }: Access): Roles {
     if (this.current?.version === version) return this.current.roles
     const read = new Roles(JSON.parse(Buffer.from(new Uint8Array(roles).slice()).toString()) as RolesDocument)
@@ -49,6 +62,18 @@ export class Views {
 
 export const privilegesOf = ({ privileges }: Access): ReadonlySet<string> =>
   new Set(privileges === '' ? [] : privileges.split(','))
+
+export function withPrivileges(access: Access, roles: Roles, privileges: readonly string[]): Access {
+  const added = roles.expand({ privileges, roles: [] })
+  return { ...access, privileges: decisive(roles, [...privilegesOf(access), ...added]) }
+}
+
+/** Those that make a difference, as {@link Access.privileges} has them. */
+export const decisive = (roles: Roles, privileges: Iterable<string>): string =>
+  [...new Set(privileges)]
+    .filter(name => roles.decides(name))
+    .sort()
+    .join(',')
 
 const policyOf =
   (roles: Roles, privileges: ReadonlySet<string>): Policy =>

@@ -44,8 +44,12 @@ export interface WriteJob {
   fail(error: ErrorData): void
 }
 
-/** A request that failed before it came to a transaction. */
-export const failedJob = (error: ErrorData): WriteJob => ({ outcome: error, step: () => () => {}, fail: () => {} })
+/** A request that is over before it came to a transaction. */
+export const endedJob = (outcome: WriteResult | ErrorData): WriteJob => ({
+  outcome,
+  step: () => () => {},
+  fail: () => {},
+})
 
 export class SaveJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined

@@ -64,6 +64,8 @@ export interface HookedElement {
    * calculated attributes too.
    */
   values: Record<string, unknown>
+  /** Names of those of the values that were assigned with the rights of the caller, and not by events. */
+  assigned?: readonly string[]
   /** Calculated attributes that came with the value that they have. */
   unchanged: readonly string[]
   /** Why the entity is not to be saved. */

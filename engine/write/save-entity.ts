@@ -138,7 +138,7 @@ class Saver {
       else this.problems.push(this.unknown(name))
     }
     for (const [name, json] of Object.entries(hooked?.values ?? {}))
-      this.make(dataClass.attributesByName.get(name), json)
+      this.make(dataClass.attributesByName.get(name), json, hooked?.assigned?.includes(name) ?? false)
     for (const [relation, key] of this.sentRelations) this.changeRelation(relation, key)
     if (!this.old) this.fill()
     this.link()
@@ -168,6 +168,16 @@ class Saver {
   private mayChange(attribute: Attribute): boolean {
     const { dataClass, view } = this.context
     return view.may(this.old ? 'update' : 'create', dataClass, attribute)
+  }
+
+  /** Whether it may be given another value. */
+  private mayGive(attribute: StorageAttribute): boolean {
+    const { dataClass, transaction, view } = this.context
+    if (!view.isRestricted || this.made.has(attribute)) return true
+    if (this.old && !view.shows(attribute)) return false
+    // Whoever may change only one of a relation and its foreign key may change neither: they are one value.
+    const relations = transaction.layout(dataClass).references.filter(({ foreignKey }) => foreignKey === attribute)
+    return [attribute, ...relations].every(guard => this.mayChange(guard))
   }
 
   /** Reads what was sent for one attribute. */
@@ -217,16 +227,18 @@ class Saver {
     }
   }
 
-  private make(attribute: Attribute | undefined, json: unknown): void {
+  /** @param isGuarded with the rights of the caller */
+  private make(attribute: Attribute | undefined, json: unknown, isGuarded: boolean): void {
     if (attribute?.kind !== 'storage') throw new Error(`code can only set storage attributes, not ${attribute?.name}`)
     for (const relation of this.sentRelations.keys()) {
       if (relation.foreignKey === attribute) this.sentRelations.delete(relation)
     }
-    this.made.add(attribute)
+    if (!isGuarded) this.made.add(attribute)
     const value = convertValue(attribute, json, true)
     if (value instanceof ProtocolError) this.reject(attribute, value)
     else if (attribute === attribute.dataClass.key) this.change(attribute, value)
     else if (sameValue(this.stored(attribute), value)) this.changes.delete(attribute)
+    else if (!this.mayGive(attribute)) this.refuse(attribute)
     else this.changes.set(attribute, value)
   }
 
@@ -252,12 +264,8 @@ class Saver {
 
   private change(attribute: StorageAttribute, value: Value): void {
     if (sameValue(this.stored(attribute), value)) return
-    const relations = this.context.transaction.layout(attribute.dataClass).references
-    // Whoever may change only one of a relation and its foreign key may change neither: they are one value.
-    const guards = [attribute, ...relations.filter(({ foreignKey }) => foreignKey === attribute)]
-    if (!this.made.has(attribute) && !guards.every(guard => this.mayChange(guard))) {
-      this.refuse(attribute)
-    } else if (this.old && attribute === attribute.dataClass.key) {
+    if (!this.mayGive(attribute)) this.refuse(attribute)
+    else if (this.old && attribute === attribute.dataClass.key) {
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is the primary key'))
     } else if (attribute.readOnly && !(this.context.trusted && !attribute.calculation)) {
       const reason = attribute.calculation ? 'it is calculated' : 'it is read-only'

@@ -9,8 +9,8 @@ import { Views } from '../permission/views.ts'
 import {
   CalculatedJob,
   DeleteJob,
+  endedJob,
   FreeLocksJob,
-  failedJob,
   LockJob,
   SaveJob,
   SideJob,
@@ -81,12 +81,14 @@ export class Writer {
       const view = this.views.of(request.access, request.kind === 'delete' || request.trusted ? 'code' : 'client')
       const dataClass = this.dataClass(request.dataClass, view)
       if (request.kind === 'delete') {
-        if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
+        if (!view.may('drop', dataClass)) {
+          return endedJob({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
+        }
         return new DeleteJob(request, dataClass, view)
       }
       return new SaveJob(request, dataClass, parseBody(request.body, dataClass), view)
     } catch (error) {
-      return failedJob(this.errorData(error))
+      return endedJob(this.errorData(error))
     }
   }
 

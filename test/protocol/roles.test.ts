@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
+import { guardedPlugin, staffPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
 
 /** Who may do what: roles.json over HTTP. Source: protocol notes, 8.2 and 8.4. */
@@ -110,4 +110,184 @@ t.test('a dataclass that may not be read does not exist, and neither do relation
     ['Employee', 'Tag', 'City'],
   )
   t.match((await server.as('GET', '/Employee(1)?$expand=employer')).json, { employer: { name: 'Acme' } })
+})
+
+const employee = (...actions: string[]) => ({
+  applyTo: 'Employee',
+  type: 'dataclass',
+  ...Object.fromEntries(actions.map(action => [action, ['hr']])),
+})
+
+t.test('what may not be created, changed or deleted stays as it is, with 401 and the code of it', async t => {
+  const server = await open(
+    t,
+    allowed(
+      employee('create', 'update', 'drop'),
+      { applyTo: 'Company.revenues', type: 'attribute', update: ['boss'], create: ['boss'], drop: ['boss'] },
+      { applyTo: 'Company.founded', type: 'attribute', read: ['boss'] },
+    ),
+    ['hr'],
+  )
+  const update = (values: object) => server.post('/Employee?$method=update', values)
+  const changed = await update({ __KEY: '1', __STAMP: 1, salary: 1 })
+  t.equal(changed.status, 401)
+  t.same(codes(changed), [1558, 1517])
+  t.match(changed.json, { __STATUS: { status: 1, statusText: 'Permission Error', success: false }, salary: 90_000 })
+  t.same(codes(await update({ lastName: 'New' })), [1559, 1534])
+  t.same(codes(await server.post('/Employee(1)?$method=delete')), [1560])
+  t.same(codes(await server.post('/Employee?$method=delete')), [1560])
+  t.same(codes(await server.post('/Employee(1)?$lock=true')), [1558], 'a lock needs the right to change')
+  t.same(codes(await server.send('DELETE', '/Employee(1)/photo?$imageformat=best')), [1558, 1517])
+  t.same(codes(await update({ __KEY: '999', __STAMP: 1, salary: 1 })), [1543, 1517])
+  const both = await server.post('/Employee?$method=update&$atomic=true', [
+    { lastName: 'A' },
+    { __KEY: '1', __STAMP: 1 },
+  ])
+  t.same(
+    both.json.__ENTITIES.map((each: { __STATUS: { status: number } }) => each.__STATUS.status),
+    [1, 1],
+  )
+  t.equal((await server.get('/Employee?$compute=count')).json, 6)
+
+  const company = (values: object) => server.post('/Company?$method=update', { __KEY: '2', __STAMP: 1, ...values })
+  t.same(codes(await company({ revenues: 5 })), [1608, 1517])
+  t.equal((await company({ revenues: 20_000 })).status, 200, 'an unchanged value is nothing that changes')
+  t.same(codes(await company({ founded: '2001-02-28' })), [1500, 1517], 'what may not be read cannot be named')
+  t.same(codes(await server.post('/Company?$method=update', { name: 'X', revenues: 1 })), [1608, 1534])
+  t.equal((await server.post('/Company?$method=update', { name: 'X', revenues: null })).status, 200)
+  t.same(codes(await server.post('/Company(4)?$method=delete')), [1560, 1518])
+  t.match(await server.post('/Company?$filter="name = X"&$method=delete'), { status: 200 })
+
+  t.match((await server.as('POST', '/Employee?$method=update', { __KEY: '1', __STAMP: 1, salary: 1 })).json, {
+    salary: 1,
+  })
+  t.match(await server.as('POST', '/Employee(6)?$method=delete'), { status: 200 })
+})
+
+t.test('entities can be created by who may not read them, and nothing is told of others', async t => {
+  const server = await open(t, allowed({ applyTo: 'Company', type: 'dataclass', read: ['hr'] }), ['hr'])
+  const saved = await server.post('/Company?$method=update', { name: 'Drop' })
+  t.equal(saved.status, 200)
+  t.same(Object.keys(saved.json), ['__KEY', '__STAMP', 'uri', '__TIMESTAMP'])
+  const [taken, free] = [
+    await server.post('/Company?$method=update', { name: 'Drop', code: 'FR/1' }),
+    await server.post('/Company?$method=update', { name: 'Drop', code: 'FR/9' }),
+  ]
+  t.equal(taken.text, free.text, 'a unique value is refused whether it is taken or not')
+  t.same(codes(taken), [1500, 1534])
+  const [known, unknown] = [
+    await server.post('/Company?$method=update', { __KEY: '1', __STAMP: 1 }),
+    await server.post('/Company?$method=update', { __KEY: '8', __STAMP: 1 }),
+  ]
+  t.equal(known.text.replaceAll('1', '8'), unknown.text.replaceAll('1', '8'), 'nor does a key')
+  const employee = (employerID: number) => server.post('/Employee?$method=update', { lastName: 'X', employerID })
+  t.same(codes(await employee(1)), [1608, 1534])
+  t.same(codes(await employee(99)), [1608, 1534], 'a foreign key tells nothing')
+  t.match((await server.as('GET', '/Company?$filter="name = Drop"')).json, { __COUNT: 1 })
+})
+
+t.test('functions run with the rights of their callers, and with those that they promote', async t => {
+  const roles = allowed(
+    { applyTo: 'Employee.salary', type: 'attribute', read: ['hr'], update: ['hr'] },
+    { applyTo: 'Company', type: 'dataclass', read: ['hr'] },
+    employee('create', 'drop'),
+    { applyTo: 'ds.promotedPayroll', type: 'method', promote: ['hr'] },
+    { applyTo: 'ds.hire', type: 'method', execute: ['boss'] },
+    { applyTo: 'Employee.count', type: 'method', execute: ['hr'] },
+    { applyTo: 'Vault', type: 'singleton', execute: ['hr'] },
+    { applyTo: 'Vault.look', type: 'singletonMethod', execute: ['staff'] },
+  )
+  const server = await open(t, roles, ['hr'], { plugins: [guardedPlugin] })
+  const call = (name: string, ...args: unknown[]) => server.post(`/$catalog/${name}`, args)
+  t.same(codes(await call('payroll')), [1500, 1804])
+  t.match((await call('promotedPayroll')).json, { result: 330_000 })
+  t.match((await call('selfPromoted')).json, { result: [330_000, null] })
+  t.match(
+    (await call('pay', 1)).json,
+    { result: [null, 90_000, 'Lovelace 90000'] },
+    'but for aliases and what is computed',
+  )
+  t.notMatch((await call('objects')).text, /"salary"/)
+  t.same(codes(await call('companies')), [1557])
+  t.notMatch((await call('companies')).text, /Company/)
+  t.same((await call('employerOf', 1)).json, { result: null })
+  t.match((await call('setPay', 1, 5)).json.result, { success: false, status: 1 })
+  t.match((await call('dismiss', 6)).json.result, { success: false, status: 1 })
+  t.same(codes(await call('hire', 'X')), [1561])
+  t.same(codes(await server.post('/Employee/count')), [1561])
+  t.equal((await server.post('/Employee/names')).status, 200)
+  t.notMatch((await server.post('/Employee(1)/self')).text, /"salary"/)
+  t.same(codes(await server.post('/$singleton/Vault/open')), [1561])
+  t.same(
+    codes(await server.as('POST', '/$singleton/Vault/look')),
+    [1561],
+    'what is said of one function counts, not what is said of all',
+  )
+  const catalog = (await server.get('/$catalog/$all')).text
+  t.notMatch(catalog, /"count"|Vault/)
+  t.match((await server.as('GET', '/$catalog/$all')).text, /"count".*|Vault/)
+  t.match((await server.as('POST', '/$catalog/company', [1])).json, { name: 'Acme' })
+  t.match((await server.as('POST', '/$catalog/setPay', [1, 5])).json.result, { success: true })
+  const argument = { __ENTITY: true, __DATACLASS: 'Company', __KEY: 1 }
+  t.equal((await server.post('/$catalog/pay', [argument])).status, 400)
+})
+
+t.test('where a login is demanded, guests may read the catalog and log in', async t => {
+  const roles = { ...allowed({ applyTo: 'ds', type: 'datastore', execute: ['boss'] }), forceLogin: true }
+  const server = await open(t, roles, ['hr'], { plugins: [guardedPlugin] })
+  for (const [path, status] of [
+    ['/$catalog', 200],
+    ['/$catalog/$all', 200],
+    ['/$catalog/Employee', 200],
+    ['/$directory/currentUser', 200],
+    ['//health', 200],
+    ['/Employee', 401],
+    ['/Nowhere', 401],
+    ['/$info', 401],
+  ] as const) {
+    const answer = await server.get(path)
+    t.equal(answer.status, status, path)
+    if (status === 401) t.same(codes(answer), [1822], path)
+  }
+  t.same(codes(await server.post('/$catalog/payroll')), [1822])
+  t.equal((await server.get('/$catalog/authentify?$params=["ada","right"]')).status, 405, 'not by a link')
+  const failed = await server.post('/$catalog/authentify', ['ada', 'wrong'])
+  t.same(failed.json, { result: false })
+  const cookie = (answer: TestAnswer) => ({ cookie: String(answer.headers['set-cookie']).split(';')[0]! })
+  t.equal((await server.get('/Employee', cookie(failed))).status, 401)
+  const login = await server.post('/$catalog/authentify', ['ada', 'right'], cookie(failed))
+  t.same(login.json, { result: true })
+  t.equal((await server.get('/Employee', cookie(login))).status, 200)
+  t.equal((await server.get('/Employee', cookie(failed))).status, 401, 'the id of the guest is worth nothing')
+  t.equal((await server.as('GET', '/Employee')).status, 200)
+  t.same(codes(await server.get('/$info', cookie(login))), [1611])
+})
+
+t.test('what no permission is about is closed where that is the default', async t => {
+  const roles = { ...allowed(employee('read')), restrictedByDefault: true }
+  const server = await open(t, roles, ['hr'], { plugins: [guardedPlugin] })
+  t.equal((await server.get('/Employee')).status, 404)
+  t.equal((await server.as('GET', '/Employee')).status, 200)
+  t.equal((await server.as('GET', '/Company')).status, 404)
+  t.notMatch((await server.as('GET', '/Employee(1)')).text, /"employer"/, 'nor are there relations to it')
+  t.same(codes(await server.as('POST', '/Employee/count')), [1561])
+  t.same(codes(await server.as('POST', '/Employee(1)?$method=delete')), [1560])
+  t.same((await server.get('/$catalog')).json, { dataClass: [], dataClasses: [] })
+})
+
+t.test('roles are read again when the file changes; wrong ones leave those before in force', async t => {
+  const folder = temporaryFolder(t)
+  const write = (roles: object) => writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
+  const server = await startServer(t, company, { folder, roles: allowed(employee('read')) })
+  const status = async () => (await server.get('/Employee')).status
+  const becomes = async (wanted: number): Promise<void> => {
+    for (let i = 0; i < 500 && (await status()) !== wanted; i++) await new Promise(resolve => setTimeout(resolve, 20))
+    t.equal(await status(), wanted)
+  }
+  t.equal(await status(), 404)
+  write(allowed())
+  await becomes(200)
+  write(allowed({ applyTo: 'Nowhere', type: 'dataclass', read: ['hr'] }))
+  write(allowed(employee('read')))
+  await becomes(404)
 })

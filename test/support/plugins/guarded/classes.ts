@@ -1,0 +1,87 @@
+import {
+  calculated,
+  DataClass,
+  DataStore,
+  ds,
+  Entity,
+  EntitySelection,
+  exposed,
+  onHTTPGet,
+  Session,
+  Singleton,
+} from 'tesser/classes'
+
+/** Functions that do with the data of `company` what their callers may or may not do. */
+export class Store extends DataStore {
+  @onHTTPGet authentify(user: string, password: string) {
+    return password === 'right' && Session.setPrivileges({ privileges: 'staff', userName: user })
+  }
+  @exposed payroll() {
+    return ds.Employee!.all().sum('salary')
+  }
+  @exposed promotedPayroll() {
+    return ds.Employee!.all().sum('salary')
+  }
+  @exposed selfPromoted() {
+    const id = Session.promote('hr')
+    const sum = ds.Employee!.all().sum('salary')
+    Session.demote(id)
+    return [sum, ds.Employee!.get(1)!.salary ?? null]
+  }
+  @exposed pay(id: number) {
+    return [ds.Employee!.get(id)!.salary, ds.Employee!.get(id)!.pay, ds.Employee!.get(id)!.label]
+  }
+  @exposed objects() {
+    return ds.Employee!.query('ID < 3').toCollection()
+  }
+  @exposed companies() {
+    return ds.Company!.getCount()
+  }
+  @exposed employerOf(id: number) {
+    return ds.Employee!.get(id)!.employer
+  }
+  @exposed company(id: number) {
+    return ds.Company!.get(id)
+  }
+  @exposed setPay(id: number, salary: number) {
+    const employee = ds.Employee!.get(id)!
+    employee.salary = salary
+    return employee.save()
+  }
+  @exposed hire(lastName: string) {
+    return ds.Employee!.new({ lastName }).save()
+  }
+  @exposed dismiss(id: number) {
+    return ds.Employee!.get(id)!.drop()
+  }
+}
+
+export class Employee extends DataClass('Employee') {
+  @onHTTPGet count() {
+    return this.getCount()
+  }
+}
+
+export class EmployeeSelection extends EntitySelection('Employee') {
+  @exposed names() {
+    return this.extract('lastName')
+  }
+}
+
+export class EmployeeEntity extends Entity('Employee') {
+  @calculated({ type: 'string' }) get label() {
+    return `${this.lastName} ${this.salary}`
+  }
+  @exposed self() {
+    return this
+  }
+}
+
+export class Vault extends Singleton {
+  @exposed open() {
+    return 'open'
+  }
+  @exposed look() {
+    return 'closed'
+  }
+}
