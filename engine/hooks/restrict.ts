@@ -27,7 +27,7 @@ export class Restrictions {
     const { live } = language.whole.table(dataClass)
     this.asking.add(dataClass)
     try {
-      return language.run({ canWrite: false }, () =>
+      return language.run({ canWrite: false, access: undefined }, () =>
         code.names('restrict').reduce((rows, name) => rows.and(ask(dataClass, name, language) ?? live), live),
       )
     } finally {

@@ -47,9 +47,9 @@ function accessorIn(prototype: object, name: string): PropertyDescriptor | undef
 function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { language }: Binding): PropertyDescriptor {
   return {
     get(this: EntityBase) {
-      if (!language.isRestricted) return get!.call(this) as unknown
+      if (!language.isBound) return get!.call(this) as unknown
       if (language.hides(attribute)) return undefined
-      return isMade(attribute) ? language.unrestricted(() => get!.call(this) as unknown) : (get!.call(this) as unknown)
+      return isMade(attribute) ? language.withOwnRights(() => get!.call(this) as unknown) : (get!.call(this) as unknown)
     },
     set,
   }

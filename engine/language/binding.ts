@@ -76,7 +76,7 @@ export function bindClasses(
       entity(rowId, reading) {
         if (rowId !== undefined) language.demandRead(dataClass)
         const entity = EntityBase.make(entityClass, rowId, reading)
-        if (rowId === undefined) language.options.hooks?.constructed?.(entity)
+        if (rowId === undefined) language.withOwnRights(() => language.options.hooks?.constructed?.(entity))
         return entity
       },
       selection(rows) {

@@ -299,7 +299,8 @@ export class EntityBase {
 
   #assign(attribute: StorageAttribute, value: Value): void {
     this.#put(attribute, value)
-    this[BINDING].language.options.hooks?.touched?.(this, attribute)
+    const { language } = this[BINDING]
+    language.withOwnRights(() => language.options.hooks?.touched?.(this, attribute))
   }
 
   #put(attribute: StorageAttribute, value: Value): void {
@@ -379,7 +380,7 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   const { hooks } = language.options
   // What events assign needs nobody's leave.
   const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
-  const failures = entities.map(entity => language.unrestricted(() => hooks?.beforeSave?.(entity)))
+  const failures = entities.map(entity => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
   const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
   const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
   for (const [i, { rowId, row, failure }] of results.entries()) {
@@ -389,7 +390,7 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   }
   return entities.map((entity, i) => {
     const failure = failures[i]
-    language.unrestricted(() => hooks?.afterSave?.(entity, failure))
+    language.withOwnRights(() => hooks?.afterSave?.(entity, failure))
     return failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
   })
 }

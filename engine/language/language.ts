@@ -155,23 +155,23 @@ export class Language {
   }
 
   /** Whether there may be something that it may not do. */
-  get isRestricted(): boolean {
+  get isBound(): boolean {
     return this.call?.access !== undefined
   }
 
   /** Whether an attribute does not exist for it. */
   hides(attribute: Attribute): boolean {
-    return this.isRestricted && !this.view.shows(attribute)
+    return this.isBound && !this.view.shows(attribute)
   }
 
   /** @throws {PermissionErrors.READ} entities of the dataclass may not be read */
   demandRead(dataClass: DataClass): void {
-    if (this.isRestricted && !this.view.shows(dataClass)) throw PermissionErrors.READ()
+    if (this.isBound && !this.view.shows(dataClass)) throw PermissionErrors.READ()
   }
 
   /** With the rights of the code itself. */
-  unrestricted<T>(work: () => T): T {
-    return this.isRestricted ? this.run({ access: undefined }, work) : work()
+  withOwnRights<T>(work: () => T): T {
+    return this.isBound ? this.run({ access: undefined }, work) : work()
   }
 
   /** For one query of the call. */
@@ -214,13 +214,20 @@ export class Language {
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    const send = (each: typeof request) =>
-      this.written(writer => writer.write({ kind: 'delete', ...this.rights, ...each }))
-    return this.options.hooks?.drop?.(request, this, send) ?? send(request)
+    // Events have rights of their own, what they stand around has those of who asks for it.
+    const { rights } = this
+    const send = (each: typeof request) => this.written(writer => writer.write({ kind: 'delete', ...rights, ...each }))
+    const { drop } = this.options.hooks ?? {}
+    const isFree = this.view.may('drop', this.binding(request.dataClass).dataClass)
+    return (
+      (isFree ? this.withOwnRights(() => drop?.call(this.options.hooks, request, this, send)) : undefined) ??
+      send(request)
+    )
   }
 
   /** Locks an entity for the session of the call, or unlocks it. */
   lock(dataClass: DataClass, rowId: number, lock: boolean): LockResult {
+    if (!this.view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
     const { id: owner, client: info } = this.session
     return this.written(writer =>
       writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder: { owner, info } }),
