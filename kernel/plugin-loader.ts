@@ -112,12 +112,14 @@ function metadataProblems({ definition, specifier, options }: Candidate, earlier
   return [...problems, ...optionProblems(name, definition.options, options)]
 }
 
+/** One for all plugins: to make one takes longer than to compile a schema. */
+const ajv = new Ajv({ allErrors: true, useDefaults: true })
+
 function optionProblems(plugin: string, schema: TObject | undefined, options: Record<string, unknown>): string[] {
   const known = Object.keys(schema?.properties ?? {})
   const unknown = Object.keys(options).filter(option => !known.includes(option))
   const problems = unknown.map(option => `plugin ${plugin} has no option ${option}${suggestion(option, known)}`)
   if (!schema) return problems
-  const ajv = new Ajv({ allErrors: true, useDefaults: true })
   const validate = ajv.compile(schema as TSchema)
   if (!validate(options)) {
     for (const error of validate.errors ?? []) {

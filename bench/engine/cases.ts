@@ -3,6 +3,7 @@ import { commitCases } from './commit.bench.ts'
 import type { EngineCase } from './engine-case.ts'
 import { entitySetCases } from './entity-set.bench.ts'
 import { joinToMany, joinToOne } from './join.bench.ts'
+import { loadPlugins } from './load-plugins.bench.ts'
 import { parseCached, parseCold } from './parse.bench.ts'
 import { rowSetCases } from './row-set.bench.ts'
 import { scanNumbers, scanText } from './scan.bench.ts'
@@ -20,5 +21,6 @@ export const ENGINE_CASES: readonly EngineCase[] = [
   ...entitySetCases,
   parseCold,
   parseCached,
+  loadPlugins,
   ...commitCases,
 ]
