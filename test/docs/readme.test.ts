@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t from 'tap'
 import { startDemo } from '../support/demo-server.ts'
 import { followTour, tourOf } from '../support/tour.ts'
@@ -6,7 +7,7 @@ import { followTour, tourOf } from '../support/tour.ts'
 t.test('the tour of the README answers as it says', async t => {
   const tour = tourOf('README.md')
   t.ok(tour.length > 10)
-  const server = await startDemo(t)
+  const server = await startDemo(t, { plugins: resolve('plugins/examples/geo/index.ts') })
   await followTour(t, server.url, tour)
 })
 

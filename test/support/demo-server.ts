@@ -6,8 +6,8 @@ import { loadDemo } from '../../kernel/cli/demo.ts'
 import { createServer, type Server } from '../../kernel/main.ts'
 
 /** The demo, loaded into a store of its own and served on a free port until the test ends. */
-export async function startDemo(t: Test): Promise<Server> {
-  const flags = { port: '0', data: join(t.testdir({}), 'demo') }
+export async function startDemo(t: Test, more: Record<string, string> = {}): Promise<Server> {
+  const flags = { port: '0', data: join(t.testdir({}), 'demo'), ...more }
   const config = loadConfig({ env: {}, flags, cwd: flags.data })
   await loadDemo(config, () => {})
   const server = await createServer(config, pino({ level: 'silent' }))
