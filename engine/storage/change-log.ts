@@ -17,10 +17,27 @@ export const DELETED = 3
 /** Bytes of a change in the record of a commit. */
 export const CHANGE_BYTES = 7
 
+/** So many fit into one page of LMDB. To find several free ones in a row takes it milliseconds in a store that has many. */
+const RECORD_CHANGES = 580
+
 /** Reading more changes than this takes longer than deriving everything again would. */
 const MAX_CHANGES = 200_000
 
-/** The record of a commit. A row that it changed several times may stand in it several times, in order. */
+/**
+ * The records of a commit, each with the stamp of its last change, under which it stands.
+ * @param globalStamp of the last change; every change has one of its own
+ */
+export function* changeRecords(
+  changes: readonly Change[],
+  globalStamp: number,
+): Generator<{ stamp: number; record: Buffer }> {
+  for (let start = 0; start < changes.length; start += RECORD_CHANGES) {
+    const some = changes.slice(start, start + RECORD_CHANGES)
+    yield { stamp: globalStamp - changes.length + start + some.length, record: encodeChanges(some) }
+  }
+}
+
+/** A record. A row that was changed several times may stand in it several times, in order. */
 export function encodeChanges(changes: readonly Change[]): Buffer {
   const record = Buffer.allocUnsafe(changes.length * CHANGE_BYTES)
   changes.forEach(({ tableNumber, rowId, operation }, i) => {

@@ -10,7 +10,7 @@
  * | fileReferences | id of a file (16 bytes) | how many binaries and uploads refer to it, u32 |
  * | uploads | 0, id (16 bytes) | an upload (`../binary/upload-table.ts`) |
  * | uploads | 2, end of its life in ms since 1970 f64, id | empty |
- * | changes | global stamp f64 of the commit's last change | per changed entity: table u16, row id u32, operation u8 |
+ * | changes | global stamp f64 of the last change | per changed entity, up to 580 of a commit: table u16, row id u32, operation u8 |
  * | entitySets | 0, id (16 bytes) | header of an entity set, JSON |
  * | entitySets | 1, id, number of the chunk u32 | its members: row ids or the words of a bitmap, u32 in the machine's byte order |
  * | entitySets | 2, end of its life in ms since 1970 f64, id | empty |

@@ -10,7 +10,7 @@ import { BinaryTable } from '../binary/binary-table.ts'
 import { readUpload, type Upload, type UploadChange } from '../binary/upload-table.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
-import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../storage/change-log.ts'
+import { type Change, changeRecords, DELETED, INSERTED, UPDATED } from '../storage/change-log.ts'
 import { fingerprintsKey } from '../storage/calculated.ts'
 import { encodeRow } from '../storage/encode-row.ts'
 import { decodeBinary } from '../storage/encode-binary.ts'
@@ -374,21 +374,28 @@ export class WriteTransaction {
     return highest
   }
 
-  /** Writes counters and the change record: the last step of a transaction. */
+  /** Writes counters and the change records: the last step of a transaction. */
   private finish(): void {
     this.putPending()
     for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
     const { changes } = this
     if (changes.length === 0) return
     writeGlobalStamp(this.environment, this.globalStamp)
-    this.environment.changes.putSync(changeKey(this.globalStamp), encodeChanges(changes))
-    this.prune()
+    let records = 0
+    for (const { stamp, record } of changeRecords(changes, this.globalStamp)) {
+      this.environment.changes.putSync(changeKey(stamp), record)
+      records++
+    }
+    this.prune(records)
   }
 
   /** Removes the oldest change records, some at a time. */
-  private prune(): void {
+  private prune(added: number): void {
     const table = this.environment.changes
-    this.changeRecords = (this.changeRecords ?? (table.getStats() as { entryCount: number }).entryCount - 1) + 1
+    this.changeRecords =
+      this.changeRecords === undefined
+        ? (table.getStats() as { entryCount: number }).entryCount
+        : this.changeRecords + added
     const superfluous = this.changeRecords - this.keptChangeRecords
     if (superfluous <= this.keptChangeRecords * PRUNE_SHARE) return
     for (const key of [...table.getKeys({ limit: superfluous })]) table.removeSync(key)

@@ -75,7 +75,7 @@ t.test(
     })
     await once(process, 'exit')
     const lines = output.trim().split('\n')
-    t.match(lines[0], /no progress for 100 ms/)
+    t.match(lines[0], /no progress for 1000 ms/)
     t.same(lines.slice(1), ['WRITER.OUTCOME_UNKNOWN', 'WRITER.RESTARTING', 'closed'])
     const { stamps, problems } = await survey(path)
     t.same([...stamps], [['Oslo', 1]])

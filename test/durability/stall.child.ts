@@ -7,7 +7,7 @@ import { city, options } from './world.ts'
 
 const client = await WriterClient.start({
   ...options(process.argv[2]!),
-  stallTimeoutMs: 100,
+  stallTimeoutMs: 1_000,
   onInternalError: text => console.log(text),
 })
 await client.save(city({ name: 'Oslo' }))

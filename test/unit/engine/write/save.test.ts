@@ -1,4 +1,5 @@
 import t from 'tap'
+import { changesBetween } from '../../../../engine/storage/change-log.ts'
 import { WriteTransaction } from '../../../../engine/write/write-transaction.ts'
 import { codesOf, NOW, openTestStore, saveRequest } from './test-store.ts'
 
@@ -286,6 +287,21 @@ t.test('a large array goes in slices, and a stale change of a later slice is see
   t.equal(globalStamp, 35)
   t.equal([...store.environment.changes.getKeys()].length, 4)
   t.same(store.problems(), [])
+})
+
+t.test('the changes of a large commit are told in their order, from records of a page each', async t => {
+  const store = openTestStore(t)
+  const { globalStamp } = store.save('City', { name: 'first' })
+  const names = Array.from({ length: 1_500 }, (_, i) => ({ name: `city ${i}` }))
+  const after = store.save('City', names)
+  const { environment } = store
+  environment.root.resetReadTxn()
+  const changes = changesBetween(environment, globalStamp, after.globalStamp)
+  t.same(
+    changes?.map(({ rowId }) => rowId),
+    names.map((_, i) => i + 1),
+  )
+  for (const { value } of environment.changes.getRange({ start: Buffer.alloc(8) })) t.ok(value.length <= 4072)
 })
 
 t.test('change records are pruned to the newest', async t => {
