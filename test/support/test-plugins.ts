@@ -6,6 +6,7 @@ const plugin = (name: string): string => join(process.cwd(), `test/support/plugi
 export const staffPlugin = plugin('staff')
 export const hookedPlugin = plugin('hooked')
 export const restrictedPlugin = plugin('restricted')
+export const mirroredPlugin = plugin('mirrored')
 export const abusePlugin = plugin('abuse')
 export const visitsPlugin = plugin('visits')
 export const guardedPlugin = plugin('guarded')
