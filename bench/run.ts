@@ -73,7 +73,8 @@ async function measureEngine(
   const results: EngineResult[] = []
   for (const { name } of cases) {
     const result = await child.ask('measure', { name, seconds })
-    say(`engine ${name}: ${result.problem ?? `${rate(result.perSecond)}/s`}`)
+    const recall = result.recall === undefined ? '' : ` at recall ${result.recall.toFixed(4)}`
+    say(`engine ${name}: ${result.problem ?? `${rate(result.perSecond)}/s${recall}`}`)
     results.push(result)
   }
   await child.stop()

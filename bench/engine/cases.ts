@@ -7,6 +7,7 @@ import { loadPlugins } from './load-plugins.bench.ts'
 import { parseCached, parseCold } from './parse.bench.ts'
 import { rowSetCases } from './row-set.bench.ts'
 import { scanNumbers, scanText } from './scan.bench.ts'
+import { vectorCases } from './vector.bench.ts'
 import { sortAll, sortTop } from './sort.bench.ts'
 
 export const ENGINE_CASES: readonly EngineCase[] = [
@@ -23,4 +24,5 @@ export const ENGINE_CASES: readonly EngineCase[] = [
   parseCached,
   loadPlugins,
   ...commitCases,
+  ...vectorCases,
 ]

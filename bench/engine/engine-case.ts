@@ -17,6 +17,10 @@ export interface PreparedCase {
   run(n: number): unknown
   /** What is wrong with the answer of the nth run, or undefined. */
   problemOf(answer: unknown, n: number): string | undefined
+  /** Answers that are checked; 5 unless said otherwise. */
+  checks?: number
+  /** Share of what had to be found that was, in the answers that were checked. */
+  recall?(): number
   /** What was wrong while it was measured. */
   afterwards?(): string | undefined
   close?(): Promise<void>
@@ -25,6 +29,8 @@ export interface PreparedCase {
 /** Figures that a case must reach. */
 export interface EngineOwes {
   p50Ms?: number
+  perSecond?: number
+  recall?: number
   /** At most `factor` times the time of the case `of`. */
   cost?: { of: string; factor: number }
 }
@@ -41,6 +47,7 @@ export interface EngineResult {
   title: string
   owes: EngineOwes
   problem: string | undefined
+  recall?: number | undefined
   perSecond: number
   p50Ms: number
   p99Ms: number

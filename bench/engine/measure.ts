@@ -10,10 +10,10 @@ export async function measureEngineCase(
   seconds: number,
 ): Promise<EngineResult> {
   const result = { name, title, owes, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
-  const { run, problemOf, units, unit, afterwards, close } = await prepare(context)
+  const { run, problemOf, units, unit, checks = CHECKED_RUNS, recall, afterwards, close } = await prepare(context)
   try {
     let n = 0
-    for (; n < CHECKED_RUNS; n++) {
+    for (; n < checks; n++) {
       const problem = problemOf(await run(n), n)
       if (problem) return { ...result, problem }
     }
@@ -35,6 +35,7 @@ export async function measureEngineCase(
     return {
       ...result,
       problem: afterwards?.(),
+      recall: recall?.(),
       units,
       unit,
       perSecond: histogram.count / elapsed,

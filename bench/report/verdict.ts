@@ -48,12 +48,20 @@ export function verdictsOf(report: Report): Verdict[] {
 }
 
 export function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]): Verdict[] {
-  const { name, problem, owes, p50Ms } = result
+  const { name, problem, owes, p50Ms, perSecond, recall } = result
   if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
   const verdicts: Verdict[] = []
   if (owes.p50Ms !== undefined) {
     const found = `${p50Ms.toFixed(3)} ms`
     verdicts.push({ case: name, owed: `p50 ≤ ${owes.p50Ms} ms`, found, met: p50Ms <= owes.p50Ms })
+  }
+  if (owes.perSecond !== undefined) {
+    const met = perSecond >= owes.perSecond
+    verdicts.push({ case: name, owed: `≥ ${rate(owes.perSecond)}/s`, found: `${rate(perSecond)}/s`, met })
+  }
+  if (owes.recall !== undefined && recall !== undefined) {
+    const met = recall >= owes.recall
+    verdicts.push({ case: name, owed: `recall ≥ ${owes.recall}`, found: recall.toFixed(4), met })
   }
   const other = owes.cost && all.find(({ name, problem }) => name === owes.cost!.of && !problem)
   if (owes.cost && other) {

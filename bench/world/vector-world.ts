@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { FORMAT_VERSION } from '../../engine/storage/environment.ts'
 import { insert } from './tesser-store.ts'
@@ -80,10 +81,21 @@ const modelOf = ({ dimension }: VectorWorldPlan) => ({
   },
 })
 
-/** The engine on the store of a world of vectors, which is made when there is none yet. */
+/** How long making an index may take. */
+const INDEX_MS = 20 * 60_000
+
+/**
+ * The engine on the store of a world of vectors, which is made when there is none yet, with everything in memory and the
+ * index made and measured, which takes a minute or two for 100 k.
+ */
 export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
   const { plan } = world
   const folder = resolve('.tesser/bench', `vectors-${plan.rows}-${plan.dimension}-${plan.clusters}-${FORMAT_VERSION}`)
+  // The first thing that is told of an index is that it is ready, or of no use.
+  let onIndex = (): void => {}
+  const indexed = new Promise<void>(resolve => {
+    onIndex = resolve
+  })
   const open = (path: string): Promise<Engine> =>
     openEngine({
       path: join(path, 'store'),
@@ -95,8 +107,9 @@ export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
       memoryBytes: 2 ** 32,
       limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
       writeQueueBytes: 2 ** 28,
-      onNote: text => console.error(text),
-      pool: { inlineCostMs: 0.2 },
+      onNote: text => {
+        if (text.startsWith('the index of')) onIndex()
+      },
     })
   if (!existsSync(folder)) {
     const unfinished = `${folder}.unfinished`
@@ -116,5 +129,11 @@ export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
     }
     renameSync(unfinished, folder)
   }
-  return open(folder)
+  const engine = await open(folder)
+  await engine.memoryFilled()
+  engine.warmUp()
+  await Promise.race([indexed, setTimeout(INDEX_MS, undefined, { ref: false })])
+  // A moment for the status to be seen, and for the file to be written.
+  await setTimeout(3_000)
+  return engine
 }

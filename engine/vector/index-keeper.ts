@@ -61,6 +61,7 @@ export class IndexKeeper {
       this.graph = loaded.graph
       this.candidates = loaded.stored.candidates
       this.microseconds = loaded.stored.microseconds
+      this.note(`the index of ${this.name} comes from its file`)
       return loaded.stored.stamp
     } catch (error) {
       this.note(`the index of ${this.name} cannot be used: ${(error as Error).message}; it is made again`)
