@@ -159,9 +159,16 @@ export async function checkClasses(options: EngineOptions): Promise<void> {
   }
 }
 
-function startFunctions({ functions, now, onInternalError = () => {} }: EngineOptions): FunctionPool | undefined {
+function startFunctions({
+  functions,
+  model,
+  now,
+  onInternalError = () => {},
+}: EngineOptions): FunctionPool | undefined {
   if (!functions || functions.modules.length === 0) return undefined
-  return new FunctionPool(functions.modules, { ...FUNCTIONS, ...functions }, onInternalError, now)
+  const { dataClasses } = (model ?? {}) as { dataClasses?: unknown }
+  const names = typeof dataClasses === 'object' && dataClasses !== null ? Object.keys(dataClasses) : undefined
+  return new FunctionPool({ ...FUNCTIONS, dataClasses: names, ...functions }, onInternalError, now)
 }
 
 /** A call of a class function, as a client sends it. */
@@ -170,7 +177,7 @@ export interface FunctionCall extends Pick<CallTask, 'args' | 'read' | 'keep'> {
 }
 
 /** For those who open an engine without a config file. */
-const FUNCTIONS: FunctionPoolOptions = {
+const FUNCTIONS: Omit<FunctionPoolOptions, 'modules' | 'dataClasses'> = {
   threads: 0,
   queueLimit: 256,
   deadlineMs: 5_000,

@@ -18,10 +18,7 @@ import {
   type ToFunctionThread,
 } from './tasks.ts'
 
-export interface LaneOptions {
-  readonly modules: readonly ClassModule[]
-  /** What its code may use. */
-  readonly memoryBytes: number
+export interface LaneOptions extends Omit<FunctionThreadOptions, 'progress'> {
   /** The classes of the modules have been loaded: it can open the store. */
   onLoad(classes: readonly ClassDescriptor[]): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome): void
@@ -81,8 +78,8 @@ export class FunctionLane {
   private readonly onGone: (() => void)[] = []
 
   constructor(private readonly options: LaneOptions) {
-    const { modules, memoryBytes } = options
-    const workerData: FunctionThreadOptions = { modules, progress: this.progress, memoryBytes }
+    const { modules, dataClasses, memoryBytes } = options
+    const workerData: FunctionThreadOptions = { modules, dataClasses, memoryBytes, progress: this.progress }
     this.worker = new Worker(outputUrl('engine/functions/function-thread.js'), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memoryBytes / 2 ** 20) + HEADROOM_MIB },

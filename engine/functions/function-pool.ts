@@ -7,17 +7,15 @@ import { Breaker } from './breaker.ts'
 import { FunctionErrors } from './function-errors.ts'
 import { FunctionLane } from './function-lane.ts'
 import { memoryGauge } from './memory-gauge.ts'
-import type { BatchTask, ClassModule, FunctionOutcome, FunctionTask, ToFunctionThread } from './tasks.ts'
+import type { BatchTask, FunctionOutcome, FunctionTask, FunctionThreadOptions, ToFunctionThread } from './tasks.ts'
 
-export interface FunctionPoolOptions {
+export interface FunctionPoolOptions extends Pick<FunctionThreadOptions, 'modules' | 'dataClasses' | 'memoryBytes'> {
   /** 0: one less than the processor has cores, at least two. */
   readonly threads: number
   /** Calls that may wait for a thread; beyond it they are refused with 503. */
   readonly queueLimit: number
   /** How long a function may run, unless it says otherwise itself. */
   readonly deadlineMs: number
-  /** What code may use of one thread. */
-  readonly memoryBytes: number
   /** Threads that a function has to end in a row before it is refused for a while. */
   readonly breakerLimit: number
   readonly breakerPauseMs: number
@@ -83,7 +81,6 @@ export class FunctionPool {
   private isClosed = false
 
   constructor(
-    private readonly modules: readonly ClassModule[],
     private readonly options: FunctionPoolOptions,
     private readonly onInternalError: (text: string) => void,
     now: () => number = Date.now,
@@ -169,8 +166,7 @@ export class FunctionPool {
     if (this.isClosed || dying >= MAX_DYING) return
     let isLoaded = false
     const lane = new FunctionLane({
-      modules: this.modules,
-      memoryBytes: this.options.memoryBytes,
+      ...this.options,
       onLoad: classes => {
         isLoaded = true
         first?.resolve(classes)

@@ -3,7 +3,10 @@
  * a state of the data of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type AuthorClass, authorClasses, describeClass } from '../language/describe-classes.ts'
+import { combineClasses } from '../language/combine-classes.ts'
+import { type AuthorClass, authorClasses, describeClass, subjectOf } from '../language/describe-classes.ts'
+import { LanguageErrors } from '../language/language-errors.ts'
+import { suggestion } from '../suggestion.ts'
 import { noteMemory } from './measure-memory.ts'
 import { TaskRunner } from './run-task.ts'
 import {
@@ -20,15 +23,15 @@ import {
   type ToFunctionThread,
 } from './tasks.ts'
 
-const { modules, progress, memoryBytes } = workerData as FunctionThreadOptions
+const { modules, dataClasses, progress, memoryBytes } = workerData as FunctionThreadOptions
 const port = parentPort!
 const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 
 const load = async (): Promise<AuthorClass[]> => {
-  const classes: AuthorClass[] = []
+  let classes: AuthorClass[] = []
   for (const [i, module] of modules.entries()) {
     post({ importing: i })
-    classes.push(...(await importClasses(module)))
+    classes = combineClasses(classes, await importClasses(module))
   }
   return classes
 }
@@ -39,6 +42,11 @@ async function importClasses({ url, settings }: ClassModule): Promise<AuthorClas
   const classes = authorClasses(exports)
   if (classes.length === 0) {
     throw new Error('it exports no class; export class Employee extends DataClass("Employee") { … } would do')
+  }
+  for (const each of classes) {
+    const { dataClass } = subjectOf(each)
+    if (dataClass === undefined || dataClasses?.includes(dataClass) !== false) continue
+    throw LanguageErrors.WRONG_BASE(each.name, dataClass, suggestion(dataClass, dataClasses))
   }
   return classes
 }

@@ -117,6 +117,8 @@ export interface RawAnswer {
 /** `workerData` of a function thread. */
 export interface FunctionThreadOptions {
   readonly modules: readonly ClassModule[]
+  /** Names of those that classes can be about; undefined when the model is too wrong to tell. */
+  readonly dataClasses: readonly string[] | undefined
   /** {@link CURRENT}, {@link STARTED_AT} and {@link MEMORY}. */
   readonly progress: Int32Array
   /** What the code of authors may use. */

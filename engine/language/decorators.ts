@@ -104,6 +104,13 @@ export function membersOf(authorClass: object): Member[] {
   return found.flat()
 }
 
+/** Notes members that a class has got from another one. */
+export function addMembers(authorClass: object, members: readonly Member[]): void {
+  const inherited = (authorClass as { [METADATA]?: Metadata | null })[METADATA] ?? null
+  const value = Object.assign(Object.create(inherited) as Metadata, { [MEMBERS]: members })
+  Object.defineProperty(authorClass, METADATA, { value })
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: any method of an author
 type Method = (this: any, ...args: any[]) => unknown
 // biome-ignore lint/suspicious/noExplicitAny: any class of an author

@@ -1,0 +1,51 @@
+import { addMembers, membersOf } from './decorators.ts'
+import { type AuthorClass, SUBJECT, subjectOf } from './describe-classes.ts'
+
+/**
+ * Adds the classes of a module to those of others. Where both have one for the same thing, as plugins do that know nothing
+ * of each other, the result is a subclass of the first with the members of the other; its fields and its `#private` members
+ * stay its own.
+ * @throws {Error} when both have a member of that name, or a singleton of that name
+ */
+export function combineClasses(classes: readonly AuthorClass[], more: readonly AuthorClass[]): AuthorClass[] {
+  const byKey = new Map(classes.map(each => [keyOf(each), each]))
+  for (const each of more) {
+    const first = byKey.get(keyOf(each))
+    byKey.set(keyOf(each), first ? combine(first, each) : each)
+  }
+  return [...byKey.values()]
+}
+
+function keyOf(authorClass: AuthorClass): string {
+  const { kind, dataClass } = subjectOf(authorClass)
+  return `${kind} ${kind === 'singleton' ? authorClass.name : dataClass}`
+}
+
+function combine(first: AuthorClass, second: AuthorClass): AuthorClass {
+  if (subjectOf(first).kind === 'singleton') throw new Error(`there are two singletons ${first.name}`)
+  const taken = ownMembers(first)
+  const added = ownMembers(second)
+  const both = [...added.keys()].filter(name => taken.has(name))
+  if (both.length > 0) {
+    throw new Error(`the classes ${second.name} and ${first.name} both have ${both.map(String).join(', ')}`)
+  }
+  const combined = class extends (first as new () => object) {}
+  Object.defineProperty(combined, 'name', { value: first.name })
+  Object.defineProperties(combined.prototype, Object.fromEntries(added))
+  addMembers(combined, membersOf(second))
+  return combined
+}
+
+/** What an author has written, not what our base classes have. */
+function ownMembers({ prototype }: AuthorClass): Map<string | symbol, PropertyDescriptor> {
+  const found = new Map<string | symbol, PropertyDescriptor>()
+  for (let owner = prototype as object; !isOurs(owner); owner = Object.getPrototypeOf(owner) as object) {
+    for (const name of Reflect.ownKeys(owner)) {
+      if (name === 'constructor' || found.has(name)) continue
+      found.set(name, Object.getOwnPropertyDescriptor(owner, name)!)
+    }
+  }
+  return found
+}
+
+const isOurs = (prototype: object): boolean => Object.hasOwn(prototype.constructor, SUBJECT)

@@ -1,0 +1,80 @@
+import t, { type Test } from 'tap'
+import { company } from '../support/fixtures/company.ts'
+import { staffPlugin } from '../support/test-plugins.ts'
+import { startServer } from '../support/test-server.ts'
+
+const start = (t: Test, more: object = {}) =>
+  startServer(t, company, { config: { plugins: [staffPlugin], functions: { threads: 1 } }, ...more })
+const idOf = (json: { __ENTITYSET: string }): string => json.__ENTITYSET.split('/').at(-1)!
+
+t.test('P1.8 a selection function works on an entity set, before and behind it', async t => {
+  const server = await start(t)
+  const id = idOf((await server.get('/Employee?$filter="woman = true"&$method=entityset')).json)
+  for (const path of [`/Employee/total/$entityset/${id}`, `/Employee/$entityset/${id}/total`]) {
+    t.same((await server.post(path)).json, { result: 240_000 }, path)
+  }
+  const narrowed = await server.post(`/Employee/$entityset/${id}/total?$filter="salary > 80000"`)
+  t.same(narrowed.json, { result: 210_000 })
+  t.match((await server.post(`/Employee/total/$entityset/${'0'.repeat(32)}`)).json, { __ERROR: [{ errCode: 1802 }] })
+})
+
+t.test('P7.4 a selection that a function returns is kept as an entity set', async t => {
+  let now = Date.now()
+  const server = await start(t, { now: () => now })
+  const { json, headers } = await server.get(
+    "/Employee/wellPaid?$params='[50000]'&$method=entityset&$top=1&$attributes=lastName&$timeout=120",
+  )
+  t.match(json, { __COUNT: 2, __SENT: 1, __ENTITIES: [{ __KEY: '4', lastName: String, salary: undefined }] })
+  t.equal(Object.keys(json)[0], '__ENTITYSET')
+  t.equal(headers['content-location'], json.__ENTITYSET)
+  t.same((await server.get(`/Employee/$entityset/${idOf(json)}`)).json.__COUNT, 2)
+  now += 121_000
+  t.equal((await server.get(`/Employee/$entityset/${idOf(json)}`)).status, 404)
+})
+
+t.test('P7.4 the order of the selection is that of the set', async t => {
+  const server = await start(t)
+  const { json } = await server.post('/Employee/wellPaid?$method=entityset', [40_000])
+  const keys = ({ json }: { json: { __ENTITIES: { __KEY: string }[] } }) => json.__ENTITIES.map(({ __KEY }) => __KEY)
+  t.same(keys(await server.get(`/Employee/$entityset/${idOf(json)}`)), keys({ json }))
+})
+
+t.test('P7.4 beside another result the selection that the function was called on is kept', async t => {
+  const server = await start(t)
+  const { json } = await server.post('/Employee/total?$filter="woman = true"&$method=entityset')
+  t.equal(json.result, 240_000)
+  const kept = await server.get(`/Employee/$entityset/${idOf(json)}`)
+  const filtered = await server.get('/Employee?$filter="woman = true"')
+  t.equal(kept.json.__COUNT, filtered.json.__COUNT)
+})
+
+t.test('P7.3 an entity set is an argument, with its deleted members as in __COUNT', async t => {
+  const server = await start(t)
+  const id = idOf((await server.get('/Employee?$filter="ID > 3"&$method=entityset')).json)
+  const argument = { __DATASET: id, __ENTITIES: true }
+  t.same((await server.post('/Employee/countOf', [argument])).json, { result: 3 })
+  t.equal((await server.send('DELETE', '/Employee(5)')).status, 200)
+  t.same((await server.post('/Employee/countOf', { params: [argument] })).json, { result: 3 })
+})
+
+t.test('P7.3 an entity that was passed and changed can be saved once', async t => {
+  const server = await start(t)
+  const argument = { __ENTITY: true, __DATACLASS: 'Employee', __KEY: 2, __STAMP: 1, lastName: 'Goedel' }
+  t.match((await server.post('/Employee/keep', [argument])).json, { result: { success: true } })
+  t.match((await server.get('/Employee(2)')).json, { lastName: 'Goedel', __STAMP: 2 })
+  t.match((await server.post('/Employee/keep', [{ ...argument, lastName: 'G' }])).json, {
+    result: { success: false, status: 2 },
+  })
+})
+
+t.test('P7.1 singletons keep their state between calls, whoever calls', async t => {
+  const server = await start(t)
+  const results = await Promise.all(
+    Array.from({ length: 20 }, async () => (await server.post('/$singleton/Counter/increment', [1])).json.result),
+  )
+  t.same(
+    results.sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  )
+  t.same((await server.get('/$singleton/Counter/current')).json, { result: 20 })
+})
