@@ -3,6 +3,7 @@ import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../errors.ts'
 import { parseJson } from '../json-body.ts'
 import type { Binding } from '../language/binding.ts'
+import { internals } from '../language/entity.ts'
 import type { Language } from '../language/language.ts'
 import { Rows } from '../query/execute/rows.ts'
 import { RowSet } from '../row-set/row-set.ts'
@@ -43,7 +44,7 @@ function toSelection(id: string, position: number, sets: CallTask['sets'], langu
   return binding.selection(members instanceof RowSet ? Rows.ofMembers(members, live) : Rows.inOrder(members, live))
 }
 
-/** One that exists, with what is given assigned to it, or a new one. Nothing is saved. */
+/** One that exists, with what is given assigned to it, or a new one. Nothing is saved; a stamp counts when it is. */
 function toEntity(given: JsonObject, position: number, view: View, language: Language): object {
   const binding = shownBinding(given.__DATACLASS, position, view, language)
   const key = given.__KEY
@@ -53,6 +54,11 @@ function toEntity(given: JsonObject, position: number, view: View, language: Lan
   const isNew = key === undefined || key === null
   const entity = isNew ? binding.instance.new() : binding.instance.get(key)
   if (!entity) throw FunctionErrors.NO_ENTITY(position, binding.dataClass.name, String(key).slice(0, 100))
+  const stamp = given.__STAMP
+  if (!isNew && stamp !== undefined) {
+    if (!Number.isInteger(stamp)) throw FunctionErrors.BAD_ARGUMENT(position, '"__STAMP" is an integer')
+    internals.seenAt(entity, stamp as number)
+  }
   try {
     entity.fromObject(shownValues(given, position, view, binding))
   } catch (error) {

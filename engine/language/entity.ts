@@ -49,6 +49,8 @@ export interface EntityInternals {
   number(entity: EntityBase, reader: NumberReader): unknown
   /** Assigned and not saved. Undefined: not assigned. */
   assigned(entity: EntityBase, attribute: StorageAttribute): Value | undefined
+  /** Its values are of a state that somebody has seen before: it cannot be saved when that is not the one of its row. */
+  seenAt(entity: EntityBase, stamp: number): void
   assign(entity: EntityBase, attribute: StorageAttribute, value: Value): void
   /** The same when no code does it: without the event. */
   put(entity: EntityBase, attribute: StorageAttribute, value: Value): void
@@ -121,6 +123,9 @@ export class EntityBase {
         return row ? reader.ofRow(row) : null
       },
       assigned: (entity, attribute) => entity.#more?.changes.get(attribute),
+      seenAt(entity, stamp) {
+        if (stamp !== entity.getStamp()) entity.#edit().isStale = true
+      },
       assign: (entity, attribute, value) => entity.#assign(attribute, value),
       put: (entity, attribute, value) => entity.#put(attribute, value),
       changes: entity => entity.#collect(),
