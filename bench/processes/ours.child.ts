@@ -12,10 +12,12 @@ const FUNCTIONS = resolve('bench/world/functions/index.ts')
 let server: Server | undefined
 
 answerParent<ServerQuestions>({
-  start: async ({ folder }) => {
+  start: async ({ folder, employees }) => {
     const startedAt = performance.now()
     const config = worldConfig(folder)
-    server = await createServer({ ...config, plugins: [...config.plugins, { specifier: FUNCTIONS }] })
+    // The cases with a store of their own have another model.
+    const functions = employees > 0 ? [{ specifier: FUNCTIONS }] : []
+    server = await createServer({ ...config, plugins: [...config.plugins, ...functions] })
     await server.engine.memoryFilled()
     return { port: server.port, transport: server.transport, readyMs: performance.now() - startedAt }
   },
