@@ -79,7 +79,9 @@ function checkPermissions({ permissions = {} }: RolesDocument, subjects: Subject
     const usable: readonly Action[] = ACTIONS_OF_TYPE[type]
     for (const action of ACTIONS) {
       if (permission[action] && !usable.includes(action)) {
-        problems.push(`${path}.${action}: a ${type} cannot be allowed for this; it has ${usable.join(', ')}`)
+        problems.push(
+          `${path}.${action}: this cannot be allowed for a resource of type ${type}; it has ${usable.join(', ')}`,
+        )
       }
     }
     const problem = subjectProblem(permission, subjects)

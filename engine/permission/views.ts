@@ -22,6 +22,8 @@ const MAX_VIEWS = 100
 /** The views of one catalog in one thread. */
 export class Views {
   private readonly known = new Map<string, View>()
+  /** Of clients: the kernel thread has the same object for every request of a session. */
+  private readonly ofAccess = new WeakMap<Access, View>()
   private current: { version: number; roles: Roles } | undefined
 
   constructor(private readonly catalog: Catalog) {}
@@ -29,6 +31,8 @@ export class Views {
   /** @param access undefined: nothing is restricted */
   of(access: Access | undefined, asker: Asker = 'client'): View {
     if (!access) return asker === 'client' ? publicView(this.catalog) : wholeView(this.catalog)
+    const seen = asker === 'client' ? this.ofAccess.get(access) : undefined
+    if (seen) return seen
     const key = `${access.version} ${asker} ${access.privileges}`
     let view = this.known.get(key)
     if (!view) {
@@ -36,6 +40,7 @@ export class Views {
       if (this.known.size >= MAX_VIEWS) this.known.delete(this.known.keys().next().value!)
       this.known.set(key, view)
     }
+    if (asker === 'client') this.ofAccess.set(access, view)
     return view
   }
 
