@@ -647,10 +647,8 @@ export class Engine {
 
   /** Here and now what costs less than handing it to another thread, all else in the pool, or where the code for it is. */
   private run(task: Task, caller?: Caller): Promised<Uint8Array> {
-    const { nobody } = this.permissions
-    if (nobody && !task.request.access) {
-      return this.run({ ...task, request: { ...task.request, access: nobody } }, caller)
-    }
+    const access = task.request.access ?? this.permissions.nobody
+    if (access !== task.request.access) return this.run({ ...task, request: { ...task.request, access } }, caller)
     if (!this.code) return this.runAnywhere(task, caller)
     const runWithCode = (error: unknown): Promise<Uint8Array> => {
       if (error instanceof CodeNeeded) return this.code!.read(task, caller)
