@@ -43,8 +43,9 @@ export function integer({ min, max, ...rest }: Common<number> & { min: number; m
   return make({ schema, fromText: numberOrText, ...rest })
 }
 
-export function number({ min, ...rest }: Common<number> & { min: number }): Option<number> {
-  return make({ schema: Type.Number({ minimum: min }), fromText: numberOrText, ...rest })
+export function number({ min, max, ...rest }: Common<number> & { min: number; max?: number }): Option<number> {
+  const schema = Type.Number({ minimum: min, ...(max !== undefined && { maximum: max }) })
+  return make({ schema, fromText: numberOrText, ...rest })
 }
 
 export function flag(common: Common<boolean>): Option<boolean> {

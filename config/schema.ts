@@ -91,6 +91,7 @@ export const configTable = {
   'storage.imageMinutes': number({
     default: 10,
     min: 0,
+    max: 10_000,
     doc: 'Least time between two images of that memory in the folder of the store, which make the next start fast; 0 for none.',
   }),
   'storage.imageChanges': integer({

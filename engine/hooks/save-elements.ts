@@ -165,10 +165,10 @@ function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): bo
           attribute.relations.map(({ name }) => name),
         )
       : entity
-  return sameValue(owner instanceof EntityBase ? valueOf(owner, end) : null, value)
+  return sameValue(owner instanceof EntityBase ? valueIn(owner, end) : null, value)
 }
 
-const valueOf = (entity: EntityBase, attribute: ValueAttribute): Value =>
+const valueIn = (entity: EntityBase, attribute: ValueAttribute): Value =>
   attribute.kind === 'calculated'
     ? computedValue(entity, attribute)
     : (internals.row(entity)!.value(attribute) as Value)

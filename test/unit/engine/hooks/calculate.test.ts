@@ -69,10 +69,12 @@ t.test('P3.8 entities get the values of code that is new, and of code that has c
   const bare = await store.open(undefined)
   for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare, dataClass, rows)
 
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
   const first = await store.open(label('`<${this.lastName}>`'))
   t.match(store.steps.at(-1), { dataClass: 'Employee', what: 'calculate', done: 6, total: 6 })
   t.same(await find(first, 'label = "<hopper>"'), ['4'])
 
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
   await store.open(label('`<${this.lastName}>`'))
   t.same(store.steps, [], 'the same code computes nothing anew')
 
