@@ -92,6 +92,7 @@ export async function startServer(
         tls,
         limits: { headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked },
         onHandlerError: error => log.error({ err: error }, 'an answer failed'),
+        onWaiting: text => log.warn(text),
       },
       createHandler(new Router(plugins.registry, engine, visitors.sessions), visitors, plugins.registry, config, log),
     )

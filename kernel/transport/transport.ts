@@ -103,6 +103,8 @@ export interface TransportOptions {
   limits: TransportLimits
   /** Told what a handler threw, or why its answer could not be sent. The client gets 500 without details. */
   onHandlerError?: ((error: unknown) => void) | undefined
+  /** Told why the port does not open at once. */
+  onWaiting?: ((text: string) => void) | undefined
 }
 
 export interface Transport {

@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { type Answer, isSource } from './answer.ts'
@@ -11,6 +14,9 @@ import type { UwsModule, UwsName } from './uws-module.ts'
 
 /** From here on a body is sent as far as the socket takes it and kept only for the rest. */
 const LARGE_BODY_BYTES = 64 * 1024
+const RETRY_MS = 500
+/** How long Linux keeps the end of a connection that it has closed, and a little more. */
+const TIME_WAIT_MS = 65_000
 /** Built in; the packages were measured to take 12 and 32 s. */
 const IDLE_TIMEOUT_MS = { uws: 32_000, 'uws-node20': 12_000 }
 
@@ -57,19 +63,55 @@ function createApp(uws: UwsModule, { tls }: TransportOptions): TemplatedApp {
   return uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile, ...(passphrase && { passphrase }) })
 }
 
-function listen(uws: UwsModule, app: TemplatedApp, { host, port }: TransportOptions): Promise<us_listen_socket> {
-  return new Promise((resolve, reject) => {
-    const listening = (socket: us_listen_socket | false) =>
-      socket
-        ? resolve(socket)
-        : reject(
-            new Error(`cannot listen on ${host}:${port}: it is in use, not allowed or not an address of this machine`),
-          )
+/**
+ * Neither build reuses an address (SO_REUSEADDR): after a server has closed connections, the system keeps their ends, and
+ * with them the port, for another minute (TIME_WAIT). Then, and only when nobody answers there, the port is waited for.
+ */
+async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
+  const { host, port, onWaiting } = options
+  for (let waited = 0; ; waited += RETRY_MS) {
+    const socket = await tryToListen(uws, app, options)
+    if (socket) return socket
+    if (port === 0 || waited >= TIME_WAIT_MS || !(await isDeserted(host, port))) {
+      throw new Error(`cannot listen on ${host}:${port}: it is in use, not allowed or not an address of this machine`)
+    }
+    if (waited === 0) {
+      onWaiting?.(`connections to port ${port} of a server before are not over yet; waiting for it, a minute at most`)
+    }
+    await setTimeout(RETRY_MS)
+  }
+}
+
+function tryToListen(
+  uws: UwsModule,
+  app: TemplatedApp,
+  { host, port }: TransportOptions,
+): Promise<us_listen_socket | false> {
+  return new Promise(resolve => {
     // Exclusive: the default shares a port in silence with whoever listens on it. The types lack this form of the call.
-    type Listen = (host: string, port: number, options: number, callback: typeof listening) => void
+    type Listen = (host: string, port: number, options: number, callback: typeof resolve) => void
     const exclusively: Listen = app.listen.bind(app) as never
-    exclusively(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening)
+    exclusively(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve)
   })
+}
+
+/** Nobody listens there, so it is only the past that keeps the port. */
+async function isDeserted(host: string, port: number): Promise<boolean> {
+  // The builds tell nothing of the reason; Node does.
+  const server = createServer().listen(port, host)
+  const code = await once(server, 'listening').then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code,
+  )
+  server.close()
+  if (code !== 'EADDRINUSE') return code === undefined
+  const socket = connect(port, host === '0.0.0.0' || host === '::' ? 'localhost' : host)
+  const isAnswered = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return !isAnswered
 }
 
 function warnings(name: UwsName, { limits }: TransportOptions): string[] {

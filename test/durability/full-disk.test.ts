@@ -7,7 +7,7 @@ import t from 'tap'
 import { request } from 'undici'
 
 /** More than the limit below, in blocks of 512 or 1,024 bytes as the shell has it. */
-const TOO_LARGE = Buffer.alloc(30_000_000, 1)
+const TOO_LARGE = Buffer.alloc(24_000_000, 1)
 const FITS = Buffer.alloc(3_000_000, 2)
 const LIMIT_BLOCKS = 20_000
 

@@ -449,6 +449,19 @@ for (const name of loadableTransports) {
       )
     })
 
+    // Takes a minute: so long does the system keep the ends of such connections.
+    if (process.env.TESSER_TEST_LONG === '1') {
+      t.test('a port opens again after connections on it were closed', async t => {
+        const first = await startTransport(t, name, () => ok())
+        const socket = connect(first.port, '127.0.0.1')
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+        await once(socket, 'data')
+        await first.close(0)
+        const again = await startTransport(t, name, () => ok(), { port: first.port })
+        t.equal(again.port, first.port)
+      })
+    }
+
     t.test('a port in use is an error that names the address', async t => {
       const { port } = await startTransport(t, name, () => ok())
       await t.rejects(
