@@ -20,7 +20,11 @@ const ROWS = 10_000
 
 /** @param pool settings of the pool; it has one thread, which holds two queries */
 async function start(t: Test, pool: object = {}, rows = ROWS): Promise<TestServer> {
-  const server = await startServer(t, { model: MODEL, rows: {} }, { config: { pool: { threads: 1, inlineCostMs: 0.2, ...pool } } })
+  const server = await startServer(
+    t,
+    { model: MODEL, rows: {} },
+    { config: { pool: { threads: 1, inlineCostMs: 0.2, ...pool } } },
+  )
   const items = Array.from({ length: rows }, (_, i) => ({ ID: i, value: 0, note: `item ${i} with some words` }))
   await insertRows(server.engine, 'Item', items)
   return server
