@@ -6,6 +6,9 @@ const [folder, start] = process.argv.slice(2) as [string, string]
 let time = Number(start)
 const server = await createTestServer({ model: MODEL, folder, now: () => time })
 
+// Tap has a handler that ends the process at the signal of a write beyond its limit, unless there is another one.
+process.on('SIGXFSZ', () => {})
+
 process.on('message', async (message: number | 'stop') => {
   if (message === 'stop') {
     await server.close()
