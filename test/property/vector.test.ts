@@ -2,6 +2,7 @@
  * Random sequences of inserts, updates, deletions, queries and restarts against the reference: what is asked exactly is
  * answered exactly, and an index may miss a few, but never finds what is not there.
  */
+import { isLong } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
@@ -11,7 +12,7 @@ import { temporaryFolder } from '../support/test-server.ts'
 
 const DIMENSION = 24
 const CLUSTERS = 12
-const ROUNDS = 8
+const ROUNDS = isLong ? 8 : 3
 /** An index is asked for the nearest 20 only where there are many more. */
 const ROWS = 2_000
 /** Of all that indexes are asked for in a run. */

@@ -25,7 +25,7 @@ import {
   type World,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? 60 : 12
+const WORLDS = isLong ? 60 : 6
 const REQUESTS = isLong ? 250 : 120
 
 t.setTimeout(timeoutMs)
