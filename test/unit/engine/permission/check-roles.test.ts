@@ -1,6 +1,6 @@
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
-import { checkRoles, RolesError } from '../../../../engine/permission/check-roles.ts'
+import { checkRoles, type RolesError } from '../../../../engine/permission/check-roles.ts'
 import { Roles } from '../../../../engine/permission/roles.ts'
 import { company } from '../../../support/fixtures/company.ts'
 
