@@ -228,10 +228,8 @@ export class Language {
   /** Locks an entity for the session of the call, or unlocks it. */
   lock(dataClass: DataClass, rowId: number, lock: boolean): LockResult {
     if (!this.view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
-    const { id: owner, client: info } = this.session
-    return this.written(writer =>
-      writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder: { owner, info } }),
-    )
+    const holder = this.session.lockHolder()
+    return this.written(writer => writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder }))
   }
 
   /** New values of stored calculated attributes. */

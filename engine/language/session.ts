@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { LockInfo } from '../write/lock-table.ts'
+import { GUEST_LOCK_MS, type LockHolder, type LockInfo, TOKEN_LOCK_MS } from '../write/lock-table.ts'
 import type { CallSession } from './author-types.ts'
 import { LanguageErrors } from './language-errors.ts'
 
@@ -31,6 +31,8 @@ export interface SessionData {
   readonly expires: number
   readonly idleMinutes: number
   readonly entitySets: EntitySetQuotas
+  /** Ends with its request: who asks has shown a key or a token. */
+  readonly isOfToken: boolean
   /** What others are told about who holds a lock. */
   readonly client: LockInfo
 }
@@ -38,6 +40,8 @@ export interface SessionData {
 /** What code has done to a session. */
 export interface SessionChanges {
   granted?: SessionRights & { readonly userName?: string }
+  /** It has locked something: it must not be forgotten before its end, which frees that. */
+  hasLocks?: true
   /** Top-level entries of the storage; undefined: removed. */
   storage?: Record<string, unknown>
   idleMinutes?: number
@@ -99,8 +103,13 @@ export class TaskSession implements CallSession {
     return this.data.id
   }
 
-  get client(): LockInfo {
-    return this.data.client
+  /** Who is to hold a lock for it. */
+  lockHolder(): LockHolder {
+    const { id: owner, client: info, isOfToken } = this.data
+    if (isOfToken) return { owner, info, lastsMs: TOKEN_LOCK_MS }
+    this.changed.hasLocks = true
+    // A guest who is not kept after all, because the call is ended before its end, must not lock for ever.
+    return this.isGuest() ? { owner, info, lastsMs: GUEST_LOCK_MS } : { owner, info }
   }
 
   get userName(): string {

@@ -46,7 +46,7 @@ export class IndexKeeper {
 
   constructor(
     readonly attribute: StorageAttribute,
-    private readonly library: Hnswlib,
+    private readonly hnswlib: Hnswlib,
     private readonly options: IndexOptions,
     private readonly note: (text: string) => void,
   ) {
@@ -56,7 +56,7 @@ export class IndexKeeper {
   /** Takes the index from its file. @returns the global stamp that it is of; undefined: there is none that can be used */
   async load(): Promise<number | undefined> {
     try {
-      const loaded = await this.file.load(this.library)
+      const loaded = await this.file.load(this.hnswlib)
       if (!loaded) return undefined
       this.graph = loaded.graph
       this.candidates = loaded.stored.candidates
@@ -132,7 +132,7 @@ export class IndexKeeper {
   }
 
   private begin({ live }: TableSnapshot): void {
-    const graph = HnswGraph.create(this.library, this.attribute.vector!)
+    const graph = HnswGraph.create(this.hnswlib, this.attribute.vector!)
     const rowIds = live.toIds()
     const step = Math.max(1, Math.floor(rowIds.length / QUESTIONS))
     this.questions = []

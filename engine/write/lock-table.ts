@@ -12,14 +12,26 @@ export interface LockHolder {
   /** Handle of the session. */
   readonly owner: string
   readonly info: LockInfo
-  /** Milliseconds since 1970; undefined: until the session ends. */
-  readonly expires?: number | undefined
+  /** From now on; undefined: until the session ends. */
+  readonly lastsMs?: number | undefined
+}
+
+interface Held {
+  readonly owner: string
+  readonly info: LockInfo
+  readonly expires: number
 }
 
 interface Row {
   readonly dataClass: DataClass
   readonly rowId: number
 }
+
+/** How long a lock of a key or a token lasts: there is no session that could end. */
+export const TOKEN_LOCK_MS = 10 * 60_000
+
+/** The most that a guest's lasts, of whom nothing may be kept after all. */
+export const GUEST_LOCK_MS = 24 * 3_600_000
 
 /** Locks of one owner. Somebody who wants more wants a transaction. */
 const MAX_PER_OWNER = 10_000
@@ -29,7 +41,7 @@ const MAX_PER_OWNER = 10_000
  * a restart frees them all. Source: protocol notes, 8.8.
  */
 export class LockTable {
-  private readonly holders = new Map<number, LockHolder>()
+  private readonly holders = new Map<number, Held>()
   private readonly owned = new Map<string, Set<number>>()
 
   /** @param now milliseconds since 1970 */
@@ -40,7 +52,7 @@ export class LockTable {
   }
 
   /** Who keeps `owner` from changing an entity; undefined when nobody does. */
-  blocker(dataClass: DataClass, rowId: number, owner: string | undefined): LockHolder | undefined {
+  blocker(dataClass: DataClass, rowId: number, owner: string | undefined): Held | undefined {
     if (this.isEmpty) return undefined
     const holder = this.holder({ dataClass, rowId })
     return holder?.owner === owner ? undefined : holder
@@ -52,7 +64,8 @@ export class LockTable {
     const key = keyOf(row)
     if (owned.size >= MAX_PER_OWNER && !owned.has(key)) return false
     this.owned.set(holder.owner, owned.add(key))
-    this.holders.set(key, holder)
+    const { owner, info, lastsMs = Number.POSITIVE_INFINITY } = holder
+    this.holders.set(key, { owner, info, expires: this.now() + lastsMs })
     return true
   }
 
@@ -68,10 +81,10 @@ export class LockTable {
     for (const key of this.owned.get(owner) ?? []) this.forget(key, owner)
   }
 
-  private holder(row: Row): LockHolder | undefined {
+  private holder(row: Row): Held | undefined {
     const key = keyOf(row)
     const holder = this.holders.get(key)
-    if (holder?.expires === undefined || holder.expires > this.now()) return holder
+    if (!holder || holder.expires > this.now()) return holder
     this.forget(key, holder.owner)
     return undefined
   }

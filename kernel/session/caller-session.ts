@@ -34,6 +34,7 @@ export function callerSession(
       expires: Math.min(expires, MAX_DATE),
       idleMinutes,
       entitySets,
+      isOfToken: session.isOfToken,
       client,
     },
     change: changes => change(sessions, visit, changes),

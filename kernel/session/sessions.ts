@@ -169,6 +169,11 @@ export class Sessions {
   /** Keeps what there is to know about a session. Resolves when it is durable. */
   async keep(session: Session): Promise<void> {
     if (session.id === undefined) return
+    // From now on a guest can be idle too.
+    const { record } = session
+    if (!this.known.has(session.handle)) {
+      record.expires = Math.min(this.now() + record.idleMinutes * MINUTE_MS, record.endsAt)
+    }
     this.known.set(session.handle, session)
     if (session.isGuest) this.countGuest(session)
     await this.records.put([{ key: PREFIX + session.handle, value: session.record }])

@@ -1,5 +1,4 @@
-import { Type } from '@sinclair/typebox'
-import { definePlugin, json, lockStatus, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, json, lockStatus, type RestRequest, TOKEN_LOCK_MS } from '../../kernel/api.ts'
 import { LockErrors } from './errors.ts'
 
 /**
@@ -11,20 +10,13 @@ import { LockErrors } from './errors.ts'
  *   POST /Employee(1)?$lock=false   →  { "result": true, "__STATUS": { "success": true } }
  *
  * A lock ends with `$lock=false`, with its session, and with a restart of the server. Requests with a key or a token have
- * no session that could end, so their locks end after `tokenMinutes`, from the last `$lock=true` on.
+ * no session that could end, so their locks end after ten minutes, from the last `$lock=true` on.
  * Source: protocol notes, 8.8.
  */
 export default definePlugin({
   name: 'lock',
   kernel: '^1.0.0',
-  options: Type.Object({
-    tokenMinutes: Type.Integer({
-      default: 10,
-      minimum: 1,
-      description: 'Minutes after which a lock ends that a request with a key or a token has asked for.',
-    }),
-  }),
-  register({ command, engine, sessions, now }, { tokenMinutes }) {
+  register({ command, engine, sessions }) {
     sessions.onEnd(owner => engine.freeLocks(owner))
 
     command('$lock', { verbs: ['GET', 'POST'] }, async (request: RestRequest) => {
@@ -37,12 +29,12 @@ export default definePlugin({
         IPAddr: transport.remoteAddress,
         userAgent: transport.header('user-agent').slice(0, 500),
       }
-      const expires = session.isOfToken ? now() + tokenMinutes * 60_000 : undefined
+      const lastsMs = session.isOfToken ? TOKEN_LOCK_MS : undefined
       const lock = wanted === 'true'
-      // The session has to be there as long as its lock.
-      if (lock) await sessions.keep(session)
-      const holder = { owner: session.handle, info, expires }
+      const holder = { owner: session.handle, info, lastsMs }
       const { result, wasNotLocked, blocker } = await engine.lock(request.read, { lock, holder }, request.transport)
+      // It must not be forgotten before its end, which frees the lock.
+      if (lock && result) await sessions.keep(session)
       if (blocker) return json({ result, __STATUS: { success: false, ...lockStatus(blocker) } })
       return json({ result, __STATUS: { success: true, ...(wasNotLocked && { wasNotLocked }) } })
     })

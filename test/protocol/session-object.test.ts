@@ -202,3 +202,14 @@ t.test('§P8.6 rows that queries of function code look at count against its quot
   while (statuses.at(-1) !== 429 && statuses.length < 30) statuses.push((await ada.call('$catalog/search')).status)
   t.ok(statuses.length > 2 && statuses.length <= 21, `${statuses.length}`)
 })
+
+t.test('§P8.8 a lock that function code takes for a guest ends with its session', async t => {
+  const { server, clock } = await open(t)
+  const [ada, kurt] = [new Client(server), new Client(server)]
+  await kurt.get('/Company')
+  t.same((await ada.call('Employee(1)/take')).json.result, { success: true })
+  t.equal((await kurt.get('/$info/sessionInfo')).json.sessionInfo.length, 1, 'the guest is kept from now on')
+  clock.now += 2 * HOUR
+  await ada.get('/Company')
+  t.same((await kurt.call('Employee(1)/take')).json.result, { success: true })
+})

@@ -9,7 +9,7 @@ const row = (rowId: number) => ({ dataClass, rowId })
 t.test('a lock with an end keeps others out until then', t => {
   let now = 1_000
   const locks = new LockTable(() => now)
-  t.ok(locks.take(row(1), { owner: 'a', info, expires: 2_000 }))
+  t.ok(locks.take(row(1), { owner: 'a', info, lastsMs: 1_000 }))
   t.equal(locks.blocker(dataClass, 1, 'b')?.owner, 'a')
   t.equal(locks.blocker(dataClass, 1, 'a'), undefined)
   now = 2_000
