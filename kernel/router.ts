@@ -148,7 +148,7 @@ export class Router {
       }
     }
     const binary = registry.binaries.get(verb)
-    const answer = binary && this.engine.binaryAttribute(request.read) && binary.handle(request)
+    const answer = binary && this.engine.binaries.addressed(request.read) && binary.handle(request)
     if (answer instanceof Promise) return later(answer, reply => reply ?? this.byVerb(request))
     return answer ?? this.byVerb(request)
   }

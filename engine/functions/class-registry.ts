@@ -14,6 +14,10 @@ export interface ClassFunction {
   readonly deadlineSeconds: number | undefined
 }
 
+/** Where roles.json demands a login, this is how guests do it: they may call it whatever else is said of it. */
+export const isLogin = ({ target, name }: ClassFunction): boolean =>
+  target.kind === 'dataStore' && name === 'authentify'
+
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
 

@@ -42,10 +42,10 @@ export default definePlugin({
     )
 
     const answer = (request: RestRequest, variant: Variant | undefined): Promised<Reply> | undefined => {
-      const attribute = engine.binaryAttribute(request.read)
+      const attribute = engine.binaries.addressed(request.read)
       if (!attribute) return undefined
       const conditions = conditionsOf(request)
-      const find = (): Promised<StoredBinary | null> => engine.readBinary(request.read, attribute, request.transport)
+      const find = (): Promised<StoredBinary | null> => engine.binaries.find(request.read, attribute, request.transport)
       const reply = (found: StoredBinary | null): Promised<Reply | undefined> =>
         found ? show(found, attribute, variant, conditions) : EMPTY
       // It can be replaced between finding it and opening its file.
@@ -68,7 +68,7 @@ export default definePlugin({
       if (isCurrent(conditions, tag)) return { status: 304, headers, body: '' }
       const stored = () => {
         const type = isImage ? mediaType : BYTES['Content-Type']
-        return part(headers, type, size, conditions, tag, (start, end) => engine.openBinary(found.value, start, end))
+        return part(headers, type, size, conditions, tag, (start, end) => engine.binaries.open(found.value, start, end))
       }
       if (conversion === undefined) return stored()
       if (conversion === 'impossible' || size > maxInputBytes) return EMPTY
@@ -88,7 +88,7 @@ export default definePlugin({
 
     /** None when the image has been replaced meanwhile, of which nothing can be made. */
     const bytesOf = async ({ value }: StoredBinary): Promise<Uint8Array> => {
-      const source = engine.openBinary(value)
+      const source = engine.binaries.open(value)
       if (!source) return new Uint8Array(0)
       try {
         const bytes = new Uint8Array(source.size)

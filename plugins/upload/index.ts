@@ -30,17 +30,17 @@ export default definePlugin({
     })
 
     binary({ verbs: ['POST', 'PUT'] }, async request => {
-      const attribute = engine.binaryAttribute(request.read)!
+      const attribute = engine.binaries.addressed(request.read)!
       const value = await receive(engine, request, attribute.type === 'image')
-      await engine.saveBinary(request.read, attribute, value, request.session.handle, request.transport)
+      await engine.binaries.save(request.read, attribute, value, request.session.handle, request.transport)
       return OK
     })
     binary({ verbs: ['DELETE'] }, request => {
       // Nobody who means to delete the entity is to lose only this, or the other way round.
       if (!request.parameters.has('$imageformat') && !request.parameters.has('$binary')) return undefined
-      const attribute = engine.binaryAttribute(request.read)!
+      const attribute = engine.binaries.addressed(request.read)!
       const { read, session, transport } = request
-      return engine.saveBinary(read, attribute, null, session.handle, transport).then(() => OK)
+      return engine.binaries.save(read, attribute, null, session.handle, transport).then(() => OK)
     })
   },
 })
