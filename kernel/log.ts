@@ -27,7 +27,7 @@ export function createLogger(
 }
 
 /** `10:31:02.123 warn  the header limit is 4 KiB  plugin=health`; the stack of an error below. */
-export function prettyLine(line: string): string {
+function prettyLine(line: string): string {
   const { time, level, msg = '', err, ...rest } = JSON.parse(line) as Record<string, unknown>
   const values = Object.entries(rest).map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,

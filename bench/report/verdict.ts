@@ -47,7 +47,7 @@ export function verdictsOf(report: Report): Verdict[] {
   return verdicts
 }
 
-export function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]): Verdict[] {
+function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]): Verdict[] {
   const { name, problem, owes, p50Ms, perSecond, recall } = result
   if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
   const verdicts: Verdict[] = []

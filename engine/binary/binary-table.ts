@@ -92,7 +92,7 @@ export class BinaryTable {
 }
 
 /** How often a file is referred to. */
-export function references({ fileReferences }: Environment, id: string): number {
+function references({ fileReferences }: Environment, id: string): number {
   const stored = getBytes(fileReferences, Buffer.from(id, 'hex'))
   return stored ? Buffer.from(stored).readUInt32BE() : 0
 }

@@ -10,7 +10,7 @@ const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
 const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float'] as const
 export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
 const CALCULATED_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
-export const STORAGE_TYPES = [...CALCULATED_TYPES, 'vector'] as const
+const STORAGE_TYPES = [...CALCULATED_TYPES, 'vector'] as const
 /** A page of 4096 rows has to fit into the memory that a thread works in. */
 const MAX_DIMENSION = 8192
 

@@ -51,7 +51,7 @@ function sentence(error: ErrorObject, path: string): string {
 }
 
 /** Path of a property, dotted. */
-export const join = (...parts: string[]): string => parts.filter(part => part !== '').join('.')
+const join = (...parts: string[]): string => parts.filter(part => part !== '').join('.')
 
 /** A value as a message quotes it: JSON, cut when it is long. */
 export function show(value: unknown): string {

@@ -162,11 +162,6 @@ export class EntitySets {
     await this.store.release(ids, set => !dataClass || set.tableNumber === dataClass.tableNumber)
   }
 
-  /** How many sets of a creator live. */
-  countOf(creator: string): number {
-    return this.store.countOf(creator)
-  }
-
   /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
   list(limit: number): { count: number; sets: ListedSet[] } {
     return this.store.list(limit)

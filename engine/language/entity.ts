@@ -409,7 +409,7 @@ function send(language: Language, dataClass: string, entities: readonly Saving[]
 }
 
 /** As a status object of the language. Source: protocol notes, 5.10. */
-export function statusOf(error: ErrorData): Status {
+function statusOf(error: ErrorData): Status {
   const { status, statusText } = new ProtocolError(error).saveStatus ?? { status: 4, statusText: 'Other error' }
   return { success: false, status, statusText, errors: error.entries }
 }

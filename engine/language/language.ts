@@ -118,10 +118,6 @@ export class Language {
     return this.counter.examined
   }
 
-  get isInCall(): boolean {
-    return this.call !== undefined
-  }
-
   /** What the call reads: as much as restrict events let it see. @throws {LanguageErrors.NO_CALL} */
   get snapshot(): Snapshot {
     const { whole } = this

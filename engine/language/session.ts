@@ -75,7 +75,7 @@ const NOTHING: SessionRights = { privileges: [], roles: [] }
 /** Of the keys of server records for one-time tokens; their hash follows. */
 export const TOKEN_PREFIX = 'token/'
 
-export const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 /** `Session` of function code, for the time of one task. Source: protocol notes, 8.5. */
 export class TaskSession implements CallSession {

@@ -38,7 +38,7 @@ const VALUES_BYTES: Record<PageKind, number> = {
   [ROWS]: ROW_PAGE_ROWS * 4,
   [VECTORS]: SEGMENT_ROWS * 4,
 }
-export const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
+const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 
 /** What the writer's parts share. */
 export interface Workspace {

@@ -27,7 +27,7 @@ export const PARTS = ['columns', 'rows', 'texts', 'postings', 'orders', 'directo
 export type Part = (typeof PARTS)[number]
 
 /** Threads that can read at a time. */
-export const READER_SLOTS = 64
+const READER_SLOTS = 64
 const PAGE_BYTES = 65_536
 /** What a reading thread may write to, for its kernels. Memory that none has used is none. */
 export const SCRATCH_BYTES = 4 * PAGE_BYTES
@@ -35,7 +35,7 @@ const SCRATCH_START = PAGE_BYTES
 /** Address of the first block. */
 export const HEAP_START = SCRATCH_START + READER_SLOTS * SCRATCH_BYTES
 /** 4 GiB less one page: addresses have 32 bits, and a Buffer ends there too. */
-export const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
+const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
 
 /**
  * Reserves address space, for at most half of the machine's memory; the operating system gives memory as it is used.
@@ -156,11 +156,6 @@ export class SharedHeap {
     return Atomics.load(this.ints, IS_BUILT) === 1
   }
 
-  /** Blocks the thread: for tests and measurements. @returns false when it took longer */
-  waitUntilBuilt(timeoutMs: number): boolean {
-    return Atomics.wait(this.ints, IS_BUILT, 0, timeoutMs) !== 'timed-out'
-  }
-
   /** Bytes in use, rounded to 1 KiB. */
   usedBytes(): Record<Part, number> {
     const used = PARTS.map((part, i) => [part, Atomics.load(this.words, USED + i) * 1024])
@@ -190,7 +185,6 @@ export class SharedHeap {
 
   setBuilt(): void {
     Atomics.store(this.ints, IS_BUILT, 1)
-    Atomics.notify(this.ints, IS_BUILT)
   }
 
   /** @param used bytes by {@link PARTS} */

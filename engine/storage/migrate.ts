@@ -45,7 +45,7 @@ export interface PreparedStore extends Schema {
 }
 
 /** The model no longer fits the data. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 

@@ -49,7 +49,7 @@ export interface DirectoryFile {
 }
 
 /** A directory file that cannot be used, with every reason. */
-export class DirectoryError extends Error {
+class DirectoryError extends Error {
   override readonly name = 'DirectoryError'
 }
 
@@ -107,9 +107,5 @@ export class Directory {
     if (!found || (found.expires && now >= Date.parse(found.expires))) return undefined
     const { name, privileges = [], roles = [] } = found
     return { userName: name, groups: [], granted: { privileges, roles } }
-  }
-
-  get isEmpty(): boolean {
-    return this.users.size === 0 && this.keys.size === 0
   }
 }

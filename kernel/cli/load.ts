@@ -66,7 +66,7 @@ export async function load(
   }
 }
 
-export function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSummary): string {
+function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSummary): string {
   const parts = [`${inserted} inserted`, updated > 0 && `${updated} updated`, skipped > 0 && `${skipped} skipped`]
   return `${read} rows read: ${[...parts, rejected > 0 && `${rejected} rejected`].filter(Boolean).join(', ')}`
 }

@@ -14,7 +14,7 @@ const ALIASES: Readonly<Record<string, string>> = { jpg: 'jpeg', tif: 'tiff' }
 /** What browsers show. */
 const WEB_FORMATS = new Set(['png', 'jpeg', 'gif', 'webp', 'avif', 'svg+xml', 'bmp', 'x-icon'])
 /** What can be made of an image. */
-export const OUTPUT_FORMATS = ['png', 'jpeg', 'gif', 'tiff', 'webp'] as const
+const OUTPUT_FORMATS = ['png', 'jpeg', 'gif', 'tiff', 'webp'] as const
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 /** @throws {BinaryRequestErrors.SIDE} */

@@ -49,7 +49,7 @@ export class Summary {
  * Rounding depends on the order of the steps. It is the same however the rows are read: even and odd rows of a segment
  * apart, as the kernels have them, then segment by segment.
  */
-export class Sum {
+class Sum {
   count = 0
   private readonly sum: Lane = { high: 0, low: 0 }
   /** Of the segment that is being added row by row. */

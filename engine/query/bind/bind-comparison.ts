@@ -1,4 +1,3 @@
-import { SPELLING } from '../parse/format-query.ts'
 import {
   type CalculatedAttribute,
   isRelation,
@@ -8,7 +7,7 @@ import {
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import { codeOf } from '../calculated-code.ts'
-import type { Comparator } from '../parse/syntax-tree.ts'
+import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../query-errors.ts'
 import { bindSimilarity } from './bind-similarity.ts'
 import { bindTest, isNegative, isTextual } from './bind-test.ts'

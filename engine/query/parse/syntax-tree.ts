@@ -47,6 +47,21 @@ export type Comparator =
   | 'in'
   | 'keyword' // % %%
 
+/** The one spelling of each comparator. */
+export const SPELLING: Record<Comparator, string> = {
+  equal: '=',
+  notEqual: '!=',
+  is: '===',
+  isNot: '!==',
+  less: '<',
+  lessOrEqual: '<=',
+  greater: '>',
+  greaterOrEqual: '>=',
+  begin: 'begin',
+  in: 'in',
+  keyword: '%',
+}
+
 export interface PathSyntax {
   kind: 'path'
   steps: PathStep[]

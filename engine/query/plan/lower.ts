@@ -255,7 +255,7 @@ export function jsonSelectivity(test: JsonTest): number {
 const fanOut = (many: TableSnapshot, one: TableSnapshot): number => many.live.size / Math.max(1, one.live.size)
 
 /** Whether a predicate is true for an entity of which all attributes are null, as at the end of a relation that is null. */
-export function matchesNull(predicate: Predicate): boolean {
+function matchesNull(predicate: Predicate): boolean {
   switch (predicate.kind) {
     case 'always':
       return true

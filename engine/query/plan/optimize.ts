@@ -7,7 +7,7 @@ import { limitToTopN } from './rules/limit-to-top-n.ts'
 import { mergeRanges } from './rules/merge-ranges.ts'
 import { pushNotDown } from './rules/push-not-down.ts'
 
-export const predicateRules: readonly Rule<Predicate>[] = [
+const predicateRules: readonly Rule<Predicate>[] = [
   // First: the others may only drop what is not true, and under a NOT that would lose what is unknown.
   pushNotDown,
   // Before merge-ranges: it looks at the direct inputs of an AND.
@@ -17,7 +17,7 @@ export const predicateRules: readonly Rule<Predicate>[] = [
   foldConstants,
 ]
 
-export const planRules: readonly Rule<LogicalPlan>[] = [limitToTopN]
+const planRules: readonly Rule<LogicalPlan>[] = [limitToTopN]
 
 /** Rewrites a predicate by every rule, once, in their order. The result is the same for every snapshot and page. */
 export const optimizePredicate = (predicate: Predicate): Predicate => applyAll(predicateRules, predicate)

@@ -44,7 +44,7 @@ export function fits(text: string, pattern: string): boolean {
   return reachable[text.length]!
 }
 
-export const words = (folded: string): string[] => folded.split(/[^\p{L}\p{N}]+/u).filter(word => word !== '')
+const words = (folded: string): string[] => folded.split(/[^\p{L}\p{N}]+/u).filter(word => word !== '')
 
 /** Sign of the difference between a stored number and a decimal text, without rounding for whole numbers. */
 export function compareNumber(type: ScalarType, stored: number | bigint, text: string): number {

@@ -22,7 +22,7 @@ export function ordered(world: World, dataClass: ClassSpec, rows: readonly Row[]
   })
 }
 
-export function compareValues(a: Plain, b: Plain): number {
+function compareValues(a: Plain, b: Plain): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null)
   if (typeof a === 'string') return sign(fold(a), fold(b as string))
   return sign(a as number, b as number)

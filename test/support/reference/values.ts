@@ -12,7 +12,7 @@ export const TEXTS = [
   '(paren)', '[x]', 'tab\there', 'line\nbreak', 'zero\u200dwidth', '\ufffd', '\uffff', '𝒳', 'a,b', 'a.b', 'q\u0323\u0307', 'q\u0307\u0323',
   'אבג', 'مرحبا', 'the quick brown fox', 'The QUICK-brown', "it's 5 o'clock", 'z', 'Z', '~', '_', 'É'.repeat(40), 'abc'.repeat(30),
 ] // biome-ignore format: a list
-export const DATES = [
+const DATES = [
   '1970-01-01T00:00:00.000Z',
   '1969-12-31T23:59:59.999Z',
   '1969-12-31T00:00:00.000Z',
@@ -27,7 +27,7 @@ export const DATES = [
   '2038-01-19T03:14:08.000Z',
   '2020-02-28T23:59:59.999Z',
 ].map(text => Date.parse(text))
-export const DURATIONS = [0, 1, 999, 1_000, 60_000, 3_600_000, 3_599_999, 28_800_000, 86_399_000, 90_000_000]
+const DURATIONS = [0, 1, 999, 1_000, 60_000, 3_600_000, 3_599_999, 28_800_000, 86_399_000, 90_000_000]
 const SMALL = [0, 1, 2, 3, 5, 7, 10, 20, 99, 100]
 const LONGS = [...SMALL, -1, -2, -100, 2_147_483_647, -2_147_483_648, 65_536, 1_000_000]
 const LONG64S = [

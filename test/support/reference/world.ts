@@ -90,7 +90,7 @@ export const keyOf = (spec: ClassSpec, row: Row): Plain => valueIn(row, spec.key
 export const keyText = (spec: ClassSpec, row: Row): string => String(keyOf(spec, row))
 
 /** Whether two keys name the same entity: texts by their folds. */
-export function sameKey(a: Plain, b: Plain): boolean {
+function sameKey(a: Plain, b: Plain): boolean {
   if (a === null || b === null) return false
   if (typeof a === 'string' && typeof b === 'string') return fold(a) === fold(b)
   return !((a as number) < (b as number) || (a as number) > (b as number))

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { formatQuery } from '../../../../engine/query/parse/format-query.ts'
+import { formatQuery } from '../../../support/format-query.ts'
 import { parseQuery } from '../../../../engine/query/parse/parse-query.ts'
 import type {
   Comparator,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatQuery } from '../../../../engine/query/parse/format-query.ts'
+import { formatQuery } from '../../../support/format-query.ts'
 import { limits } from '../../../../engine/query/parse/limits.ts'
 import { parseQuery } from '../../../../engine/query/parse/parse-query.ts'
 import type { Comparator, Expression, ValueSyntax } from '../../../../engine/query/parse/syntax-tree.ts'

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../../../engine/index.ts'
 import type { ReadRequest } from '../../../../engine/query/request.ts'
 
-export const MODEL = {
+const MODEL = {
   name: 'items',
   dataClasses: {
     Group: {

@@ -78,7 +78,7 @@ export interface Wanted {
   pretty?: boolean
 }
 
-export const outputOf = (form: Output['form'], { path, attributes, expand, pretty }: Wanted): Output => ({
+const outputOf = (form: Output['form'], { path, attributes, expand, pretty }: Wanted): Output => ({
   form,
   attributes:
     path !== undefined

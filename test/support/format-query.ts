@@ -1,28 +1,13 @@
-import type {
-  Comparator,
-  Expression,
-  OrderTerm,
-  PathStep,
-  PathSyntax,
-  PlaceholderSyntax,
-  QuerySyntax,
-  ValueSyntax,
-} from './syntax-tree.ts'
-
-/** The one spelling of each comparator. */
-export const SPELLING: Record<Comparator, string> = {
-  equal: '=',
-  notEqual: '!=',
-  is: '===',
-  isNot: '!==',
-  less: '<',
-  lessOrEqual: '<=',
-  greater: '>',
-  greaterOrEqual: '>=',
-  begin: 'begin',
-  in: 'in',
-  keyword: '%',
-}
+import {
+  type Expression,
+  type OrderTerm,
+  type PathStep,
+  type PathSyntax,
+  type PlaceholderSyntax,
+  type QuerySyntax,
+  SPELLING,
+  type ValueSyntax,
+} from '../../engine/query/parse/syntax-tree.ts'
 
 /**
  * A syntax tree as text in one spelling. Parsing it gives the same tree again, but for the spans.
@@ -40,7 +25,7 @@ export function formatOrderBy(terms: readonly OrderTerm[]): string {
   return terms.map(({ path, descending }) => (descending ? `${formatPath(path)} desc` : formatPath(path))).join(', ')
 }
 
-export function formatExpression(expression: Expression): string {
+function formatExpression(expression: Expression): string {
   // A run of conditions is a chain to the left that may be thousands long: walked, not descended.
   const run: string[] = []
   let first = expression
@@ -75,7 +60,7 @@ const formatOperand = (operand: PathSyntax | PlaceholderSyntax): string =>
 const formatPlaceholder = ({ path }: PlaceholderSyntax): string => `:${path.join('.')}`
 
 /** A path that would be read as something else is quoted. */
-export function formatPath({ steps }: PathSyntax): string {
+function formatPath({ steps }: PathSyntax): string {
   const path = steps.map(formatStep).join('.')
   const isPlain = steps.every(({ name }) => /^[\w$\-\u{80}-\u{10FFFF}]+$/u.test(name))
   const isKeyword = /^(not|and|or|except)$/i.test(steps[0]!.name)
