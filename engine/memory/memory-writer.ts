@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
-import { type Change, changesBetween, DELETED } from '../storage/change-log.ts'
+import { type Change, changesBetween, DELETED, INSERTED } from '../storage/change-log.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
 import { rowKey } from '../storage/keys.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
@@ -178,10 +178,8 @@ export class MemoryWriter {
   committed(changes: readonly CommittedChange[], globalStamp: number): void {
     if (changes.length === 0 || !this.isMine) return
     this.guard(() => {
-      // Only what a row is in the end counts. Row ids and table numbers together are below 2^48.
-      const last = new Map(changes.map(change => [change.tableNumber * 2 ** 32 + change.rowId, change]))
-      for (const change of last.values()) this.apply(change)
-      this.putOrders()
+      for (const change of lastOfEach(changes)) this.apply(change)
+      this.complete()
       this.publish(globalStamp)
     })
   }
@@ -196,8 +194,8 @@ export class MemoryWriter {
     })
   }
 
-  private putOrders(): void {
-    for (const table of this.tables) if (table.writer) this.fit(table, writer => writer.putOrders())
+  private complete(): void {
+    for (const table of this.tables) if (table.writer) this.fit(table, writer => writer.complete())
   }
 
   // --- images
@@ -262,7 +260,7 @@ export class MemoryWriter {
       if (newest === stamp) {
         for (const table of this.tables) table.writer?.setRowIdLimit(this.tableState(table).nextRowId)
         this.isMine = true
-        this.putOrders()
+        this.complete()
         this.publish(newest)
         if (this.queue.length === 0) this.heap.setBuilt()
         return count
@@ -298,8 +296,11 @@ export class MemoryWriter {
         // One by one this costs half of what a cursor of lmdb-js does.
         const row = getBytes(environment.rows, key)
         if (row) table.writer.put(table.next, row)
-        if (++table.next % ROWS_PER_STEP === 0 && performance.now() >= end) return
+        if (++table.next % ROWS_PER_STEP > 0) continue
+        table.writer.putValues()
+        if (performance.now() >= end) return
       }
+      table.writer.putValues()
       table.writer.setRowIdLimit(nextRowId)
       while (table.writer.buildIndex()) if (performance.now() >= end) return
       table.next = Number.POSITIVE_INFINITY
@@ -396,3 +397,10 @@ export class MemoryWriter {
 
 /** Sequences wrap around and are never 0. */
 const next = (sequence: number): number => (sequence + 1) >>> 0 || 1
+
+/** Only what a row is in the end counts. A row is inserted once, so that nothing has to be looked up among insertions. */
+function lastOfEach(changes: readonly CommittedChange[]): Iterable<CommittedChange> {
+  if (changes.every(({ operation }) => operation === INSERTED)) return changes
+  // Row ids and table numbers together are below 2^48.
+  return new Map(changes.map(change => [change.tableNumber * 2 ** 32 + change.rowId, change])).values()
+}

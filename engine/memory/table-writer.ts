@@ -1,5 +1,5 @@
 import { SEGMENT_ROWS } from '../storage/snapshot.ts'
-import { type ColumnReader, type ColumnValue, columnReader, compareValues } from './column-reader.ts'
+import { type ColumnState, ColumnWriter } from './column-writer.ts'
 import {
   TABLE_CHANGES,
   TABLE_COLUMNS,
@@ -10,29 +10,9 @@ import {
   TABLE_ROWS,
   type TableShape,
 } from './directory.ts'
-import type { RowTest } from './order-tree.ts'
-import { OrderWriter } from './order-writer.ts'
-import {
-  BIGINTS,
-  BITS,
-  hasBit,
-  NUMBERS,
-  PAGE_KIND,
-  PAGE_VALUES,
-  Pages,
-  type PagesState,
-  POINTERS,
-  setBit,
-  VECTORS,
-  valueAt,
-  type Workspace,
-} from './pages.ts'
-import { PostingIndex, type PostingState } from './posting-index.ts'
+import { BITS, hasBit, Pages, type PagesState, setBit, type Workspace } from './pages.ts'
 import { RowHeap, type RowHeapState } from './row-heap.ts'
-import { sortRows } from './sort-rows.ts'
-import { hashNumber, type TextKey } from './text-key.ts'
 import type { TextTable } from './text-pool.ts'
-import { VectorHeap, type VectorHeapState } from './vector-heap.ts'
 
 /** What an image keeps of {@link TableWriter}. */
 export interface TableState {
@@ -42,12 +22,7 @@ export interface TableState {
   liveSince: number
   live: PagesState
   rows: RowHeapState
-  columns: PagesState[]
-  indexes: PostingState[]
-  /** Their roots. */
-  orders: number[]
-  /** By column. */
-  vectors: (VectorHeapState | null)[]
+  columns: ColumnState[]
   changes: number[]
   directory: number
   directoryBorn: number
@@ -62,13 +37,10 @@ export class TableWriter {
   private liveSince: number
   private readonly live: Pages
   private readonly rows: RowHeap
-  private readonly columns: readonly Pages[]
-  private readonly indexes: readonly PostingIndex[]
-  private readonly orders: readonly OrderWriter[]
+  private readonly columns: readonly ColumnWriter[]
+  private readonly indexes: readonly ColumnWriter[]
+  private readonly orders: readonly ColumnWriter[]
   private readonly hasObjects: boolean
-  /** Of the columns that have vectors. */
-  private readonly vectors: readonly (VectorHeap | undefined)[]
-  private readonly readers: readonly ColumnReader[]
   /** By segment the version in which its rows last changed: for objects, which readers parse from the rows themselves. */
   private readonly changes: number[]
   private directory: number
@@ -76,6 +48,8 @@ export class TableWriter {
   private changesList: number
   private changesCapacity: number
   private isChanged: boolean
+  /** Rows that have come, ascending, and whose values are still to be put: a column of many is made in one go. */
+  private readonly added: { rowIds: number[]; rows: number[] } = { rowIds: [], rows: [] }
 
   /**
    * @param keepsRows whether the bytes of rows are kept, and not only what is derived from them
@@ -83,8 +57,8 @@ export class TableWriter {
    */
   constructor(
     private readonly space: Workspace,
-    private readonly shape: TableShape,
-    private readonly texts: TextTable,
+    shape: TableShape,
+    texts: TextTable,
     keepsRows: boolean,
     state?: TableState,
   ) {
@@ -93,9 +67,9 @@ export class TableWriter {
     this.liveSince = state?.liveSince ?? space.sequence
     this.live = new Pages(space, BITS, state?.live)
     this.rows = new RowHeap(space, keepsRows, state?.rows)
-    this.columns = shape.kinds.map((kind, i) => new Pages(space, kind, state?.columns[i]))
-    this.indexes = shape.indexed.map((_, i) => new PostingIndex(space, state?.indexes[i]))
-    this.orders = shape.ordered.map((_, i) => new OrderWriter(space, state?.orders[i]))
+    this.columns = shape.columns.map((_, i) => new ColumnWriter(space, shape, i, texts, state?.columns[i]))
+    this.indexes = shape.indexed.map(attribute => this.columns[shape.columnOf.get(attribute)!]!)
+    this.orders = shape.ordered.map(attribute => this.columns[shape.columnOf.get(attribute)!]!)
     this.changes = state?.changes ?? []
     this.directory = state?.directory ?? 0
     this.directoryBorn = state?.directoryBorn ?? 0
@@ -103,16 +77,6 @@ export class TableWriter {
     this.changesCapacity = state?.changesCapacity ?? 0
     this.isChanged = state === undefined
     this.hasObjects = shape.layout.slots.some(slot => slot.kind === 'storage' && slot.type === 'object')
-    this.vectors = shape.columns.map((each, i) =>
-      each.kind === 'storage' && each.vector
-        ? new VectorHeap(space, each.vector.dimension, state?.vectors[i] ?? undefined)
-        : undefined,
-    )
-    const putText = (key: TextKey) => texts.intern(key)
-    this.readers = shape.columns.map((attribute, i) => {
-      const putVector = (start: number, end: number) => this.vectors[i]!.put(start, end)
-      return columnReader(attribute, shape.layout, space.heap, { putText, putVector })
-    })
   }
 
   /** After a version was published, and before anything has changed. */
@@ -125,9 +89,6 @@ export class TableWriter {
       live: this.live.state,
       rows: this.rows.state,
       columns: this.columns.map(({ state }) => state),
-      indexes: this.indexes.map(({ state }) => state),
-      orders: this.orders.map(({ root }) => root),
-      vectors: this.vectors.map(heap => heap?.state ?? null),
     }
   }
 
@@ -147,45 +108,35 @@ export class TableWriter {
   }
 
   /**
-   * Makes one of the indexes that are still missing, and its order: sorting all rows at once costs a tenth of inserting
-   * each, and brings those of one value together.
+   * Makes one of the indexes that are still missing, and its order.
    * @returns whether there was one
    * @throws {MemoryFull}
    */
   buildIndex(): boolean {
-    const number = this.indexes.findIndex(index => !index.isBuilt)
-    if (number < 0) return false
-    const attribute = this.shape.indexed[number]!
-    const column = this.shape.columnOf.get(attribute)!
-    const rowIds = this.sorted(this.liveRows(), column)
-    this.orders[this.shape.orderOf.get(attribute) ?? -1]?.build(rowIds)
-    this.indexes[number]!.build(
-      rowIds,
-      rowIds.map(rowId => {
-        const value = this.valueOf(column, rowId)
-        return value === undefined ? 0 : this.hash(column, value)
-      }),
-    )
+    this.putValues()
+    const column = this.indexes.find(({ index }) => !index!.isBuilt)
+    if (!column) return false
+    column.buildIndex(this.liveRows())
     this.isChanged = true
     return true
   }
 
-  /** Inserts a row or replaces it. @throws {MemoryFull} */
+  /** Inserts a row or replaces it. Until {@link complete} not all of it may be there. @throws {MemoryFull} */
   put(rowId: number, bytes: Uint8Array): void {
     const segment = Math.floor(rowId / SEGMENT_ROWS)
     const entry = rowId % SEGMENT_ROWS
-    const isNew = !this.has(segment, entry)
-    const before = isNew || !this.keepsRows ? 0 : this.rows.find(rowId)
-    const row = this.rows.put(rowId, bytes, isNew)
-    for (let column = 0; column < this.columns.length; column++) {
-      if (before !== 0 && this.readers[column]!.isSame(before, row)) continue
-      this.putValue(column, segment, entry, row, isNew)
-    }
-    if (isNew) {
+    const { rowIds, rows } = this.added
+    if (this.has(segment, entry)) this.replace(rowId, bytes)
+    else {
+      if (rowIds.length > 0 && rowId < rowIds.at(-1)!) this.putValues()
+      rows.push(this.rows.put(rowId, bytes, true))
+      rowIds.push(rowId)
       setBit(this.space.heap, this.live.appendable(segment), entry, true)
       this.rowCount++
       this.rowIdLimit = Math.max(this.rowIdLimit, rowId + 1)
       this.liveSince = this.space.sequence
+      // The next row takes the place of its bytes.
+      if (!this.keepsRows) this.putValues()
     }
     this.changes[segment] = this.space.sequence
     this.isChanged = true
@@ -196,17 +147,9 @@ export class TableWriter {
     const segment = Math.floor(rowId / SEGMENT_ROWS)
     const entry = rowId % SEGMENT_ROWS
     if (!this.has(segment, entry)) return
-    // Values stay where they are: nobody looks at those of rows that do not exist.
+    this.putValues()
     setBit(this.space.heap, this.live.writable(segment), entry, false)
-    this.shape.ordered.forEach((attribute, i) => {
-      const column = this.shape.columnOf.get(attribute)!
-      const order = this.orders[i]!
-      if (order.isBuilt && !order.pending.delete(rowId)) order.remove(this.upTo(column, rowId))
-    })
-    for (let column = 0; column < this.columns.length; column++) {
-      const value = this.value(column, segment, entry)
-      if (value !== undefined) this.forget(column, value, rowId)
-    }
+    for (const column of this.columns) column.remove(rowId)
     this.rows.retire(rowId)
     this.rowCount--
     this.liveSince = this.space.sequence
@@ -214,23 +157,22 @@ export class TableWriter {
     this.isChanged = true
   }
 
-  /**
-   * Puts rows that have come to their places in the orders, neighbours behind each other: of 10,000 among a million they
-   * take a fifth of the time then, for the values that they are compared with are in the processor's cache.
-   * @throws {MemoryFull}
-   */
-  putOrders(): void {
-    for (const [i, attribute] of this.shape.ordered.entries()) {
-      const order = this.orders[i]!
-      if (order.pending.size === 0) continue
-      const column = this.shape.columnOf.get(attribute)!
-      const rowIds = Uint32Array.from(order.pending).sort()
-      for (const rowId of this.sorted(rowIds, column)) order.insert(rowId, this.upTo(column, rowId))
-      order.pending.clear()
-    }
+  /** Puts the values of the rows that have come into the columns. @throws {MemoryFull} */
+  putValues(): void {
+    const { rowIds, rows } = this.added
+    if (rowIds.length === 0) return
+    for (const column of this.columns) column.append(rowIds, rows)
+    rowIds.length = 0
+    rows.length = 0
   }
 
-  /** After {@link putOrders}. @returns the address of the table's directory in the version that is being made */
+  /** Brings everything together for a version. @throws {MemoryFull} */
+  complete(): void {
+    this.putValues()
+    for (const column of this.orders) column.putOrder()
+  }
+
+  /** After {@link complete}. @returns the address of the table's directory in the version that is being made */
   publish(): number {
     if (!this.isChanged) return this.directory
     const { heap, allocator, sequence } = this.space
@@ -246,117 +188,36 @@ export class TableWriter {
     words[at + TABLE_LIVE] = this.live.publish()
     words[at + TABLE_ROWS] = this.rows.publish()
     words[at + TABLE_CHANGES] = this.publishChanges()
-    this.columns.forEach((pages, i) => {
-      words[at + TABLE_COLUMNS + i] = pages.publish()
-    })
-    this.indexes.forEach((index, i) => {
-      words[at + TABLE_COLUMNS + this.columns.length + i] = index.table
-    })
-    this.orders.forEach((order, i) => {
-      words[at + TABLE_COLUMNS + this.columns.length + this.indexes.length + i] = order.root
-    })
+    let entry = at + TABLE_COLUMNS
+    for (const { pages } of this.columns) words[entry++] = pages.publish()
+    for (const { index } of this.indexes) words[entry++] = index!.table
+    for (const { order } of this.orders) words[entry++] = order!.root
     this.isChanged = false
     return this.directory
   }
 
   /** Gives everything back, as of the version that is being made. */
   clear(): void {
-    const { heap } = this.space
-    for (let segment = 0; segment < this.live.count; segment++) {
-      for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
-        if (!hasBit(heap, this.live.page(segment), entry)) continue
-        for (let column = 0; column < this.columns.length; column++) {
-          const kind = this.shape.kinds[column]
-          if ((kind !== POINTERS && kind !== VECTORS) || segment >= this.columns[column]!.count) continue
-          const value = this.value(column, segment, entry)
-          if (value !== undefined) this.release(column, value as number)
-        }
-        this.rows.retire(segment * SEGMENT_ROWS + entry)
-      }
+    for (const rowId of this.liveRows()) {
+      for (const column of this.columns) column.releaseValue(rowId)
+      this.rows.retire(rowId)
     }
-    for (const pages of [this.live, ...this.columns, this.rows]) pages.clear()
-    for (const vectors of this.vectors) vectors?.clear()
-    for (const index of this.indexes) index.clear()
-    for (const order of this.orders) order.clear()
+    this.live.clear()
+    this.rows.clear()
+    for (const column of this.columns) column.clear()
     this.freeDirectory()
     this.freeChanges()
   }
 
+  private replace(rowId: number, bytes: Uint8Array): void {
+    this.putValues()
+    const before = this.keepsRows ? this.rows.find(rowId) : 0
+    const row = this.rows.put(rowId, bytes, false)
+    for (const column of this.columns) column.replace(rowId, row, before)
+  }
+
   private has(segment: number, entry: number): boolean {
     return segment < this.live.count && hasBit(this.space.heap, this.live.page(segment), entry)
-  }
-
-  // --- values
-
-  private putValue(column: number, segment: number, entry: number, row: number, isNew: boolean): void {
-    const pages = this.columns[column]!
-    const value = this.readers[column]!.read(row)
-    const before = isNew ? undefined : this.value(column, segment, entry)
-    const isText = this.shape.kinds[column] === POINTERS
-    if (!isNew && value === before) {
-      // It was counted once more when it was read, and is the row's already.
-      if (isText && value !== undefined) this.texts.release(value as number)
-      return
-    }
-    const rowId = segment * SEGMENT_ROWS + entry
-    const order = this.orderOf(column)
-    if (!isNew && order && !order.pending.delete(rowId)) order.remove(this.upTo(column, rowId))
-    let page = isNew ? pages.appendable(segment) : pages.writable(segment)
-    const { heap } = this.space
-    if (typeof value === 'bigint' && heap.words[(page >>> 2) + PAGE_KIND] === NUMBERS) page = pages.widen(segment)
-    setBit(heap, page, entry, value !== undefined)
-    if (value !== undefined) this.writeValue(page, entry, value)
-    order?.pending.add(rowId)
-    if (before !== undefined) this.forget(column, before, rowId)
-    if (value !== undefined) this.indexOf(column)?.add(this.hash(column, value), rowId)
-  }
-
-  /** A row has a value no more. */
-  private forget(column: number, value: number | bigint, rowId: number): void {
-    this.indexOf(column)?.remove(this.hash(column, value), rowId)
-    this.release(column, value)
-  }
-
-  /** Gives back what a value stands for. */
-  private release(column: number, value: number | bigint): void {
-    if (this.shape.kinds[column] === POINTERS) this.texts.release(value as number)
-    else this.vectors[column]?.retire(value as number)
-  }
-
-  private hash(column: number, value: number | bigint): number {
-    return this.shape.kinds[column] === POINTERS ? this.texts.hash(value as number) : hashNumber(value)
-  }
-
-  private value(column: number, segment: number, entry: number): ColumnValue {
-    return valueAt(this.space.heap, this.columns[column]!.page(segment), entry)
-  }
-
-  private valueOf(column: number, rowId: number): ColumnValue {
-    return this.value(column, Math.floor(rowId / SEGMENT_ROWS), rowId % SEGMENT_ROWS)
-  }
-
-  /** The index of a column, when it has one that is kept already. */
-  private indexOf(column: number): PostingIndex | undefined {
-    const index = this.indexes[this.shape.indexOf.get(this.shape.columns[column]!) ?? -1]
-    return index?.isBuilt ? index : undefined
-  }
-
-  /** The order of a column, when it has one that is kept already. */
-  private orderOf(column: number): OrderWriter | undefined {
-    const order = this.orders[this.shape.orderOf.get(this.shape.columns[column]!) ?? -1]
-    return order?.isBuilt ? order : undefined
-  }
-
-  private sorted(rowIds: Uint32Array, column: number): Uint32Array {
-    const texts = this.shape.kinds[column] === POINTERS ? this.texts : undefined
-    return sortRows(rowIds, rowId => this.valueOf(column, rowId), texts)
-  }
-
-  /** Rows up to this one in the order of a column, by the values as they are now. */
-  private upTo(column: number, rowId: number): RowTest {
-    const value = this.valueOf(column, rowId)
-    const texts = this.shape.kinds[column] === POINTERS ? this.texts : undefined
-    return other => (compareValues(this.valueOf(column, other), value, texts) || other - rowId) <= 0
   }
 
   private liveRows(): Uint32Array {
@@ -368,22 +229,7 @@ export class TableWriter {
         if (hasBit(this.space.heap, page, entry)) rowIds[count++] = segment * SEGMENT_ROWS + entry
       }
     }
-    return rowIds
-  }
-
-  private writeValue(page: number, entry: number, value: number | bigint): void {
-    const { heap } = this.space
-    switch (heap.words[(page >>> 2) + PAGE_KIND]) {
-      case NUMBERS:
-        heap.floats[(page + PAGE_VALUES) / 8 + entry] = value as number
-        break
-      case BIGINTS:
-        heap.integers[(page + PAGE_VALUES) / 8 + entry] = BigInt(value)
-        break
-      case POINTERS:
-      case VECTORS:
-        heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number
-    }
+    return rowIds.subarray(0, count)
   }
 
   // --- the directory

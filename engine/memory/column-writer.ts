@@ -1,0 +1,245 @@
+import { SEGMENT_ROWS } from '../storage/snapshot.ts'
+import { type ColumnReader, type ColumnValue, columnReader, compareValues } from './column-reader.ts'
+import type { TableShape } from './directory.ts'
+import type { RowTest } from './order-tree.ts'
+import { OrderWriter } from './order-writer.ts'
+import {
+  BIGINTS,
+  NUMBERS,
+  PAGE_KIND,
+  PAGE_VALUES,
+  Pages,
+  type PagesState,
+  POINTERS,
+  setBit,
+  VECTORS,
+  valueAt,
+  type Workspace,
+} from './pages.ts'
+import { PostingIndex, type PostingState } from './posting-index.ts'
+import { sortRows } from './sort-rows.ts'
+import { hashNumber } from './text-key.ts'
+import type { TextTable } from './text-pool.ts'
+import { VectorHeap, type VectorHeapState } from './vector-heap.ts'
+
+/** What an image keeps of {@link ColumnWriter}. */
+export interface ColumnState {
+  pages: PagesState
+  index: PostingState | undefined
+  /** Root of the order. */
+  order: number | undefined
+  vectors: VectorHeapState | undefined
+}
+
+/** One column of a dataclass in shared memory, with the index and the order that it may have, for the writer. */
+export class ColumnWriter {
+  readonly pages: Pages
+  readonly index: PostingIndex | undefined
+  readonly order: OrderWriter | undefined
+  private readonly vectors: VectorHeap | undefined
+  private readonly reader: ColumnReader
+  /** Of a column of texts. */
+  private readonly texts: TextTable | undefined
+  /** Rows that are still to come to their places in the order: new ones, ascending, and those with another value. */
+  private added: number[] = []
+  private readonly moved = new Set<number>()
+
+  constructor(
+    private readonly space: Workspace,
+    shape: TableShape,
+    number: number,
+    texts: TextTable,
+    state?: ColumnState,
+  ) {
+    const attribute = shape.columns[number]!
+    const kind = shape.kinds[number]!
+    this.pages = new Pages(space, kind, state?.pages)
+    this.texts = kind === POINTERS ? texts : undefined
+    if (shape.indexOf.has(attribute)) this.index = new PostingIndex(space, state?.index)
+    if (shape.orderOf.has(attribute)) this.order = new OrderWriter(space, state?.order)
+    if (attribute.kind === 'storage' && attribute.vector)
+      this.vectors = new VectorHeap(space, attribute.vector.dimension, state?.vectors)
+    this.reader = columnReader(attribute, shape.layout, space.heap, {
+      putText: key => texts.intern(key),
+      putVector: (start, end) => this.vectors!.put(start, end),
+    })
+  }
+
+  get state(): ColumnState {
+    const { pages, index, order, vectors } = this
+    return { pages: pages.state, index: index?.state, order: order?.root, vectors: vectors?.state }
+  }
+
+  /** As it is in the version that is being made. */
+  value(rowId: number): ColumnValue {
+    return valueAt(this.space.heap, this.pages.page(rowId >>> SEGMENT_BITS), rowId % SEGMENT_ROWS)
+  }
+
+  /**
+   * Adds rows that were not there.
+   * @param rowIds ascending
+   * @param rows where their bytes are
+   * @throws {MemoryFull}
+   */
+  append(rowIds: readonly number[], rows: readonly number[]): void {
+    const { pages, reader } = this
+    const { heap } = this.space
+    const index = this.builtIndex
+    const order = this.builtOrder
+    let segment = -1
+    let page = 0
+    for (let i = 0; i < rowIds.length; i++) {
+      const rowId = rowIds[i]!
+      if (rowId >>> SEGMENT_BITS !== segment) {
+        segment = rowId >>> SEGMENT_BITS
+        page = pages.appendable(segment)
+      }
+      if (order) this.added.push(rowId)
+      const value = reader.read(rows[i]!)
+      if (value === undefined) continue
+      if (typeof value === 'bigint' && heap.words[(page >>> 2) + PAGE_KIND] === NUMBERS) page = pages.widen(segment)
+      setBit(heap, page, rowId % SEGMENT_ROWS, true)
+      this.write(page, rowId % SEGMENT_ROWS, value)
+      index?.add(this.hash(value), rowId)
+    }
+  }
+
+  /**
+   * Gives a row that is there the value of its new bytes.
+   * @param before where its bytes were; 0 when they are not known
+   * @throws {MemoryFull}
+   */
+  replace(rowId: number, row: number, before: number): void {
+    if (before !== 0 && this.reader.isSame(before, row)) return
+    const { heap } = this.space
+    const { pages } = this
+    const old = this.value(rowId)
+    const value = this.reader.read(row)
+    if (value === old) {
+      // It was counted once more when it was read, and is the row's already.
+      if (value !== undefined) this.texts?.release(value as number)
+      return
+    }
+    this.leaveOrder(rowId)
+    const segment = rowId >>> SEGMENT_BITS
+    let page = pages.writable(segment)
+    if (typeof value === 'bigint' && heap.words[(page >>> 2) + PAGE_KIND] === NUMBERS) page = pages.widen(segment)
+    setBit(heap, page, rowId % SEGMENT_ROWS, value !== undefined)
+    if (value !== undefined) this.write(page, rowId % SEGMENT_ROWS, value)
+    if (this.builtOrder) this.moved.add(rowId)
+    if (old !== undefined) this.forget(old, rowId)
+    if (value !== undefined) this.builtIndex?.add(this.hash(value), rowId)
+  }
+
+  /** The row goes. Its value stays where it is: nobody looks at those of rows that do not exist. @throws {MemoryFull} */
+  remove(rowId: number): void {
+    this.leaveOrder(rowId)
+    const value = this.value(rowId)
+    if (value !== undefined) this.forget(value, rowId)
+  }
+
+  /**
+   * Makes the index, when there is to be one, and the order: sorting all rows at once costs a tenth of inserting each, and
+   * brings those of one value together.
+   * @param rowIds all rows, ascending @throws {MemoryFull}
+   */
+  buildIndex(rowIds: Uint32Array): void {
+    const sorted = this.sorted(rowIds)
+    this.order?.build(sorted)
+    const hashes = sorted.map(rowId => {
+      const value = this.value(rowId)
+      return value === undefined ? 0 : this.hash(value)
+    })
+    this.index?.build(sorted, hashes)
+  }
+
+  /**
+   * Puts rows that have come to their places in the order, neighbours behind each other: of 10,000 among a million they
+   * take a fifth of the time then, for the values that they are compared with are in the processor's cache.
+   * @throws {MemoryFull}
+   */
+  putOrder(): void {
+    if (this.added.length + this.moved.size === 0) return
+    const rowIds = Uint32Array.from(this.moved.size === 0 ? this.added : [...this.added, ...this.moved].sort(ascending))
+    for (const rowId of this.sorted(rowIds)) this.order!.insert(rowId, this.upTo(rowId))
+    this.added = []
+    this.moved.clear()
+  }
+
+  /** Gives back what the value of a row stands for. */
+  releaseValue(rowId: number): void {
+    if (!this.texts && !this.vectors) return
+    if (rowId >>> SEGMENT_BITS >= this.pages.count) return
+    const value = this.value(rowId)
+    if (value !== undefined) this.release(value)
+  }
+
+  /** Gives everything else back, as of the version that is being made. */
+  clear(): void {
+    this.pages.clear()
+    this.vectors?.clear()
+    this.index?.clear()
+    this.order?.clear()
+  }
+
+  /** As long as it is not built, what comes in does not have to be kept in it. */
+  private get builtIndex(): PostingIndex | undefined {
+    return this.index?.isBuilt ? this.index : undefined
+  }
+
+  private get builtOrder(): OrderWriter | undefined {
+    return this.order?.isBuilt ? this.order : undefined
+  }
+
+  /** Takes a row out of the order, by the value that it still has. */
+  private leaveOrder(rowId: number): void {
+    const order = this.builtOrder
+    if (!order || this.moved.delete(rowId)) return
+    if (this.added.length > 0 && rowId >= this.added[0]!) this.putOrder()
+    order.remove(this.upTo(rowId))
+  }
+
+  /** A row has a value no more. */
+  private forget(value: number | bigint, rowId: number): void {
+    this.builtIndex?.remove(this.hash(value), rowId)
+    this.release(value)
+  }
+
+  private release(value: number | bigint): void {
+    this.texts?.release(value as number)
+    this.vectors?.retire(value as number)
+  }
+
+  private hash(value: number | bigint): number {
+    return this.texts ? this.texts.hash(value as number) : hashNumber(value)
+  }
+
+  private sorted(rowIds: Uint32Array): Uint32Array {
+    return sortRows(rowIds, rowId => this.value(rowId), this.texts)
+  }
+
+  /** Rows up to this one in the order, by the values as they are now. */
+  private upTo(rowId: number): RowTest {
+    const value = this.value(rowId)
+    return other => (compareValues(this.value(other), value, this.texts) || other - rowId) <= 0
+  }
+
+  private write(page: number, entry: number, value: number | bigint): void {
+    const { heap } = this.space
+    switch (heap.words[(page >>> 2) + PAGE_KIND]) {
+      case NUMBERS:
+        heap.floats[(page + PAGE_VALUES) / 8 + entry] = value as number
+        break
+      case BIGINTS:
+        heap.integers[(page + PAGE_VALUES) / 8 + entry] = BigInt(value)
+        break
+      case POINTERS:
+      case VECTORS:
+        heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number
+    }
+  }
+}
+
+const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
+
+const ascending = (a: number, b: number): number => a - b
