@@ -2,18 +2,16 @@
  * Whatever is uploaded, attached, replaced, deleted and left to expire, and however often the server is stopped or killed
  * meanwhile: every byte is the one that a simple model says, and no file is left that nothing refers to.
  */
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { Agent, request } from 'undici'
 import { fileOf } from '../../bench/binary/file.ts'
 import { inspectStore } from '../../engine/storage/inspect-store.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { LiveServer } from './live-server.ts'
 import { MODEL } from './uploads.model.ts'
 
 const STEPS = isLong ? 400 : 80
@@ -39,47 +37,17 @@ interface InFlight {
   isAnswered: boolean
 }
 
-class LiveServer {
+class UploadServer extends LiveServer {
   time = Date.UTC(2026, 0, 1)
-  private child: ChildProcess | undefined
-  private port = 0
-  private agent = new Agent()
 
-  constructor(readonly folder: string) {}
-
-  async start(): Promise<void> {
-    const program = fileURLToPath(new URL('uploads.child.js', import.meta.url))
-    this.child = fork(program, [this.folder, String(this.time)], { stdio: 'inherit' })
-    const [port] = await once(this.child, 'message')
-    this.port = port as number
-    this.agent = new Agent()
-  }
-
-  async stop(): Promise<void> {
-    await this.agent.destroy()
-    this.child!.send('stop')
-    await once(this.child!, 'exit')
-  }
-
-  async kill(): Promise<void> {
-    this.child!.kill('SIGKILL')
-    await once(this.child!, 'exit')
-    await this.agent.destroy()
+  constructor(readonly folder: string) {
+    super('uploads.child.js', () => [folder, String(this.time)])
   }
 
   async setTime(time: number): Promise<void> {
     this.time = time
     this.child!.send(time)
     await once(this.child!, 'message')
-  }
-
-  async send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: Uint8Array | object) {
-    const answer = await request(`http://127.0.0.1:${this.port}/rest${path}`, {
-      method,
-      dispatcher: this.agent,
-      body: body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body),
-    })
-    return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) }
   }
 
   /** Files of values and uploads. */
@@ -112,7 +80,7 @@ class Model {
 
 class Run {
   readonly model = new Model()
-  readonly server: LiveServer
+  readonly server: UploadServer
   /** For files that differ. */
   private files = 0
 
@@ -120,7 +88,7 @@ class Run {
     private readonly random: Random,
     folder: string,
   ) {
-    this.server = new LiveServer(folder)
+    this.server = new UploadServer(folder)
   }
 
   /** @returns what is not as the model says */

@@ -27,21 +27,33 @@ export function referenceScore(question: VectorQuestion, stored: readonly number
   }
 }
 
+/** Whether the score of a stored vector passes. */
+export function referencePasses(question: VectorQuestion, stored: readonly number[] | null): boolean {
+  const { comparator, threshold } = question
+  const score = referenceScore(question, stored)
+  if (score === undefined || threshold === null) return score !== undefined
+  if (score === threshold) return comparator.endsWith('=')
+  return score > threshold === comparator.startsWith('>')
+}
+
+/** Keys of rows in the order that has the most similar vectors first: no score is lowest. */
+export function inOrder(
+  question: VectorQuestion,
+  rows: readonly (readonly [key: number, row: { readonly embedding: readonly number[] | null }])[],
+): number[] {
+  const sign = question.metric === 'euclidean' ? 1 : -1
+  return rows
+    .map(([key, { embedding }]) => ({ key, score: referenceScore(question, embedding) ?? -Infinity }))
+    .sort((a, b) => (a.score === b.score ? a.key - b.key : sign * (a.score - b.score)))
+    .map(({ key }) => key)
+}
+
 /** Keys of the rows that pass, those with the most similar vectors first. */
-export function referenceAnswer(
+export const referenceAnswer = (
   question: VectorQuestion,
   rows: ReadonlyMap<number, { readonly embedding: readonly number[] | null }>,
-): number[] {
-  const { comparator, threshold, metric } = question
-  const passes = (score: number): boolean => {
-    if (threshold === null) return true
-    if (score === threshold) return comparator.endsWith('=')
-    return score > threshold === comparator.startsWith('>')
-  }
-  const scored = [...rows].flatMap(([key, { embedding }]) => {
-    const score = referenceScore(question, embedding)
-    return score !== undefined && passes(score) ? [{ key, score }] : []
-  })
-  const sign = metric === 'euclidean' ? 1 : -1
-  return scored.sort((a, b) => sign * (a.score - b.score) || a.key - b.key).map(({ key }) => key)
-}
+): number[] =>
+  inOrder(
+    question,
+    [...rows].filter(([, { embedding }]) => referencePasses(question, embedding)),
+  )

@@ -1,0 +1,54 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Agent, request } from 'undici'
+
+/** A server in a process of its own, which sends its port, and is stopped and killed. */
+export class LiveServer {
+  /** What all its processes have written. */
+  output = ''
+  protected child: ChildProcess | undefined
+  private port = 0
+  private agent = new Agent()
+
+  /** @param program file beside this one @param execArgv options of Node */
+  constructor(
+    private readonly program: string,
+    private readonly args: () => readonly string[],
+    private readonly execArgv: readonly string[] = [],
+  ) {}
+
+  async start(): Promise<void> {
+    const program = fileURLToPath(new URL(this.program, import.meta.url))
+    const options = { execArgv: [...process.execArgv, ...this.execArgv], silent: true }
+    this.child = fork(program, this.args(), options)
+    this.child.stdout!.on('data', data => {
+      this.output += data
+    })
+    this.child.stderr!.pipe(process.stderr, { end: false })
+    const [port] = await once(this.child, 'message')
+    this.port = port as number
+    this.agent = new Agent()
+  }
+
+  async stop(): Promise<void> {
+    await this.agent.destroy()
+    this.child!.send('stop')
+    await once(this.child!, 'exit')
+  }
+
+  async kill(): Promise<void> {
+    this.child!.kill('SIGKILL')
+    await once(this.child!, 'exit')
+    await this.agent.destroy()
+  }
+
+  async send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: Uint8Array | object) {
+    const answer = await request(`http://127.0.0.1:${this.port}/rest${path}`, {
+      method,
+      dispatcher: this.agent,
+      body: body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body),
+    })
+    return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) }
+  }
+}
