@@ -291,7 +291,7 @@ export class Engine {
     const view = this.view(request.access)
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
-    const rowIds = await this.tasks.rowIds(request, caller)
+    const rowIds = await this.tasks.rowIds({ ...request, exact: true }, caller)
     if (rowIds.length === 0) return 0
     const access = request.access ?? this.permissions.nobody
     const { deleted, error } = await this.drop(

@@ -52,6 +52,8 @@ export interface VectorThreadOptions extends PoolThreadOptions {
   readonly index: VectorIndexOptions
   /** Of `IndexStatus`. */
   readonly status: Int32Array
+  /** Of `SaveGate`. */
+  readonly gate: Int32Array
 }
 
 /** To a thread of the pool. */

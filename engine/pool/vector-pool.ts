@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/dataclass.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import { SaveGate } from '../vector/save-gate.ts'
 import { IndexStatus } from '../vector/vector-index.ts'
 import { type PoolEvents, type PoolOptions, QueryPool } from './query-pool.ts'
 import type { VectorIndexOptions } from './tasks.ts'
@@ -9,6 +10,7 @@ import type { VectorIndexOptions } from './tasks.ts'
 export class VectorPool extends QueryPool {
   /** Which of the indexes can be used now. */
   readonly indexes: IndexStatus
+  private readonly gate: SaveGate
 
   constructor(
     catalog: Catalog,
@@ -20,12 +22,19 @@ export class VectorPool extends QueryPool {
   ) {
     const status = IndexStatus.allocate(catalog)
     const indexes = new IndexStatus(catalog, status)
+    const gate = SaveGate.allocate()
     const onThreadEnd = () => {
       indexes.clear()
       events.onThreadEnd?.()
     }
-    const entry = { file: 'engine/pool/vector-thread.js', data: { index, status } }
+    const entry = { file: 'engine/pool/vector-thread.js', data: { index, status, gate } }
     super({ ...options, threads: 1 }, store, limits, { ...events, onThreadEnd }, entry)
     this.indexes = indexes
+    this.gate = new SaveGate(gate)
+  }
+
+  override async close(): Promise<void> {
+    await this.gate.close()
+    await super.close()
   }
 }

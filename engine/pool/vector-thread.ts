@@ -9,6 +9,7 @@ import { nearestRows } from '../query/execute/nearest-rows.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import type { TableSnapshot } from '../storage/snapshot.ts'
 import { KeptIndexes } from '../vector/kept-indexes.ts'
+import { SaveGate } from '../vector/save-gate.ts'
 import { IndexStatus, type VectorIndexes } from '../vector/vector-index.ts'
 import { answerTask, openPoolStore, type PoolStore } from './answer-task.ts'
 import type { PoolMessage, PoolOutcome, VectorThreadOptions } from './tasks.ts'
@@ -48,9 +49,10 @@ async function keep(): Promise<void> {
   )
   await loading.load()
   kept = loading
+  const gate = new SaveGate(options.gate)
   for (;;) {
     const isMore = work(loading)
-    if (!isMore) await loading.save()
+    if (!isMore) await gate.pass(() => loading.save())
     await new Promise<void>(resolve => (isMore ? setImmediate(resolve) : setTimeout(resolve, PAUSE_MS)))
   }
 }

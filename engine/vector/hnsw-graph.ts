@@ -1,13 +1,11 @@
 import type { HierarchicalNSW } from 'hnswlib-node'
 import type { Metric, VectorOptions } from '../catalog/attribute.ts'
-import type { Nearest } from './vector-index.ts'
+import { isComparable, type Nearest } from './vector-index.ts'
 
 export type Hnswlib = { HierarchicalNSW: typeof HierarchicalNSW }
 
 const SPACES = { cosine: 'cosine', dot: 'ip', euclidean: 'l2' } as const satisfies Record<Metric, string>
 const FIRST_CAPACITY = 1024
-/** Distances between longer and shorter vectors can leave the range of a Float32: they are kept beside the graph. */
-const MAX_LENGTH = 1e15
 /** Candidates of a search, for each that is wanted. */
 const CANDIDATES_PER_RESULT = 1.5
 
@@ -69,7 +67,7 @@ export class HnswGraph {
     this.waiting.delete(rowId)
     this.beside.delete(rowId)
     const hasDirection = length > 0 || this.metric !== 'cosine'
-    const isExtreme = length > MAX_LENGTH || (length > 0 && length < 1 / MAX_LENGTH)
+    const isExtreme = length > 0 && !isComparable(length)
     if (!vector || !hasDirection || isExtreme) {
       if (vector && isExtreme) this.beside.add(rowId)
       if (this.members.delete(rowId)) {

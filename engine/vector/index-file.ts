@@ -6,7 +6,7 @@ import type { StorageAttribute } from '../catalog/attribute.ts'
 import { type GraphState, HnswGraph, type Hnswlib } from './hnsw-graph.ts'
 
 /** Raised when anything in the files is laid out otherwise. */
-const FORMAT = 1
+const FORMAT = 2
 
 /** What is kept of a graph beside its file. */
 export interface StoredGraph {
@@ -21,9 +21,10 @@ interface Description extends StoredGraph {
   readonly format: number
   readonly id: string
   readonly fingerprint: string
-  readonly checksum: string
   readonly graph: GraphState
 }
+
+type Stored = Description & { readonly checksum: string }
 
 /**
  * The graph of an attribute in the folder of the store, so that a start need not make it again: a file of hnswlib, and a
@@ -43,12 +44,12 @@ export class IndexFile {
   /** @returns undefined when there is none @throws {Error} why it cannot be used */
   async load(library: Hnswlib): Promise<{ graph: HnswGraph; stored: StoredGraph } | undefined> {
     if (!existsSync(this.path('json'))) return undefined
-    const description = JSON.parse(readFileSync(this.path('json'), 'utf8')) as Description
+    const { checksum, ...description } = JSON.parse(readFileSync(this.path('json'), 'utf8')) as Stored
     if (description.format !== FORMAT || description.fingerprint !== this.fingerprint) {
       throw new Error('it was made for another model')
     }
     const path = this.path('hnsw', description.id)
-    if ((await checksumOf(path)) !== description.checksum) throw new Error('its file is damaged')
+    if ((await checksumOf(path, description)) !== checksum) throw new Error('its file is damaged')
     return { graph: HnswGraph.load(library, this.attribute.vector!, path, description.graph), stored: description }
   }
 
@@ -57,14 +58,19 @@ export class IndexFile {
     const id = randomUUID()
     const path = this.path('hnsw', id)
     const state = await graph.save(path)
-    const checksum = await checksumOf(path)
     const { fingerprint } = this
-    const description: Description = { format: FORMAT, id, fingerprint, checksum, ...stored, graph: state }
-    writeFileSync(this.path('json', id), JSON.stringify(description))
+    const description: Description = { format: FORMAT, id, fingerprint, ...stored, graph: state }
+    const checksum = await checksumOf(path, description)
+    writeFileSync(this.path('json', id), JSON.stringify({ ...description, checksum } satisfies Stored))
     renameSync(this.path('json', id), this.path('json'))
     for (const file of readdirSync(this.folder)) {
       if (file.startsWith(`${this.name}-`) && !file.includes(id)) rmSync(join(this.folder, file), { force: true })
     }
+  }
+
+  /** It is of no use: a later start must not take it for the state of another store of the same stamp. */
+  remove(): void {
+    rmSync(this.path('json'), { force: true })
   }
 
   private path(ending: string, id?: string): string {
@@ -77,9 +83,9 @@ export class IndexFile {
   }
 }
 
-/** Finds what a crash has damaged. */
-async function checksumOf(path: string): Promise<string> {
-  const hash = createHash('sha1')
+/** Finds what a crash has damaged, in the file of hnswlib and in what describes it. */
+async function checksumOf(path: string, description: Description): Promise<string> {
+  const hash = createHash('sha1').update(JSON.stringify(description))
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
 }

@@ -71,6 +71,7 @@ export class IndexKeeper {
 
   /** As if there had never been one. */
   drop(): void {
+    this.file.remove()
     this.graph = undefined
     this.next = undefined
     this.microseconds = 0

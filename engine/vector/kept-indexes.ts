@@ -56,12 +56,14 @@ export class KeptIndexes implements VectorIndexes {
     this.publish()
   }
 
-  /** @returns whether there is more to do */
+  /** @param snapshot {@link catchUp} was called with it @returns whether there is more to do */
   work(
     snapshot: Snapshot,
     exactNearest: (table: TableSnapshot, attribute: StorageAttribute) => ExactNearest,
     milliseconds: number,
   ): boolean {
+    // What has changed after it is known already, and would be taken for done.
+    if (snapshot.globalStamp !== this.stamp) return false
     let isMore = false
     for (const [attribute, keeper] of this.keepers) {
       const table = snapshot.table(attribute.dataClass)

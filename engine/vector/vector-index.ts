@@ -18,6 +18,12 @@ export interface Nearest {
   readonly unknown: readonly number[]
 }
 
+/** Distances between longer and shorter vectors can leave the range of a Float32: an index cannot tell which are nearer. */
+const MAX_LENGTH = 1e15
+
+/** Whether an index can tell what is near to a vector of this length. */
+export const isComparable = (length: number): boolean => length <= MAX_LENGTH && length >= 1 / MAX_LENGTH
+
 /** The indexes of vectors that can be used now. */
 export interface VectorIndexes {
   find(attribute: StorageAttribute): VectorIndex | undefined

@@ -34,7 +34,8 @@ export class LiveServer {
   async stop(): Promise<void> {
     await this.agent.destroy()
     this.child!.send('stop')
-    await once(this.child!, 'exit')
+    const [code, signal] = await once(this.child!, 'exit')
+    if (code !== 0) throw new Error(`the server did not stop but ended with ${signal ?? code}`)
   }
 
   async kill(): Promise<void> {

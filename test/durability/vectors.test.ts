@@ -10,12 +10,12 @@ import t from 'tap'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { DIMENSION, type Item, type Metric, VectorServer, VectorSource, writeFiles } from './vectors.model.ts'
+import { type Item, type Metric, VectorServer, VectorSource, writeFiles } from './vectors.model.ts'
 
-const STEPS = isLong ? 250 : 40
+const STEPS = isLong ? 250 : 30
 const ROWS = isLong ? 2_500 : 1_500
 /** Of all that indexes are asked for in a run. */
-const LEAST_RECALL = 0.98
+const LEAST_RECALL = 0.95
 const STORAGES = [{ memoryBytes: '64 MiB' }, { memoryBytes: 0, cacheBytes: '4 MiB' }]
 
 /** A row that is written, of which it is not known whether it has been; null: deleted. */
@@ -38,15 +38,23 @@ class Run {
     this.source = new VectorSource(random)
   }
 
+  async start(): Promise<void> {
+    await this.server.start()
+    await this.insert(ROWS)
+    await this.settle()
+  }
+
   /** @returns what is not as the model says */
   async step(): Promise<string | undefined> {
     const { random } = this
     if (this.rows.size < ROWS / 2) return this.insert(ROWS)
     // A start takes longer than all other steps together.
-    if (random.chance(0.12))
+    if (random.chance(0.1))
       return random.pick([this.restart, this.kill, this.kill, this.damage, this.settle]).call(this)
     const changes = [this.insert, this.updateOne, this.updateMany, this.deleteKeys, this.deleteFiltered]
-    const step = random.chance(0.5) ? random.pick(changes) : random.pick([this.question, this.question, this.entitySet])
+    const step = random.chance(0.5)
+      ? random.pick(changes)
+      : random.pick([this.questions, this.questions, this.entitySet])
     return step.call(this)
   }
 
@@ -94,6 +102,14 @@ class Run {
       if (row.group !== group && referencePasses(question, row.embedding)) this.rows.delete(key)
     }
     return this.compareAll()
+  }
+
+  private async questions(): Promise<string | undefined> {
+    for (let i = 0; i < 4; i++) {
+      const difference = await this.question()
+      if (difference) return difference
+    }
+    return undefined
   }
 
   /** As it comes, and exactly. */
@@ -155,13 +171,13 @@ class Run {
 
   /** Until an index is used again. */
   async settle(): Promise<string | undefined> {
-    return (await this.server.indexReady(this.metric)) ? this.question() : 'the index is never used'
+    return (await this.server.indexReady(this.metric)) ? this.questions() : 'the index is never used'
   }
 
   private async restart(): Promise<string | undefined> {
     await this.server.stop()
     await this.server.start()
-    return (await this.compareAll()) ?? this.question()
+    return (await this.compareAll()) ?? this.questions()
   }
 
   /** In the middle of writes, each of rows of its own. */
@@ -261,7 +277,9 @@ class Run {
   private compare(count: number): VectorQuestion {
     const { random } = this
     const metric = random.chance(0.8) ? this.metric : random.pick(['cosine', 'dot', 'euclidean'] as const)
-    const vector = random.chance(0.03) ? new Array(DIMENSION).fill(0) : this.source.vector()
+    // Zero, and what is too long and too short for an index.
+    const scale = random.chance(0.9) ? 1 : random.pick([0, 2 ** 70, 2 ** -70])
+    const vector = this.source.vector().map(number => Math.fround(number) * scale)
     const comparator = metric === 'euclidean' ? '<=' : '>'
     const scores = [...this.rows.values()].flatMap(
       ({ embedding }) => referenceScore({ vector, metric, comparator, threshold: null }, embedding) ?? [],
@@ -325,7 +343,7 @@ function damageIndex(store: string, random: Random): void {
     () => flip(description),
     () => flip(graph),
     () => copyFileSync(description, graph),
-    () => writeFileSync(description, '{"format":1,"graph":null}'),
+    () => writeFileSync(description, '{"format":2,"graph":null}'),
     () => earlier.description && writeFileSync(description, earlier.description),
     () => earlier.graph && writeFileSync(graph, earlier.graph),
   ])()
@@ -338,7 +356,7 @@ for (const seed of seeds(isLong ? 6 : 1)) {
     const folder = t.testdir({})
     writeFiles(folder, metric, STORAGES[seed % 2])
     const run = new Run(randomOf(seed), folder, metric)
-    await run.server.start()
+    await run.start()
     for (let step = 0; step < STEPS; step++) {
       const difference = await run.step().catch((error: Error) => error.stack)
       if (difference === undefined) continue

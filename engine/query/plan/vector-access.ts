@@ -1,6 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
-import { isHigherNearer, passes } from '../../vector/similarity.ts'
+import { isHigherNearer, lengthOf, passes } from '../../vector/similarity.ts'
+import { isComparable } from '../../vector/vector-index.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { expect } from '../cost/operator-cost.ts'
 import { MICROSECONDS } from '../cost/work.ts'
@@ -88,6 +89,7 @@ function withAccess(
   const table = snapshot.table(attribute.dataClass)
   const { size } = table.live
   if (index?.metric !== similarity.metric || candidates < MIN_CANDIDATES_SHARE * size) return filter
+  if (!isComparable(lengthOf(similarity.vector))) return filter
   const share = candidates / size
   const count = test ? 100 : order && isNearestFirst(order, filter) ? order.count / share : Number.POSITIVE_INFINITY
   const scan = candidates * attribute.vector!.dimension * MICROSECONDS.dimension
