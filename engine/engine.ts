@@ -346,8 +346,7 @@ export class Engine {
     if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
     if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
     const sets = await this.setsIn(call.args, access)
-    const promoted = this.permissions.promoted(called, access)
-    const task = { kind: 'call', target, function: name, fullName, sets, access, promoted, ...call } as const
+    const task = { kind: 'call', target, function: name, fullName, sets, access, ...call } as const
     return this.code!.call(called, task, caller)
   }
 

@@ -28,11 +28,7 @@ export class FunctionClient {
     private readonly onInternalError: (text: string) => void,
   ) {}
 
-  call(
-    { fullName, target, deadlineSeconds }: ClassFunction,
-    task: CallTask & Pick<FunctionTask, 'promoted'>,
-    caller?: Caller,
-  ): Promise<CallResult> {
+  call({ fullName, target, deadlineSeconds }: ClassFunction, task: CallTask, caller?: Caller): Promise<CallResult> {
     const options = {
       name: `the function ${fullName}`,
       deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,

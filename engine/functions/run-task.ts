@@ -5,7 +5,7 @@ import { Hooks } from '../hooks/hooks.ts'
 import { attachCalculated } from '../hooks/live-values.ts'
 import { saveElements } from '../hooks/save-elements.ts'
 import { type AuthorClass, describeClass } from '../language/describe-classes.ts'
-import { Language } from '../language/language.ts'
+import { type CallOptions, Language } from '../language/language.ts'
 import { planTask } from '../pool/plan-task.ts'
 import { isUnrestricted } from '../pool/tasks.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
@@ -73,12 +73,14 @@ export class TaskRunner {
     const { views } = this.scope.language
     const expand: SessionSurroundings['expand'] = rights => views.expand(accessOf(task), rights)
     const session = task.session && new TaskSession(task.session, { ...this.surroundings, expand })
-    const outcome = outcomeOf(() =>
-      this.scope.language.run(
-        { deadlineAt: Date.now() + deadlineMs, session, access: task.promoted, isUnrestricted: isOfServer(task) },
-        () => this.outcome(task),
-      ),
-    )
+    const call: CallOptions = {
+      deadlineAt: Date.now() + deadlineMs,
+      session,
+      // Handlers, getters and events, which all else is made of, have rights of their own.
+      access: task.kind === 'call' ? task.access : undefined,
+      isUnrestricted: isOfServer(task),
+    }
+    const outcome = outcomeOf(() => this.scope.language.run(call, () => this.outcome(task)))
     try {
       const changes = session?.changes()
       return { ...outcome, examined: this.scope.language.examined, ...(changes && { session: changes }) }

@@ -82,8 +82,6 @@ export interface CalculateTask {
 export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | CalculateTask) & {
   /** Who asks. Undefined: the server itself. */
   readonly session?: SessionData | undefined
-  /** The rights that code runs with. Undefined: it may do everything. */
-  readonly promoted?: Access | undefined
 }
 
 /** What came of a task, and of the session that it ran for. */

@@ -5,6 +5,7 @@ import type { RowLayout } from '../storage/row-layout.ts'
 import { suggestion } from '../suggestion.ts'
 import { defineAttributes } from './attributes.ts'
 import { DataClassBase } from './data-class.ts'
+import { derived } from './derived-class.ts'
 import { type AuthorClass, type ClassKind, subjectOf } from './describe-classes.ts'
 import { EntityBase } from './entity.ts'
 import { type PendingRows, SelectionBase } from './entity-selection.ts'
@@ -56,11 +57,11 @@ export function bindClasses(
   return new Map(catalog.dataClasses.map(dataClass => [dataClass, bind(dataClass)]))
 
   function bind(dataClass: DataClass): Binding {
-    const author = <T>(kind: ClassKind, ours: T): T =>
-      (authors.get(`${kind} ${dataClass.name}`) as T | undefined) ?? ours
-    const entityClass = derived(author('entity', EntityBase))
-    const selectionClass = derived(author('entitySelection', SelectionBase))
-    const dataClassClass = derived(author('dataClass', DataClassBase))
+    const ofAuthor = <T extends object>(kind: ClassKind, ours: new () => T): (new () => T) =>
+      derived((authors.get(`${kind} ${dataClass.name}`) ?? ours) as new () => T, language)
+    const entityClass = ofAuthor('entity', EntityBase)
+    const selectionClass = ofAuthor('entitySelection', SelectionBase)
+    const dataClassClass = ofAuthor('dataClass', DataClassBase)
     const binding: Binding = {
       language,
       dataClass,
@@ -92,11 +93,4 @@ export function bindClasses(
     const instance = new dataClassClass()
     return binding
   }
-}
-
-/** A subclass of the same name. */
-function derived<T extends object>(base: new () => T): new () => T {
-  const subclass = class extends (base as new () => object) {}
-  Object.defineProperty(subclass, 'name', { value: base.name })
-  return subclass as new () => T
 }

@@ -1,3 +1,4 @@
+import { derived } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from './describe-classes.ts'
 import type { CallSession, DataStoreOf } from './author-types.ts'
 import type { Language } from './language.ts'
@@ -46,7 +47,7 @@ export class DataStore {
   static bind(language: Language, classes: readonly AuthorClass[]): DataStore {
     const [author = DataStore, other] = classes.filter(each => subjectOf(each).kind === 'dataStore')
     if (other) throw LanguageErrors.TWO_CLASSES(author.name, other.name, 'datastore')
-    const instance = new (author as new () => DataStore)()
+    const instance = new (derived(author as new () => DataStore, language))()
     for (const [dataClass, { instance: value }] of language.bindings) {
       Object.defineProperty(instance, dataClass.name, { value, enumerable: true })
     }

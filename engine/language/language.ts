@@ -9,6 +9,7 @@ import { RestrictedSnapshot } from '../storage/restricted-snapshot.ts'
 import type { Snapshot } from '../storage/snapshot.ts'
 import type { View } from '../catalog/view.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
+import type { Resource } from '../permission/roles.ts'
 import { type Access, Views } from '../permission/views.ts'
 import { suggestion } from '../suggestion.ts'
 import type {
@@ -23,6 +24,7 @@ import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../write/writer-link.ts'
 import { bindClasses, type Binding } from './binding.ts'
 import { DataStore, setCurrent } from './data-store.ts'
+import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from './describe-classes.ts'
 import type { EntityHooks } from './entity.ts'
 import { LanguageErrors } from './language-errors.ts'
@@ -79,6 +81,8 @@ export class Language {
   private readonly singletons = new Map<string, object>()
   private call: CallOptions | undefined
   private readonly counter: RowCounter = { examined: 0 }
+  /** The last rights that were more than those of the caller. */
+  private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
   private open: Snapshot | undefined
   private seen: RestrictedSnapshot | undefined
   /** Code may see something else after each write. */
@@ -170,6 +174,18 @@ export class Language {
     return this.isBound ? this.run({ access: undefined }, work) : work()
   }
 
+  /** With the privileges besides that `roles.json` promotes a function to while it runs. Source: protocol notes, 8.4. */
+  promoting<T>(resources: readonly Resource[], work: () => T): T {
+    const { access, session } = this.call ?? {}
+    if (!access || !session) return work()
+    const promotions = this.views.promotedBy(resources, access).map(privilege => session.promote(privilege))
+    try {
+      return work()
+    } finally {
+      for (const promotion of promotions) session.demote(promotion)
+    }
+  }
+
   /** For one query of the call. */
   get context(): QueryContext {
     const { snapshot, limits } = this
@@ -190,7 +206,7 @@ export class Language {
     if (!instance) {
       const found = this.options.classes?.find(each => each.name === name && subjectOf(each).kind === 'singleton')
       if (!found) return undefined
-      instance = new (found as unknown as new () => object)()
+      instance = new (derived(found as new () => object, this))()
       this.singletons.set(name, instance)
     }
     return instance
@@ -270,10 +286,15 @@ export class Language {
     }
   }
 
-  /** With what the code has promoted itself. */
+  /** Of the caller, with what is promoted now. */
   private get access(): Access | undefined {
     const { access, session } = this.call ?? {}
-    return access && session ? this.views.promoted(access, session.promotedPrivileges) : access
+    if (!access || !session || session.promotedPrivileges.length === 0) return access
+    const { promotedPrivileges: privileges } = session
+    if (this.raised?.from !== access || this.raised.privileges !== privileges) {
+      this.raised = { from: access, privileges, access: this.views.promoted(access, privileges) }
+    }
+    return this.raised.access
   }
 
   /** Of the code that runs, for the writer. */

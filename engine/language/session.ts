@@ -87,6 +87,8 @@ export class TaskSession implements CallSession {
   private user: string
   private readonly promoted = new Map<number, string>()
   private nextPromotion = 1
+  /** Another list after each change. */
+  promotedPrivileges: readonly string[] = []
 
   constructor(
     private readonly data: SessionData,
@@ -188,18 +190,16 @@ export class TaskSession implements CallSession {
     return this.expanded.some(isName) || this.promotedPrivileges.some(isName)
   }
 
-  get promotedPrivileges(): readonly string[] {
-    return [...this.promoted.values()]
-  }
-
   promote(name: string): number {
     const id = this.nextPromotion++
     this.promoted.set(id, name)
+    this.promotedPrivileges = [...this.promoted.values()]
     return id
   }
 
   demote(id: number): void {
     this.promoted.delete(id)
+    this.promotedPrivileges = [...this.promoted.values()]
   }
 
   createOTP(seconds = this.idleTimeout * 60): string {

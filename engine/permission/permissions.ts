@@ -1,16 +1,7 @@
 import type { ClassFunction } from '../functions/class-registry.ts'
 import { checkRoles, type Subjects } from './check-roles.ts'
-import {
-  type Granted,
-  nameKey,
-  ofDataStoreFunction,
-  ofFunction,
-  ofSingletonFunction,
-  type Resource,
-  Roles,
-  WEB_ADMIN,
-} from './roles.ts'
-import { type Access, decisive, privilegesOf, withPrivileges } from './views.ts'
+import { type Granted, nameKey, ofFunction, Roles, WEB_ADMIN } from './roles.ts'
+import { type Access, decisive, privilegesOf } from './views.ts'
 
 /** Distinct sets of rights that are remembered. */
 const MAX_ACCESSES = 1000
@@ -75,15 +66,9 @@ export class Permissions {
     return access
   }
 
-  mayExecute(called: ClassFunction, access: Access | undefined): boolean {
-    return !access || !this.roles || this.roles.allows('execute', resourcesOf(called), privilegesOf(access))
-  }
-
-  /** The rights that a function runs with: its caller's, and those that it promotes. */
-  promoted(called: ClassFunction, access: Access | undefined): Access | undefined {
-    const promoted = (access && this.roles?.promotedBy(resourcesOf(called))) ?? []
-    if (!access || promoted.length === 0) return access
-    return withPrivileges(access, this.roles!, promoted)
+  mayExecute({ target, owner, name }: ClassFunction, access: Access | undefined): boolean {
+    if (!access || !this.roles) return true
+    return this.roles.allows('execute', ofFunction(target.kind, owner, name), privilegesOf(access))
   }
 
   private accessWith(roles: Roles, expanded: ReadonlySet<string>): Access {
@@ -96,9 +81,4 @@ export class Permissions {
     }
     return access
   }
-}
-
-function resourcesOf({ target, name, owner }: ClassFunction): readonly Resource[] {
-  if (target.kind === 'dataStore') return ofDataStoreFunction(name)
-  return target.kind === 'singleton' ? ofSingletonFunction(owner, name) : ofFunction(owner, name)
 }

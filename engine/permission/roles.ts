@@ -1,3 +1,4 @@
+import type { ClassKind } from '../language/describe-classes.ts'
 import type { Action, Permission, ResourceType, RolesDocument } from './roles-schema.ts'
 
 /** What somebody has been given, by names of the file. */
@@ -101,19 +102,17 @@ const keyOf = ({ type, name }: Resource): string => `${type} ${name}`
 
 export const ofDataClass = (name: string): readonly Resource[] => [{ type: 'dataclass', name }, DATASTORE]
 
-/** Functions of a dataclass, its selections and its entities have their names in common. */
-export const ofFunction = (dataClass: string, name: string): readonly Resource[] => [
-  { type: 'method', name: `${dataClass}.${name}` },
-  ...ofDataClass(dataClass),
-]
-
-export const ofDataStoreFunction = (name: string): readonly Resource[] => [
-  { type: 'method', name: `ds.${name}` },
-  DATASTORE,
-]
-
-export const ofSingletonFunction = (singleton: string, name: string): readonly Resource[] => [
-  { type: 'singletonMethod', name: `${singleton}.${name}` },
-  { type: 'singleton', name: singleton },
-  DATASTORE,
-]
+/**
+ * A class function. Those of a dataclass, its selections and its entities have their names in common.
+ * @param owner dataclass or singleton; none of the datastore
+ */
+export function ofFunction(kind: ClassKind, owner: string | undefined, name: string): readonly Resource[] {
+  switch (kind) {
+    case 'dataStore':
+      return [{ type: 'method', name: `${DATASTORE.name}.${name}` }, DATASTORE]
+    case 'singleton':
+      return [{ type: 'singletonMethod', name: `${owner}.${name}` }, { type: 'singleton', name: owner! }, DATASTORE]
+    default:
+      return [{ type: 'method', name: `${owner}.${name}` }, ...ofDataClass(owner!)]
+  }
+}

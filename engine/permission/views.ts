@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/dataclass.ts'
 import { type Policy, publicView, View, wholeView } from '../catalog/view.ts'
-import { type Granted, ofDataClass, Roles } from './roles.ts'
+import { type Granted, ofDataClass, type Resource, Roles } from './roles.ts'
 import type { RolesDocument } from './roles-schema.ts'
 
 /** Whose rights count, as plain data for any thread. */
@@ -53,8 +53,14 @@ export class Views {
 
   /** The same rights, and those that come with some privileges besides. */
   promoted(access: Access, privileges: readonly string[]): Access {
-    if (privileges.length === 0) return access
-    return withPrivileges(access, this.rolesOf(access), privileges)
+    const roles = this.rolesOf(access)
+    const added = roles.expand({ privileges, roles: [] })
+    return { ...access, privileges: decisive(roles, [...privilegesOf(access), ...added]) }
+  }
+
+  /** Privileges that a function has while it runs. @param resources as {@link Roles.promotedBy} takes them */
+  promotedBy(resources: readonly Resource[], access: Access): readonly string[] {
+    return this.rolesOf(access).promotedBy(resources)
   }
 
   private rolesOf({ version, roles }: Access): Roles {
@@ -67,11 +73,6 @@ export class Views {
 
 export const privilegesOf = ({ privileges }: Access): ReadonlySet<string> =>
   new Set(privileges === '' ? [] : privileges.split(','))
-
-export function withPrivileges(access: Access, roles: Roles, privileges: readonly string[]): Access {
-  const added = roles.expand({ privileges, roles: [] })
-  return { ...access, privileges: decisive(roles, [...privilegesOf(access), ...added]) }
-}
 
 /** Those that make a difference, as {@link Access.privileges} has them. */
 export const decisive = (roles: Roles, privileges: Iterable<string>): string =>

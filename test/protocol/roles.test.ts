@@ -192,6 +192,8 @@ t.test('functions run with the rights of their callers, and with those that they
     { applyTo: 'Company', type: 'dataclass', read: ['hr'] },
     employee('create', 'drop'),
     { applyTo: 'ds.promotedPayroll', type: 'method', promote: ['hr'] },
+    { applyTo: 'ds.promotedFailure', type: 'method', promote: ['hr'] },
+    { applyTo: 'Employee.raised', type: 'method', promote: ['hr'] },
     { applyTo: 'ds.hire', type: 'method', execute: ['boss'] },
     { applyTo: 'Employee.count', type: 'method', execute: ['hr'] },
     { applyTo: 'Vault', type: 'singleton', execute: ['hr'] },
@@ -201,6 +203,12 @@ t.test('functions run with the rights of their callers, and with those that they
   const call = (name: string, ...args: unknown[]) => server.post(`/$catalog/${name}`, args)
   t.same(codes(await call('payroll')), [1500, 1804])
   t.match((await call('promotedPayroll')).json, { result: 330_000 })
+  t.same(
+    (await call('calls')).json.result,
+    [null, 330_000, [90_000, true], null, false],
+    'also a function that another one calls, while it runs',
+  )
+  t.match((await call('callsOneThatThrows')).json, { result: false })
   t.match((await call('selfPromoted')).json, { result: [330_000, null] })
   t.match(
     (await call('pay', 1)).json,

@@ -28,6 +28,22 @@ export class Store extends DataStore {
     Session.demote(id)
     return [sum, ds.Employee!.get(1)!.salary ?? null]
   }
+  /** Before, inside and after the call of a function that is promoted. */
+  @exposed calls() {
+    const salary = () => ds.Employee!.get(1)!.salary ?? null
+    return [salary(), this.promotedPayroll(), ds.Employee!.get(1)!.raised(), salary(), Session.hasPrivilege('hr')]
+  }
+  @exposed callsOneThatThrows() {
+    try {
+      this.promotedFailure()
+    } catch {
+      // Only what is left after it is of interest.
+    }
+    return Session.hasPrivilege('hr')
+  }
+  @exposed promotedFailure(): never {
+    throw new Error('on purpose')
+  }
   @exposed pay(id: number) {
     return [ds.Employee!.get(id)!.salary, ds.Employee!.get(id)!.pay, ds.Employee!.get(id)!.label]
   }
@@ -71,6 +87,9 @@ export class EmployeeSelection extends EntitySelection('Employee') {
 export class EmployeeEntity extends Entity('Employee') {
   @calculated({ type: 'string' }) get label() {
     return `${this.lastName} ${this.salary}`
+  }
+  @exposed raised() {
+    return [this.salary, Session.hasPrivilege('HR')]
   }
   @exposed self() {
     return this
