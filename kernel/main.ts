@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
@@ -14,6 +15,13 @@ import { createHandler } from './server.ts'
 import { openVisitors } from './session/open-visitors.ts'
 import { selectTransport } from './transport/select.ts'
 import type { TransportName } from './transport/transport.ts'
+
+/*
+ * V8 learns which objects live long and makes them where they are collected seldom. It learns it at the start, when all
+ * do, and is wrong for those of requests: dead ones there kept what they referred to alive until the next full collection,
+ * and copying that was a fifth of the time of a request for one entity (33 µs with it, 27 without).
+ */
+setFlagsFromString('--no-allocation-site-pretenuring')
 
 export interface Server {
   /** `http://127.0.0.1:8080`, without a slash at the end. */

@@ -4,7 +4,7 @@ import type { TransportResponse } from './transport/transport.ts'
 export type Reply = TransportResponse
 
 /** Every JSON answer of the protocol has it. Source: protocol notes, 11. */
-export const JSON_HEADERS = { 'Content-Type': 'application/json; charset=UTF-8' } as const
+export const JSON_HEADERS = Object.freeze({ 'Content-Type': 'application/json; charset=UTF-8' } as const)
 
 /** A value as the JSON body of an answer. */
 export const json = (value: unknown, status = 200, headers?: Record<string, string>): Reply => ({

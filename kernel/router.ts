@@ -140,7 +140,8 @@ export class Router {
       if (!method) throw KernelErrors.UNKNOWN_METHOD(methodName.slice(0, 100), [...registry.methods.keys()].join(', '))
       return call(method, `$method=${methodName}`, request)
     }
-    for (const [parameter, command] of registry.commands) {
+    // Most requests on one entity have no parameters.
+    for (const [parameter, command] of parameters.size > 0 ? registry.commands : NO_COMMANDS) {
       if (!parameters.has(parameter) || !accepts(command.verbs, verb)) continue
       const answer = command.handle(request)
       if (answer !== undefined) {
@@ -159,6 +160,8 @@ export class Router {
     return owner.handle(request)
   }
 }
+
+const NO_COMMANDS: Registry['commands'] = new Map()
 
 /** Bytes of the engine are valid until its next read, which can come before an answer that was waited for is sent. */
 async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise<Reply>): Promise<Reply> {

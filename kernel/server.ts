@@ -13,18 +13,42 @@ import type { TransportHandler, TransportRequest } from './transport/transport.t
 /**
  * What happens around every answer: who asks is found out, errors become replies, cookies and CORS headers are added, the
  * hooks of plugins run, the access log is written. Never throws and never rejects, as the transport demands.
+ *
+ * Few functions are made for each request: with the garbage they leave they were a part of its time that showed.
  */
 export function createHandler(
   router: Router,
   visitors: Visitors,
-  { onRequest, onReply }: Pick<Registry, 'onRequest' | 'onReply'>,
+  hooks: Pick<Registry, 'onRequest' | 'onReply'>,
   config: Config,
   log: Logger,
 ): TransportHandler {
   const { cors, accessLog } = config.server
-  const onInternal = (request: TransportRequest) => (error: unknown) =>
-    log.error({ err: error, method: request.method, path: request.path }, 'internal error')
-  const decorated = cors.origins.length > 0 || accessLog
+  const { onRequest, onReply } = hooks
+  const listensToPages = cors.origins.length > 0
+  const isDecorated = listensToPages || accessLog
+
+  const fail = (error: unknown, { method, path }: TransportRequest): Reply =>
+    errorReply(error, internal => log.error({ err: internal, method, path }, 'internal error'))
+
+  const hooked = (reply: Reply, request: TransportRequest): Reply => {
+    try {
+      return onReply.reduce((result, hook) => hook(result, request), reply)
+    } catch (error) {
+      return fail(error, request)
+    }
+  }
+
+  const finish = (given: Reply, request: TransportRequest, arrival: Arrival | undefined): Reply => {
+    const reply = onReply.length > 0 ? hooked(given, request) : given
+    if (!arrival) return reply
+    const { origin, startedAt } = arrival
+    if (accessLog) {
+      const { method, path } = request
+      log.info({ method, path, status: reply.status, ms: performance.now() - startedAt }, 'request')
+    }
+    return origin ? { ...reply, headers: { ...reply.headers, ...corsHeaders(cors, origin) } } : reply
+  }
 
   const route = (request: TransportRequest, visit: Visit): Reply | Promise<Reply> => {
     for (const hook of onRequest) {
@@ -34,50 +58,41 @@ export function createHandler(
     return router.answer(request, visit)
   }
 
-  const hooked = (reply: Reply, request: TransportRequest): Reply => {
+  const answer = (request: TransportRequest, visit: Visit, arrival: Arrival | undefined): Reply | Promise<Reply> => {
+    let reply: Reply | Promise<Reply>
     try {
-      return onReply.reduce((result, hook) => hook(result, request), reply)
+      reply = route(request, visit)
     } catch (error) {
-      return errorReply(error, onInternal(request))
+      reply = fail(error, request)
     }
+    if (!(reply instanceof Promise)) return finish(visitors.leave(visit, request, reply), request, arrival)
+    return reply
+      .catch(error => fail(error, request))
+      .then(given => finish(visitors.leave(visit, request, given), request, arrival))
   }
 
   return request => {
-    // Only what is needed after an await: a transport's headers are gone by then.
-    const origin = cors.origins.length > 0 ? request.header('origin') : ''
-    const startedAt = accessLog ? performance.now() : 0
-    const fail = (error: unknown): Reply => errorReply(error, onInternal(request))
-    const finish = (given: Reply): Reply => {
-      const reply = onReply.length > 0 ? hooked(given, request) : given
-      if (!decorated) return reply
-      if (accessLog) {
-        log.info(
-          { method: request.method, path: request.path, status: reply.status, ms: performance.now() - startedAt },
-          'request',
-        )
-      }
-      return origin ? { ...reply, headers: { ...reply.headers, ...corsHeaders(cors, origin) } } : reply
-    }
-    const answer = (from: TransportRequest, visit: Visit): Reply | Promise<Reply> => {
-      const leave = (reply: Reply): Reply => finish(visitors.leave(visit, from, reply))
-      try {
-        const reply = route(from, visit)
-        return reply instanceof Promise ? reply.catch(fail).then(leave) : leave(reply)
-      } catch (error) {
-        return leave(fail(error))
-      }
-    }
+    const arrival = isDecorated
+      ? { origin: listensToPages ? request.header('origin') : '', startedAt: performance.now() }
+      : undefined
     try {
-      if (origin && request.method === 'OPTIONS') return finish(preflight(cors))
+      if (arrival?.origin && request.method === 'OPTIONS') return finish(preflight(cors), request, arrival)
       const visit = visitors.visit(request)
-      if (!(visit instanceof Promise)) return answer(request, visit)
+      if (!(visit instanceof Promise)) return answer(request, visit, arrival)
       const kept = keepForTurns(request)
       return visit.then(
-        known => answer(kept, known),
-        error => finish(fail(error)),
+        known => answer(kept, known, arrival),
+        error => finish(fail(error, request), request, arrival),
       )
     } catch (error) {
-      return finish(fail(error))
+      return finish(fail(error, request), request, arrival)
     }
   }
+}
+
+/** What has to be known of a request until it is answered, where anybody wants to know. */
+interface Arrival {
+  /** Of the page that asks; empty for none. A transport's headers are gone after an await. */
+  readonly origin: string
+  readonly startedAt: number
 }

@@ -50,7 +50,7 @@ function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): U
   if (rowId === undefined)
     return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, scope)
   const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, scope)
-  const bytes = writeEntity({ rowIds: Uint32Array.of(rowId) }, projection, scope.language.snapshot)
+  const bytes = writeEntity(rowId, projection, scope.language.snapshot)
   const touched = entity.touchedAttributes()
   if (touched.length === 0) return bytes.slice()
   // As it is in memory now, not as it is stored.

@@ -34,6 +34,12 @@ export function candidateRows({ words }: SharedHeap, table: number, hash: number
   return words.slice(list + HEADER_WORDS, list + HEADER_WORDS + length)
 }
 
+/** The one of {@link candidateRows}, when it is not in a list, as in most unique attributes. */
+export function onlyCandidate({ words }: SharedHeap, table: number, hash: number): number | undefined {
+  const where = find(words, table, hash)
+  return where & 1 ? where >>> 1 : undefined
+}
+
 /** How many {@link candidateRows} there are; Infinity when too many. */
 export function candidateCount({ words }: SharedHeap, table: number, hash: number): number {
   const where = find(words, table, hash)

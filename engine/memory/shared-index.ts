@@ -2,7 +2,7 @@ import type { Value } from '../catalog/value.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import type { Bounds, IndexRange, SecondaryIndex } from '../storage/snapshot.ts'
 import { fold } from '../text/fold.ts'
-import { candidateCount, candidateRows } from './posting-index.ts'
+import { candidateCount, candidateRows, onlyCandidate } from './posting-index.ts'
 import type { SharedHeap } from './shared-heap.ts'
 import type { SharedOrder } from './shared-order.ts'
 import type { SharedTexts } from './text-pool.ts'
@@ -11,6 +11,16 @@ import { hashNumber } from './text-key.ts'
 /** A value as columns have it: a number, or the address of a text; undefined for a text that no row has. */
 type Cell = number | bigint | undefined
 
+/** What one version knows of the rows that a hash table names. */
+export interface CandidateRows {
+  /** Reads their values before they are looked at, so that the processor waits for many of them at a time. */
+  touch(rowIds: Uint32Array): void
+  /** Whether a row exists and has the value. */
+  have(rowId: number, cell: number | bigint): boolean
+  /** The rows of a value of which there are too many to be listed. */
+  ofMany(cell: number | bigint): Uint32Array
+}
+
 /** The rows of a value by a hash table in shared memory, candidates that are compared with the column of one version. */
 export class SharedHash {
   constructor(
@@ -18,32 +28,43 @@ export class SharedHash {
     /** Of a column of texts. */
     private readonly texts: SharedTexts | undefined,
     private readonly table: number,
-    /** Those of some rows that exist and have the value. */
-    private readonly having: (rowIds: Uint32Array, cell: number | bigint) => Uint32Array,
-    /** The rows of a value of which there are too many to be listed. */
-    private readonly rowsOfMany: (cell: number | bigint) => Uint32Array,
+    private readonly candidates: CandidateRows,
   ) {}
 
   /** In any order. */
   rows(value: Value): Uint32Array {
     const cell = this.cell(value)
     if (cell === undefined) return new Uint32Array(0)
-    const rows = candidateRows(this.heap, this.table, this.hash(cell))
-    return rows ? this.having(rows, cell) : this.rowsOfMany(cell)
+    return this.rowsOf(cell, this.hash(cell))
   }
 
   /** A row that has the value; of a unique attribute the only one. */
   first(value: Value): number | undefined {
     const cell = this.cell(value)
     if (cell === undefined) return undefined
-    const rows = candidateRows(this.heap, this.table, this.hash(cell))
-    return (rows ? this.having(rows, cell) : this.rowsOfMany(cell))[0]
+    const hash = this.hash(cell)
+    const only = onlyCandidate(this.heap, this.table, hash)
+    if (only !== undefined) return this.candidates.have(only, cell) ? only : undefined
+    return this.rowsOf(cell, hash)[0]
   }
 
   /** At least as many as there are; Infinity when too many. */
   count(value: Value): number {
     const cell = this.cell(value)
     return cell === undefined ? 0 : candidateCount(this.heap, this.table, this.hash(cell))
+  }
+
+  private rowsOf(cell: number | bigint, hash: number): Uint32Array {
+    const { candidates } = this
+    const rowIds = candidateRows(this.heap, this.table, hash)
+    if (!rowIds) return candidates.ofMany(cell)
+    candidates.touch(rowIds)
+    let count = 0
+    for (let i = 0; i < rowIds.length; i++) {
+      const rowId = rowIds[i]!
+      if (candidates.have(rowId, cell)) rowIds[count++] = rowId
+    }
+    return rowIds.subarray(0, count)
   }
 
   private cell(value: Value): Cell {

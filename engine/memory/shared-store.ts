@@ -137,7 +137,8 @@ export class SharedStore implements Store {
 }
 
 class SharedSnapshot implements Snapshot {
-  private readonly tables = new Map<DataClass, TableSnapshot>()
+  /** By table number. */
+  private readonly tables: (TableSnapshot | undefined)[] = []
   private isOther = false
   /** What LMDB would have told was missing: the work has to be done once more, even if it went on without. */
   isInterrupted = false
@@ -154,12 +155,9 @@ class SharedSnapshot implements Snapshot {
   ) {}
 
   table(dataClass: DataClass): TableSnapshot {
-    let table = this.tables.get(dataClass)
-    if (!table) {
-      table = this.openTable(dataClass, this)
-      this.tables.set(dataClass, table)
-    }
-    return table
+    const { tableNumber } = dataClass
+    this.tables[tableNumber] ??= this.openTable(dataClass, this)
+    return this.tables[tableNumber]
   }
 
   /** The same state in LMDB. @throws {Error} when it has gone on: the work is interrupted then */

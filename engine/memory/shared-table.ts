@@ -30,7 +30,7 @@ import {
 import { hasBit, PAGE_BITS, PAGE_VALUES, POINTERS, ROW_PAGE_ROWS, valueAt } from './pages.ts'
 import { SegmentViews, SharedColumn, type TablePages } from './shared-column.ts'
 import type { SharedHeap } from './shared-heap.ts'
-import { SharedHash, SharedIndex } from './shared-index.ts'
+import { type CandidateRows, SharedHash, SharedIndex } from './shared-index.ts'
 import { SharedOrder } from './shared-order.ts'
 import type { SharedTexts } from './text-pool.ts'
 
@@ -69,7 +69,7 @@ export class SharedTable implements TableSnapshot, TablePages {
   private readonly segmentCount: number
   /** What is read has to be used, or it is not read. */
   protected touched = 0
-  private readonly openColumns = new Map<ColumnAttribute, Column>()
+  private columns: Map<ColumnAttribute, Column> | undefined
 
   constructor(
     private readonly cache: TableCache,
@@ -83,6 +83,11 @@ export class SharedTable implements TableSnapshot, TablePages {
     this.directory = directory >>> 2
     this.rowIdLimit = this.words[this.directory + TABLE_LIMIT]!
     this.segmentCount = Math.ceil(this.rowIdLimit / SEGMENT_ROWS)
+  }
+
+  private get openColumns(): Map<ColumnAttribute, Column> {
+    this.columns ??= new Map()
+    return this.columns
   }
 
   get live(): RowSet {
@@ -227,16 +232,12 @@ export class SharedTable implements TableSnapshot, TablePages {
     const { heap, shape } = this.cache
     const column = shape.columnOf.get(attribute)!
     const table = this.words[this.directory + TABLE_COLUMNS + shape.columns.length + shape.indexOf.get(attribute)!]!
-    const having = (rowIds: Uint32Array, cell: number | bigint): Uint32Array => {
-      this.touch(column, rowIds)
-      let count = 0
-      for (let i = 0; i < rowIds.length; i++) {
-        const rowId = rowIds[i]!
-        if (this.isLive(rowId) && this.has(column, rowId, cell)) rowIds[count++] = rowId
-      }
-      return rowIds.subarray(0, count)
+    const rows: CandidateRows = {
+      touch: rowIds => this.touch(column, rowIds),
+      have: (rowId, cell) => this.isLive(rowId) && this.has(column, rowId, cell),
+      ofMany: rowsOfMany,
     }
-    return new SharedHash(heap, this.textsOf(column), table, having, rowsOfMany)
+    return new SharedHash(heap, this.textsOf(column), table, rows)
   }
 
   private order(attribute: StorageAttribute): SharedOrder | undefined {
@@ -257,7 +258,6 @@ export class SharedTable implements TableSnapshot, TablePages {
     return valueAt(this.cache.heap, page, rowId % SEGMENT_ROWS)
   }
 
-  /** Reads values before they are looked at, so that the processor waits for many of them at a time. */
   private touch(column: number, rowIds: Uint32Array): void {
     const { words } = this
     const list = words[this.directory + TABLE_COLUMNS + column]! >>> 2

@@ -9,6 +9,7 @@ import { costOfAggregate, costOfEntities } from '../query/cost/answer-cost.ts'
 import { expectSelection } from '../query/cost/selection-cost.ts'
 import { MICROSECONDS } from '../query/cost/work.ts'
 import type { QueryContext } from '../query/execute/evaluate.ts'
+import { rowOfKey } from '../query/execute/open-source.ts'
 import { Trace } from '../query/execute/trace.ts'
 import { describePlan } from '../query/plan/describe-operator.ts'
 import { usesVectorIndex } from '../query/plan/vector-access.ts'
@@ -58,7 +59,11 @@ export function planTask(task: Task, scope: TaskScope, context: QueryContext): P
 
 type Of<Kind extends Task['kind']> = Task & { kind: Kind }
 
-function planRead({ request }: Of<'read'>, { views, layouts, limits }: TaskScope, context: QueryContext): PlannedTask {
+function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): PlannedTask {
+  const { request } = task
+  const key = soleKey(request)
+  if (key !== undefined) return planEntity(key, request, scope, context)
+  const { views, layouts, limits } = scope
   const { snapshot } = context
   const view = views.of(request.access)
   const selection = planPage(request, view, snapshot)
@@ -76,6 +81,31 @@ function planRead({ request }: Of<'read'>, { views, layouts, limits }: TaskScope
       const page = runPage(selection, view, { ...context, trace })
       const description = descriptionOf(selection, output, trace)
       return writePage(page, { ...output, description }, projection, context)
+    },
+  }
+}
+
+/** Of the one entity that is asked for by its key and nothing else. */
+function soleKey({ source, output, filter, orderBy }: ReadRequest): string | undefined {
+  if (source.kind !== 'keys' || source.keys.length !== 1) return undefined
+  return output.form === 'entity' && filter === undefined && orderBy === undefined ? source.keys[0] : undefined
+}
+
+/** One entity by its key is the most frequent request, and there is nothing to choose: it takes a third of the way. */
+function planEntity(
+  key: string,
+  { dataClass: name, output, access }: ReadRequest,
+  { views, layouts, limits }: TaskScope,
+  { snapshot, budget }: QueryContext,
+): PlannedTask {
+  const view = views.of(access)
+  const dataClass = view.dataClass(name)
+  return {
+    usesVectorIndex: false,
+    cost: () => MICROSECONDS.request + MICROSECONDS.key + costOfEntities(output, dataClass, 1, snapshot),
+    run() {
+      const projection = bindProjection(dataClass, output, view, layouts, limits)
+      return writeEntity(rowOfKey(snapshot.table(dataClass), key), projection, snapshot, budget)
     },
   }
 }
@@ -98,7 +128,7 @@ function writePage(
 ): Uint8Array {
   switch (output.form) {
     case 'entity':
-      return writeEntity(page, projection, snapshot, budget)
+      return writeEntity(page.rowIds[0], projection, snapshot, budget)
     case 'array':
       return writeArray(page, projection, snapshot, budget)
     case 'collection':

@@ -86,7 +86,7 @@ export class TaskRunner {
       const snapshot = isUnrestricted(task) ? whole : guarded(whole, restricted)
       const counter = { examined: 0 }
       const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
-      const budget = new QueryBudget({ ...limits, timeoutMs, counter })
+      const budget = new QueryBudget({ timeoutMs, maxRowsExamined: limits.maxRowsExamined, counter })
       const planned = planTask(task, { views, layouts: data.layouts, limits }, { snapshot, budget })
       if (planned.usesVectorIndex) return vectors!
       if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return pool

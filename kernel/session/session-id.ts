@@ -7,8 +7,8 @@ export const randomId = (): string => randomBytes(16).toString('hex').toUpperCas
 export const handleOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32).toUpperCase()
 
 const BLOCK_BYTES = 16
-/** Ids are made this many at a time: one call of the cipher costs as much as a hundred of its blocks. */
-const BATCH = 512
+/** Ids are made this many at a time: to call the cipher costs as much as a thousand of its blocks. */
+const BATCH = 4096
 /** They all say the same about when they were made. */
 const MAX_BATCH_AGE_MS = 60_000
 const MARK = 0x54455353_47554553n
@@ -20,7 +20,8 @@ const MARK = 0x54455353_47554553n
  */
 export class GuestIds {
   private readonly plain = Buffer.alloc(BATCH * BLOCK_BYTES)
-  private batch: Buffer = Buffer.alloc(0)
+  /** In hex. */
+  private batch = ''
   private next = 0
   private refilledAt = 0
   private counter: number
@@ -37,8 +38,8 @@ export class GuestIds {
 
   create(): string {
     if (this.next >= this.batch.length || this.now() - this.refilledAt > MAX_BATCH_AGE_MS) this.refill()
-    const id = this.batch.toString('hex', this.next, this.next + BLOCK_BYTES).toUpperCase()
-    this.next += BLOCK_BYTES
+    const id = this.batch.slice(this.next, this.next + 2 * BLOCK_BYTES)
+    this.next += 2 * BLOCK_BYTES
     return id
   }
 
@@ -58,7 +59,8 @@ export class GuestIds {
       this.counter = (this.counter + 1) >>> 0
       plain.writeUInt32BE(this.counter, at + 12)
     }
-    this.batch = createCipheriv('aes-128-ecb', this.key, null).setAutoPadding(false).update(plain)
+    const cipher = createCipheriv('aes-128-ecb', this.key, null).setAutoPadding(false)
+    this.batch = cipher.update(plain).toString('hex').toUpperCase()
     this.next = 0
   }
 }

@@ -51,7 +51,7 @@ export class Session {
 
   /**
    * @param id the value of the cookie; undefined for a request with a key or a token, which ends with it
-   * @param record of a guest made when it is first asked for: most requests of guests need none
+   * @param record of a guest, who has been granted nothing, made when it is first asked for: most requests need none
    */
   constructor(
     readonly id: string | undefined,
@@ -95,7 +95,7 @@ export class Session {
   }
 
   get granted(): Granted {
-    return this.record.granted
+    return typeof this.#record === 'function' ? NOTHING_GRANTED : this.#record.granted
   }
 
   /** How an entity set is made for it. @param timeoutSeconds as the request asks; undefined: the default */

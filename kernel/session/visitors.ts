@@ -54,7 +54,9 @@ export class Visitors {
     if (session.id === undefined || session.id === receivedId) return reply
     // What is beside the protocol has no use for a guest.
     if (session.isGuest && !request.path.startsWith('/rest')) return reply
-    return { ...reply, headers: { ...reply.headers, 'Set-Cookie': this.sessions.setCookie(session) } }
+    // Spelled out: what is copied by `...` and extended is slow to make.
+    const { status, headers, body } = reply
+    return { status, headers, cookie: this.sessions.setCookie(session), body }
   }
 
   private byToken(token: string, request: TransportRequest): Visit | Promise<Visit> {

@@ -40,9 +40,13 @@ export abstract class Exchange implements TransportRequest {
   abstract readonly query: string
   abstract readonly remoteAddress: string
   aborted = false
+  examined: TransportRequest['examined']
+  session: TransportRequest['session']
   protected readonly edge: Edge
   /** The answer is complete as far as this process is concerned. */
   protected finished = false
+  /** The turn in which the request arrived: until the handler returns or first awaits. */
+  protected isFirstTurn = true
   /** Framing, size or timing of this request was wrong: the connection ends with its answer. */
   protected refused = false
   protected receiver: Receiving | undefined
@@ -56,8 +60,6 @@ export abstract class Exchange implements TransportRequest {
     this.edge = edge
     edge.inFlight.enter()
   }
-
-  abstract header(name: string): string
 
   /** Starts to hand the body to the receiver. */
   protected abstract receive(body: Receiving): void
@@ -83,11 +85,22 @@ export abstract class Exchange implements TransportRequest {
     this.#declaredLength = guard.declaredLength
     try {
       const response = handler(this)
-      if (response instanceof Promise) response.then(this.#answer, this.#fail)
-      else this.#answer(response)
+      if (response instanceof Promise) {
+        response.then(
+          given => this.#answer(given),
+          error => this.#fail(error),
+        )
+      } else this.#answer(response)
     } catch (error) {
       this.#fail(error)
+    } finally {
+      this.isFirstTurn = false
     }
+  }
+
+  header(name: string): string {
+    if (!this.isFirstTurn) throw new Error(`the header ${name} was asked for after an await, when it is gone`)
+    return this.edge.guard.value(name)
   }
 
   body(): Promise<Uint8Array> {
@@ -146,7 +159,7 @@ export abstract class Exchange implements TransportRequest {
     for (const callback of this.#abortCallbacks ?? []) callback()
   }
 
-  readonly #answer = (response: TransportResponse): void => {
+  #answer(response: TransportResponse): void {
     if (this.aborted || this.#answered) {
       if (isSource(response.body)) response.body.close()
       return
@@ -164,7 +177,7 @@ export abstract class Exchange implements TransportRequest {
     this.send(answer)
   }
 
-  readonly #fail = (error: unknown): void => {
+  #fail(error: unknown): void {
     if (this.aborted && error instanceof RequestAborted) return
     this.edge.options.onHandlerError?.(error)
     this.#answer(errorResponse(EdgeErrors.INTERNAL_ERROR()))

@@ -9,7 +9,6 @@ import type { Receiving } from './body-receiver.ts'
 import { EdgeErrors, errorResponse } from './edge-errors.ts'
 import { Edge, Exchange } from './exchange.ts'
 import { unmapped } from './remote-address.ts'
-import { utf8 } from './utf8.ts'
 import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
 
 /** A client that takes nothing of its answer for this long is dropped, as uWebSockets.js does. */
@@ -159,11 +158,6 @@ class NodeHttpExchange extends Exchange {
     return this.#res.closed
   }
 
-  header(name: string): string {
-    // The first of several, as in the other builds; `headers` would join them.
-    return utf8(this.#req.headersDistinct[name]?.[0] ?? '')
-  }
-
   protected receive(body: Receiving): void {
     this.#req.on('data', (chunk: Uint8Array) => body.push(chunk, false))
     this.#req.on('end', () => body.push(Buffer.alloc(0), true))
@@ -186,9 +180,10 @@ class NodeHttpExchange extends Exchange {
     const res = this.#res
     const { socket } = this.#req
     if (this.refused) this.#endConnection()
-    if (this.closing) headerLines.push('Connection', 'close')
-    if (!bodiless) headerLines.push('Content-Length', String(size))
-    res.writeHead(status, reason, headerLines)
+    const lines = [...headerLines]
+    if (this.closing) lines.push('Connection', 'close')
+    if (!bodiless) lines.push('Content-Length', String(size))
+    res.writeHead(status, reason, lines)
     if (bodiless || this.method === 'HEAD' || size === 0) res.end()
     else if (isSource(body)) this.#writeSource(body)
     // A copy: Node keeps what the socket does not take at once, and the bytes are the handler's.

@@ -8,7 +8,6 @@ import { type Answer, isSource } from './answer.ts'
 import type { Receiving } from './body-receiver.ts'
 import { Edge, Exchange } from './exchange.ts'
 import { addressText } from './remote-address.ts'
-import { utf8 } from './utf8.ts'
 import type { BodySource, StartTransport, TransportOptions } from './transport.ts'
 import type { UwsModule, UwsName } from './uws-module.ts'
 
@@ -136,13 +135,11 @@ class UwsExchange extends Exchange {
   readonly path: string
   readonly query: string
   readonly #res: HttpResponse
-  readonly #req: HttpRequest
   #remoteAddress: string | undefined
 
   constructor(edge: Edge, res: HttpResponse, req: HttpRequest) {
     super(edge)
     this.#res = res
-    this.#req = req
     // Before anything else: a request that is left without it ends the process.
     res.onAborted(() => this.abort())
     this.method = req.getCaseSensitiveMethod()
@@ -156,10 +153,6 @@ class UwsExchange extends Exchange {
       this.#remoteAddress = addressText(this.#res.getRemoteAddress())
     }
     return this.#remoteAddress ?? ''
-  }
-
-  header(name: string): string {
-    return utf8(this.#req.getHeader(name))
   }
 
   protected receive(body: Receiving): void {
@@ -190,31 +183,35 @@ class UwsExchange extends Exchange {
     })
   }
 
-  #write({ status, reason, headerLines, body, size, bodiless }: Answer): void {
+  /** In the handler's own turn all goes into one packet by itself. */
+  #write(answer: Answer): void {
+    if (this.isFirstTurn) this.#writeCorked(answer)
+    else this.#res.cork(() => this.#writeCorked(answer))
+  }
+
+  #writeCorked({ status, reason, headerLines, body, size, bodiless }: Answer): void {
     const res = this.#res
     const { closing } = this
-    // Costs little in the handler's own turn; without it after an `await`, every write is a packet.
-    res.cork(() => {
-      res.writeStatus(`${status} ${reason}`)
-      for (let i = 0; i < headerLines.length; i += 2) res.writeHeader(headerLines[i]!, headerLines[i + 1]!)
-      if ((bodiless || this.method === 'HEAD') && !this.refused) {
-        // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
-        if (!bodiless) res.writeHeader('Content-Length', String(size))
-        if (closing) res.writeHeader('Connection', 'close')
-        res.endWithoutBody()
-        this.done()
-      } else if (this.method === 'HEAD' || size === 0) {
-        res.end('', closing)
-        this.done()
-      } else if (!isSource(body) && size < LARGE_BODY_BYTES) {
-        res.end(body, closing)
-        this.done()
-      } else {
-        if (closing) res.writeHeader('Connection', 'close')
-        if (isSource(body)) this.#writeSource(body)
-        else this.#writeLarge(body)
-      }
-    })
+    // Without it the status is 200 OK.
+    if (status !== 200) res.writeStatus(`${status} ${reason}`)
+    for (let i = 0; i < headerLines.length; i += 2) res.writeHeader(headerLines[i]!, headerLines[i + 1]!)
+    if ((bodiless || this.method === 'HEAD') && !this.refused) {
+      // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
+      if (!bodiless) res.writeHeader('Content-Length', String(size))
+      if (closing) res.writeHeader('Connection', 'close')
+      res.endWithoutBody()
+      this.done()
+    } else if (this.method === 'HEAD' || size === 0) {
+      res.end('', closing)
+      this.done()
+    } else if (!isSource(body) && size < LARGE_BODY_BYTES) {
+      res.end(body, closing)
+      this.done()
+    } else {
+      if (closing) res.writeHeader('Connection', 'close')
+      if (isSource(body)) this.#writeSource(body)
+      else this.#writeLarge(body)
+    }
   }
 
   /** Reads and sends by turns; what the socket does not take waits until it drains. */

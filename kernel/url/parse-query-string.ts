@@ -29,7 +29,8 @@ import { UrlErrors } from './url-errors.ts'
  * @throws {UrlErrors.MALFORMED_ENCODING} 1806
  * Source: protocol notes, 1.2; design decisions, query strings.
  */
-export function parseQueryString(raw: string): Map<string, string> {
+export function parseQueryString(raw: string): ReadonlyMap<string, string> {
+  if (raw === '') return NO_PARAMETERS
   const parameters = new Map<string, string>()
   for (let start = 0; start < raw.length; ) {
     let i = start
@@ -50,6 +51,8 @@ export function parseQueryString(raw: string): Map<string, string> {
   }
   return parameters
 }
+
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map()
 
 /** Index of the quote that closes a wrapped value, or nothing when the value is not wrapped. */
 function endOfWrapped(raw: string, start: number): number | undefined {

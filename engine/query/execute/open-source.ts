@@ -137,8 +137,8 @@ function relatedRows(relation: RelationAttribute, rowId: number, snapshot: Query
   return target === undefined ? [] : [target]
 }
 
-/** @throws {QueryErrors.UNKNOWN_ENTITY} also for what cannot be a key */
-function rowOfKey(table: TableSnapshot, key: string): number {
+/** The row of a key in an address. @throws {QueryErrors.UNKNOWN_ENTITY} also for what cannot be a key */
+export function rowOfKey(table: TableSnapshot, key: string): number {
   const value = convertKey(key, table.dataClass.key)
   const rowId = value === undefined ? undefined : table.findKey(value)
   if (rowId === undefined) throw QueryErrors.UNKNOWN_ENTITY(key, table.dataClass.name)

@@ -73,8 +73,11 @@ export function bindProjection(
   // A score is of one query.
   const isScored = attributes?.items.some(({ path }) => path[0] === SCORE)
   if (isScored || lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits, score)
-  const kept = keptProjections.get(view) ?? new Map<string, Projection>()
-  keptProjections.set(view, kept)
+  let kept = keptProjections.get(view)
+  if (!kept) {
+    kept = new Map()
+    keptProjections.set(view, kept)
+  }
   const { maxAnswerBytes, maxExpandDepth } = limits
   const key = `${dataClass.tableNumber} ${form} ${pretty} ${maxAnswerBytes} ${maxExpandDepth} ${lists}`
   const known = kept.get(key)

@@ -24,6 +24,8 @@ export interface EntityTemplate {
   readonly kind: 'entity'
   readonly dataClass: DataClass
   readonly layout: RowLayout
+  /** `{"__entityModel":"name",` with which an entity begins that stands alone. */
+  readonly opening: Uint8Array
   /** The slots 0 … headSlots - 1 come first, so that they are copied in one piece with the head of the row. */
   readonly headSlots: number
   readonly parts: readonly Part[]
@@ -123,6 +125,7 @@ export function entityTemplate(
     kind: 'entity',
     dataClass: layout.dataClass,
     layout,
+    opening: Buffer.from(`{"__entityModel":${JSON.stringify(layout.dataClass.name)},`),
     headSlots,
     parts,
     slices: slicesOf(headSlots, parts),

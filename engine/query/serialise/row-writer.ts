@@ -37,6 +37,8 @@ type Rows = Iterable<readonly [number, RowView]>
 /** Stands for the row id of an entity that is not in the store. */
 export const NOT_STORED = -1
 
+const NO_FRAGMENTS = new Map<RelatedValue, Map<number, Fragment>>()
+const NO_COLLECTIONS = new Map<RelatedEntitiesValue, Map<number, Members>>()
 const NO_ROWS = new Uint32Array(0)
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 const OPEN = 0x7b
@@ -58,8 +60,8 @@ const DEFERRED_URI = bytes('{"__deferred":{"uri":')
  */
 export class RowWriter {
   /** By row id, for each value that shows related rows. */
-  private readonly fragments = new Map<RelatedValue, Map<number, Fragment>>()
-  private readonly members = new Map<RelatedEntitiesValue, Map<number, Members>>()
+  private fragments = NO_FRAGMENTS
+  private collections = NO_COLLECTIONS
   private keptBytes = 0
 
   /** Of the one attribute that a score is asked of. */
@@ -98,6 +100,11 @@ export class RowWriter {
 
   /** The same for rows at hand, with their row ids. */
   prepare(template: Template, rows: Rows): void {
+    // Most answers have none of them.
+    if (this.fragments === NO_FRAGMENTS && template.related.length > 0) {
+      this.fragments = new Map()
+      this.collections = new Map()
+    }
     for (const value of template.related) {
       if (value.kind === 'calculated') {
         this.fragments.set(value, this.writeCalculated(value, rows))
@@ -126,10 +133,8 @@ export class RowWriter {
     if (this.isArray) {
       this.key(row)
       this.out.copy(row.bytes, stampStart(row), row.slotStart(template.headSlots))
-    } else {
-      this.out.copy(row.bytes, row.headStart, row.slotStart(template.headSlots))
-    }
-    this.parts(template, row, rowId)
+      this.parts(template, row, rowId)
+    } else this.members(template, row, rowId)
     if (this.isArray) this.out.ascii(`,"__GlobalStamp":${row.globalStamp}`)
     this.out.byte(CLOSE)
   }
@@ -147,6 +152,12 @@ export class RowWriter {
   /** `,"__TIMESTAMP":"2026-01-31T10:00:00.000Z"` */
   timestamp(row: RowView): void {
     this.out.copy(row.bytes, keyEnd(row), stampStart(row))
+  }
+
+  /** Key, time, stamp and what the template shows, without braces. */
+  members(template: EntityTemplate, row: RowView, rowId: number): void {
+    this.out.copy(row.bytes, row.headStart, row.slotStart(template.headSlots))
+    this.parts(template, row, rowId)
   }
 
   /** Every attribute, each with the comma in front of it. */
@@ -207,7 +218,7 @@ export class RowWriter {
 
   /** Source: protocol notes, 4.1. */
   private collection(value: RelatedEntitiesValue, row: RowView, rowId: number): void {
-    const { count, rowIds } = this.members.get(value)!.get(rowId)!
+    const { count, rowIds } = this.collections.get(value)!.get(rowId)!
     this.out.ascii('{"__ENTITYSET":')
     // The deferred link of the relation, which the row has, is `{"__deferred":{"uri":"…"}}`.
     this.out.copy(row.bytes, row.valueStart(value.slot) + DEFERRED_URI.length, row.slotStart(value.slot + 1) - 2)
@@ -222,7 +233,7 @@ export class RowWriter {
     const fragments = this.fragments.get(value)!
     this.out.ascii('[')
     let isFirst = true
-    for (const member of this.members.get(value)!.get(rowId)!.rowIds) {
+    for (const member of this.collections.get(value)!.get(rowId)!.rowIds) {
       this.budget?.step()
       const { start, end } = fragments.get(member)!
       if (!isFirst) this.out.byte(COMMA)
@@ -269,7 +280,7 @@ export class RowWriter {
       members.set(rowId, { count: pointing.length, rowIds })
       for (const member of rowIds) all.add(member)
     }
-    this.members.set(value, members)
+    this.collections.set(value, members)
     return all
   }
 

@@ -77,28 +77,27 @@ export function writeArray(
 }
 
 /**
- * The answer for the first entity of a page.
+ * The answer for one entity.
+ * @param rowId undefined: there is none
  * @returns UTF-8 JSON, valid until the next answer in this thread
  * @throws {SerialiseErrors.NO_ENTITY} when there is none
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.6; protocol notes, 3.5.
  */
 export function writeEntity(
-  { rowIds }: Pick<PageRows, 'rowIds'>,
+  rowId: number | undefined,
   projection: Projection,
   snapshot: Snapshot,
   budget?: QueryBudget,
 ): Uint8Array {
   const template = projection.entity
   const rows = startAnswer(projection, snapshot, budget)
-  const rowId = rowIds[0]
   const row = rowId === undefined ? undefined : rows.load(template, [rowId])(rowId)
   if (!row) throw SerialiseErrors.NO_ENTITY(template.dataClass.name)
   const { out } = rows
   const start = out.length
-  out.text(`{"__entityModel":${JSON.stringify(template.dataClass.name)},`)
-  out.copy(row.bytes, row.headStart, row.slotStart(0))
-  rows.attributes(template, row, rowId!)
+  out.copy(template.opening)
+  rows.members(template, row, rowId!)
   out.ascii('}')
   return finishAnswer(rows, start)
 }

@@ -105,7 +105,7 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
 const page = (rowIds: number[]) => ({ count: 7, first: 3, rowIds: Uint32Array.from(rowIds) })
 
 export function entityText(rowId: number, wanted: Wanted = {}, rows = people()): string {
-  return text(writeEntity(page([rowId]), projectionOf(rows, 'entity', wanted), rows))
+  return text(writeEntity(rowId, projectionOf(rows, 'entity', wanted), rows))
 }
 
 export function arrayText(rowIds: number[], wanted: Wanted = {}, rows = people()): string {
