@@ -6,6 +6,7 @@ import { OrderWriter } from './order-writer.ts'
 import {
   BIGINTS,
   NUMBERS,
+  PAGE_CODES,
   PAGE_KIND,
   PAGE_VALUES,
   Pages,
@@ -20,7 +21,7 @@ import { PostingIndex, type PostingState } from './posting-index.ts'
 import { sortRows } from './sort-rows.ts'
 import { hashNumber } from './text-key.ts'
 import type { TextTable } from './text-pool.ts'
-import { VectorHeap, type VectorHeapState } from './vector-heap.ts'
+import { codesOf, VectorHeap, type VectorHeapState } from './vector-heap.ts'
 
 /** What an image keeps of {@link ColumnWriter}. */
 export interface ColumnState {
@@ -233,8 +234,11 @@ export class ColumnWriter {
       case BIGINTS:
         heap.integers[(page + PAGE_VALUES) / 8 + entry] = BigInt(value)
         break
-      case POINTERS:
       case VECTORS:
+        heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number
+        heap.words[((page + PAGE_CODES) >>> 2) + entry] = codesOf(heap, value as number)
+        break
+      case POINTERS:
         heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number
     }
   }

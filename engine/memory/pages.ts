@@ -11,12 +11,14 @@ import type { Part, SharedHeap } from './shared-heap.ts'
  * u32 sequence of the version that it was made for: tells pages apart that lay at one address
  * u32 × SEGMENT_WORDS bitmap: rows with a value; of the page of live rows, those that exist
  * values: f64 or i64 of numbers, u32 of texts, vectors and rows
+ * of vectors: u32 × SEGMENT_ROWS where their codes are
  * ```
  */
 export const PAGE_KIND = 0
 export const PAGE_BORN = 1
 export const PAGE_BITS = 8
 export const PAGE_VALUES = PAGE_BITS + SEGMENT_WORDS * 4
+export const PAGE_CODES = PAGE_VALUES + SEGMENT_ROWS * 4
 
 export const BITS = 0
 export const NUMBERS = 1
@@ -36,7 +38,7 @@ const VALUES_BYTES: Record<PageKind, number> = {
   [BIGINTS]: SEGMENT_ROWS * 8,
   [POINTERS]: SEGMENT_ROWS * 4,
   [ROWS]: ROW_PAGE_ROWS * 4,
-  [VECTORS]: SEGMENT_ROWS * 4,
+  [VECTORS]: SEGMENT_ROWS * 8,
 }
 const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 

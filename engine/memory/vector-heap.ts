@@ -1,16 +1,30 @@
 import { readNumbers } from '../storage/read-value.ts'
 import { VECTOR_HEADER_BYTES, vectorStart } from '../storage/snapshot.ts'
 import { lengthOf } from '../vector/similarity.ts'
-import type { Workspace } from './pages.ts'
+import { codesBytes, writeCodes } from '../vector/vector-codes.ts'
+import { PAGE_CODES, type Workspace } from './pages.ts'
+import type { SharedHeap } from './shared-heap.ts'
 
-/** For kernels: where its length and its numbers are, from the address of a vector. */
-export const VECTOR_LAYOUT = { vectorLength: VECTOR_HEADER_BYTES - 4, vectorNumbers: VECTOR_HEADER_BYTES }
+/** For kernels: where its length and its numbers are, from the address of a vector, and the codes of a segment. */
+export const VECTOR_LAYOUT = {
+  vectorLength: VECTOR_HEADER_BYTES - 4,
+  vectorNumbers: VECTOR_HEADER_BYTES,
+  vectorCodes: PAGE_CODES,
+}
+
+/** Address of the codes of a vector. */
+export const codesOf = ({ words }: SharedHeap, address: number): number => words[(address >>> 2) + 1]!
 
 /** What an image keeps of it. */
 export interface VectorHeapState {
+  vectors: SlotsState
+  codes: SlotsState
+  freed: number[]
+}
+
+interface SlotsState {
   chunks: number[]
   used: number
-  freed: number[]
 }
 
 const CHUNK_BYTES = 2 ** 17
@@ -19,42 +33,44 @@ const ALIGNMENT = 16
 
 /**
  * The vectors of a column, for the writer. A change copies one vector and not a page of them. They lie one behind the
- * other, because a scan reads all of them: between the rows that they came with they took five times as long.
+ * other, because a scan reads all of them: between the rows that they came with they took five times as long. Their codes,
+ * which are mostly all that it reads, are in chunks of their own for that.
  */
 export class VectorHeap {
-  private chunks: number[]
-  /** Vectors of the last chunk that have been given away. */
-  private used: number
+  private readonly vectors: Slots
+  private readonly codes: Slots
+  /** Vectors that nobody has any more. They keep their codes. */
   private freed: number[]
-  private readonly vectorBytes: number
-  private readonly perChunk: number
 
   constructor(
     private readonly space: Workspace,
     private readonly dimension: number,
     state?: VectorHeapState,
   ) {
-    this.vectorBytes = Math.ceil((VECTOR_HEADER_BYTES + 4 * dimension) / ALIGNMENT) * ALIGNMENT
-    this.perChunk = Math.floor((CHUNK_BYTES - ALIGNMENT) / this.vectorBytes)
-    this.chunks = state?.chunks ?? []
-    this.used = state?.used ?? this.perChunk
+    this.vectors = new Slots(space, VECTOR_HEADER_BYTES + 4 * dimension, state?.vectors)
+    this.codes = new Slots(space, codesBytes(dimension), state?.codes)
     this.freed = state?.freed ?? []
   }
 
   get state(): VectorHeapState {
-    const { chunks, used, freed } = this
-    return { chunks, used, freed }
+    const { vectors, codes, freed } = this
+    return { vectors: vectors.state, codes: codes.state, freed }
   }
 
   /** @param start of its JSON text in the memory @returns its address @throws {MemoryFull} */
   put(start: number, end: number): number {
     const { heap, sequence } = this.space
-    const address = this.allocate()
-    heap.preserve(address, this.vectorBytes)
+    const freed = this.freed.pop()
+    const address = freed ?? this.vectors.allocate()
+    const codes = freed === undefined ? this.codes.allocate() : codesOf(heap, address)
+    heap.preserve(address, this.vectors.slotBytes)
+    heap.preserve(codes, this.codes.slotBytes)
     const at = vectorStart(address)
     readNumbers(heap.bytes, start, end, heap.singles, at)
     heap.words[address >>> 2] = sequence
+    heap.words[(address >>> 2) + 1] = codes
     heap.singles[at - 1] = lengthOf(heap.singles, at, this.dimension)
+    writeCodes(heap.singles, at, this.dimension, heap.singles, heap.bytes, codes)
     return address
   }
 
@@ -67,24 +83,54 @@ export class VectorHeap {
 
   /** To be called after all vectors have been retired. */
   clear(): void {
+    this.vectors.clear()
+    this.codes.clear()
+    this.freed = []
+  }
+}
+
+/** Places of one size, one behind the other in chunks. */
+class Slots {
+  readonly slotBytes: number
+  private readonly perChunk: number
+  private chunks: number[]
+  /** Slots of the last chunk that have been given away. */
+  private used: number
+
+  constructor(
+    private readonly space: Workspace,
+    bytes: number,
+    state?: SlotsState,
+  ) {
+    this.slotBytes = Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+    this.perChunk = Math.floor((CHUNK_BYTES - ALIGNMENT) / this.slotBytes)
+    this.chunks = state?.chunks ?? []
+    this.used = state?.used ?? this.perChunk
+  }
+
+  get state(): SlotsState {
+    const { chunks, used } = this
+    return { chunks, used }
+  }
+
+  /** @throws {MemoryFull} */
+  allocate(): number {
+    if (this.used === this.perChunk) {
+      this.chunks.push(this.space.allocator.allocate(CHUNK_BYTES, 'vectors'))
+      this.used = 0
+    }
+    const first = Math.ceil(this.chunks.at(-1)! / ALIGNMENT) * ALIGNMENT
+    return first + this.used++ * this.slotBytes
+  }
+
+  /** As of the version that is being made, nobody has any of them any more. */
+  clear(): void {
     const { allocator, reclaimer, sequence } = this.space
     const { chunks } = this
     reclaimer.retire(0, sequence, () => {
       for (const chunk of chunks) allocator.free(chunk, CHUNK_BYTES, 'vectors')
     })
     this.chunks = []
-    this.freed = []
     this.used = this.perChunk
-  }
-
-  private allocate(): number {
-    const freed = this.freed.pop()
-    if (freed !== undefined) return freed
-    if (this.used === this.perChunk) {
-      this.chunks.push(this.space.allocator.allocate(CHUNK_BYTES, 'vectors'))
-      this.used = 0
-    }
-    const first = Math.ceil(this.chunks.at(-1)! / ALIGNMENT) * ALIGNMENT
-    return first + this.used++ * this.vectorBytes
   }
 }

@@ -12,6 +12,8 @@ export interface MemoryLayout {
   /** From the address of a vector: f32 its length, and its f32 numbers. */
   readonly vectorLength: number
   readonly vectorNumbers: number
+  /** From the address of a segment: u32 addresses of the codes of its vectors. */
+  readonly vectorCodes: number
 }
 
 /**
@@ -125,6 +127,32 @@ export interface Kernels {
   ): number
 
   /**
+   * The same from codes (`../vector/vector-codes.ts`), of those candidates whose score can be as good as a limit: their
+   * rows go to `entries`, u32, and the bounds to `bounds`, two f32 each, which are further apart than those of
+   * {@link scoreVectors}. What cannot be told is among them, with NaN or infinite bounds.
+   * @param candidates may be 0
+   * @param query address of `dimension` i16, a multiple of 16
+   * @param step @param queryError @param queryLength of `CodedQuestion`
+   * @param above whether scores up from the limit are wanted, or down from it
+   * @returns number of rows
+   */
+  scoreCodes(
+    segments: number,
+    count: number,
+    candidates: number,
+    query: number,
+    dimension: number,
+    metric: number,
+    step: number,
+    queryError: number,
+    queryLength: number,
+    limit: number,
+    above: boolean,
+    entries: number,
+    bounds: number,
+  ): number
+
+  /**
    * Copies slices of the texts of rows, as `,{`, one slice after the other, `}`, until `outEnd` is too near. Reads up to 15
    * bytes behind a row.
    * @param rows address of u32 addresses of rows
@@ -166,6 +194,7 @@ export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): K
     segment: { presentOffset: layout.present, valuesOffset: layout.values },
     pattern: { textLengthOffset: layout.textLength, textBytesOffset: layout.textBytes },
     vector: { vectorLengthOffset: layout.vectorLength, vectorNumbersOffset: layout.vectorNumbers },
+    'vector-codes': { vectorCodesOffset: layout.vectorCodes },
   })
   return instance.exports as Kernels
 }

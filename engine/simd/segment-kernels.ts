@@ -1,5 +1,6 @@
 import type { Metric } from '../catalog/attribute.ts'
-import { SEGMENT_WORDS } from '../storage/snapshot.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS } from '../storage/snapshot.ts'
+import type { CodedQuestion } from '../vector/vector-codes.ts'
 import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
 
 /**
@@ -20,6 +21,15 @@ export interface VectorQuestion {
 
 /** @returns of each of the rows that has a vector two numbers: a view that is valid until the next call */
 export type VectorScorer = (page: number, rows: Uint32Array) => Float32Array
+
+/** Rows of a segment, ascending, and of each the least and the greatest that its score can be. */
+export interface Scored {
+  readonly entries: Uint32Array
+  readonly bounds: Float32Array | Float64Array
+}
+
+/** @returns the rows whose score may be as good as the limit: views that are valid until the next call */
+export type CodeScorer = (page: number, rows: Uint32Array, limit: number) => Scored
 
 const METRIC_CODES: Record<Metric, number> = { cosine: 0, dot: 1, euclidean: 2 }
 
@@ -180,7 +190,7 @@ export class SegmentKernels {
     const { singles, data } = this
     const { length } = vector
     const out = data + 8 * Math.ceil(length / 2)
-    if (out + SEGMENT_WORDS * 32 * 8 > data + this.dataWords * 4) return undefined
+    if (out + SEGMENT_ROWS * 8 > this.end) return undefined
     return (page, rows) => {
       this.load(page, rows)
       // Other kernels work in the same memory.
@@ -188,6 +198,30 @@ export class SegmentKernels {
       const code = METRIC_CODES[metric]
       const count = this.kernels.scoreVectors(this.list, 1, this.mask, data, length, code, scale, tolerance, out)
       return singles.subarray(out >>> 2, (out >>> 2) + 2 * count)
+    }
+  }
+
+  /**
+   * Scores vectors by their codes: see {@link Kernels.scoreCodes}.
+   * @param above whether scores up from the limit are wanted, or down from it
+   * @returns undefined when there is no room for the vector that they are compared with
+   */
+  codeScorer({ numbers, step, error, length }: CodedQuestion, metric: Metric, above: boolean): CodeScorer | undefined {
+    const { words, singles, data, kernels, list, mask } = this
+    const entries = data + 2 * numbers.length
+    const bounds = entries + SEGMENT_ROWS * 4
+    if (bounds + SEGMENT_ROWS * 8 > this.end) return undefined
+    const query = new Int16Array(words.buffer, data, numbers.length)
+    const code = METRIC_CODES[metric]
+    return (page, rows, limit) => {
+      this.load(page, rows)
+      query.set(numbers)
+      const of = [list, 1, mask, data, numbers.length, code, step, error, length] as const
+      const count = kernels.scoreCodes(...of, limit, above, entries, bounds)
+      return {
+        entries: words.subarray(entries >>> 2, (entries >>> 2) + count),
+        bounds: singles.subarray(bounds >>> 2, (bounds >>> 2) + 2 * count),
+      }
     }
   }
 

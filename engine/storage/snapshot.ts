@@ -125,7 +125,7 @@ export interface VectorSegment {
   readonly page?: SharedPage | undefined
 }
 
-/** In front of the numbers of a vector: a word that is its owner's, two that are free, f32 length of the vector. */
+/** In front of the numbers of a vector: two words that are its owner's, one that is free, f32 length of the vector. */
 export const VECTOR_HEADER_BYTES = 16
 export const vectorStart = (start: number): number => (start + VECTOR_HEADER_BYTES) >>> 2
 

@@ -18,7 +18,7 @@ export const MICROSECONDS = {
   /** Comparing one value of a column with a number; other tests are multiples of it. */
   value: 0.003,
   /** Comparing one number of a vector. */
-  dimension: 0.00015,
+  dimension: 0.00006,
   /** Getting at a value of a column. */
   cell: 0.002,
   /** A value of a row that is not read through its column. */

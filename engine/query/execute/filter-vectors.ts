@@ -11,14 +11,14 @@ import { passes, type ScoreTest, scoreOf, type Similarity } from '../../vector/s
 import type { VectorFilter } from '../plan/physical-plan.ts'
 import { isPresent, readsSegments } from './cell-reader.ts'
 import type { QueryBudget } from './query-budget.ts'
-import { segmentScorer } from './score-segment.ts'
+import { limitScorer, segmentScorer } from './score-segment.ts'
 
 /** With fewer candidates of a segment than this, looking at each costs less than calling a kernel for them. */
 const MIN_ROWS_OF_SEGMENT = 4
 
 /**
- * The candidates whose vectors have a score that passes. Complete: every one of them is looked at, in single precision
- * where that decides, else exactly.
+ * The candidates whose vectors have a score that passes. Complete: every one of them is looked at, by its codes where that
+ * decides, else in single precision, else exactly.
  * Cost: O(candidates × dimension).
  */
 export function filterVectors(
@@ -76,28 +76,37 @@ function filterSegments(
   return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
 }
 
+/** @param passed zeros at first */
 type Filter = (segment: VectorSegment, rows: Uint32Array, passed: Uint32Array) => void
 
 function thresholdFilter(similarity: Similarity, test: ScoreTest): Filter {
   const { comparator, threshold } = test
   const wantsAbove = comparator === 'greater' || comparator === 'greaterOrEqual'
-  const scorer = segmentScorer(similarity)
+  const scoreWithin = limitScorer(similarity, wantsAbove)
+  const score = segmentScorer(similarity)
+  const undecided = new Uint32Array(SEGMENT_WORDS)
   return (segment, rows, passed) => {
-    const scores = scorer(segment, rows)
+    const { entries, bounds } = scoreWithin(segment, rows, threshold)
+    undecided.fill(0)
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!
+      const isDecided = wantsAbove ? bounds[2 * i]! > threshold : bounds[2 * i + 1]! < threshold
+      const bits = isDecided ? passed : undecided
+      bits[entry >>> 5]! |= 1 << (entry & 31)
+    }
+    const scores = score(segment, undecided)
     let i = 0
     for (let word = 0; word < SEGMENT_WORDS; word++) {
-      let found = 0
-      for (let bits = rows[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1, i += 2) {
+      for (let bits = undecided[word]!; bits !== 0; bits &= bits - 1, i += 2) {
         const isAbove = scores[i]! > threshold
         if (isAbove || scores[i + 1]! < threshold) {
-          if (isAbove === wantsAbove) found |= bits & -bits
+          if (isAbove === wantsAbove) passed[word]! |= bits & -bits
           continue
         }
         const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
         const score = scoreOf(similarity, segment.floats, vectorStart(start))
-        if (score !== undefined && passes(test, score)) found |= bits & -bits
+        if (score !== undefined && passes(test, score)) passed[word]! |= bits & -bits
       }
-      passed[word] = found
     }
   }
 }

@@ -241,7 +241,7 @@ export const COST: Record<ValueTest['kind'], number> = {
 }
 
 /** Of comparing one number of a vector. */
-export const COST_PER_DIMENSION = 0.05
+export const COST_PER_DIMENSION = 0.02
 export const scoreSelectivity = (test: ScoreTest | undefined): number => (test ? 0.1 : 0.9)
 
 export const JSON_COST = 20

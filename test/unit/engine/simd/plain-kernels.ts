@@ -192,6 +192,54 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
       })
       return (at - (out >>> 2)) / 2
     },
+
+    scoreCodes(
+      segments,
+      count,
+      candidates,
+      query,
+      dimension,
+      metric,
+      step,
+      queryError,
+      queryLength,
+      limit,
+      above,
+      entries,
+      bounds,
+    ) {
+      const numbers = new Int16Array(memory.buffer, query, dimension)
+      let found = 0
+      for (let row = 0; row < count * SEGMENT_WORDS * 32; row++) {
+        const [word, bit] = [row >>> 5, row & 31]
+        const address = segmentAt(segments, Math.floor(word / SEGMENT_WORDS))
+        const isPresent = words[((address + layout.present) >>> 2) + (word % SEGMENT_WORDS)]! & (1 << bit)
+        const isCandidate = candidates === 0 || words[(candidates >>> 2) + word]! & (1 << bit)
+        if (!isPresent || !isCandidate) continue
+        const codes = words[((address + layout.vectorCodes) >>> 2) + (row % (SEGMENT_WORDS * 32))]!
+        const [scale, error, length] = singles.subarray(codes >>> 2) as unknown as [number, number, number]
+        const sum = numbers.reduce((sum, n, i) => sum + n * new Int8Array(memory.buffer)[codes + 16 + i]!, 0)
+        const cosine = sum * (step * scale)
+        const off = error + (1 + error) * queryError
+        const [low, high] = [cosine - off, cosine + off]
+        const lengths = length * queryLength
+        const squares = length * length + queryLength * queryLength
+        const [least, most] = [
+          [low, high],
+          [low * lengths, high * lengths],
+          [
+            Math.sqrt(Math.max(squares * (1 - 1e-6) - 2 * lengths * high, 0)),
+            Math.sqrt(Math.max(squares * (1 + 1e-6) - 2 * lengths * low, 0)),
+          ],
+        ][metric] as [number, number]
+        if (above ? most < limit : least > limit) continue
+        words[(entries >>> 2) + found] = row
+        singles[(bounds >>> 2) + 2 * found] = least
+        singles[(bounds >>> 2) + 2 * found + 1] = most
+        found++
+      }
+      return found
+    },
   }
 }
 

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { simdKernels } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
+import { codeQuestion, codesBytes, writeCodes } from '../../../../engine/vector/vector-codes.ts'
+import { scoreOf } from '../../../../engine/vector/similarity.ts'
 import { columnPlan, LAYOUT, World } from './world.ts'
 
 const memory = new WebAssembly.Memory({ initial: 32, maximum: 32, shared: true })
@@ -52,4 +54,59 @@ t.test('both give the same bounds of scores, for any dimension', async t => {
     { numRuns: 100 },
   )
   t.pass()
+})
+
+const METRICS = ['cosine', 'dot', 'euclidean'] as const
+
+t.test('codes give the same bounds in both, and the exact score is never outside', async t => {
+  let decided = 0
+  let all = 0
+  const plan = fc.tuple(columnPlan, fc.integer({ min: 1, max: 70 }), fc.integer({ min: 0, max: 2 }), fc.boolean())
+  fc.assert(
+    fc.property(plan, fc.double({ min: -2, max: 2, noNaN: true }), ([plan, dimension, metric, above], limit) => {
+      world.reset(plan.seed)
+      const vectors = Array.from({ length: 20 }, () => {
+        const address = vector(dimension)
+        const codes = world.allocate(codesBytes(dimension))
+        const start = (address + LAYOUT.vectorNumbers) >>> 2
+        writeCodes(singles, start, dimension, singles, new Uint8Array(memory.buffer), codes)
+        return { start, codes }
+      })
+      const [compared, ...stored] = vectors as [{ start: number }, ...{ start: number; codes: number }[]]
+      const question = singles.slice(compared.start, compared.start + dimension)
+      const coded = codeQuestion(question)
+      fc.pre(coded !== undefined)
+      const { numbers, step, error, length } = coded!
+      const query = world.allocate(2 * numbers.length)
+      new Int16Array(memory.buffer).set(numbers, query >>> 1)
+      const ofCodes = new Map(stored.map(({ start, codes }) => [codes, start]))
+      const column = world.column({ ...plan, segments: Math.min(plan.segments, 1) }, 4, (index, isPresent) => {
+        world.words[index] = isPresent ? world.pick(stored).codes : 2 ** 32 - 8
+      })
+      const entries = world.allocate(column.rows * 4)
+      const bounds = world.allocate(column.rows * 8)
+      const [simd, plain] = both.map(kernels => {
+        const of = [column.segments, column.count, column.candidates, query, numbers.length] as const
+        const count = kernels.scoreCodes(...of, metric, step, error, length, limit, above, entries, bounds)
+        return {
+          rows: [...world.slice(entries, count)],
+          bounds: [...singles.slice(bounds >>> 2, (bounds >>> 2) + 2 * count)],
+        }
+      })
+      assert.deepEqual(simd, plain)
+      const kept = new Map(simd!.rows.map((row, i) => [row, simd!.bounds.slice(2 * i, 2 * i + 2)]))
+      for (let row = 0; row < column.rows; row++) {
+        const at = column.indexOf(row)
+        if (at === undefined || !world.hasBit(column.candidates, row)) continue
+        const score = scoreOf({ metric: METRICS[metric]!, vector: question }, singles, ofCodes.get(world.words[at]!)!)
+        const [least, most] = kept.get(row) ?? []
+        all++
+        if (least === undefined) assert(score === undefined || (above ? score < limit : score > limit))
+        else if (score !== undefined) assert(!(score < least) && !(score > most!), `${least} ${score} ${most}`)
+        if (least === undefined || most! - least < 0.1 * length) decided++
+      }
+    }),
+    { numRuns: 100 },
+  )
+  t.ok(decided > all / 2, 'most vectors have bounds that tell something')
 })

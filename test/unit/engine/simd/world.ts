@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
 
-export const LAYOUT = { present: 72, values: 600, textLength: 4, textBytes: 8, vectorLength: 12, vectorNumbers: 16 }
+export const LAYOUT = {
+  present: 72,
+  values: 600,
+  textLength: 4,
+  textBytes: 8,
+  vectorLength: 12,
+  vectorNumbers: 16,
+  vectorCodes: 600,
+}
 
 /** What a random column is made from. Everything in it follows from the seed. */
 export interface ColumnPlan {
