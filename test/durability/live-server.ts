@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
+import { outputUrl } from '../../engine/output-root.ts'
 
 /** A server in a process of its own, which sends its port, and is stopped and killed. */
 export class LiveServer {
@@ -19,7 +20,7 @@ export class LiveServer {
   ) {}
 
   async start(): Promise<void> {
-    const program = fileURLToPath(new URL(this.program, import.meta.url))
+    const program = fileURLToPath(outputUrl(`test/durability/${this.program}`))
     const options = { execArgv: [...process.execArgv, ...this.execArgv], silent: true }
     this.child = fork(program, this.args(), options)
     this.child.stdout!.on('data', data => {
