@@ -5,6 +5,7 @@ import { type EngineOptions, FUNCTIONS } from './engine-options.ts'
 import { ClassRegistry } from './functions/class-registry.ts'
 import { FunctionPool } from './functions/function-pool.ts'
 import { calculatedDeclarations } from './hooks/hooked-classes.ts'
+import type { ClassDescriptor } from './language/describe-classes.ts'
 import { createSharedMemory } from './memory/shared-heap.ts'
 import { WriterClient } from './write/writer-client.ts'
 
@@ -36,10 +37,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Loads the classes of authors and lets go of them. @throws {Error} naming plugin and module that cannot be used */
-export async function checkClasses(options: EngineOptions): Promise<void> {
+export async function describeClasses(options: EngineOptions): Promise<readonly ClassDescriptor[]> {
   const functions = startFunctions(options)
   try {
-    await functions?.describe()
+    return (await functions?.describe()) ?? []
   } finally {
     await functions?.close()
   }

@@ -7,8 +7,18 @@ import { readJsonFile } from '../../config/read-json-file.ts'
 import type { Engine } from '../../engine/index.ts'
 
 /** File of the roles: the option, or `roles.json` beside the config file. The demo has one only when it is named. */
-const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
+export const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
   auth.rolesFile ?? (demo ? undefined : resolve(folder, 'roles.json'))
+
+/**
+ * Content of the file; undefined: there is none, and none was named.
+ * @throws {ConfigError} it is named and not there, or no JSON
+ */
+export function readRoles(config: Config): unknown {
+  const file = rolesFile(config)
+  if (file === undefined || (config.auth.rolesFile === undefined && !existsSync(file))) return undefined
+  return readJsonFile(file, 'roles')
+}
 
 /**
  * Puts the roles of the file in force. When it changes it is read again; one that is wrong then, or gone, is logged, and
@@ -19,12 +29,12 @@ const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
 export function openRoles(config: Config, { permissions }: Engine, log: Logger): { close(): Promise<void> } {
   const file = rolesFile(config)
   if (file === undefined) return { close: async () => {} }
-  const read = () => permissions.replace(readJsonFile(file, 'roles'))
-  if (config.auth.rolesFile !== undefined || existsSync(file)) read()
+  const atStart = readRoles(config)
+  if (atStart !== undefined) permissions.replace(atStart)
   const watcher = watch(file, { ignoreInitial: true, awaitWriteFinish: { stabilityThreshold: 100 } })
   watcher.on('all', () => {
     try {
-      read()
+      permissions.replace(readJsonFile(file, 'roles'))
       log.info({ file }, 'roles were read again')
     } catch (error) {
       log.error(`roles stay as they were: ${(error as Error).message}`)

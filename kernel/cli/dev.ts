@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { relative } from 'node:path'
 import { watch } from 'chokidar'
 import type { Config } from '../../config/load-config.ts'
-import { checkClasses } from '../../engine/index.ts'
+import { describeClasses } from '../../engine/index.ts'
 import { readParts, type ServerParts, startServer } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { loadDemo } from './demo.ts'
@@ -67,7 +67,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   /** @throws {Error} why the server is as it was */
   async function reload(): Promise<void> {
     const next = await readParts(readConfig(), bundler)
-    await checkClasses(next.engine)
+    await describeClasses(next.engine)
     await server.close()
     try {
       server = await startServer(atPort(next, port))

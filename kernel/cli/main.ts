@@ -27,7 +27,7 @@ Examples:
   tesser start                                     the demo, at http://127.0.0.1:8080/rest
   tesser start --model model.json --data store     your own model
   tesser load people.csv --into Person             rows from a file; stop the server first
-  tesser check                                     config, model and store
+  tesser check                                     config, model, roles, plugins and store
 
 Environment:
   Every option of the configuration has a variable: server.port is TESSER_SERVER_PORT or TESSER_PORT.
@@ -52,8 +52,10 @@ addConfigOptions(program.command('dev'))
 
 const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
 
-addConfigOptions(program.command('check'), key => ofStore.test(key))
-  .description('Check config, model and store, and tell every problem. Changes nothing.')
+const ofCheck = /^(plugins|disablePlugins|auth\.rolesFile)$/
+
+addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.test(key))
+  .description('Check config, model, roles, plugins and store, and tell every problem. Changes nothing.')
   .action(async (_, command: Command) => {
     const config = configOf(command)
     let problems = 0

@@ -96,3 +96,46 @@ t.test('start serves until a signal, load fills the store, check finds what a ne
   child.kill('SIGTERM')
   t.match(await end, { code: 0, err: '' })
 })
+
+t.test('check knows what plugins add to the model, and tells what roles name that is not there', async t => {
+  const roles = (...allowed: object[]) =>
+    JSON.stringify({ privileges: [{ privilege: 'hr' }], permissions: { allowed } })
+  const cwd = t.testdir({
+    'model.json': model,
+    'p.ndjson': '{"ID":1,"name":"Ada"}\n',
+    'tesser.config.json': JSON.stringify({ model: 'model.json', data: 'store', plugins: ['./plugin.ts'] }),
+    'plugin.ts': `
+      import { definePlugin } from 'tesser'
+      const model = { dataClasses: { Note: ${JSON.stringify(person)} } }
+      export default definePlugin({ name: 'notes', kernel: '^1.0.0', model, classes: new URL('./classes.ts', import.meta.url) })`,
+    'classes.ts': `
+      import { calculated, Entity, exposed } from 'tesser/classes'
+      export class PersonEntity extends Entity('Person') {
+        @calculated({ type: 'string', stored: true }) get shown() { return String(this.name).toUpperCase() }
+        @exposed greet() { return this.shown }
+      }`,
+    'right.json': roles(
+      { applyTo: 'Note', type: 'dataclass', read: ['hr'] },
+      { applyTo: 'Person.shown', type: 'attribute', read: ['hr'] },
+      { applyTo: 'Person.greet', type: 'method', execute: ['hr'] },
+    ),
+    'roles.json': roles(
+      { applyTo: 'Not', type: 'dataclass', read: ['hr'] },
+      { applyTo: 'Person.great', type: 'method', execute: ['hr'] },
+    ),
+  })
+  t.match(await tesser(t, cwd, 'load', 'p.ndjson', '--into', 'Person', ...MAP_SIZE).end, { code: 0 })
+  t.match(await tesser(t, cwd, 'check', '--auth-roles-file', 'right.json', ...MAP_SIZE).end, {
+    code: 0,
+    out: /all right/,
+  })
+  const { code, out } = await tesser(t, cwd, 'check', ...MAP_SIZE).end
+  t.equal(code, 1)
+  t.match(out, /roles\.json: permissions\.allowed\.0\.applyTo: there is no dataclass "Not"; did you mean "Note"\?/)
+  t.match(out, /roles\.json: .*Person has no function "great"; did you mean "greet"\?/)
+  t.match(out, /2 problems/)
+  t.match(await tesser(t, cwd, 'check', '--auth-roles-file', 'gone.json', ...MAP_SIZE).end, {
+    code: 1,
+    err: /there is no roles file .*gone\.json/,
+  })
+})
