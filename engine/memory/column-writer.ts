@@ -20,7 +20,7 @@ import {
 import { PostingIndex, type PostingState } from './posting-index.ts'
 import { sortRows } from './sort-rows.ts'
 import { hashNumber } from './text-key.ts'
-import type { TextTable } from './text-pool.ts'
+import type { TextTable } from './text-table.ts'
 import { codesOf, VectorHeap, type VectorHeapState } from './vector-heap.ts'
 
 /** What an image keeps of {@link ColumnWriter}. */

@@ -8,7 +8,7 @@ import { BITS, NUMBERS, type PageKind, POINTERS, VECTORS } from './pages.ts'
  * What a version consists of. Words, unless said otherwise; 0 for an address that there is not.
  *
  * ```
- * root:   sequence · number of dataclasses · f64 global stamp · address of the text table · address of each table,
+ * root:   sequence · number of dataclasses · f64 global stamp · address of the shards of texts · address of each table,
  *         in the order of the catalog
  * table:  row id limit · number of rows · sequence as of which rows last came or went · page lists: live rows, rows,
  *         each column · hash tables of each index · roots of each order · u32 × segments, sequence as of which rows of a segment last changed

@@ -12,7 +12,7 @@ import type { Workspace } from './pages.ts'
 import { Reclaimer } from './reclaimer.ts'
 import { SharedHeap } from './shared-heap.ts'
 import { type TableState, TableWriter } from './table-writer.ts'
-import { TextTable, type TextTableState } from './text-pool.ts'
+import { TextTable } from './text-table.ts'
 
 export interface MemoryWriterOptions {
   memory: WebAssembly.Memory
@@ -32,7 +32,8 @@ interface MemoryState {
   sequence: number
   root: number
   allocator: AllocatorState
-  texts: TextTableState
+  /** Address of their shards. */
+  texts: number
   /** In the order of the catalog; null for one that does not fit. */
   tables: (TableState | null)[]
 }
@@ -215,7 +216,7 @@ export class MemoryWriter {
       sequence: this.rootBorn,
       root: this.root,
       allocator: this.space.allocator.state,
-      texts: this.texts.state,
+      texts: this.texts.shards,
       tables: this.tables.map(({ writer }) => writer?.state ?? null),
     }
   }
@@ -356,7 +357,7 @@ export class MemoryWriter {
     const at = root >>> 2
     heap.words[at] = sequence
     heap.floats[(at + ROOT_GLOBAL_STAMP) >>> 1] = globalStamp
-    heap.words[at + ROOT_TEXTS] = this.texts.table
+    heap.words[at + ROOT_TEXTS] = this.texts.shards
     this.tables.forEach(({ writer, next }, i) => {
       heap.words[at + ROOT_TABLES + i] = writer && next === Number.POSITIVE_INFINITY ? writer.publish() : 0
     })

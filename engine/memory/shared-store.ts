@@ -113,7 +113,7 @@ export class SharedStore implements Store {
     const root = this.heap.pin(slot)
     if (root === 0) return undefined
     const at = root >>> 2
-    this.texts.table = this.heap.words[at + ROOT_TEXTS]!
+    this.texts.shards = this.heap.words[at + ROOT_TEXTS]!
     this.open = new SharedSnapshot(
       this.heap.words[at]!,
       this.heap.floats[(at + ROOT_GLOBAL_STAMP) >>> 1]!,

@@ -12,7 +12,7 @@ import {
 } from './directory.ts'
 import { BITS, hasBit, Pages, type PagesState, setBit, type Workspace } from './pages.ts'
 import { RowHeap, type RowHeapState } from './row-heap.ts'
-import type { TextTable } from './text-pool.ts'
+import type { TextTable } from './text-table.ts'
 
 /** What an image keeps of {@link TableWriter}. */
 export interface TableState {

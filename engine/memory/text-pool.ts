@@ -1,5 +1,4 @@
 import type { TextPool } from '../storage/snapshot.ts'
-import type { Workspace } from './pages.ts'
 import type { SharedHeap } from './shared-heap.ts'
 import { decodeText, TextKey } from './text-key.ts'
 
@@ -13,21 +12,30 @@ import { decodeText, TextKey } from './text-key.ts'
  * bytes as in TextKey, zeros up to the next word
  * ```
  *
- * The address of a text stands for it. Addresses are found by a hash table with open addressing: a word for its capacity,
- * then entries, 0 for a free one and 1 for one that was freed.
+ * The address of a text stands for it. Addresses are found by {@link SHARDS} hash tables with open addressing, each for the
+ * texts whose hashes begin alike, so that none of them takes long to grow:
+ *
+ * ```
+ * shards: address of each table, 0 for one that has had no text yet
+ * table:  u32 capacity, u32 entries that are not free, u32 texts, u32 0; entries of two words: hash, and the address of
+ *         its text, 0 for a free one and FREED for one that was freed
+ * ```
  */
-const LENGTH = 1
-const HASH = 2
-const HEADER_WORDS = 3
-const NOT_PLAIN = 0x80000000
-const TABLE_HEADER_WORDS = 2
-const FREED = 1
+export const LENGTH = 1
+export const HASH = 2
+export const HEADER_WORDS = 3
+export const NOT_PLAIN = 0x80000000
+
+export const SHARDS = 256
+/** Of a hash, the number of its shard. Its place in the table comes from the lowest bits. */
+export const SHARD_SHIFT = 24
+export const TABLE_FILLED = 1
+export const TABLE_TEXTS = 2
+export const TABLE_ENTRIES = 4
+export const FREED = 1
 
 /** For the kernels, which look into texts. */
 export const TEXT_LAYOUT = { textLength: LENGTH * 4, textBytes: HEADER_WORDS * 4 }
-
-const textBytes = (byteLength: number): number => HEADER_WORDS * 4 + ((byteLength + 3) & ~3)
-const tableBytes = (capacity: number): number => (TABLE_HEADER_WORDS + capacity) * 4
 
 /** Reads texts, with the table that belongs to a version of the memory. */
 export class SharedTexts implements TextPool {
@@ -36,8 +44,8 @@ export class SharedTexts implements TextPool {
 
   constructor(
     private readonly heap: SharedHeap,
-    /** Address of the hash table; that of an older version finds what this version has. */
-    public table: number,
+    /** Address of the shards: that of an older version finds what this version has. */
+    public shards: number,
   ) {
     this.words = heap.words
   }
@@ -46,18 +54,17 @@ export class SharedTexts implements TextPool {
     return this.search(this.key.setText(folded))
   }
 
+  /** The address of a text, or 0. */
   search(key: TextKey): number {
-    return this.words[this.entryOf(key)]!
-  }
-
-  /** Where the pointer of a text is in the table, or the free place where it would be. */
-  entryOf(key: TextKey): number {
     const { words } = this
-    const entries = (this.table >>> 2) + TABLE_HEADER_WORDS
-    const mask = words[this.table >>> 2]! - 1
+    const table = Atomics.load(words, (this.shards >>> 2) + (key.hash >>> SHARD_SHIFT)) >>> 2
+    if (table === 0) return 0
+    const entries = table + TABLE_ENTRIES
+    const mask = words[table]! - 1
     for (let i = key.hash & mask; ; i = (i + 1) & mask) {
-      const pointer = words[entries + i]!
-      if (pointer === 0 || (pointer !== FREED && this.has(pointer, key))) return entries + i
+      const pointer = words[entries + 2 * i + 1]!
+      if (pointer === 0) return 0
+      if (pointer !== FREED && words[entries + 2 * i] === key.hash && this.has(pointer, key)) return pointer
     }
   }
 
@@ -165,7 +172,7 @@ export class SharedTexts implements TextPool {
   private has(pointer: number, key: TextKey): boolean {
     const { words } = this
     const at = pointer >>> 2
-    if (words[at + HASH] !== key.hash || (words[at + LENGTH]! & ~NOT_PLAIN) !== key.byteLength) return false
+    if ((words[at + LENGTH]! & ~NOT_PLAIN) !== key.byteLength) return false
     const count = (key.byteLength + 3) >>> 2
     for (let i = 0; i < count; i++) if (words[at + HEADER_WORDS + i] !== key.words[i]) return false
     return true
@@ -182,147 +189,4 @@ function isAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
 function bigEndian(word: number): number {
   const swapped = ((word & 0xff00ff00) >>> 8) | ((word & 0x00ff00ff) << 8)
   return ((swapped >>> 16) | (swapped << 16)) >>> 0
-}
-
-const INITIAL_CAPACITY = 1024
-
-/** What an image keeps of {@link TextTable}. */
-export interface TextTableState {
-  table: number
-  capacity: number
-  filled: number
-  count: number
-}
-
-/** The same for the writer: counts the rows that have a text, and frees what no row has any more. */
-export class TextTable {
-  private readonly texts: SharedTexts
-  private readonly words: Uint32Array
-  private capacity: number
-  /** Entries that are not free: texts and traces of freed ones. */
-  private filled: number
-  private count: number
-  /** Texts without rows that a version may still read, with the sequence as of which they have none. */
-  private readonly unused = new Map<number, number>()
-
-  constructor(
-    private readonly space: Workspace,
-    state?: TextTableState,
-  ) {
-    this.words = space.heap.words
-    this.capacity = state?.capacity ?? INITIAL_CAPACITY
-    this.filled = state?.filled ?? 0
-    this.count = state?.count ?? 0
-    this.texts = new SharedTexts(space.heap, state?.table ?? this.newTable(INITIAL_CAPACITY))
-  }
-
-  get state(): TextTableState {
-    const { table, capacity, filled, count } = this
-    return { table, capacity, filled, count }
-  }
-
-  /** Address of the hash table; changes when it grows. */
-  get table(): number {
-    return this.texts.table
-  }
-
-  hash(pointer: number): number {
-    return this.texts.hash(pointer)
-  }
-
-  head(pointer: number): number {
-    return this.texts.head(pointer)
-  }
-
-  compare(a: number, b: number): number {
-    return this.texts.compare(a, b)
-  }
-
-  /** The address of a text, which one more row has from now on. @throws {MemoryFull} */
-  intern(key: TextKey): number {
-    let entry = this.texts.entryOf(key)
-    let pointer = this.words[entry]!
-    if (pointer === 0) {
-      if ((this.filled + 1) * 2 > this.capacity) {
-        this.rebuild()
-        entry = this.texts.entryOf(key)
-      }
-      pointer = this.add(key, entry)
-    } else this.space.heap.preserve(pointer, 4)
-    this.words[pointer >>> 2]!++
-    return pointer
-  }
-
-  /** One row less has the text, as of the version that is being made. */
-  release(pointer: number): void {
-    const { heap, reclaimer, sequence } = this.space
-    heap.preserve(pointer, 4)
-    if (--this.words[pointer >>> 2]! > 0) return
-    this.unused.set(pointer, sequence)
-    reclaimer.retire(0, sequence, () => this.remove(pointer, sequence))
-  }
-
-  private add(key: TextKey, entry: number): number {
-    const { words } = this
-    const pointer = this.space.allocator.allocate(textBytes(key.byteLength), 'texts')
-    const at = pointer >>> 2
-    words[at] = 0
-    words[at + LENGTH] = key.isPlain ? key.byteLength : key.byteLength + NOT_PLAIN
-    words[at + HASH] = key.hash
-    const wordCount = (key.byteLength + 3) >>> 2
-    for (let i = 0; i < wordCount; i++) words[at + HEADER_WORDS + i] = key.words[i]!
-    this.space.heap.preserve(entry * 4, 4)
-    Atomics.store(words, entry, pointer)
-    this.filled++
-    this.count++
-    return pointer
-  }
-
-  private remove(pointer: number, sequence: number): void {
-    // It may have got rows again, and lost them again in a later version, which then removes it.
-    if (this.words[pointer >>> 2] !== 0 || this.unused.get(pointer) !== sequence) return
-    this.unused.delete(pointer)
-    const entries = (this.table >>> 2) + TABLE_HEADER_WORDS
-    const mask = this.capacity - 1
-    let i = this.hash(pointer) & mask
-    while (this.words[entries + i] !== pointer) i = (i + 1) & mask
-    this.space.heap.preserve((entries + i) * 4, 4)
-    this.words[entries + i] = FREED
-    this.count--
-    const bytes = textBytes(this.words[(pointer >>> 2) + LENGTH]! & ~NOT_PLAIN)
-    this.space.allocator.free(pointer, bytes, 'texts')
-  }
-
-  /** A new table with the same texts and room for as many again. Readers of older versions keep the old one. */
-  private rebuild(): void {
-    const { table, capacity } = this
-    const { allocator, reclaimer, sequence } = this.space
-    const grown = this.count * 4 > capacity ? capacity * 2 : capacity
-    const address = this.newTable(grown)
-    const entries = (table >>> 2) + TABLE_HEADER_WORDS
-    for (let i = 0; i < capacity; i++) {
-      const pointer = this.words[entries + i]!
-      if (pointer > FREED) this.words[this.freeEntry(address, grown, this.hash(pointer))] = pointer
-    }
-    this.texts.table = address
-    this.capacity = grown
-    this.filled = this.count
-    reclaimer.retire(0, sequence, () => allocator.free(table, tableBytes(capacity), 'texts'))
-  }
-
-  private freeEntry(table: number, capacity: number, hash: number): number {
-    const entries = (table >>> 2) + TABLE_HEADER_WORDS
-    const mask = capacity - 1
-    let i = hash & mask
-    while (this.words[entries + i] !== 0) i = (i + 1) & mask
-    return entries + i
-  }
-
-  private newTable(capacity: number): number {
-    const table = this.space.allocator.allocate(tableBytes(capacity), 'texts')
-    const start = table >>> 2
-    this.words[start] = capacity
-    this.words.fill(0, start + TABLE_HEADER_WORDS, start + TABLE_HEADER_WORDS + capacity)
-    return table
-  }
 }

@@ -5,7 +5,8 @@ import { candidateCount, candidateRows, PostingIndex } from '../../../../engine/
 import { Reclaimer } from '../../../../engine/memory/reclaimer.ts'
 import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
 import { hashNumber, TextKey } from '../../../../engine/memory/text-key.ts'
-import { SharedTexts, TextTable } from '../../../../engine/memory/text-pool.ts'
+import { SharedTexts } from '../../../../engine/memory/text-pool.ts'
+import { TextTable } from '../../../../engine/memory/text-table.ts'
 import { matchesPattern } from '../../../../engine/query/bind/match-value.ts'
 import { compareFolded, fold } from '../../../../engine/text/fold.ts'
 import { randomOf } from '../../../support/reference/random.ts'
@@ -168,7 +169,7 @@ t.test('a text pool finds, orders and matches texts as their strings do', async 
     return table.intern(key.setJson(space.heap, at + 1, at + json.length - 1))
   })
   t.equal(new Set(pointers).size, folded.length)
-  const texts = new SharedTexts(space.heap, table.table)
+  const texts = new SharedTexts(space.heap, table.shards)
   for (const [i, each] of folded.entries()) {
     t.equal(texts.find(each), pointers[i])
     t.equal(texts.text(pointers[i]!), each)
@@ -190,5 +191,5 @@ t.test('a text pool finds, orders and matches texts as their strings do', async 
   for (const pointer of pointers) table.release(pointer)
   publish(space)
   t.ok(space.allocator.usedBytes < used)
-  t.equal(new SharedTexts(space.heap, table.table).find(folded[0]!), 0)
+  t.equal(new SharedTexts(space.heap, table.shards).find(folded[0]!), 0)
 })
