@@ -77,9 +77,9 @@ function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): Pl
       const { output } = request
       // First: a thread without the code of a calculated attribute is not to search in vain.
       const projection = bindProjection(selection.dataClass, output, view, layouts, limits, selection.score)
-      const trace = output.describe?.path && selection.filter ? new Trace() : undefined
+      const trace = output.describe?.path && selection.filter ? new Trace(view) : undefined
       const page = runPage(selection, view, { ...context, trace })
-      const description = descriptionOf(selection, output, trace)
+      const description = descriptionOf(selection, output, view, trace)
       return writePage(page, { ...output, description }, projection, context)
     },
   }
@@ -113,9 +113,14 @@ function planEntity(
 const usesIndex = ({ filter }: Selection): boolean => filter !== undefined && usesVectorIndex(filter)
 
 /** What is told about the filter. Source: protocol notes, 2.14. */
-function descriptionOf({ filter, dataClass }: Selection, { describe }: Output, trace: Trace | undefined): object {
+function descriptionOf(
+  { filter, dataClass }: Selection,
+  { describe }: Output,
+  view: View,
+  trace: Trace | undefined,
+): object {
   return {
-    ...(describe?.plan && filter && { __queryPlan: describePlan(filter, dataClass) }),
+    ...(describe?.plan && filter && { __queryPlan: describePlan(filter, dataClass, view) }),
     ...(trace && { __queryPath: { steps: trace.steps } }),
   }
 }

@@ -112,6 +112,19 @@ t.test('a dataclass that may not be read does not exist, and neither do relation
   t.match((await server.as('GET', '/Employee(1)?$expand=employer')).json, { employer: { name: 'Acme' } })
 })
 
+t.test('a description of a query does not name what an alias leads to, when that may not be read', async t => {
+  const salary = { applyTo: 'Employee.salary', type: 'attribute', read: ['hr'] }
+  const company = { applyTo: 'Company', type: 'dataclass', read: ['hr'] }
+  const server = await open(t, allowed(salary, company), ['hr'])
+  const path = '/Employee?$filter="pay > 50000 and employerName = Acme"&$queryplan=true&$querypath=true'
+  const [guest, hr] = [await server.get(path), await server.as('GET', path)]
+  t.equal(guest.json.__COUNT, hr.json.__COUNT)
+  t.match(JSON.stringify([hr.json.__queryPlan, hr.json.__queryPath]), /Join on Table : Company.*Employee\.salary/)
+  const told = JSON.stringify([guest.json.__queryPlan, guest.json.__queryPath])
+  t.notMatch(told, /salary|Company|employer/)
+  t.match(told, /"item":"not shown","subquery":\[\{"item":"not shown"/)
+})
+
 const employee = (...actions: string[]) => ({
   applyTo: 'Employee',
   type: 'dataclass',

@@ -1,4 +1,5 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { describeOperator } from '../plan/describe-operator.ts'
 import type { Operator } from '../plan/physical-plan.ts'
@@ -21,6 +22,9 @@ export class Trace {
   readonly steps: TraceStep[] = []
   private open = this.steps
 
+  /** @param view of who is told */
+  constructor(private readonly view: View) {}
+
   step(operator: Operator, dataClass: DataClass, run: () => RowSet): RowSet {
     const around = this.open
     const below: TraceStep[] = []
@@ -29,7 +33,7 @@ export class Trace {
     const rows = run()
     const time = Math.round((performance.now() - startedAt) * 1000) / 1000
     this.open = around
-    const { text, word } = describeOperator(operator, dataClass)
+    const { text, word } = describeOperator(operator, dataClass, this.view)
     // What has no word for its inputs is a join.
     const steps = word === undefined ? below.map(step => ({ steps: [step] })) : below
     around.push({ description: text, time, recordsfounds: rows.size, ...(steps.length > 0 && { steps }) })

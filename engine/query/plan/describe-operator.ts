@@ -1,5 +1,6 @@
 import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
 import { explainOperator } from './explain.ts'
 import type { Operator } from './physical-plan.ts'
 
@@ -11,10 +12,10 @@ export type PlanDescription =
   | { readonly item: string; readonly subquery?: readonly PlanDescription[] }
   | { readonly [word in 'And' | 'Or' | 'Except' | 'Not']?: readonly PlanDescription[] }
 
-/** Source: protocol notes, 2.14. */
-export function describePlan(operator: Operator, dataClass: DataClass): PlanDescription {
-  const { text, word, inputs } = describeOperator(operator, dataClass)
-  const below = inputs.map(input => describePlan(input.operator, input.dataClass))
+/** @param view of the client: what an alias or a handler leads to may be hidden from it. Source: protocol notes, 2.14. */
+export function describePlan(operator: Operator, dataClass: DataClass, view: View): PlanDescription {
+  const { text, word, inputs } = describeOperator(operator, dataClass, view)
+  const below = inputs.map(input => describePlan(input.operator, input.dataClass, view))
   if (word !== undefined) return { [word]: below }
   return below.length > 0 ? { item: text, subquery: below } : { item: text }
 }
@@ -27,7 +28,7 @@ export interface OperatorDescription {
 }
 
 /** One operator, without what is below it. */
-export function describeOperator(operator: Operator, dataClass: DataClass): OperatorDescription {
+export function describeOperator(operator: Operator, dataClass: DataClass, view: View): OperatorDescription {
   const own = (
     word: NonNullable<OperatorDescription['word']>,
     operators: readonly Operator[],
@@ -53,12 +54,14 @@ export function describeOperator(operator: Operator, dataClass: DataClass): Oper
     case 'ReverseSemiJoin': {
       const { relation, input } = operator
       const join = joinText(relation.kind === 'relatedEntity' ? relation : relation.inverse, relation.target)
-      return { text: join, inputs: [{ operator: input, dataClass: relation.target }] }
+      return { text: view.shows(relation) ? join : HIDDEN, inputs: [{ operator: input, dataClass: relation.target }] }
     }
     default:
-      return { text: conditionText(operator, dataClass), inputs: [] }
+      return { text: view.shows(operator.attribute) ? conditionText(operator, dataClass) : HIDDEN, inputs: [] }
   }
 }
+
+const HIDDEN = 'not shown'
 
 const joinText = ({ dataClass, foreignKey, target }: RelatedEntityAttribute, other: DataClass): string =>
   `Join on Table : ${other.name} : ${dataClass.name}.${foreignKey.name} = ${target.name}.${target.key.name}`
