@@ -56,12 +56,41 @@ export interface StorageAttribute extends AttributeBase {
   readonly defaultFormat: { readonly format: string } | undefined
   readonly multiLine: boolean
   /** Only for objects: declared property paths (`address.city`), with what is known of them. */
-  readonly properties: ReadonlyMap<string, { readonly type: ScalarType; readonly indexed: boolean }>
+  readonly properties: ReadonlyMap<string, DeclaredProperty>
+  /** Only for a column over a property: it is none of the attributes of its dataclass and has no slot in rows. */
+  readonly source: PropertySource | undefined
   /** Only for vectors. */
   readonly vector: VectorOptions | undefined
   /** Of a stored calculated attribute: code makes its value at each save, and all else treats it like any other. */
   readonly calculation: Calculation | undefined
 }
+
+/** What is known of a property inside an object. */
+export interface DeclaredProperty {
+  readonly type: ScalarType
+  /** When it is indexed. */
+  readonly columns: PropertyColumns | undefined
+}
+
+/** What rows have at a property, as attributes would hold it. A row in neither of them has null there, or nothing. */
+export interface PropertyColumns {
+  /** Values of the JSON type that the declared type has, of type number, string or bool; with an index. */
+  readonly values: StorageAttribute
+  /** Anything else. Of type blob: all that a column tells is that it is there. */
+  readonly others: StorageAttribute
+}
+
+/** Where a column over a property has its values from. */
+export interface PropertySource {
+  readonly object: StorageAttribute
+  /** The way inside it. */
+  readonly names: readonly string[]
+  /** JSON type of the values that have the declared type. */
+  readonly type: JsonType
+  readonly holds: 'values' | 'others'
+}
+
+export type JsonType = 'number' | 'text' | 'bool'
 
 /** What the values of a vector attribute are, and how they are searched. */
 export interface VectorOptions {

@@ -17,6 +17,7 @@ import type {
   Model,
   StorageModel,
 } from './model-schema.ts'
+import { declaredProperties } from './property-columns.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -96,8 +97,11 @@ export function buildCatalog(checked: Model, numbers?: TableNumbers): Catalog {
         const scope = isRelation(target) && target.target.scope === 'private' ? 'private' : base.scope
         return { ...base, kind: 'alias', scope, path: model.path.split('.'), relations, target }
       }
-      default:
-        return { ...base, ...storageOptions(draft.model, name, model) }
+      default: {
+        const attribute: Mutable<StorageAttribute> = { ...base, ...storageOptions(draft.model, name, model) }
+        attribute.properties = declaredProperties(attribute, model, draft.positions)
+        return attribute
+      }
     }
   }
 
@@ -169,9 +173,8 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     multiLine: model.multiLine ?? false,
     vector: vectorOptions(model),
     calculation: undefined,
-    properties: new Map(
-      Object.entries(model.properties ?? {}).map(([path, { type, indexed = false }]) => [path, { type, indexed }]),
-    ),
+    properties: new Map(),
+    source: undefined,
   } as const
 }
 

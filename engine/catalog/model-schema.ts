@@ -73,7 +73,13 @@ export const ATTRIBUTE_SCHEMAS = {
       properties: Type.Optional(
         Type.Record(
           Type.String(),
-          Type.Object({ type: oneOf(SCALAR_TYPES), indexed: Type.Optional(Type.Boolean()) }, closed),
+          Type.Object(
+            {
+              type: oneOf(SCALAR_TYPES),
+              indexed: flag('Keep a column and an ordered index of its values of that type.'),
+            },
+            closed,
+          ),
           { description: 'Of an object: what is known of its properties, by dotted path.' },
         ),
       ),

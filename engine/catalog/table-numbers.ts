@@ -1,5 +1,5 @@
 import { ModelError } from './model-error.ts'
-import type { Model } from './model-schema.ts'
+import type { DataClassModel, Model } from './model-schema.ts'
 
 /**
  * Numbers under which the store keeps dataclasses and attributes. They stay when the model changes, and those of what
@@ -15,7 +15,7 @@ export interface TableNumbersOfDataClass {
   tableNumber: number
   /** No attribute of it has ever had this position or a greater one. */
   nextPosition: number
-  /** Position of each attribute, from 1. */
+  /** Position of each attribute, from 1, and of each indexed property: `info.address.city`. */
   attributes: Record<string, number>
 }
 
@@ -50,8 +50,8 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
     const positions = new Map(Object.entries(old?.attributes ?? {}))
     let nextPosition = old?.nextPosition ?? 1
     const attributes: Record<string, number> = Object.create(null)
-    for (const attribute of Object.keys(dataClass.attributes)) {
-      attributes[attribute] = positions.get(attribute) ?? nextPosition++
+    for (const numbered of [...Object.keys(dataClass.attributes), ...indexedProperties(dataClass)]) {
+      attributes[numbered] = positions.get(numbered) ?? nextPosition++
     }
     if (tableNumber > MAX_NUMBER || nextPosition - 1 > MAX_NUMBER) {
       problems.push(`dataClasses.${name}: the store has no number left for it; a new store would`)
@@ -61,3 +61,9 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
   if (problems.length > 0) throw new ModelError(problems)
   return { nextTableNumber, dataClasses }
 }
+
+const indexedProperties = ({ attributes }: DataClassModel): string[] =>
+  Object.entries(attributes).flatMap(([name, attribute]) => {
+    const properties = 'properties' in attribute ? Object.entries(attribute.properties ?? {}) : []
+    return properties.flatMap(([path, { indexed }]) => (indexed ? `${name}.${path}` : []))
+  })

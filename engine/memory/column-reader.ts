@@ -1,4 +1,6 @@
+import { propertyReader } from '../storage/read-property.ts'
 import { readBoolean, readDate, readInteger, readNumber } from '../storage/read-value.ts'
+import type { StorageAttribute } from '../catalog/attribute.ts'
 import { FIXED_HEADER_BYTES, headerBytes, NO_ROW, type RowLayout } from '../storage/row-layout.ts'
 import type { ColumnAttribute, TextPool } from '../storage/snapshot.ts'
 import type { SharedHeap } from './shared-heap.ts'
@@ -49,7 +51,7 @@ export function columnReader(
       isSame: (a, b) => reference(a) === reference(b),
     }
   }
-  const slot = layout.slotOf.get(attribute)!
+  const slot = layout.slotOf.get(attribute.source?.object ?? attribute)!
   const text = headerBytes(layout)
   const offset = FIXED_HEADER_BYTES + 4 * layout.references.length + 4 * slot
   const prefix = text + layout.prefixes[slot]!.length
@@ -68,7 +70,13 @@ export function columnReader(
   }
 
   function valueReader(): (row: number) => ColumnValue {
-    const { type, simpleDate } = attribute as Exclude<ColumnAttribute, { kind: 'relatedEntity' }>
+    const { type, simpleDate, source } = attribute as Exclude<ColumnAttribute, { kind: 'relatedEntity' }>
+    if (source) {
+      const key = new TextKey()
+      const readText = (_: Buffer, from: number, to: number) => putText(key.setJson(heap, from + 1, to - 1))
+      const readProperty = propertyReader(attribute as StorageAttribute, readText)
+      return row => readProperty(bytes, start(row))
+    }
     switch (type) {
       case 'string':
       case 'uuid': {

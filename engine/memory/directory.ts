@@ -1,4 +1,5 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import { columnsOver } from '../catalog/property-columns.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { hasIndex } from '../storage/secondary-index.ts'
 import type { ColumnAttribute } from '../storage/snapshot.ts'
@@ -44,10 +45,10 @@ export interface TableShape {
 }
 
 export function tableShape(layout: RowLayout): TableShape {
-  const columns = layout.slots.filter(
-    (attribute): attribute is ColumnAttribute =>
-      attribute.kind === 'relatedEntity' || (attribute.kind === 'storage' && attribute.type !== 'object'),
-  )
+  const columns = layout.slots.flatMap((attribute): readonly ColumnAttribute[] => {
+    if (attribute.kind === 'relatedEntities') return []
+    return attribute.kind === 'storage' && attribute.type === 'object' ? columnsOver(attribute) : [attribute]
+  })
   const indexed = columns.filter(attribute => attribute.kind === 'relatedEntity' || hasIndex(attribute))
   const ordered = indexed.filter(attribute => attribute.kind === 'storage')
   return {

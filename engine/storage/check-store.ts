@@ -3,13 +3,13 @@ import { checkEntitySets } from '../entity-set/check-entity-sets.ts'
 import { CHANGE_BYTES } from './change-log.ts'
 import { checkFiles, type FileUses, use } from '../binary/check-files.ts'
 import { isBinary } from '../catalog/attribute.ts'
+import { indexesOf } from '../catalog/property-columns.ts'
 import { decodeBinary } from './encode-binary.ts'
 import { type CheckProgress, type StoreUnderCheck, TableCheck } from './check-table.ts'
 import { type Environment, getBytes } from './environment.ts'
 import { prefixEnd, rowKey } from './keys.ts'
 import type { RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
-import { hasIndex } from './secondary-index.ts'
 import { readGlobalStamp } from './store-state.ts'
 
 /**
@@ -46,8 +46,8 @@ function* checkForUnknown(environment: Environment, catalog: Catalog): Generator
   }
   for (const prefix of distinctPrefixes(environment.index, 4)) {
     const [tableNumber, position] = [prefix.readUInt16BE(0), prefix.readUInt16BE(2)]
-    const attribute = tables.get(tableNumber)?.attributes.find(candidate => candidate.position === position)
-    if (attribute?.kind !== 'storage' || !hasIndex(attribute)) {
+    const table = tables.get(tableNumber)
+    if (!table || !indexesOf(table).some(index => index.position === position)) {
       yield `there are index entries of attribute ${position} of table ${tableNumber}, which has no index in the model`
     }
   }

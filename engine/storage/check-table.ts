@@ -1,5 +1,6 @@
 import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import type { Value } from '../catalog/value.ts'
 import { fold } from '../text/fold.ts'
 import { type CheckedRow, checkRow } from './check-row.ts'
@@ -8,7 +9,6 @@ import { attributeRange, binaryKey, indexPrefix, MAX_TEXT_BYTES, prefixEnd, rowI
 import { hasPosting, postingLists } from './postings.ts'
 import { NO_ROW, type RowLayout } from './row-layout.ts'
 import { RowView } from './row-view.ts'
-import { hasIndex } from './secondary-index.ts'
 import { readTableState } from './store-state.ts'
 
 export interface CheckProgress {
@@ -24,6 +24,9 @@ export interface StoreUnderCheck {
   globalStamp: number
   onProgress: (progress: CheckProgress) => void
 }
+
+const indexedValue = ({ values }: CheckedRow, attribute: StorageAttribute): Value =>
+  valueAmong(values as ReadonlyMap<unknown, Value>, attribute)
 
 /** How many rows lie between two reports. */
 const PROGRESS_ROWS = 1000
@@ -44,7 +47,7 @@ export class TableCheck {
   ) {
     this.environment = store.environment
     this.layout = store.layouts.get(dataClass)!
-    this.indexed = this.layout.slots.filter(attribute => attribute.kind === 'storage').filter(hasIndex)
+    this.indexed = indexesOf(dataClass)
     this.relations = this.layout.references
   }
 
@@ -84,7 +87,7 @@ export class TableCheck {
       return
     }
     for (const attribute of this.indexed) {
-      const value = checked.values.get(attribute) as Value
+      const value = indexedValue(checked, attribute)
       if (!this.hasEntry(attribute, indexPrefix(attribute, value), rowId)) {
         yield `${where}: ${attribute.name} is missing in the index`
       }
@@ -156,7 +159,7 @@ export class TableCheck {
       for (const rowId of rowIds) {
         const checked = this.read(rowId)
         if (typeof checked === 'string') continue
-        if (checked && prefix.equals(indexPrefix(attribute, checked.values.get(attribute) as Value))) continue
+        if (checked && prefix.equals(indexPrefix(attribute, indexedValue(checked, attribute)))) continue
         yield `${where}: an entry of row ${rowId}, which ${checked ? 'has another value' : 'does not exist'}`
       }
     }

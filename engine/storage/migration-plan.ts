@@ -1,5 +1,6 @@
 import type { Attribute, RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { indexesOf } from '../catalog/property-columns.ts'
 import type { RowLayout } from './row-layout.ts'
 
 /** What becomes of one dataclass that stays. */
@@ -40,19 +41,18 @@ export function planMigration(old: Side, target: Side): MigrationPlan {
 }
 
 function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newLayout: RowLayout): TableChange {
-  const successor = (attribute: Attribute) => after.attributesByName.get(attribute.name)
-  const predecessor = (attribute: Attribute) => before.attributesByName.get(attribute.name)
+  const [old, next] = [withIndexes(before), withIndexes(after)]
+  const successor = (attribute: Attribute) => next.get(attribute.name)
+  const predecessor = (attribute: Attribute) => old.get(attribute.name)
   const isNew = (attribute: Attribute): boolean => indexOf(predecessor(attribute)) !== indexOf(attribute)
 
   const oldStorage = before.attributes.filter(attribute => attribute.kind === 'storage')
   const newRelations = after.attributes.filter(attribute => attribute.kind === 'relatedEntity').filter(isNew)
   // A reference that leads nowhere becomes null when that is accepted, so foreign keys are indexed anew as well.
   const foreignKeys = new Set(newRelations.map(relation => relation.foreignKey))
-  const indexed = after.attributes
-    .filter(attribute => attribute.kind === 'storage')
-    .filter(attribute => attribute.indexed)
+  const indexed = indexesOf(after)
   const buildIndexes = indexed.filter(attribute => isNew(attribute) || foreignKeys.has(attribute))
-  const gone = before.attributes.filter(
+  const gone = [...old.values()].filter(
     attribute => indexOf(attribute) && indexOf(successor(attribute)) !== indexOf(attribute),
   )
   return {
@@ -82,6 +82,10 @@ function isKept(before: StorageAttribute, after: StorageAttribute): boolean {
   const isCalculated = before.calculation !== undefined && after.calculation !== undefined
   return isCalculated && before.type === after.type && before.simpleDate === after.simpleDate
 }
+
+/** By name, with the indexes over properties. */
+const withIndexes = (dataClass: DataClass): ReadonlyMap<string, Attribute> =>
+  new Map([...dataClass.attributes, ...indexesOf(dataClass)].map(attribute => [attribute.name, attribute]))
 
 /** Names what the index of an attribute holds; undefined when there is none. Equal names, equal entries. */
 function indexOf(attribute: Attribute | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import type { Attribute } from '../catalog/attribute.ts'
+import { heldValue } from '../catalog/property-columns.ts'
 import type { Value } from '../catalog/value.ts'
 import { FIXED_HEADER_BYTES, NO_ROW, type RowLayout } from './row-layout.ts'
 import { decodeValue } from './wire-value.ts'
@@ -80,10 +81,12 @@ export class RowView {
     return this.buffer.toString('utf8', this.valueStart(slot), this.slotStart(slot + 1))
   }
 
-  /** Value of an attribute that has a slot; of an image or a blob true when there is one. */
+  /** Value of an attribute that has a slot, or of a column over a property; of an image or a blob true when there is one. */
   value(attribute: Attribute): Value | true {
     const slot = this.layout.slotOf.get(attribute)
-    return slot === undefined ? null : decodeValue(this.layout.slots[slot]!, this.json(slot), this.layout.wire)
+    if (slot !== undefined) return decodeValue(this.layout.slots[slot]!, this.json(slot), this.layout.wire)
+    const source = attribute.kind === 'storage' ? attribute.source : undefined
+    return source ? heldValue(source, this.value(source.object) as Value) : null
   }
 
   /** The text of `__KEY`. */

@@ -1,6 +1,7 @@
 import { lengthOf } from '../vector/similarity.ts'
 import type { RowLayout } from './row-layout.ts'
 import type { RowView } from './row-view.ts'
+import { propertyReader } from './read-property.ts'
 import {
   readBoolean,
   readDate,
@@ -160,7 +161,12 @@ function reader(layout: RowLayout, attribute: ColumnAttribute): Read {
     const reference = layout.referenceOf.get(attribute)!
     return row => row.reference(reference)
   }
-  const slot = layout.slotOf.get(attribute)!
+  const { source } = attribute
+  const slot = layout.slotOf.get(source?.object ?? attribute)!
+  if (source) {
+    const read = propertyReader(attribute, readFoldedText)
+    return row => read(row.buffer, row.valueStart(slot))
+  }
   const { wire } = layout
   switch (attribute.type) {
     case 'string':

@@ -9,6 +9,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import { BinaryTable } from '../binary/binary-table.ts'
 import { readUpload, type Upload, type UploadChange } from '../binary/upload-table.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
+import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
 import { type Change, changeRecords, DELETED, INSERTED, UPDATED } from '../storage/change-log.ts'
 import { fingerprintsKey } from '../storage/calculated.ts'
@@ -245,7 +246,7 @@ export class WriteTransaction {
   /** Puts a new entity. @returns its row */
   insert(dataClass: DataClass, entity: Entity, timestamp: string): Uint8Array {
     for (const attribute of this.table(dataClass).indexed)
-      this.putIndex(attribute, entity.values.get(attribute) ?? null, entity.rowId)
+      this.putIndex(attribute, valueAmong(entity.values, attribute), entity.rowId)
     this.state(dataClass).rowCount++
     return this.putRow(dataClass, entity, timestamp, INSERTED)
   }
@@ -254,7 +255,7 @@ export class WriteTransaction {
   update(dataClass: DataClass, entity: Entity, old: Entity, timestamp: string): Uint8Array {
     const { rowId } = entity
     for (const attribute of this.table(dataClass).indexed) {
-      const [before, after] = [old.values.get(attribute) ?? null, entity.values.get(attribute) ?? null]
+      const [before, after] = [valueAmong(old.values, attribute), valueAmong(entity.values, attribute)]
       if (before === after) continue
       this.removePosting(indexPrefix(attribute, before), rowId)
       this.putIndex(attribute, after, rowId)
@@ -414,7 +415,7 @@ export class WriteTransaction {
       table = {
         layout: this.layouts.get(dataClass)!,
         stored,
-        indexed: stored.filter(attribute => attribute.indexed),
+        indexed: indexesOf(dataClass),
         autoFilled: stored.filter(attribute => attribute.autoFill !== undefined),
         targets: new Map(),
       }

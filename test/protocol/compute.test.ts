@@ -253,6 +253,12 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
+    name: 'an indexed property of an object is shown as indexed',
+    get: '/Company?$filter="info.address.city=paris"&$queryplan=true',
+    has: { __queryPlan: { item: '[index : Company.info.address.city ] in ["paris"]' }, __COUNT: 1 },
+  },
+  {
+    spec: 'P2.14',
     name: 'a relation is a join with a subquery',
     get: '/Employee?$filter="employer.name=Acme and salary>50000"&$queryplan=true',
     has: { __queryPlan: { And: [{ item: JOIN, subquery: [ACME] }, { item: 'Employee.salary > 50000' }] } },

@@ -1,6 +1,7 @@
 import type { RowAttribute, StorageAttribute } from '../../engine/catalog/attribute.ts'
 import type { Catalog, DataClass, WireOptions } from '../../engine/catalog/dataclass.ts'
 import { loadModel } from '../../engine/catalog/load-model.ts'
+import { indexesOf, valueAmong } from '../../engine/catalog/property-columns.ts'
 import { BinaryValue, type Value } from '../../engine/catalog/value.ts'
 import { encodeBinary } from '../../engine/storage/encode-binary.ts'
 import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../../engine/storage/change-log.ts'
@@ -10,7 +11,6 @@ import { binaryKey, changeKey, indexPrefix, rowKey } from '../../engine/storage/
 import { addPostings, removePosting } from '../../engine/storage/postings.ts'
 import { layoutKey, loadLayouts } from '../../engine/storage/layouts.ts'
 import { layoutFingerprint, type RowLayout, rowLayout } from '../../engine/storage/row-layout.ts'
-import { hasIndex } from '../../engine/storage/secondary-index.ts'
 import { openStore, type Store } from '../../engine/storage/store.ts'
 import { readGlobalStamp, readTableState, writeGlobalStamp, writeTableState } from '../../engine/storage/store-state.ts'
 import { fold } from '../../engine/text/fold.ts'
@@ -162,10 +162,8 @@ class Writer implements RowWriter {
   private entries(name: string, rowId: number): Buffer[] {
     const dataClass = this.dataClass(name)
     const { entity } = this.entities.get(`${name} ${rowId}`)!
-    return dataClass.attributes
-      .filter(attribute => attribute.kind === 'storage')
-      .filter(hasIndex)
-      .map(attribute => indexPrefix(attribute, entity[attribute.name] ?? null))
+    const values = new Map<unknown, Value>(dataClass.attributes.map(each => [each, entity[each.name] ?? null]))
+    return indexesOf(dataClass).map(index => indexPrefix(index, valueAmong(values, index)))
   }
 
   private findTarget(target: DataClass, key: Value): { rowId: number; key: Value } | undefined {

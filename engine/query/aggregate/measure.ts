@@ -14,6 +14,7 @@ import { combine, type Predicate } from '../bind/predicate.ts'
 import { type ResolvedPath, resolvePath } from '../bind/resolve-path.ts'
 import { ParseErrors } from '../parse/parse-errors.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
+import { optimizePredicate } from '../plan/optimize.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
 
 /** What is aggregated: an attribute, own or at the end of N→1 relations, or a property inside it. */
@@ -25,7 +26,7 @@ export interface Measure {
   readonly attribute: ValueAttribute | RelationAttribute
   readonly properties: readonly string[]
   readonly values: ValueKind
-  /** True for the rows that have a value: what the filter `… != null` asks. */
+  /** True for the rows that have a value: what the filter `… != null` asks, optimized. */
   readonly present: Predicate
 }
 
@@ -54,7 +55,8 @@ export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: Dat
     throw AggregateErrors.NO_VALUES(text, `it leads over the 1→N relation "${relation.name}"; ask the other dataclass`)
   })
   const properties = elements.flatMap(element => (element.kind === 'property' ? element.name : []))
-  const present = combine('and', joinConditions([bindComparison(resolved, 'notEqual', { kind: 'null' })]))
+  const isPresent = joinConditions([bindComparison(resolved, 'notEqual', { kind: 'null' })])
+  const present = optimizePredicate(combine('and', isPresent))
   const values = valuesOf(target, properties)
   return { name, dataClass, relations: toOne, attribute: target, properties, values, present }
 }
@@ -86,7 +88,7 @@ function resolve(path: readonly string[], dataClass: DataClass, view: View): Res
   }
 }
 
-function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): ValueKind {
+export function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): ValueKind {
   if (isRelation(attribute)) return 'opaque'
   if (properties.length === 0) return KIND_OF_TYPE[attribute.type]
   const declared = attribute.properties.get(properties.join('.'))?.type

@@ -3,8 +3,9 @@ import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../storage/snapshot.ts'
 import { cellOfSegment, pointerReader, readsSegments, type TextPointers } from '../execute/cell-reader.ts'
 import type { QueryContext } from '../execute/evaluate.ts'
+import { overColumn } from '../execute/over-columns.ts'
 import { entryOf, summariseNumbers, summaryOf } from '../execute/segment-summary.ts'
-import type { Measure } from './measure.ts'
+import { type Measure, valuesOf } from './measure.ts'
 import { forEachValue } from './read-values.ts'
 import { type Item, Summary } from './summary.ts'
 
@@ -13,7 +14,8 @@ import { type Item, Summary } from './summary.ts'
  * only a few in each; everything else row by row.
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
-export function summarise(measure: Measure, rows: RowSet, context: QueryContext): Summary {
+export function summarise(whole: Measure, rows: RowSet, context: QueryContext): Summary {
+  const measure = overColumnOf(whole, context)
   const { attribute, relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
   const isDense = readsSegments(context.snapshot.table(measure.dataClass), rows.size)
@@ -33,7 +35,8 @@ export function summariseDistinct(measure: Measure, rows: RowSet, context: Query
 }
 
 /** The different values, texts by fold, each with the first row that has it. Objects and arrays inside JSON are none. */
-export function distinctValues(measure: Measure, rows: RowSet, context: QueryContext): Map<Item, number> {
+export function distinctValues(whole: Measure, rows: RowSet, context: QueryContext): Map<Item, number> {
+  const measure = overColumnOf(whole, context)
   const pointers = pointersOf(measure, context)
   if (pointers) return distinctTexts(measure, pointers, rows, context).first
   const first = new Map<Item, number>()
@@ -41,6 +44,12 @@ export function distinctValues(measure: Measure, rows: RowSet, context: QueryCon
     if (typeof value !== 'object' && !first.has(value)) first.set(value, rowId)
   })
   return first
+}
+
+/** Its values are what the column has: of dates inside of objects the texts. */
+function overColumnOf(measure: Measure, { snapshot }: QueryContext): Measure {
+  const found = overColumn(measure, snapshot)
+  return found === measure ? measure : { ...found, values: valuesOf(found.attribute, found.properties) }
 }
 
 function summariseTexts(measure: Measure, pointers: TextPointers, rows: RowSet, context: QueryContext): Summary {

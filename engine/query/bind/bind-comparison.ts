@@ -2,6 +2,7 @@ import {
   type CalculatedAttribute,
   isRelation,
   isScalarType,
+  type JsonType,
   type RelationAttribute,
   type ScalarType,
   type ValueAttribute,
@@ -20,7 +21,7 @@ import {
   convertValue,
   type Operand,
 } from './convert-value.ts'
-import { ALWAYS, combineTests, type JsonTest, type JsonType, type Predicate } from './predicate.ts'
+import { ALWAYS, combineTests, type JsonTest, type Predicate } from './predicate.ts'
 import type { ElementStep, RelationStep, ResolvedPath } from './resolve-path.ts'
 
 /** One comparison, still with its path, because it may share related entities and elements with its neighbours. */

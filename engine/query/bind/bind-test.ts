@@ -1,6 +1,7 @@
+import type { JsonType } from '../../catalog/attribute.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import { Between, type ComparisonScalar } from './convert-value.ts'
-import type { Bound, JsonType, Scalar, ValueTest } from './predicate.ts'
+import type { Bound, Scalar, ValueTest } from './predicate.ts'
 
 /** True for `!=` and `!==`: the complement of `=` over the values that are not null. */
 export const isNegative = (comparator: Comparator): boolean => comparator === 'notEqual' || comparator === 'isNot'

@@ -1,8 +1,8 @@
-import type { ScalarType, ValueAttribute } from '../../catalog/attribute.ts'
+import type { JsonType, ScalarType, ValueAttribute } from '../../catalog/attribute.ts'
 import { parseDate } from '../../catalog/date.ts'
 import { fold } from '../../text/fold.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
-import type { JsonType, Scalar } from './predicate.ts'
+import type { Scalar } from './predicate.ts'
 
 /** A value of a query before its type is known: a word of the text, or what `$params` holds for a placeholder. */
 export type Operand =

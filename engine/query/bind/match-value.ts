@@ -1,3 +1,4 @@
+import { jsonTypeOf, propertyOf } from '../../catalog/property.ts'
 import { fold } from '../../text/fold.ts'
 import type { JsonTest, Scalar, ValueTest } from './predicate.ts'
 
@@ -109,18 +110,6 @@ function valueMatcherOf({ type, test, negated }: JsonTest & { kind: 'value' }): 
     // A value of another type is not equal to anything asked for, nor less, nor greater: it differs.
     return (jsonTypeOf(value) === type && matches(jsonScalar(value as string | number | boolean))) !== negated
   }
-}
-
-/** An own property, of an array also an element (`0`) or its `length`. Nothing is read from a prototype. */
-export const propertyOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined
-
-export function jsonTypeOf(value: unknown): 'number' | 'text' | 'bool' | 'container' {
-  if (typeof value === 'string') return 'text'
-  if (typeof value === 'number') return 'number'
-  return typeof value === 'boolean' ? 'bool' : 'container'
 }
 
 export const jsonScalar = (value: string | number | boolean): Scalar =>

@@ -1,4 +1,5 @@
 import type {
+  JsonType,
   RelatedEntitiesAttribute,
   RelatedEntityAttribute,
   StorageAttribute,
@@ -65,8 +66,6 @@ export interface Bound {
   readonly value: Scalar
   readonly inclusive: boolean
 }
-
-export type JsonType = 'number' | 'text' | 'bool'
 
 /** What is asked of a JSON value. Always true or false; a missing property is null. */
 export type JsonTest =

@@ -2,6 +2,7 @@ import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
 import type { Measure } from '../aggregate/measure.ts'
+import { columnTarget } from '../execute/over-columns.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import type { Output } from '../request.ts'
 import { fanOut } from './selection-cost.ts'
@@ -48,7 +49,7 @@ function relationsNamed(name: string, owner: DataClass): readonly RelationAttrib
 
 /** What summing values up is expected to take, in microseconds. */
 export function costOfAggregate(measure: Measure, isDistinct: boolean, rows: number, snapshot: Snapshot): number {
-  const { relations, attribute, properties, values } = measure
+  const { relations, attribute, properties, values } = columnTarget(measure)
   let microseconds = 0
   for (const each of [...relations, attribute]) {
     // The entities behind a 1→N relation are only counted, at the end of the path, by the relation that points back.

@@ -5,6 +5,7 @@ import {
   COST_PER_DIMENSION,
   JSON_COST,
   jsonSelectivity,
+  nullSelectivity,
   SELECTIVITY,
   scoreSelectivity,
   VALUES_PER_INDEX_HIT,
@@ -41,7 +42,7 @@ export function expect(operator: Operator, dataClass: DataClass, candidates: num
       return filtered(operator, operator.negated ? 1 - share : share, COST[operator.test.kind], candidates, table)
     }
     case 'NullFilter':
-      return filtered(operator, operator.negated ? 0.9 : 0.1, 1, candidates, table)
+      return filtered(operator, nullSelectivity(operator), 1, candidates, table)
     case 'VectorFilter': {
       const cost = operator.attribute.vector!.dimension * COST_PER_DIMENSION
       return filtered(operator, scoreSelectivity(operator.test), cost, candidates, table)

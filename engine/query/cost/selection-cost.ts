@@ -3,6 +3,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
 import { attributeOperator, relationsOf } from '../execute/open-source.ts'
+import { columnTarget } from '../execute/over-columns.ts'
 import { keptOrder } from '../execute/sort.ts'
 import type { LogicalPlan } from '../plan/logical-plan.ts'
 import type { SelectRequest, Selection } from '../select.ts'
@@ -40,7 +41,8 @@ const pageRows = ({ skip, count }: { skip: number; count: number }, rows: number
 
 /** As `sortedPage` does it. */
 function costOfSort(plan: LogicalPlan & { kind: 'Sort' | 'TopN' }, rows: number, snapshot: Snapshot): number {
-  const { keys, skip, count } = plan.kind === 'TopN' ? plan : { keys: plan.keys, skip: 0, count: rows }
+  const { skip, count } = plan.kind === 'TopN' ? plan : { skip: 0, count: rows }
+  const keys = plan.keys.map(columnTarget)
   let sorting = sortCost(keys, rows, skip + count)
   for (const key of keys) {
     for (const attribute of [...key.relations, key.attribute]) {

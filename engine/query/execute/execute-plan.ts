@@ -1,7 +1,9 @@
 import type { LogicalPlan } from '../plan/logical-plan.ts'
 import type { Operator } from '../plan/physical-plan.ts'
 import { evaluate, type QueryContext } from './evaluate.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
 import { openColumns } from './open-columns.ts'
+import { overColumn } from './over-columns.ts'
 import type { Rows } from './rows.ts'
 import { indexedPage, sortedPage } from './sort.ts'
 
@@ -19,13 +21,16 @@ export function execute(plan: LogicalPlan, filter: Operator | undefined, source:
       openColumns(filter!, plan.dataClass, context.snapshot)
       return input.narrow(evaluate(filter!, plan.dataClass, input.set, context))
     }
-    case 'Sort':
-      return sortedPage({ ...plan, skip: 0, count: Number.POSITIVE_INFINITY }, run(plan.input), filter, context)
+    case 'Sort': {
+      const page = { ...plan, keys: overColumns(plan.keys, context), skip: 0, count: Number.POSITIVE_INFINITY }
+      return sortedPage(page, run(plan.input), filter, context)
+    }
     case 'TopN': {
+      const sort = { ...plan, keys: overColumns(plan.keys, context) }
       const isPlain =
         plan.input.kind === 'Source' || (plan.input.kind === 'Filter' && plan.input.input.kind === 'Source')
-      const page = isPlain && indexedPage(plan, source, plan.input.kind === 'Filter' ? filter : undefined, context)
-      return page || sortedPage(plan, run(plan.input), filter, context)
+      const page = isPlain && indexedPage(sort, source, plan.input.kind === 'Filter' ? filter : undefined, context)
+      return page || sortedPage(sort, run(plan.input), filter, context)
     }
     case 'Limit': {
       const input = run(plan.input)
@@ -33,3 +38,6 @@ export function execute(plan: LogicalPlan, filter: Operator | undefined, source:
     }
   }
 }
+
+const overColumns = (keys: readonly SortKey[], { snapshot }: QueryContext): SortKey[] =>
+  keys.map(key => overColumn(key, snapshot))

@@ -151,7 +151,7 @@ function estimateNull(predicate: Predicate & { kind: 'isNull' }, table: TableSna
   const lookup: IndexLookup = { kind: 'values', values: [null] }
   const scan = attribute.kind === 'storage' && !negated && indexScan(table, attribute, lookup, filter, 0.1)
   const costPerRow = attribute.kind === 'calculated' ? CODE_COST : 0.1
-  return scan || { operator: filter, selectivity: negated ? 0.9 : 0.1, costPerRow }
+  return scan || { operator: filter, selectivity: nullSelectivity(filter), costPerRow }
 }
 
 /** Undefined when there is no index, or too many hits for it to pay off. */
@@ -239,6 +239,14 @@ export const COST: Record<ValueTest['kind'], number> = {
   keyword: 40,
   anyOf: 10,
 }
+
+export function nullSelectivity({ attribute, negated }: NullFilter): number {
+  // Values of another type than the declared one are what nobody expects.
+  const share = attribute.kind === 'storage' && attribute.source?.holds === 'others' ? 1 - OTHER_TYPES : 0.1
+  return negated ? 1 - share : share
+}
+
+const OTHER_TYPES = 0.0001
 
 /** Of comparing one number of a vector. */
 export const COST_PER_DIMENSION = 0.02

@@ -23,9 +23,16 @@ export function ordered(world: World, dataClass: ClassSpec, rows: readonly Row[]
 }
 
 function compareValues(a: Plain, b: Plain): number {
-  if (a === null || b === null) return Number(a !== null) - Number(b !== null)
+  if (rank(a) !== rank(b)) return rank(a) - rank(b)
+  if (a === null || typeof a === 'object') return 0
   if (typeof a === 'string') return sign(fold(a), fold(b as string))
   return sign(a as number, b as number)
+}
+
+/** Values of different types are there inside of objects only. */
+function rank(value: Plain): number {
+  if (value === null) return 0
+  return { number: 1, bigint: 1, string: 2, boolean: 3, object: 4 }[typeof value as 'number' | 'string']
 }
 
 /** Terms over scalar attributes here and beyond N→1 relations, and over declared properties of objects. */

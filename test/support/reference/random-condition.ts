@@ -228,11 +228,20 @@ function objectComparison(random: Random, path: Step[]): Condition {
     comparator: random.pick(comparators),
     operand: { kind: 'value', value },
   })
-  switch (random.integer(0, 9)) {
+  switch (random.integer(0, 10)) {
     case 0:
       return nullComparison(
         random,
-        at(...random.pick([[], [{ name: 'deep' }], [{ name: 'missing' }], [{ name: 'list' }]])),
+        at(
+          ...random.pick([
+            [],
+            [{ name: 'deep' }],
+            [{ name: 'missing' }],
+            [{ name: 'list' }],
+            [{ name: 'code' }],
+            [{ name: 'flag' }],
+          ]),
+        ),
       )
     case 1: {
       const text = random.pick(TEXTS.slice(0, 30)).replaceAll('@', '')
@@ -243,6 +252,8 @@ function objectComparison(random: Random, path: Step[]): Condition {
     case 3:
       return compare(at({ name: 'list' }, { name: 'length' }), [...EQUALITY, ...ORDERING], random.integer(0, 4))
     case 4:
+      return compare(at({ name: 'flag' }), EQUALITY, random.chance(0.5))
+    case 10:
       return jsonComparison(random, at({ name: 'any' }))
     case 5:
       return jsonComparison(random, at({ name: 'deep' }, { name: 'tag' }))

@@ -83,6 +83,8 @@ function randomClass(random: Random, name: string): ClassSpec {
             properties: {
               code: { type: 'string', indexed: random.chance(0.5) },
               'deep.size': { type: 'number', indexed: random.chance(0.5) },
+              flag: { type: 'bool', indexed: random.chance(0.5) },
+              'list.length': { type: 'long', indexed: random.chance(0.5) },
             },
           }
         : {},

@@ -101,16 +101,18 @@ export const uuid = (n: number): string =>
 
 const MIXED = ['abc', 'Abc', 'É', 'e', '5', 5, 5.5, 0, -1, true, false, 'true', null, '', 'x@y']
 
-/** A JSON object; of its properties `code` is always a text and `deep.size` always a number, when they are there. */
+/** A JSON object; of its properties `code` is mostly a text, `deep.size` a number and `flag` a bool, when they are there. */
 export function jsonObject(random: Random): Plain {
   if (random.chance(0.15)) return null
   const mixed = () => random.pick(MIXED)
   const object: Record<string, unknown> = {}
-  if (random.chance(0.8)) object.code = random.pick([null, ...TEXTS.slice(0, 30)])
+  const rarelyMixed = (value: unknown) => (random.chance(0.03) ? random.pick([{}, [], mixed()]) : value)
+  if (random.chance(0.8)) object.code = rarelyMixed(random.pick([null, ...TEXTS.slice(0, 30)]))
+  if (random.chance(0.7)) object.flag = rarelyMixed(random.chance(0.5))
   if (random.chance(0.8)) object.any = random.chance(0.1) ? { a: 1 } : mixed()
   if (random.chance(0.8)) {
     object.deep = {
-      ...(random.chance(0.7) && { size: random.pick([null, 0, 1, 2, 2.5, 10]) }),
+      ...(random.chance(0.7) && { size: rarelyMixed(random.pick([null, 0, 1, 2, 2.5, 10])) }),
       ...(random.chance(0.6) && { tag: mixed() }),
     }
   }

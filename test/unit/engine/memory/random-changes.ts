@@ -34,7 +34,7 @@ function randomPerson(random: Random, id: number, companies: readonly string[]):
     seen: number(random.integer(-1e9, 1e9) * 1001),
     lap: number(random.integer(0, 1e6)),
     tag: random.chance(0.5) ? null : `${random.integer(0, 9)}`.repeat(32),
-    extra: random.chance(0.5) ? null : { a: random.integer(0, 3) },
+    extra: random.chance(0.3) ? null : { a: random.integer(0, 3), b: { text: random.pick([5, true, [], ...TEXTS]) } },
     employerCode: random.chance(0.3) || companies.length === 0 ? null : random.pick(companies),
   }
 }

@@ -1,15 +1,21 @@
 import type { Test } from 'tap'
 import type { RelatedEntityAttribute, StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
+import { columnsOver, indexesOf } from '../../../../engine/catalog/property-columns.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { MemoryWriter } from '../../../../engine/memory/memory-writer.ts'
 import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
 import { SharedStore } from '../../../../engine/memory/shared-store.ts'
 import { changesBetween } from '../../../../engine/storage/change-log.ts'
 import type { RowSet } from '../../../../engine/row-set/row-set.ts'
-import { hasIndex } from '../../../../engine/storage/secondary-index.ts'
 import { compareFolded } from '../../../../engine/text/fold.ts'
-import { SEGMENT_ROWS, type Segment, type Snapshot, type TableSnapshot } from '../../../../engine/storage/snapshot.ts'
+import {
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  type Segment,
+  type Snapshot,
+  type TableSnapshot,
+} from '../../../../engine/storage/snapshot.ts'
 import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore, type RowWriter } from '../../../support/write-rows.ts'
 
@@ -85,10 +91,13 @@ export function picture(snapshot: Snapshot, dataClasses: readonly DataClass[]): 
 
 function tablePicture(table: TableSnapshot, snapshot: Snapshot): unknown {
   const { dataClass } = table
-  const attributes = dataClass.attributes.filter(each => each.kind === 'storage' || each.kind === 'relatedEntity')
+  const attributes = dataClass.attributes.flatMap((each): readonly ColumnAttribute[] => {
+    if (each.kind === 'storage') return [each, ...columnsOver(each)]
+    return each.kind === 'relatedEntity' ? [each] : []
+  })
   const live = [...table.live]
   const values = new Map(attributes.map(attribute => [attribute.name, columnValues(table, attribute)]))
-  const indexed = attributes.filter(each => each.kind === 'storage').filter(hasIndex)
+  const indexed = indexesOf(dataClass)
   return {
     live,
     limit: table.rowIdLimit,

@@ -26,7 +26,10 @@ export const testModel = {
         seen: { type: 'date' },
         lap: { type: 'duration' },
         tag: { type: 'uuid', indexed: true },
-        extra: { type: 'object' },
+        extra: {
+          type: 'object',
+          properties: { a: { type: 'long', indexed: true }, 'b.text': { type: 'string', indexed: true } },
+        },
         photo: { type: 'image' },
         cv: { type: 'blob' },
         employerCode: { type: 'string' },

@@ -69,6 +69,20 @@ t.test('an added index is built, a removed one goes', async t => {
   t.same(store.problems(), [])
 })
 
+t.test('an added index over a property is built, a removed one goes', async t => {
+  const info = (properties: object) => person({ info: { type: 'object', properties } })
+  const before = info({ 'a.b': { type: 'string' }, size: { type: 'long', indexed: true } })
+  const after = info({ 'a.b': { type: 'string', indexed: true }, size: { type: 'long' } })
+  const fill = (store: TestStore) =>
+    void store.save('Person', [{ info: { a: { b: 'x' }, size: 1 } }, { info: { a: { b: 5 } } }, { info: null }])
+  const store = await migrate(t, before, after, fill)
+  // Two values of the key and one of the property, and null for the other rows.
+  t.equal([...store.environment.index.getKeys()].length, 3 + 2)
+  store.one('Person', { __KEY: 2, __STAMP: 1, info: { a: { b: 'y' } } })
+  t.equal([...store.environment.index.getKeys()].length, 3 + 3)
+  t.same(store.problems(), [])
+})
+
 t.test('a newly unique attribute holds, and duplicates are named', async t => {
   const unique = person({ a: { type: 'string', unique: true } })
   const store = await migrate(t, person({ a: { type: 'string' } }), unique, three)

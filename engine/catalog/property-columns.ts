@@ -1,0 +1,84 @@
+import type { DeclaredProperty, JsonType, PropertySource, ScalarType, StorageAttribute } from './attribute.ts'
+import type { StorageModel } from './model-schema.ts'
+import { jsonTypeOf, propertyOf } from './property.ts'
+import type { Value } from './value.ts'
+
+/**
+ * Columns and an index for declared properties of objects. They are attributes to whatever keeps and reads columns and
+ * indexes, and to nothing else: not for the catalog, not in rows.
+ */
+
+/** @param positions of the attributes and indexed properties of the dataclass, by name */
+export function declaredProperties(
+  object: StorageAttribute,
+  { properties = {} }: StorageModel,
+  positions: Readonly<Record<string, number>>,
+): Map<string, DeclaredProperty> {
+  return new Map(
+    Object.entries(properties).map(([path, { type, indexed }]) => {
+      const name = `${object.name}.${path}`
+      const source = { object, names: path.split('.'), type: jsonType(type) } as const
+      const values = columnOf(object, TYPE_OF_VALUES[source.type], { ...source, holds: 'values' })
+      const others = columnOf(object, 'blob', { ...source, holds: 'others' })
+      const columns = indexed && {
+        values: { ...values, name, position: positions[name]!, indexed: true },
+        others: { ...others, name: `${name} of another type` },
+      }
+      return [path, { type, columns: columns || undefined }]
+    }),
+  )
+}
+
+/** The indexes of a dataclass: of each there is an entry for every row. */
+export const indexesOf = ({ attributes }: Pick<StorageAttribute['dataClass'], 'attributes'>): StorageAttribute[] =>
+  attributes.flatMap(attribute => {
+    if (attribute.kind !== 'storage') return []
+    return attribute.indexed ? [attribute] : columnsOver(attribute).filter(({ indexed }) => indexed)
+  })
+
+/** The columns over properties of an object. */
+export const columnsOver = ({ properties }: Pick<StorageAttribute, 'properties'>): StorageAttribute[] =>
+  [...properties.values()].flatMap(({ columns }) => (columns ? [columns.values, columns.others] : []))
+
+/** Those over one property; undefined when it has none. @param names the way to it */
+export function columnsAt({ properties }: Pick<StorageAttribute, 'properties'>, names: readonly string[]) {
+  const columns = properties.get(names.join('.'))?.columns
+  // A name that comes from a placeholder may have a dot in it.
+  return columns?.values.source?.names.length === names.length ? columns : undefined
+}
+
+/** Value of an attribute, or of a column over a property, in a row that has these values. */
+export function valueAmong(values: ReadonlyMap<unknown, Value>, attribute: StorageAttribute): Value {
+  const { source } = attribute
+  return source ? (heldValue(source, values.get(source.object) ?? null) as Value) : (values.get(attribute) ?? null)
+}
+
+/** What a column holds of an object; true where it only holds that there is something. */
+export function heldValue({ names, type, holds }: PropertySource, object: Value): Value | true {
+  const value = names.reduce<unknown>(propertyOf, object) ?? null
+  if (value === null || (jsonTypeOf(value) === type) !== (holds === 'values')) return null
+  return holds === 'values' ? (value as Value) : true
+}
+
+/** A date inside JSON is a text. */
+function jsonType(type: ScalarType): JsonType {
+  if (type === 'string' || type === 'uuid' || type === 'date') return 'text'
+  return type === 'bool' ? 'bool' : 'number'
+}
+
+const TYPE_OF_VALUES = { number: 'number', text: 'string', bool: 'bool' } as const satisfies Record<
+  JsonType,
+  ScalarType
+>
+
+const columnOf = (
+  object: StorageAttribute,
+  type: StorageAttribute['type'],
+  source: PropertySource,
+): StorageAttribute => ({
+  ...object,
+  type,
+  source,
+  position: 0,
+  properties: new Map(),
+})

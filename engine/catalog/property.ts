@@ -1,0 +1,14 @@
+import type { JsonType } from './attribute.ts'
+
+/** An own property, of an array also an element (`0`) or its `length`. Nothing is read from a prototype. */
+export const propertyOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+
+/** Of a value that is not null. */
+export function jsonTypeOf(value: unknown): JsonType | 'container' {
+  if (typeof value === 'string') return 'text'
+  if (typeof value === 'number') return 'number'
+  return typeof value === 'boolean' ? 'bool' : 'container'
+}

@@ -1,0 +1,36 @@
+import type { Attribute, PropertyColumns, StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import { columnsAt } from '../../catalog/property-columns.ts'
+import { SEGMENT_ROWS, type Snapshot } from '../../storage/snapshot.ts'
+
+/** An attribute, or what is inside it. */
+interface Target {
+  readonly attribute: Attribute
+  readonly properties: readonly string[]
+}
+
+/** The same as the column of an indexed property: where it can be read, it costs what this costs. */
+export function columnTarget<T extends Target>(target: T): T {
+  const columns = columnsOf(target)
+  return columns ? { ...target, attribute: columns.values, properties: [] } : target
+}
+
+/** The same where that column is in memory, and where no row has a value of another type, which would not be in it. */
+export function overColumn<T extends Target>(target: T, snapshot: Snapshot): T {
+  const columns = columnsOf(target)
+  return columns && isEmpty(columns.others, snapshot) ? columnTarget(target) : target
+}
+
+const columnsOf = ({ attribute, properties }: Target): PropertyColumns | undefined =>
+  properties.length === 0 ? undefined : columnsAt(attribute as ValueAttribute, properties)
+
+/** Cost: 20 µs a million rows. */
+function isEmpty(attribute: StorageAttribute, snapshot: Snapshot): boolean {
+  const table = snapshot.table(attribute.dataClass)
+  if (table.rowsToDecode(attribute, 0) > 0) return false
+  const column = table.column(attribute)
+  const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
+  for (let index = 0; index < segments; index++) {
+    for (const word of column.segment(index).present) if (word !== 0) return false
+  }
+  return true
+}
