@@ -117,7 +117,10 @@ export function fingerprintOf(heap: SharedHeap, shapes: readonly TableShape[]): 
     layout.version,
     layoutFingerprint(layout),
     layout.references.map(relation => [relation.name, relation.foreignKey.name]),
-    columns.map(({ name }) => name),
+    // The layout tells the types of attributes, not those of properties inside of them.
+    columns.map(({ name, ...column }) =>
+      'source' in column && column.source ? `${name} ${column.source.type}` : name,
+    ),
     kinds,
     indexed.map(({ name }) => name),
   ])
