@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { pino } from 'pino'
 import t from 'tap'
 import { request } from 'undici'
@@ -50,14 +50,22 @@ for (const transport of transports) {
   })
 
   t.test(`a stop finishes what is in flight on ${transport}`, async t => {
-    const server = await startServer(t, company, { transport })
+    const config = { quota: { concurrentPerAddress: 1 } }
+    const server = await startServer(t, company, { transport, config })
     const rows = Array.from({ length: 2_000 }, (_, i) => ({ name: `city ${i}` }))
-    const answer = server.post('/City', rows)
-    // Answered on another connection, when the first request has been read.
-    await server.get('//health')
-    await server.stop()
-    t.equal((await answer).status, 200)
-    t.equal((await answer).json.__ENTITIES.length, 2_000)
+    const content = Buffer.from(JSON.stringify(rows))
+    const body = new PassThrough()
+    body.write(content.subarray(0, 1_000))
+    const headers = { 'content-length': String(content.length) }
+    const answer = request(`${server.url}/rest/City`, { method: 'POST', headers, body })
+    // Another request is refused as soon as the server has the first one.
+    while ((await server.get('/$catalog')).status !== 429);
+    const stopped = server.stop()
+    body.end(content.subarray(1_000))
+    const { statusCode, body: saved } = await answer
+    t.equal(statusCode, 200)
+    t.equal(((await saved.json()) as { __ENTITIES: unknown[] }).__ENTITIES.length, 2_000)
+    await stopped
   })
 }
 
