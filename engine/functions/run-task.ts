@@ -162,18 +162,23 @@ function outcomeOf(work: () => TaskOutcome): TaskOutcome {
   }
 }
 
-/** Source: protocol notes, 7.4. */
+/** An `httpStatus` from 400 to 499 says that it is the client's fault. Source: protocol notes, 7.4; the rest by the design decisions. */
 function outcomeOfThrown(thrown: unknown): TaskOutcome {
   if (thrown instanceof Error) return { fault: { name: thrown.name, stack: String(thrown.stack) } }
-  const { errCode, componentSignature, message } = (thrown ?? {}) as Record<string, unknown>
+  const { errCode, componentSignature, message, httpStatus } = (thrown ?? {}) as Record<string, unknown>
   if (typeof errCode !== 'number') return { fault: { name: `a thrown ${typeof thrown}`, stack: describe(thrown) } }
   const entry = {
     message: typeof message === 'string' ? message : '',
     componentSignature: typeof componentSignature === 'string' ? componentSignature : '',
     errCode,
   }
-  return { error: { name: 'FUNCTIONS.THROWN', httpStatus: 500, entries: [entry] } }
+  return {
+    error: { name: 'FUNCTIONS.THROWN', httpStatus: isClientError(httpStatus) ? httpStatus : 500, entries: [entry] },
+  }
 }
+
+const isClientError = (status: unknown): status is number =>
+  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 500
 
 const textOf = (thrown: unknown): string => (thrown instanceof Error ? String(thrown.stack) : describe(thrown))
 

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
@@ -19,20 +19,22 @@ interface Sample {
 }
 
 /**
- * Fills the store of the demo at its first start. Rows that are there already are skipped, so that a load which was
- * interrupted is completed; a file in the data folder says that it was.
+ * Fills the store of the demo at its first start, and when there is more to load than a file in the data folder says was
+ * loaded. Rows that are there already are skipped, so that a load which was interrupted is completed.
  */
 export async function loadDemo(config: Config, print: (line: string) => void): Promise<void> {
   const marker = join(config.data, 'demo-is-loaded')
-  if (existsSync(marker)) return
+  const folder = dirname(config.model)
+  const path = join(folder, 'demo.json')
+  const wanted = readFileSync(path, 'utf8')
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return
   print('loading the demo data, once')
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
-    const folder = dirname(config.model)
-    for (const { dataClass, file } of (readJsonFile(join(folder, 'demo.json'), 'demo') as Demo).load) {
+    for (const { dataClass, file } of (readJsonFile(path, 'demo') as Demo).load) {
       print(`  ${dataClass}: ${await loadFile(engine, dataClass, join(folder, file))} entities`)
     }
-    writeFileSync(marker, '')
+    writeFileSync(marker, wanted)
   } finally {
     await engine.close()
   }

@@ -417,6 +417,22 @@ const results: ProtocolCase[] = [
   },
   {
     spec: 'P7.4',
+    name: 'an error object may say that it is the fault of the client',
+    post: '/Employee/blames',
+    body: [422],
+    status: 422,
+    errors: [4712],
+  },
+  ...[200, 399, 400.5, 500, '404', null].map(status => ({
+    spec: 'P7.4',
+    name: `an error object with the status ${JSON.stringify(status)} is answered with 500`,
+    post: '/Employee/blames',
+    body: [status],
+    status: 500,
+    errors: [4712],
+  })),
+  {
+    spec: 'P7.4',
     name: 'an error of the data API goes through',
     post: '/Employee/badQuery',
     status: 404,

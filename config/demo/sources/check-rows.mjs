@@ -12,6 +12,7 @@ const TYPES = {
   object: value => typeof value === 'object',
   string: value => typeof value === 'string' && value === value.trim(),
   uuid: value => /^[0-9A-F]{32}$/.test(value),
+  vector: value => Array.isArray(value) && value.every(Number.isFinite),
 }
 
 /**
@@ -59,10 +60,11 @@ export function checkRows(model, rowsOf) {
   }
 }
 
-function checkValue({ type, mandatory, minValue, maxValue, minLength, maxLength, pattern }, value) {
+function checkValue({ type, mandatory, minValue, maxValue, minLength, maxLength, pattern, dimension }, value) {
   if (value === null) return mandatory && 'is mandatory'
   const bound = INTEGERS[type]
   if (bound ? !Number.isInteger(value) || value < -bound || value >= bound : !TYPES[type](value)) return `is no ${type}`
+  if (dimension !== undefined && value.length !== dimension) return `has not ${dimension} numbers`
   if (value < minValue || value > maxValue) return `is not between ${minValue} and ${maxValue}`
   if (value.length < minLength || value.length > maxLength)
     return `has not ${minLength ?? 0} to ${maxLength} characters`

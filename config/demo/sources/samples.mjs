@@ -4,13 +4,17 @@
  */
 import { compare, fold, words } from './text.mjs'
 
+/** Of the plugin `tesser-example-semantic`: cosines above it count as being about a sentence. */
+const MIN_SCORE = 0.3
+
 /**
  * @param rowsOf rows by dataclass
+ * @param embed makes the vector of a sentence
  * @returns `{ title, url, count?, first?, value? }`: `count` is `__COUNT`, `first` are attributes of the first entity (or of
  * the only one), `value` is a whole answer that is no entity
  */
-export function answerSamples(rowsOf) {
-  const { Region, Country, Border, Province, City, Genre, Director, Movie } = rowsOf
+export async function answerSamples(rowsOf, embed) {
+  const { Region, Country, Border, Province, City, Genre, Director, Movie, Passage } = rowsOf
   const by = (rows, key) => new Map(rows.map(row => [row[key], row]))
   const [regions, countries, provinces] = [by(Region, 'code'), by(Country, 'code'), by(Province, 'code')]
   const [genres, directors] = [by(Genre, 'ID'), by(Director, 'ID')]
@@ -27,6 +31,18 @@ export function answerSamples(rowsOf) {
     Movie.filter(({ genreID }) => genres.get(genreID)?.name === 'Western').map(({ directorID }) => directorID),
   )
 
+  const about = async (sentence, passages = Passage) => {
+    const vector = await embed(sentence)
+    const scores = new Map(passages.map(row => [row, cosine(row.embedding, vector)]))
+    return {
+      rows: passages.filter(row => scores.get(row) > MIN_SCORE),
+      order: (a, b) => scores.get(b) - scores.get(a),
+    }
+  }
+  const onFlags = Passage.filter(({ topic }) => topic === 'flag')
+  const economies = Passage.filter(({ topic }) => topic === 'economy')
+  const gambling = new Set((await about('gambling', economies)).rows.map(row => row.countryCode))
+
   return [
     selection({
       title: 'Cities of Liechtenstein by name, found through the relation',
@@ -34,6 +50,12 @@ export function answerSamples(rowsOf) {
       rows: City.filter(({ countryCode }) => countries.get(countryCode).name === 'Liechtenstein'),
       order: text('name'),
       first: ['name', 'countryCode', 'provinceCode'],
+    }),
+    selection({
+      title: 'Passages by meaning, the nearest first',
+      url: '/Passage?$filter="meaning = :1"&$params=["Where is it always cold and windy?"]&$attributes=countryName,text',
+      ...(await about('Where is it always cold and windy?')),
+      first: ['text'],
     }),
     selection({
       title:
@@ -139,6 +161,18 @@ export function answerSamples(rowsOf) {
       order: text('name'),
       first: ['name'],
     }),
+    selection({
+      title: 'Weapons on flags, also where they are called otherwise: by meaning and by another condition, with scores',
+      url: '/Passage?$filter="topic = flag and meaning = :1"&$params=["a weapon"]&$attributes=countryName,text,countryCode,__SCORE',
+      ...(await about('a weapon', onFlags)),
+      first: ['text', 'countryCode'],
+    }),
+    selection({
+      title: 'Countries with an economy of gambling, by the meaning of what is said about them',
+      url: '/Country?$filter="passages.topic = economy and passages.meaning = gambling"',
+      rows: Country.filter(({ code }) => gambling.has(code)),
+      first: ['name'],
+    }),
     {
       title: 'What all movies made together',
       url: '/Movie/worldwideGross/?$compute=sum',
@@ -170,6 +204,9 @@ export function answerSamples(rowsOf) {
 
 const text = attribute => (a, b) => compare(fold(a[attribute]), fold(b[attribute]))
 const pick = (row, attributes) => Object.fromEntries(attributes.map(attribute => [attribute, row[attribute]]))
+
+const dot = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0)
+const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 
 function selection({ title, url, rows, order, first }) {
   const sorted = order ? rows.toSorted(order) : rows

@@ -63,5 +63,5 @@ function place(latitude: number, longitude: number): Place {
 }
 
 function refuse(message: string): never {
-  throw { errCode: 4001, componentSignature: 'tesser-example-geo', message }
+  throw { errCode: 4001, componentSignature: 'tesser-example-geo', message, httpStatus: 400 }
 }

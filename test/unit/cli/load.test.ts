@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
@@ -197,7 +197,7 @@ for (const { name, file, more, message } of refused) {
   })
 }
 
-t.test('a demo whose first load was interrupted is completed, and then left alone', async t => {
+t.test('a demo whose first load was interrupted is completed, and then left alone until there is more', async t => {
   const { config, load, people, cwd } = world(t, {
     'demo.json': '{ "load": [{ "dataClass": "Person", "file": "people.ndjson" }] }',
     'people.ndjson': '{"ID":1,"name":"A"}\n{"ID":2,"name":"B"}\n',
@@ -210,6 +210,10 @@ t.test('a demo whose first load was interrupted is completed, and then left alon
   t.equal((await people()).length, 2, cwd)
   await loadDemo(config, line => lines.push(line))
   t.equal(lines.length, 2)
+  writeFileSync(join(cwd, 'more.ndjson'), '{"ID":3,"name":"C"}\n')
+  writeFileSync(join(cwd, 'demo.json'), '{ "load": [{ "dataClass": "Person", "file": "more.ndjson" }] }')
+  await loadDemo(config, line => lines.push(line))
+  t.equal((await people()).length, 3)
 })
 
 t.test('rows are saved with the events and the calculated attributes of plugins', async t => {

@@ -20,6 +20,7 @@ t.test('without file, flags and environment the demo is served with the defaults
   })
   t.equal(config.server.tls, undefined)
   t.equal(config.plugins[0]?.specifier, 'tesser/plugins/catalog')
+  t.match(config.plugins.at(-1)?.specifier, /^file:.*plugins\/examples\/semantic\/index\.ts$/)
 })
 
 t.test('flags have precedence over the environment, the environment over the file', async t => {

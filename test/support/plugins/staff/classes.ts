@@ -65,6 +65,9 @@ export class Employee extends DataClass('Employee') {
   @exposed refuses() {
     throw { errCode: 4711, componentSignature: 'acme', message: 'not on Sundays' }
   }
+  @exposed blames(httpStatus: unknown) {
+    throw { errCode: 4712, message: 'not that', httpStatus }
+  }
   @exposed badQuery() {
     return this.query('nowhere = 1').length
   }
