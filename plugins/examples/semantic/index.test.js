@@ -28,7 +28,7 @@ const startServer = options =>
 let server
 
 before(async () => {
-  server = await startServer()
+  server = await startServer({ minScore: 0.5 })
   for (const [topic, countryCode, text] of TEXTS) {
     const { json } = await server.get(`/rest/Passage/vector?$params=["${text}"]`)
     const saved = await server.post('/rest/Passage?$method=update', {
