@@ -19,7 +19,14 @@ export function queryTexts(text: string, values: readonly unknown[]): QueryTexts
 const mapOf = (object: object): Map<string, unknown> =>
   new Map(Object.entries(object).map(([name, value]) => [name, plainValue(value)]))
 
-const plainValue = (value: unknown): unknown => (Array.isArray(value) ? value.map(plain) : plain(value))
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  return isComparison(value) ? { ...value, vector: plain(value.vector) } : plain(value)
+}
+
+/** What a vector is compared with. */
+const isComparison = (value: unknown): value is { vector: unknown } =>
+  typeof value === 'object' && value !== null && 'vector' in value
 
 function isSettings(value: unknown): value is { parameters?: object; attributes?: object } {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date) return false

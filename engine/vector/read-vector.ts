@@ -10,12 +10,18 @@ export function readVector<E>(json: unknown, dimension: number, fail: (received:
   for (let i = 0; i < dimension; i++) {
     const number: unknown = json[i]
     if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) {
-      const received = typeof number === 'number' ? `${number}, which a Float32 cannot hold,` : `a ${typeof number}`
-      return fail(`an array with ${number === null ? 'null' : received} at position ${i}`)
+      return fail(`an array with ${received(number)} at position ${i}`)
     }
     numbers[i] = shortestDecimal(Math.fround(number))
   }
   return numbers
+}
+
+function received(element: unknown): string {
+  if (typeof element === 'number') return `${element}, which a Float32 cannot hold,`
+  if (element === null) return 'null'
+  if (typeof element === 'object') return Array.isArray(element) ? 'an array' : 'an object'
+  return element === undefined ? 'nothing' : `a ${typeof element}`
 }
 
 /** Numbers below it have a decimal with at most 11 places that is not needlessly long, unless they are very small. */

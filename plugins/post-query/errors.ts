@@ -7,6 +7,11 @@ export const PostQueryErrors = defineErrors('POST_QUERY', {
     allow: ['POST'],
     message: (verb: string) => `$query is sent with POST, this was ${verb}; a GET has its parameters in the URL`,
   },
+  TOO_LARGE: {
+    errCode: 1806,
+    http: 400,
+    message: () => 'the body of $query has a number beyond 1.8e308; numbers are those of double precision',
+  },
   NOT_AN_OBJECT: {
     errCode: 1806,
     http: 400,

@@ -2,6 +2,13 @@ import { parseJsonBody } from '../../engine/index.ts'
 import { definePlugin } from '../../kernel/api.ts'
 import { PostQueryErrors } from './errors.ts'
 
+/** @throws {PostQueryErrors.TOO_LARGE} what would become null */
+const textOf = (parameter: unknown): string =>
+  JSON.stringify(parameter, (_, value: unknown) => {
+    if (value === Infinity || value === -Infinity) throw PostQueryErrors.TOO_LARGE()
+    return value
+  })
+
 /**
  * `$query`: any read, sent as a POST with its parameters as a JSON object, for queries that are too long for a URL.
  *
@@ -22,7 +29,7 @@ export default definePlugin({
       if (body !== undefined) {
         if (typeof body !== 'object' || body === null || Array.isArray(body)) throw PostQueryErrors.NOT_AN_OBJECT()
         for (const [name, value] of Object.entries(body)) {
-          merged.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+          merged.set(name, typeof value === 'string' ? value : textOf(value))
         }
       }
       request.parameters = merged

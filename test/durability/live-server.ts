@@ -27,7 +27,9 @@ export class LiveServer {
       this.output += data
     })
     this.child.stderr!.pipe(process.stderr, { end: false })
-    const [port] = await once(this.child, 'message')
+    const ended = once(this.child, 'exit').then(([code]) => Promise.reject(new Error(`the server ended with ${code}`)))
+    ended.catch(() => {})
+    const [port] = await Promise.race([once(this.child, 'message'), ended])
     this.port = port as number
     this.agent = new Agent()
   }

@@ -54,11 +54,14 @@ function readComparison(
   }
   const { vector, metric = 'cosine', threshold = DEFAULT_THRESHOLD } = value as Record<string, unknown>
   if (vector === undefined) throw fail('an object without a vector')
-  if (!isMetric(metric)) throw fail(`an object whose metric is none of ${METRICS.join(', ')}`)
+  if (!isMetric(metric)) throw fail(`an object whose metric is ${shown(metric)}, none of ${METRICS.join(', ')}`)
   if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {
-    throw fail('an object whose threshold is no finite number')
+    throw fail(`an object whose threshold is ${shown(threshold)}, no finite number`)
   }
   return { vector, metric, threshold }
 }
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'object' ? excerpt(JSON.stringify(value)) : String(value)
 
 const isMetric = (metric: unknown): metric is Metric => (METRICS as readonly unknown[]).includes(metric)
