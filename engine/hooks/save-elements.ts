@@ -1,20 +1,9 @@
-import type { Attribute, StorageAttribute, ValueAttribute } from '../catalog/attribute.ts'
-import type { Value } from '../catalog/value.ts'
-import type { View } from '../catalog/view.ts'
-import { ProtocolError } from '../errors.ts'
-import type { Binding } from '../language/binding.ts'
-import { valueAt } from '../language/attributes.ts'
-import { EntityBase, internals } from '../language/entity.ts'
+import { EntityBase } from '../language/entity.ts'
 import type { Language } from '../language/language.ts'
-import { toJson } from '../language/values.ts'
-import { convertValue } from '../write/convert.ts'
 import { isJsonObject, parseBody } from '../write/parse-body.ts'
-import type { HookedElement, SavedEntity, SaveRequest, SaveResult } from '../write/requests.ts'
-import { linkedKey, own, sameValue } from '../write/save-entity.ts'
-import { describe, saveFailure, WriteErrors } from '../write/write-errors.ts'
-import { computedValue } from './computed-value.ts'
-import { thrownFailure } from './hook-errors.ts'
+import type { SavedEntity, SaveRequest, SaveResult } from '../write/requests.ts'
 import type { Hooks } from './hooks.ts'
+import { type Prepared, prepareElement } from './prepare-element.ts'
 
 /** Entities of one request to the writer: others get in between. */
 const SLICE = 500
@@ -36,40 +25,92 @@ export function saveElements<Answer>(
   const { elements, many } = parseBody(request.body, binding.dataClass)
   const { trusted = false } = request
   const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
+  const { mode, atomic } = request
   const entities: SavedEntity[] = []
   const fine: EntityBase[] = []
   let globalStamp = 0
-  for (const slice of request.atomic || request.mode !== 'update' ? [elements] : slices(elements)) {
-    const prepared = slice.map(element => prepare(element, context))
-    const body = slice.length === elements.length ? request.body : Buffer.from(JSON.stringify(slice))
-    const result = language.save({ ...request, body, hooked: prepared.map(({ hooked }) => hooked) })
-    globalStamp = result.globalStamp
+  const slices = mode === 'update' ? sliced(elements, atomic ? Number.POSITIVE_INFINITY : SLICE) : [elements]
+  const writing: Writing = {
+    language,
+    prepare(slice) {
+      const body = slice.length === elements.length ? request.body : Buffer.from(JSON.stringify(slice))
+      return { body, elements: slice.map(element => prepareElement(element, context)) }
+    },
+    save: ({ body, elements }, mode) =>
+      language.save({ ...request, mode, body, hooked: elements.map(({ hooked }) => hooked) }),
+  }
+  for (const group of atomic ? [slices] : slices.map(slice => [slice])) {
+    const done = group.length > 1 ? saveTogether(group, writing) : [saveSlice(group[0]!, mode, writing)]
+    globalStamp = done.at(-1)!.result.globalStamp
+    const saved = done.flatMap(({ result }) => result.entities)
     // Of an atomic request: then none of its entities has been saved.
-    const common = request.atomic ? result.entities.find(({ failure }) => failure)?.failure : undefined
-    for (const [i, saved] of result.entities.entries()) {
-      entities.push(saved)
-      const { entity } = prepared[i]!
+    const common = atomic ? saved.find(({ failure }) => failure)?.failure : undefined
+    for (const [i, { entity }] of done.flatMap(({ slice }) => slice.elements).entries()) {
+      const { failure = common, rowId, row } = saved[i]!
+      entities.push(saved[i]!)
       if (!entity) continue
-      if (!saved.failure) fine.push(entity)
-      if (request.mode !== 'update') continue
-      const failure = saved.failure ?? common
-      if (!failure) EntityBase.saved(entity, saved.rowId!, saved.row!)
+      if (!saved[i]!.failure) fine.push(entity)
+      if (mode !== 'update') continue
+      if (!failure) EntityBase.saved(entity, rowId!, row!)
       hooks.afterSave(entity, failure)
     }
   }
-  const { mode, atomic } = request
   // Their new values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
   const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
   return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
 }
 
-/** An entity that comes twice is seen the second time as the first has left it. */
-function slices(elements: readonly unknown[]): unknown[][] {
+/** Elements that are sent to the writer at once. */
+interface Slice {
+  readonly body: Uint8Array
+  readonly elements: readonly Prepared[]
+}
+
+interface SavedSlice {
+  readonly slice: Slice
+  readonly result: SaveResult
+}
+
+interface Writing {
+  readonly language: Language
+  /** Runs the code that comes before a save. */
+  prepare(elements: readonly unknown[]): Slice
+  save(slice: Slice, mode: SaveRequest['mode']): SaveResult
+}
+
+function saveSlice(elements: readonly unknown[], mode: SaveRequest['mode'], { prepare, save }: Writing): SavedSlice {
+  const slice = prepare(elements)
+  return { slice, result: save(slice, mode) }
+}
+
+/** All of several slices or nothing; each sees what those before it have written. */
+function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing): SavedSlice[] {
+  const { language, save } = writing
+  const saved: SavedSlice[] = []
+  const isKept = language.transaction(() => {
+    for (const elements of slices) saved.push(saveSlice(elements, 'update', writing))
+    return !saved.some(({ result }) => result.entities.some(({ failure }) => failure))
+  })
+  if (isKept) return saved
+  // Those without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+  const shown: SavedSlice[] = []
+  language.transaction(() => {
+    for (const { slice } of saved) {
+      shown.push({ slice, result: save(slice, 'refresh') })
+      save(slice, 'update')
+    }
+    return false
+  })
+  return shown
+}
+
+/** An entity that comes twice is seen the second time as the first has left it. @param size most of one slice */
+function sliced(elements: readonly unknown[], size: number): unknown[][] {
   const found: unknown[][] = [[]]
   let keys = new Set<string>()
   for (const element of elements) {
     const key = isJsonObject(element) && Object.hasOwn(element, '__KEY') ? String(element.__KEY) : undefined
-    if (found.at(-1)!.length === SLICE || (key !== undefined && keys.has(key))) {
+    if (found.at(-1)!.length === size || (key !== undefined && keys.has(key))) {
       found.push([])
       keys = new Set()
     }
@@ -77,143 +118,4 @@ function slices(elements: readonly unknown[]): unknown[][] {
     found.at(-1)!.push(element)
   }
   return found
-}
-
-interface Prepared {
-  readonly hooked: HookedElement
-  readonly entity?: EntityBase
-}
-
-/** Stands for an entity that there is not, or that may not be seen. */
-const UNSEEN = -1
-
-interface Context {
-  readonly trusted: boolean
-  /** What exists for the one who saves, and what may be done. */
-  readonly view: View
-  readonly binding: Binding
-  readonly hooks: Hooks
-}
-
-function prepare(element: unknown, context: Context): Prepared {
-  // The writer says what is wrong with it.
-  if (!isJsonObject(element)) return { hooked: { seen: UNSEEN, values: {}, unchanged: [] } }
-  const { binding, hooks } = context
-  const { dataClass } = binding
-  // Nothing has been sent to the writer yet, and the other elements have nothing to do with it.
-  try {
-    return prepareEntity(element, context)
-  } catch (thrown) {
-    if (!(thrown instanceof ProtocolError)) hooks.onFault(thrown)
-    const key = own(element, '__KEY') ?? null
-    const consequence =
-      key === null
-        ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
-        : WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name)
-    return {
-      hooked: { seen: 0, values: {}, unchanged: [], failure: thrownFailure(thrown, dataClass.name, consequence) },
-    }
-  }
-}
-
-function prepareEntity(element: Record<string, unknown>, { trusted, view, binding, hooks }: Context): Prepared {
-  const { dataClass } = binding
-  const key = own(element, '__KEY') ?? null
-  const action = key === null ? 'create' : 'update'
-  // The writer refuses it: no code is to run for nothing.
-  if (!view.may(action, dataClass) || (key !== null && !view.shows(dataClass))) {
-    return { hooked: { seen: UNSEEN, values: {}, unchanged: [] } }
-  }
-  const entity = key === null ? binding.entity(undefined) : binding.instance.get(key)
-  if (!entity) {
-    const problem = WriteErrors.ENTITY_NOT_FOUND(describe(key), dataClass.name)
-    const failure = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name))
-    return { hooked: { seen: UNSEEN, values: {}, unchanged: [], failure } }
-  }
-  const seen = entity.getStamp()
-  const sent = new Map<StorageAttribute, Value>()
-  const given = Object.entries(element).flatMap(([name, json]) => {
-    if (name.startsWith('__')) return []
-    // Of a dataclass that may not be read entities may be created all the same.
-    const attribute = view.shows(dataClass) ? view.attribute(dataClass, name) : dataClass.attributesByName.get(name)
-    return attribute && view.includes(attribute) ? [{ attribute, json }] : []
-  })
-  const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
-  for (const each of given) {
-    if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
-    assign(entity, each.attribute, each.json, { trusted, sent, binding })
-  }
-  const failure = hooks.beforeSave(entity)
-  const values: Record<string, unknown> = {}
-  for (const [attribute, value] of internals.changes(entity)) {
-    if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
-  }
-  const names = Array.from(unchanged, ({ attribute }) => attribute.name)
-  return { hooked: { seen, values, unchanged: names, ...(failure && { failure }) }, entity }
-}
-
-/** A calculated value as the client has read it, when it sends a whole entity back. To be asked before anything is assigned. */
-function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
-  const end = attribute.kind === 'alias' ? attribute.target : attribute
-  if ((end.kind !== 'calculated' && end.kind !== 'storage') || !end.calculation || entity.isNew()) return false
-  const value = convertValue(end, json, false)
-  if (value instanceof ProtocolError) return false
-  const owner =
-    attribute.kind === 'alias'
-      ? valueAt(
-          entity,
-          attribute.relations.map(({ name }) => name),
-        )
-      : entity
-  return sameValue(owner instanceof EntityBase ? valueIn(owner, end) : null, value)
-}
-
-const valueIn = (entity: EntityBase, attribute: ValueAttribute): Value =>
-  attribute.kind === 'calculated'
-    ? computedValue(entity, attribute)
-    : (internals.row(entity)!.value(attribute) as Value)
-
-interface Assignment {
-  readonly trusted: boolean
-  /** Values that the writer gets from the element itself. */
-  readonly sent: Map<StorageAttribute, Value>
-  readonly binding: Binding
-}
-
-/** Gives an entity what a client sends, as far as it can be read and set: the writer tells of the rest. */
-function assign(entity: EntityBase, attribute: Attribute, json: unknown, context: Assignment): void {
-  const { trusted, sent, binding } = context
-  const { calculation } = attribute as { calculation?: StorageAttribute['calculation'] }
-  if (calculation) {
-    if (calculation.settable) (entity as unknown as Record<string, unknown>)[attribute.name] = json
-    return
-  }
-  switch (attribute.kind) {
-    case 'storage': {
-      if (attribute.type === 'image' || attribute.type === 'blob' || (attribute.readOnly && !trusted)) return
-      const value = convertValue(attribute, json, trusted)
-      if (!(value instanceof ProtocolError)) set(attribute, value)
-      return
-    }
-    case 'relatedEntity': {
-      const link = linkedKey(json)
-      const key = link === undefined ? undefined : convertValue(attribute.target.key, link, false)
-      if (key === undefined || key instanceof ProtocolError) return
-      // The foreign key is the value of a relation.
-      const value = key === null ? null : convertValue(attribute.foreignKey, key, false)
-      if (!(value instanceof ProtocolError)) set(attribute.foreignKey, value)
-      return
-    }
-    case 'alias':
-      if (attribute.relations.length === 0) assign(entity, attribute.target, json, context)
-  }
-
-  function set(target: StorageAttribute, value: Value): void {
-    // The key of an entity that exists stays.
-    if (target === binding.dataClass.key && !entity.isNew()) return
-    sent.set(target, value)
-    // What is as it was is not touched, so that a save that changes nothing has no events.
-    if (!entity.isNew() && sameValue(internals.row(entity)!.value(target) as Value, value)) return
-    internals.assign(entity, target, value)
-  }
 }

@@ -1,14 +1,16 @@
 import t from 'tap'
+import { RowView } from '../../../../engine/storage/row-view.ts'
 import { calls, EmployeeEntity, effects, stops } from './staff-code.ts'
 import { openHookedWorld } from './world.ts'
 
-const { save, stored, run, faults } = await openHookedWorld(t, [EmployeeEntity])
+const { language, save, stored, run, faults } = await openHookedWorld(t, [EmployeeEntity])
 
 t.beforeEach(() => {
   calls.length = 0
   stops.clear()
   effects.clear()
 })
+const rowOf = (bytes: Uint8Array): RowView => run(() => new RowView(language.binding('Employee').layout, bytes))
 const stampOf = (key: number): number => run(ds => ds.Employee!.get(key)!.getStamp())
 const employee = (key: number, values: object) => ({ __KEY: key, __STAMP: stampOf(key), ...values })
 
@@ -165,6 +167,42 @@ t.test('P5.1 an entity that comes twice is seen the second time as the first has
     [7, 'Ada'],
     [7, 'A.'],
   ])
+})
+
+t.test('P5.5 so it is in an atomic request, of which all or nothing is kept', async t => {
+  const seen: unknown[][] = []
+  effects.set('validateSave', entity => void seen.push([entity.lastName, entity.salary, entity.firstName]))
+  const [stamp, before] = [stampOf(1), stored(1)!]
+  const body = (last: object) => [
+    { __KEY: 1, __STAMP: stamp, salary: 8 },
+    employee(2, { lastName: 'Other' }),
+    { __KEY: 1, __STAMP: stamp + 1, firstName: 'B.', ...last },
+  ]
+  calls.length = 0
+  const failed = save(body({ salary: 'much' }), { atomic: true }).entities
+  t.same(
+    failed.map(({ failure }) => failure?.error.entries[0]?.errCode),
+    [undefined, undefined, 1508],
+  )
+  t.same(calls.filter(call => call.startsWith('afterSave')).length, 3)
+  t.equal(rowOf(failed[0]!.row!).stamp, stamp, 'shown with the old stamp')
+  t.same(stored(1), before)
+
+  seen.length = 0
+  const { entities } = save(body({}), { atomic: true })
+  t.same(
+    entities.map(({ failure }) => failure),
+    [undefined, undefined, undefined],
+  )
+  t.same(
+    seen.filter(([lastName]) => lastName === 'Lovelace'),
+    [
+      ['Lovelace', 8, before.firstName],
+      ['Lovelace', 8, 'B.'],
+    ],
+  )
+  t.match(stored(1), { salary: 8, firstName: 'B.' })
+  t.equal(stampOf(1), stamp + 2)
 })
 
 t.test('P5.6 validate and refresh run the events and write nothing', async t => {
