@@ -117,7 +117,7 @@ export class IndexKeeper {
     }
     if (graph.waiting.size > 0) return true
     if (graph === this.next) this.finish(graph, read, exactNearest)
-    return graph.waiting.size > 0
+    return graph.waiting.size > 0 || graph.isWorn
   }
 
   get wantsSaving(): boolean {
