@@ -34,7 +34,8 @@ function selectionOutcome(selection: SelectionBase, task: CallTask, scope: Funct
   const rows = SelectionBase.rowsOf(selection)
   if (keep) return { members: encodeMembers(rows.selection), dataClass: dataClass.name }
   const { skip = 0, top = dataClass.defaultTopSize ?? DEFAULT_TOP, output } = read ?? {}
-  const page = { count: rows.total, first: Math.max(0, skip), rowIds: rows.page(Math.max(0, skip), Math.max(0, top)) }
+  const first = Math.max(0, skip)
+  const page = { count: selection.length, first, rowIds: rows.page(first, Math.max(0, top)) }
   const form = output?.form === 'array' ? 'array' : 'collection'
   const projection = project(selection[BINDING], { ...output, form }, task, scope)
   const { snapshot } = scope.language

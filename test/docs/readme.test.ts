@@ -4,9 +4,9 @@ import t from 'tap'
 import { startDemo } from '../support/demo-server.ts'
 import { followTour, tourOf } from '../support/tour.ts'
 
-t.test('the tour of the README answers as it says', async t => {
-  const tour = tourOf('README.md')
-  t.ok(tour.length > 10)
+t.test('the tours of the README and of the search by meaning answer as they say', async t => {
+  const tour = ['README.md', 'plugins/examples/semantic/README.md'].flatMap(tourOf)
+  t.ok(tour.length > 15)
   const server = await startDemo(t, { plugins: resolve('plugins/examples/geo/index.ts') })
   await followTour(t, server.url, tour)
 })

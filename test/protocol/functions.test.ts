@@ -319,6 +319,20 @@ const results: ProtocolCase[] = [
   },
   {
     spec: 'P7.4',
+    name: 'a part of a selection is a selection of its own',
+    get: "/Employee/some?$params='[1,3]'",
+    count: 2,
+    has: { __FIRST: 0, __SENT: 2 },
+  },
+  {
+    spec: 'P7.4',
+    name: 'it is paged like others',
+    get: "/Employee/some?$params='[0,2]'&$skip=1",
+    count: 2,
+    has: { __FIRST: 1, __SENT: 1 },
+  },
+  {
+    spec: 'P7.4',
     name: 'a page past its end is empty',
     get: "/Employee/wellPaid?$params='[50000]'&$skip=9",
     count: 2,

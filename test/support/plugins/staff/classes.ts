@@ -20,6 +20,9 @@ export class Employee extends DataClass('Employee') {
   @onHTTPGet wellPaid(minimum: number) {
     return this.query('salary >= :1 order by lastName', minimum)
   }
+  @onHTTPGet some(first: number, end: number) {
+    return this.query('salary >= 0 order by lastName').slice(first, end)
+  }
   @exposed add(a: number, b: number) {
     return a + b
   }
