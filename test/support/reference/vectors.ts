@@ -19,7 +19,7 @@ export function referenceScore(question: VectorQuestion, stored: readonly number
     case 'dot':
       return sum((a, b) => a * b)
     case 'euclidean':
-      return Math.sqrt(sum((a, b) => (a - b) ** 2))
+      return Math.sqrt(sum((a, b) => (a - b) * (a - b)))
     case 'cosine': {
       const lengths = Math.sqrt(sum(a => a * a)) * Math.sqrt(sum((_, b) => b * b))
       return lengths === 0 ? undefined : sum((a, b) => a * b) / lengths
