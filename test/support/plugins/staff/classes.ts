@@ -20,11 +20,11 @@ export class Employee extends DataClass('Employee') {
   @onHTTPGet wellPaid(minimum: number) {
     return this.query('salary >= :1 order by lastName', minimum)
   }
-  @onHTTPGet some(first: number, end: number) {
-    return this.query('salary >= 0 order by lastName').slice(first, end)
-  }
   @exposed add(a: number, b: number) {
     return a + b
+  }
+  @onHTTPGet some(first: number, end: number) {
+    return this.query('salary >= 0 order by lastName').slice(first, end)
   }
   @exposed both() {
     return 'dataclass'
