@@ -113,18 +113,18 @@ export class Engine {
       runWithCode: this.code && ((task, caller) => this.code!.read(task, caller)),
     })
     this.heap = memory && new SharedHeap(memory)
-    this.records = new ServerRecords(this.data.environment, changes => writer.putRecords({ kind: 'records', changes }))
+    this.records = new ServerRecords(this.data.environment, changes => writer.write({ kind: 'records', changes }))
     const sets = { ...ENTITY_SETS, ...options.entitySets }
     this.entitySetStore = new EntitySetStore({
       ...sets,
       environment: this.data.environment,
-      write: changes => writer.putEntitySets({ kind: 'entitySets', changes }),
+      write: changes => writer.write({ kind: 'entitySets', changes }),
       now: options.now ?? Date.now,
       onInternalError,
     })
     this.uploads = new Uploads({
       environment: this.data.environment,
-      write: changes => writer.putUploads({ kind: 'uploads', changes }),
+      write: changes => writer.write({ kind: 'uploads', changes }),
       limits: { ...UPLOADS, ...options.uploads },
       now: options.now ?? Date.now,
       onInternalError,
@@ -246,7 +246,7 @@ export class Engine {
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const known = { ...request, access: request.access ?? (request.trusted ? undefined : this.permissions.nobody) }
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(known, caller) : this.writer.save(known)
+    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(known, caller) : this.writer.write(known)
   }
 
   /**
@@ -274,7 +274,7 @@ export class Engine {
       if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(known, output, caller)
       throw error
     }
-    const result = await this.writer.save(known)
+    const result = await this.writer.write(known)
     return this.data.read(snapshot => answer(result, guarded(snapshot, this.restricted)))
   }
 
@@ -305,7 +305,7 @@ export class Engine {
 
   private drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)!
-    return this.hooked.onDrop(dataClass) ? this.code!.drop(request, caller) : this.writer.delete(request)
+    return this.hooked.onDrop(dataClass) ? this.code!.drop(request, caller) : this.writer.write(request)
   }
 
   /** A login may be tried by everybody, whatever is said of it. */
@@ -327,12 +327,12 @@ export class Engine {
     // A lock holds up those who may change the entity, so it takes the same right.
     if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
     const rowId = await this.tasks.rowId(request, caller)
-    return this.writer.lock({ kind: 'lock', dataClass: request.dataClass, rowId, lock, holder })
+    return this.writer.write({ kind: 'lock', dataClass: request.dataClass, rowId, lock, holder })
   }
 
   /** Frees what a session has locked. */
   async freeLocks(owner: string): Promise<void> {
-    await this.writer.freeLocks({ kind: 'freeLocks', owner })
+    await this.writer.write({ kind: 'freeLocks', owner })
   }
 
   /**

@@ -35,6 +35,6 @@ export async function calculateOutdated(options: CalculateOptions): Promise<void
 /** Their code is gone. */
 async function clear(dataClass: DataClass, from: number, { data, writer }: CalculateOptions): Promise<CalculatedSlice> {
   const { request, slice } = data.read(snapshot => nextSlice(dataClass, snapshot, from, () => nullValues(dataClass)))
-  await writer.putCalculated(request)
+  await writer.write(request)
   return slice
 }

@@ -191,18 +191,6 @@ export interface DeleteResult {
   changed?: boolean
 }
 
-export interface CalculatedResult {
-  kind: 'calculated'
-}
-
-export interface EntitySetsResult {
-  kind: 'entitySets'
-}
-
-export interface RecordsResult {
-  kind: 'records'
-}
-
 export interface LockResult {
   kind: 'lock'
   /** It is as was asked for. */
@@ -213,26 +201,18 @@ export interface LockResult {
   blocker?: LockInfo
 }
 
-export interface FreeLocksResult {
-  kind: 'freeLocks'
+/** It is done. `transaction`: one that function code drives; what it did was answered step by step. */
+export interface Done {
+  kind: 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
 }
 
-export interface UploadsResult {
-  kind: 'uploads'
-}
+export type WriteResult = SaveResult | DeleteResult | LockResult | Done
 
-/** Of a transaction that function code drives; what it did was answered step by step. */
-export interface TransactionResult {
-  kind: 'transaction'
-}
-
-export type WriteResult =
-  | SaveResult
-  | DeleteResult
-  | CalculatedResult
-  | EntitySetsResult
-  | RecordsResult
-  | LockResult
-  | FreeLocksResult
-  | UploadsResult
-  | TransactionResult
+/** What comes back for a request. */
+export type ResultOf<Request extends WriteRequest> = Request extends SaveRequest
+  ? SaveResult
+  : Request extends DeleteRequest
+    ? DeleteResult
+    : Request extends LockRequest
+      ? LockResult
+      : Done

@@ -14,26 +14,7 @@ import {
   type ToWriter,
   type WriterThreadOptions,
 } from './messages.ts'
-import type {
-  CalculatedRequest,
-  CalculatedResult,
-  DeleteRequest,
-  DeleteResult,
-  EntitySetsRequest,
-  EntitySetsResult,
-  FreeLocksRequest,
-  FreeLocksResult,
-  LockRequest,
-  LockResult,
-  RecordsRequest,
-  RecordsResult,
-  SaveRequest,
-  SaveResult,
-  UploadsRequest,
-  UploadsResult,
-  WriteRequest,
-  WriteResult,
-} from './requests.ts'
+import type { ResultOf, WriteRequest, WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 import { cutLink, type LinkEnd, LOST, REFUSED } from './writer-link.ts'
 
@@ -152,58 +133,11 @@ export class WriterClient {
     }
   }
 
-  /** Resolves when it is durable. @throws {ProtocolError} when no entity could be looked at */
-  save(request: SaveRequest): Promise<SaveResult> {
-    return this.write(request) as Promise<SaveResult>
-  }
-
-  /** Resolves when it is durable, also when something could not be deleted. */
-  delete(request: DeleteRequest): Promise<DeleteResult> {
-    return this.write(request) as Promise<DeleteResult>
-  }
-
-  /** Resolves when it is durable. */
-  putCalculated(request: CalculatedRequest): Promise<CalculatedResult> {
-    return this.write(request) as Promise<CalculatedResult>
-  }
-
-  /** Resolves when it is durable. */
-  putEntitySets(request: EntitySetsRequest): Promise<EntitySetsResult> {
-    return this.write(request) as Promise<EntitySetsResult>
-  }
-
-  /** Resolves when it is durable. */
-  putRecords(request: RecordsRequest): Promise<RecordsResult> {
-    return this.write(request) as Promise<RecordsResult>
-  }
-
-  lock(request: LockRequest): Promise<LockResult> {
-    return this.write(request) as Promise<LockResult>
-  }
-
-  freeLocks(request: FreeLocksRequest): Promise<FreeLocksResult> {
-    return this.write(request) as Promise<FreeLocksResult>
-  }
-
-  /** Resolves when it is durable. */
-  putUploads(request: UploadsRequest): Promise<UploadsResult> {
-    return this.write(request) as Promise<UploadsResult>
-  }
-
-  /** Finishes what waits, then stops the thread and gives the store free. */
-  close(): Promise<void> {
-    this.closing ??= (async () => {
-      clearTimeout(this.restartTimer)
-      this.flush()
-      this.post({ kind: 'close' })
-      await Promise.race([this.stopped, this.stalled])
-      clearInterval(this.stallTimer)
-      tokens.delete(this.token)
-    })()
-    return this.closing
-  }
-
-  private write(request: WriteRequest): Promise<WriteResult> {
+  /**
+   * Resolves when it is durable, also when not all of it could be done.
+   * @throws {ProtocolError} when nothing could be looked at; {@link WriterErrors}
+   */
+  write<Request extends WriteRequest>(request: Request): Promise<ResultOf<Request>> {
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
     const bytes =
       request.kind === 'delete'
@@ -217,11 +151,24 @@ export class WriterClient {
     }
     return new Promise((resolve, reject) => {
       const id = this.nextId++
-      this.waiting.set(id, { request, bytes, isSent: false, resolve, reject })
+      this.waiting.set(id, { request, bytes, isSent: false, resolve: resolve as Waiting['resolve'], reject })
       this.waitingBytes += bytes
       // What arrives in one turn goes in one message.
       if (this.outbox.push(id) === 1) setImmediate(() => this.flush())
     })
+  }
+
+  /** Finishes what waits, then stops the thread and gives the store free. */
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      clearTimeout(this.restartTimer)
+      this.flush()
+      this.post({ kind: 'close' })
+      await Promise.race([this.stopped, this.stalled])
+      clearInterval(this.stallTimer)
+      tokens.delete(this.token)
+    })()
+    return this.closing
   }
 
   private flush(): void {

@@ -2,17 +2,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:wor
 import { type ErrorData, ProtocolError } from '../errors.ts'
 import type { Change } from '../storage/change-log.ts'
 import { isWriteResult } from './messages.ts'
-import type {
-  CalculatedRequest,
-  CalculatedResult,
-  DeleteRequest,
-  DeleteResult,
-  LockRequest,
-  LockResult,
-  SaveRequest,
-  SaveResult,
-  WriteResult,
-} from './requests.ts'
+import type { CalculatedRequest, DeleteRequest, LockRequest, ResultOf, SaveRequest, WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
@@ -69,13 +59,9 @@ export class WriterLink {
   constructor(private readonly connect: (end: LinkEnd) => void) {}
 
   /** @throws {ProtocolError} */
-  write(request: SaveRequest): { result: SaveResult; changes: readonly Change[] }
-  write(request: DeleteRequest): { result: DeleteResult; changes: readonly Change[] }
-  write(request: LockRequest): { result: LockResult; changes: readonly Change[] }
-  write(request: CalculatedRequest): { result: CalculatedResult; changes: readonly Change[] }
-  write(request: LinkedRequest): { result: WriteResult; changes: readonly Change[] } {
+  write<Request extends LinkedRequest>(request: Request): { result: ResultOf<Request>; changes: readonly Change[] } {
     const { outcome, changes = [] } = this.ask({ kind: 'write', request })
-    return { result: outcome as WriteResult, changes }
+    return { result: outcome as ResultOf<Request>, changes }
   }
 
   /**

@@ -17,13 +17,13 @@ async function write(worker: number): Promise<void> {
   let previous: string | null = null
   for (let i = 0; ; i++) {
     const name = `${round} ${worker} ${i}`
-    const { entities } = await client.save(city({ name, population: i, twin: previous }))
+    const { entities } = await client.write(city({ name, population: i, twin: previous }))
     report(name, 1)
-    const updated = await client.save(city({ __KEY: name, __STAMP: 1, population: -i }))
+    const updated = await client.write(city({ __KEY: name, __STAMP: 1, population: -i }))
     report(name, stampOf(updated.entities[0]!))
     if (i % 5 === 4) {
       report(name)
-      await client.delete({
+      await client.write({
         kind: 'delete',
         dataClass: 'City',
         rowIds: Uint32Array.of(entities[0]!.rowId!),
@@ -33,7 +33,7 @@ async function write(worker: number): Promise<void> {
     }
     if (i % 7 === 6) {
       const names = Array.from({ length: 50 }, (_, n) => `${name} ${n}`)
-      await client.save({ ...city(names.map(name => ({ name }))), atomic: worker % 2 === 0 })
+      await client.write({ ...city(names.map(name => ({ name }))), atomic: worker % 2 === 0 })
       for (const name of names) report(name, 1)
     }
     previous = i % 5 === 4 ? null : name

@@ -10,14 +10,14 @@ const client = await WriterClient.start({
   stallTimeoutMs: 1_000,
   onInternalError: text => console.log(text),
 })
-await client.save(city({ name: 'Oslo' }))
+await client.write(city({ name: 'Oslo' }))
 const { heartbeat, worker } = client as unknown as { heartbeat: Int32Array; worker: { terminate(): void } }
 const many = Array.from({ length: 50_000 }, (_, i) => ({ name: `City ${i}` }))
-const pending = client.save({ ...city(many), atomic: true })
+const pending = client.write({ ...city(many), atomic: true })
 while (Atomics.load(heartbeat, 0) % 2 === 0) await new Promise(resolve => setImmediate(resolve))
 worker.terminate()
 await pending.catch(error => console.log(error.name))
-await client.save(city({ name: 'Rome' })).catch(error => console.log(error.name))
+await client.write(city({ name: 'Rome' })).catch(error => console.log(error.name))
 await client.close()
 console.log('closed')
 process.kill(process.pid, 'SIGKILL')

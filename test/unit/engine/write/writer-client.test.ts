@@ -21,7 +21,7 @@ const city = (name: string): SaveRequest => saveRequest('City', { name }) as Sav
 t.test('concurrent saves are grouped and each gets its own answer', async t => {
   t.testdir()
   const client = await start(t)
-  const results = await Promise.all(Array.from({ length: 50 }, (_, i) => client.save(city(`City ${i}`))))
+  const results = await Promise.all(Array.from({ length: 50 }, (_, i) => client.write(city(`City ${i}`))))
   t.same(
     results.map(result => result.entities[0]!.rowId),
     [...results.keys()],
@@ -32,7 +32,7 @@ t.test('concurrent saves are grouped and each gets its own answer', async t => {
   const environment = openEnvironment({ path: t.testdirName, mapSizeBytes: 2 ** 30 })
   t.equal([...environment.rows.getKeys()].length, 50)
   t.ok([...environment.changes.getKeys()].length < 50, 'fewer commits than requests')
-  t.match(await client.delete({ kind: 'delete', dataClass: 'City', rowIds: Uint32Array.of(3), atomic: false }), {
+  t.match(await client.write({ kind: 'delete', dataClass: 'City', rowIds: Uint32Array.of(3), atomic: false }), {
     deleted: 1,
   })
   await client.close()
@@ -44,8 +44,8 @@ t.test('concurrent saves are grouped and each gets its own answer', async t => {
 t.test('an error crosses the thread with its code and status', async t => {
   t.testdir()
   const client = await start(t)
-  await t.rejects(client.save({ ...city('x'), body: Buffer.from('{') }), { name: 'ENGINE.BAD_JSON', httpStatus: 400 })
-  const { entities } = await client.save(saveRequest('Company', { name: 'A' }) as SaveRequest)
+  await t.rejects(client.write({ ...city('x'), body: Buffer.from('{') }), { name: 'ENGINE.BAD_JSON', httpStatus: 400 })
+  const { entities } = await client.write(saveRequest('Company', { name: 'A' }) as SaveRequest)
   t.match(entities[0]!.failure, { status: { status: 4 }, error: { entries: [{ errCode: 1591 }, { errCode: 1534 }] } })
 })
 
@@ -53,29 +53,29 @@ t.test('a body that is a part of a larger buffer arrives alone and stays as it i
   t.testdir()
   const client = await start(t)
   const pool = Buffer.from('xxxx{"name":"Oslo"}yyyy')
-  await client.save({ ...city(''), body: pool.subarray(4, -4) })
+  await client.write({ ...city(''), body: pool.subarray(4, -4) })
   t.equal(pool.toString(), 'xxxx{"name":"Oslo"}yyyy')
 })
 
 t.test('more requests or bytes than may wait are refused with 503 and Retry-After', async t => {
   t.testdir()
   const client = await start(t, { maxWaiting: 2, maxWaitingBytes: 100 })
-  const first = [client.save(city('a')), client.save(city('b'))]
-  await t.rejects(client.save(city('c')), { name: 'WRITER.BUSY', httpStatus: 503, retryAfterSeconds: 1 })
+  const first = [client.write(city('a')), client.write(city('b'))]
+  await t.rejects(client.write(city('c')), { name: 'WRITER.BUSY', httpStatus: 503, retryAfterSeconds: 1 })
   await Promise.all(first)
-  const large = client.save(city('x'.repeat(200)))
-  await t.rejects(client.save(city('d')), { name: 'WRITER.BUSY' })
+  const large = client.write(city('x'.repeat(200)))
+  await t.rejects(client.write(city('d')), { name: 'WRITER.BUSY' })
   t.ok((await large).entities[0]!.row, 'a single large one is taken')
-  await client.save(city('d'))
+  await client.write(city('d'))
 })
 
 t.test('close finishes what waits and refuses what comes later', async t => {
   t.testdir()
   const client = await start(t)
-  const pending = client.save(city('Oslo'))
+  const pending = client.write(city('Oslo'))
   const closed = client.close()
   t.notOk(client.isRunning)
-  await t.rejects(client.save(city('Rome')), { name: 'WRITER.CLOSED', httpStatus: 503 })
+  await t.rejects(client.write(city('Rome')), { name: 'WRITER.CLOSED', httpStatus: 503 })
   t.ok((await pending).entities[0]!.row)
   await closed
 })
@@ -84,10 +84,10 @@ t.test('a second writer for the same store is refused, and a later one is not', 
   t.testdir()
   const client = await start(t)
   await t.rejects(start(t), { message: /in use by process/ })
-  await client.save(city('Oslo'))
+  await client.write(city('Oslo'))
   await client.close()
   const next = await start(t)
-  t.equal((await next.save(city('oslo'))).entities[0]!.failure?.error.httpStatus, 409)
+  t.equal((await next.write(city('oslo'))).entities[0]!.failure?.error.httpStatus, 409)
 })
 
 t.test('a wrong model is refused with all its problems', async t => {
@@ -101,21 +101,21 @@ t.test('a wrong model is refused with all its problems', async t => {
 t.test('a thread that dies is replaced; pending saves are told that their outcome is unknown', async t => {
   t.testdir()
   const client = await start(t, { onInternalError: () => {} })
-  await client.save(city('Oslo'))
+  await client.write(city('Oslo'))
   // Parsing them takes longer than it takes to stop the thread.
   const many = Array.from({ length: 20_000 }, (_, i) => ({ name: `Rome ${i}` }))
-  const pending = client.save(saveRequest('City', many) as SaveRequest)
+  const pending = client.write(saveRequest('City', many) as SaveRequest)
   const { worker } = client as unknown as { worker: { terminate(): Promise<number> } }
   // After the client has handed it over.
   await new Promise(resolve => setImmediate(resolve))
   await Promise.all([worker.terminate(), t.rejects(pending, { name: 'WRITER.OUTCOME_UNKNOWN', httpStatus: 500 })])
   t.notOk(client.isRunning)
-  await t.rejects(client.save(city('Bern')), { name: 'WRITER.RESTARTING', httpStatus: 503 })
+  await t.rejects(client.write(city('Bern')), { name: 'WRITER.RESTARTING', httpStatus: 503 })
   while (!client.isRunning) await new Promise(resolve => setImmediate(resolve))
   t.equal(
-    (await client.save(city('OSLO'))).entities[0]!.failure?.error.httpStatus,
+    (await client.write(city('OSLO'))).entities[0]!.failure?.error.httpStatus,
     409,
     'acknowledged writes are there',
   )
-  t.ok((await client.save(city('Bern'))).entities[0]!.row)
+  t.ok((await client.write(city('Bern'))).entities[0]!.row)
 })
