@@ -48,7 +48,10 @@ export function columnsAt({ properties }: Pick<StorageAttribute, 'properties'>, 
 }
 
 /** Value of an attribute, or of a column over a property, in a row that has these values. */
-export function valueAmong(values: ReadonlyMap<unknown, Value>, attribute: StorageAttribute): Value {
+export function valueAmong(
+  values: { get(attribute: StorageAttribute): Value | undefined },
+  attribute: StorageAttribute,
+): Value {
   const { source } = attribute
   return source ? (heldValue(source, values.get(source.object) ?? null) as Value) : (values.get(attribute) ?? null)
 }

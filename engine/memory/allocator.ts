@@ -81,6 +81,7 @@ const SMALL_BYTES = 512
 
 /** Multiples of 8 up to 512, then of a 32nd of the power of two below. */
 export function sizeClass(bytes: number): number {
-  const step = bytes <= SMALL_BYTES ? 8 : 2 ** (26 - Math.clz32(bytes - 1))
+  if (bytes <= SMALL_BYTES) return (bytes + 7) & ~7
+  const step = 1 << (26 - Math.clz32(bytes - 1))
   return Math.ceil(bytes / step) * step
 }

@@ -1,19 +1,26 @@
 import type { RowAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import { FIXED_HEADER_BYTES, headerBytes, NO_ROW, type RowLayout } from './row-layout.ts'
+import type { RowView } from './row-view.ts'
 import { encodeValue } from './wire-value.ts'
 
-/** Everything a row is made of. */
-export interface RowContent {
-  key: string
+/** Of storage attributes; for N→1 relations the key of the related entity. */
+export type RowValues = Pick<ReadonlyMap<RowAttribute, Value>, 'get'>
+
+/** What a change gives a row. What `values` does not have stays. */
+export interface RowChange {
   stamp: number
   globalStamp: number
   /** ISO 8601 with milliseconds. */
   timestamp: string
-  /** Storage attributes; for N→1 relations the key of the related entity. What is missing is null. */
-  values: ReadonlyMap<RowAttribute, Value>
+  values: RowValues
   /** Row ids of related entities, in the order of `layout.references`. */
   references: readonly (number | undefined)[]
+}
+
+/** Everything a row is made of. What `values` does not have is null. */
+export interface RowContent extends RowChange {
+  key: string
 }
 
 /** Rows are written one behind the other into memory like this; lmdb-js has to ask for the address of each memory it meets. */
@@ -23,9 +30,9 @@ let used = 0
 
 /** The bytes of a row, as {@link RowLayout} describes them. They share memory with other rows: a buffer cannot be transferred. */
 export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
-  const { slots, names, references, wire } = layout
+  const { slots, names, wire } = layout
   // Text is collected first and encoded once: one encode call of a row costs less than one for each slot.
-  let text = `"__KEY":${JSON.stringify(content.key)},"__TIMESTAMP":"${content.timestamp}","__STAMP":${content.stamp}`
+  let text = headText(content.key, content)
   const ends: number[] = []
   for (let slot = 0; slot < slots.length; slot++) {
     const attribute = slots[slot]!
@@ -36,12 +43,7 @@ export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
   const header = headerBytes(layout)
   const row = reserve(header + 3 * text.length)
   const length = row.write(text, header, 'utf8')
-  row.writeUInt16LE(layout.version, 0)
-  row.writeUInt16LE(slots.length, 2)
-  row.writeUInt32LE(content.stamp, 4)
-  row.writeDoubleLE(content.globalStamp, 8)
-  let at = FIXED_HEADER_BYTES
-  for (let i = 0; i < references.length; i++, at += 4) row.writeUInt32LE(content.references[i] ?? NO_ROW, at)
+  let at = writeHeader(row, layout, content)
   const isPlain = length === text.length
   for (let slot = 0, bytes = 0; slot < ends.length; slot++, at += 4) {
     bytes = isPlain ? ends[slot]! : bytes + Buffer.byteLength(text.slice(ends[slot - 1] ?? 0, ends[slot]))
@@ -49,6 +51,52 @@ export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
   }
   used += header + length
   return row.subarray(0, header + length)
+}
+
+/** The bytes of `old` after a change. What stays is copied as it stands there. */
+export function changeRow(old: RowView, change: RowChange): Uint8Array {
+  const { slots, names, wire } = old.layout
+  const { key } = old
+  const head = headText(key, change)
+  let textLength = head.length
+  const texts = slots.map((attribute, slot) => {
+    let value = change.values.get(attribute)
+    if (value === undefined) {
+      // The address of an image has the stamp of its entity in it. Of its value only whether there is one matters.
+      if (attribute.kind !== 'storage' || attribute.type !== 'image') return undefined
+      value = old.value(attribute)
+    }
+    const text = names[slot]! + encodeValue(attribute, value, { key, stamp: change.stamp }, wire)
+    textLength += text.length
+    return text
+  })
+  const header = headerBytes(old.layout)
+  const row = reserve(header + 3 * textLength + old.length)
+  let at = writeHeader(row, old.layout, change)
+  let end = header + row.write(head, header, 'utf8')
+  for (let slot = 0; slot < slots.length; slot++, at += 4) {
+    row.writeUInt32LE(end - header, at)
+    const text = texts[slot]
+    if (text === undefined) end += old.buffer.copy(row, end, old.slotStart(slot), old.slotStart(slot + 1))
+    else end += row.write(text, end, 'utf8')
+  }
+  row.writeUInt32LE(end - header, at)
+  used += end
+  return row.subarray(0, end)
+}
+
+const headText = (key: string, { timestamp, stamp }: RowChange): string =>
+  `"__KEY":${JSON.stringify(key)},"__TIMESTAMP":"${timestamp}","__STAMP":${stamp}`
+
+/** @returns where the offsets of the slots come */
+function writeHeader(row: Buffer, { version, slots, references }: RowLayout, change: RowChange): number {
+  row.writeUInt16LE(version, 0)
+  row.writeUInt16LE(slots.length, 2)
+  row.writeUInt32LE(change.stamp, 4)
+  row.writeDoubleLE(change.globalStamp, 8)
+  let at = FIXED_HEADER_BYTES
+  for (let i = 0; i < references.length; i++, at += 4) row.writeUInt32LE(change.references[i] ?? NO_ROW, at)
+  return at
 }
 
 /** So many bytes of the slab that nothing uses yet. */

@@ -109,6 +109,12 @@ export function addPostings(table: Table, prefix: Buffer, rowIds: readonly numbe
   putChunk(table, key, below, count)
 }
 
+/** Puts the first row of a value that has none. */
+export function putFirstPosting(table: Table, prefix: Buffer, rowId: number): void {
+  scratchWords[1] = rowId
+  putChunk(table, postingKey(prefix, NO_ROW), 0, 1)
+}
+
 /** Takes a row from those of a value. */
 export function removePosting(table: Table, prefix: Buffer, rowId: number): void {
   const key = chunkKey(table, prefix, rowId)

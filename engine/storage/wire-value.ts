@@ -52,7 +52,7 @@ export function encodeValue(
 export function encodePlain({ type, simpleDate }: ValueAttribute, value: Value, wire: WireOptions): string {
   if (type === 'date' && value !== null) return `"${formatDate(value as number, simpleDate, wire)}"`
   // A bigint is a JSON number here; JSON.stringify would refuse it.
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+  return typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
 
 /** The value again, from the JSON text in a row; of an image or a blob true when there is one. */
@@ -78,12 +78,40 @@ export function decodeValue(attribute: RowAttribute, json: string, wire: WireOpt
 
 /** `2020-01-31T15:23:00.000Z`; of a date-only attribute `2020-01-31`, or `31!1!2020` in the older form. */
 export function formatDate(ms: number, simpleDate: boolean, wire: WireOptions): string {
-  const iso = new Date(ms).toISOString()
+  if (simpleDate && wire.dateOnlyFormat === 'iso' && ms >= YEAR_1000 && ms < YEAR_10000) return formatDay(ms)
+  const iso =
+    ms % DAY_MS === 0 && ms >= YEAR_1000 && ms < YEAR_10000
+      ? `${formatDay(ms)}T00:00:00.000Z`
+      : new Date(ms).toISOString()
   if (!simpleDate) return iso
   const date = iso.slice(0, iso.indexOf('T'))
   if (wire.dateOnlyFormat === 'iso') return date
   const [, year, month, day] = DATE.exec(date)!
   return `${Number(day)}!${Number(month)}!${Number(year)}`
+}
+
+const DAY_MS = 86_400_000
+const YEAR_1000 = Date.UTC(1000, 0)
+const YEAR_10000 = Date.UTC(10_000, 0)
+const TWO_DIGITS = Array.from({ length: 32 }, (_, number) => String(number).padStart(2, '0'))
+
+/**
+ * `2020-01-31` of a time in the years 1000 … 9999: a fifth of the time of `toISOString`. Years begin in March here, so that a
+ * leap day is the last of its year, and the months before are 30.6 days long on average.
+ */
+function formatDay(ms: number): string {
+  const days = Math.floor(ms / DAY_MS) + 719_468
+  const era = Math.floor(days / 146_097)
+  const dayOfEra = days - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
+  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  const year = yearOfEra + era * 400 + (month < 3 ? 1 : 0)
+  return `${year}-${TWO_DIGITS[month]}-${TWO_DIGITS[day]}`
 }
 
 /** Milliseconds of a date that {@link formatDate} wrote. */

@@ -2,7 +2,7 @@ import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
 import { BinaryValue } from '../catalog/value.ts'
 import type { ProtocolError } from '../errors.ts'
 import { isJsonObject } from './parse-body.ts'
-import type { SaveContext } from './save-entity.ts'
+import type { SaveContext } from './entity-change.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
 type AttachContext = Pick<SaveContext, 'transaction' | 'uploads' | 'received'>

@@ -203,19 +203,18 @@ function unlink(
   timestamp: string,
   hooked: HookedDeletion | undefined,
 ): void {
-  const old = transaction.entity(transaction.row(dataClass, rowId)!, rowId)
-  const values = new Map<RowAttribute, Value>(old.values)
-  const references = [...old.references]
-  values.set(relation.foreignKey, null)
+  const row = transaction.row(dataClass, rowId)!
+  const values = new Map<RowAttribute, Value>([[relation.foreignKey, null]])
+  const references = row.layout.references.map((_, index) => row.reference(index))
   // Several relations can share a foreign key.
-  transaction.layout(dataClass).references.forEach((other, i) => {
+  row.layout.references.forEach((other, i) => {
     if (other.foreignKey !== relation.foreignKey) return
     values.set(other, null)
     references[i] = undefined
   })
   const made = hooked?.rows.find(each => each.rowId === rowId && each.dataClass === dataClass.name)?.values
   for (const [attribute, value] of calculatedValues(dataClass, made ?? {})) values.set(attribute, value)
-  transaction.update(dataClass, { rowId, stamp: old.stamp + 1, values, references }, old, timestamp)
+  transaction.update(dataClass, { rowId, row }, { stamp: row.stamp + 1, values, references }, timestamp)
 }
 
 /** Whether code has seen all of the rows that it wants to see, as they are now. */

@@ -18,7 +18,8 @@ import type {
   UploadsRequest,
   WriteResult,
 } from './requests.ts'
-import { type SaveContext, saveEntity } from './save-entity.ts'
+import type { SaveContext } from './entity-change.ts'
+import { saveEntity } from './save-entity.ts'
 import { WriteErrors } from './write-errors.ts'
 import type { WriteTransaction } from './write-transaction.ts'
 

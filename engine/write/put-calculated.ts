@@ -14,9 +14,9 @@ export function putCalculated(
 ): void {
   const row = transaction.row(dataClass, rowId)
   if (row?.stamp !== seen) return
-  const old = transaction.entity(row, rowId)
-  const changed = new Map<RowAttribute, Value>([...old.values, ...calculatedValues(dataClass, values)])
-  transaction.update(dataClass, { ...old, values: changed }, old, row.timestamp)
+  const changed = new Map<RowAttribute, Value>(calculatedValues(dataClass, values))
+  const references = row.layout.references.map((_, index) => row.reference(index))
+  transaction.update(dataClass, { rowId, row }, { stamp: row.stamp, values: changed, references }, row.timestamp)
 }
 
 /** Values of stored attributes from the JSON of code. @throws {ProtocolError} when one does not fit */

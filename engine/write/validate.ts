@@ -4,6 +4,16 @@ import type { Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../errors.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
+/** Whether there is a value, or none, that the model has something against. */
+export const hasLimits = (attribute: StorageAttribute): boolean =>
+  attribute.mandatory ||
+  attribute.unique ||
+  attribute.minValue !== undefined ||
+  attribute.maxValue !== undefined ||
+  attribute.minLength !== undefined ||
+  attribute.maxLength !== undefined ||
+  attribute.pattern !== undefined
+
 /** What the model's limits have against a value of `attribute`: nothing, or an error for each. */
 export function violations(attribute: StorageAttribute, value: Value): ProtocolError[] {
   if (value === null) return attribute.mandatory ? [WriteErrors.MANDATORY(attribute.name)] : []

@@ -1,10 +1,5 @@
 import { ABORT } from 'lmdb'
-import {
-  isBinary,
-  type RelatedEntityAttribute,
-  type RowAttribute,
-  type StorageAttribute,
-} from '../catalog/attribute.ts'
+import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { BinaryTable } from '../binary/binary-table.ts'
 import { readUpload, type Upload, type UploadChange } from '../binary/upload-table.ts'
@@ -13,11 +8,11 @@ import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
 import { type Change, changeRecords, DELETED, INSERTED, UPDATED } from '../storage/change-log.ts'
 import { fingerprintsKey } from '../storage/calculated.ts'
-import { encodeRow } from '../storage/encode-row.ts'
+import { changeRow, encodeRow, type RowValues } from '../storage/encode-row.ts'
 import { decodeBinary } from '../storage/encode-binary.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
 import { attributeRange, binaryKey, changeKey, indexPrefix, isCut, postingKey, rowKey } from '../storage/keys.ts'
-import { addPostings, firstPosting, postings, removePosting } from '../storage/postings.ts'
+import { addPostings, firstPosting, postings, putFirstPosting, removePosting } from '../storage/postings.ts'
 import { NO_ROW, type RowLayout } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
 import { LmdbIndex } from '../storage/secondary-index.ts'
@@ -31,13 +26,23 @@ import {
 import { formatDate } from '../storage/wire-value.ts'
 import { fold } from '../text/fold.ts'
 import type { RecordChange } from './requests.ts'
+import { hasLimits } from './validate.ts'
 
-/** An entity in memory. */
-export interface Entity {
+/** An entity as it is in the store. */
+export interface StoredEntity {
   readonly rowId: number
+  /** With bytes of its own. */
+  readonly row: RowView
+}
+
+/** What an entity gets. */
+export interface EntityContent {
   readonly stamp: number
-  /** Of storage attributes, and for N→1 relations the key of the related entity; `true` for an image or a blob. */
-  readonly values: ReadonlyMap<RowAttribute, Value>
+  /**
+   * Of storage attributes, and for N→1 relations the key of the related entity. What is not among them stays as it is
+   * stored, and is null in a new entity.
+   */
+  readonly values: RowValues
   /** Row ids of related entities, in the order of the layout's references. */
   readonly references: readonly (number | undefined)[]
 }
@@ -57,11 +62,11 @@ const REMEMBERED_TARGETS = 50_000
 /** What the writer knows of one dataclass. */
 interface Table {
   readonly layout: RowLayout
-  readonly stored: readonly StorageAttribute[]
+  readonly limited: readonly StorageAttribute[]
   readonly indexed: readonly StorageAttribute[]
   readonly autoFilled: readonly StorageAttribute[]
-  /** Key text → entity; forgotten when something is undone. */
-  readonly targets: Map<string, RelatedEntity>
+  /** Key → entity; forgotten when something is undone. */
+  readonly targets: Map<Value, RelatedEntity>
 }
 
 /**
@@ -73,8 +78,8 @@ export class WriteTransaction {
   private globalStamp = 0
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
-  /** Rows for the indexes of attributes that are not unique, by the prefix of their keys. */
-  private readonly pending = new Map<string, { prefix: Buffer; rowIds: number[] }>()
+  /** Rows for the indexes of attributes that are not unique, by the prefix of their keys, a byte in each character. */
+  private readonly pending = new Map<string, number[]>()
   /** How many there are; undefined when not known. */
   private changeRecords: number | undefined
   /** Upper bound of the index keys of a unique attribute: what is above it needs no search. */
@@ -161,8 +166,9 @@ export class WriteTransaction {
     return this.table(dataClass).layout
   }
 
-  stored(dataClass: DataClass): readonly StorageAttribute[] {
-    return this.table(dataClass).stored
+  /** Those that {@link hasLimits}. */
+  limited(dataClass: DataClass): readonly StorageAttribute[] {
+    return this.table(dataClass).limited
   }
 
   autoFilled(dataClass: DataClass): readonly StorageAttribute[] {
@@ -191,16 +197,6 @@ export class WriteTransaction {
     return bytes && new RowView(this.layout(dataClass), bytes.slice())
   }
 
-  entity(row: RowView, rowId: number): Entity {
-    const { slots, references } = row.layout
-    return {
-      rowId,
-      stamp: row.stamp,
-      values: new Map(slots.map(attribute => [attribute, row.value(attribute)])),
-      references: references.map((_, index) => row.reference(index)),
-    }
-  }
-
   /** Row that holds `value` (by fold) in a unique attribute, or undefined. */
   holder(attribute: StorageAttribute, value: Value): number | undefined {
     const prefix = indexPrefix(attribute, value)
@@ -223,13 +219,13 @@ export class WriteTransaction {
   /** The entity that a link by `key` leads to, or undefined. */
   related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     const { targets } = this.table(dataClass)
-    const known = targets.get(String(key))
+    const known = targets.get(key)
     if (known) return known
     const rowId = this.findKey(dataClass, key)
     if (rowId === undefined) return undefined
     const found = { rowId, key: this.row(dataClass, rowId)!.value(dataClass.key) }
     if (targets.size >= REMEMBERED_TARGETS) targets.clear()
-    targets.set(String(key), found)
+    targets.set(key, found)
     return found
   }
 
@@ -244,23 +240,32 @@ export class WriteTransaction {
   }
 
   /** Puts a new entity. @returns its row */
-  insert(dataClass: DataClass, entity: Entity, timestamp: string): Uint8Array {
+  insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array {
     for (const attribute of this.table(dataClass).indexed)
-      this.putIndex(attribute, valueAmong(entity.values, attribute), entity.rowId)
+      this.putIndex(attribute, valueAmong(content.values, attribute), rowId)
     this.state(dataClass).rowCount++
-    return this.putRow(dataClass, entity, timestamp, INSERTED)
+    const key = this.keyText(dataClass, content.values.get(dataClass.key) ?? '')
+    const { stamp, values, references } = content
+    const globalStamp = ++this.globalStamp
+    const row = encodeRow(this.layout(dataClass), { key, stamp, globalStamp, timestamp, values, references })
+    return this.putRow(dataClass, rowId, row, INSERTED)
   }
 
-  /** Puts `entity` in the place of `old`, which has the same row id. @returns its row */
-  update(dataClass: DataClass, entity: Entity, old: Entity, timestamp: string): Uint8Array {
-    const { rowId } = entity
+  /** Changes an entity. @returns its row */
+  update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array {
+    const { rowId, row } = old
     for (const attribute of this.table(dataClass).indexed) {
-      const [before, after] = [valueAmong(old.values, attribute), valueAmong(entity.values, attribute)]
+      if (content.values.get(attribute.source?.object ?? attribute) === undefined) continue
+      const before = row.value(attribute) as Value
+      const after = valueAmong(content.values, attribute)
       if (before === after) continue
       this.removePosting(indexPrefix(attribute, before), rowId)
       this.putIndex(attribute, after, rowId)
     }
-    return this.putRow(dataClass, entity, timestamp, UPDATED)
+    const { stamp, values, references } = content
+    const globalStamp = ++this.globalStamp
+    const changed = changeRow(row, { stamp, globalStamp, timestamp, values, references })
+    return this.putRow(dataClass, rowId, changed, UPDATED)
   }
 
   /** Removes a row that exists, with all that belongs to it. What refers to it is the caller's business. */
@@ -309,19 +314,6 @@ export class WriteTransaction {
     else records.putSync(key, value)
   }
 
-  /** Bytes of the row of an entity as it would be. */
-  encode(dataClass: DataClass, entity: Entity, timestamp: string, globalStamp = this.globalStamp): Uint8Array {
-    const { key } = dataClass
-    return encodeRow(this.layout(dataClass), {
-      key: this.keyText(dataClass, entity.values.get(key) ?? ''),
-      stamp: entity.stamp,
-      globalStamp,
-      timestamp,
-      values: entity.values,
-      references: entity.references,
-    })
-  }
-
   /** `__KEY` for a key. */
   keyText(dataClass: DataClass, key: Value): string {
     const { type, simpleDate } = dataClass.key
@@ -330,30 +322,29 @@ export class WriteTransaction {
       : String(key)
   }
 
-  private putRow(dataClass: DataClass, entity: Entity, timestamp: string, operation: number): Uint8Array {
-    const row = this.encode(dataClass, entity, timestamp, ++this.globalStamp)
-    this.environment.rows.putSync(rowKey(dataClass.tableNumber, entity.rowId), row as Buffer)
-    this.changes.push({ tableNumber: dataClass.tableNumber, rowId: entity.rowId, operation, row })
+  private putRow(dataClass: DataClass, rowId: number, row: Uint8Array, operation: number): Uint8Array {
+    const { tableNumber } = dataClass
+    this.environment.rows.putSync(rowKey(tableNumber, rowId), row as Buffer)
+    this.changes.push({ tableNumber, rowId, operation, row })
     return row
   }
 
   private putIndex(attribute: StorageAttribute, value: Value, rowId: number): void {
     const prefix = indexPrefix(attribute, value)
     if (!attribute.unique) {
-      this.addPosting(prefix, rowId)
+      const name = prefix.toString('latin1')
+      const rowIds = this.pending.get(name)
+      if (rowIds) rowIds.push(rowId)
+      else this.pending.set(name, [rowId])
       return
     }
     // Later elements look for it.
-    addPostings(this.environment.index, prefix, [rowId])
     const highest = this.highest.get(attribute)
-    if (highest && prefix.compare(highest) > 0) this.highest.set(attribute, postingKey(prefix, NO_ROW))
-  }
-
-  private addPosting(prefix: Buffer, rowId: number): void {
-    const name = prefix.toString('latin1')
-    const pending = this.pending.get(name)
-    if (pending) pending.rowIds.push(rowId)
-    else this.pending.set(name, { prefix, rowIds: [rowId] })
+    if (!highest || prefix.compare(highest) <= 0) addPostings(this.environment.index, prefix, [rowId])
+    else {
+      putFirstPosting(this.environment.index, prefix, rowId)
+      this.highest.set(attribute, postingKey(prefix, NO_ROW))
+    }
   }
 
   private removePosting(prefix: Buffer, rowId: number): void {
@@ -361,9 +352,11 @@ export class WriteTransaction {
     removePosting(this.environment.index, prefix, rowId)
   }
 
-  /** Puts the rows that have been added to indexes, those of one value together. */
+  /** Puts the rows that have been added to indexes, those of one value together, and neighbours behind each other. */
   private putPending(): void {
-    for (const { prefix, rowIds } of this.pending.values()) addPostings(this.environment.index, prefix, rowIds)
+    for (const name of [...this.pending.keys()].sort()) {
+      addPostings(this.environment.index, Buffer.from(name, 'latin1'), this.pending.get(name)!)
+    }
     this.pending.clear()
   }
 
@@ -414,7 +407,7 @@ export class WriteTransaction {
       const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
       table = {
         layout: this.layouts.get(dataClass)!,
-        stored,
+        limited: stored.filter(hasLimits),
         indexed: indexesOf(dataClass),
         autoFilled: stored.filter(attribute => attribute.autoFill !== undefined),
         targets: new Map(),

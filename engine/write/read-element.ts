@@ -1,0 +1,144 @@
+import { type AliasAttribute, type Attribute, isBinary } from '../catalog/attribute.ts'
+import { ProtocolError } from '../errors.ts'
+import { attachUpload, uploadId } from './attach-upload.ts'
+import { convertKey, convertValue } from './convert.ts'
+import { type EntityChange, notPermitted, sameValue } from './entity-change.ts'
+import { isJsonObject } from './parse-body.ts'
+import type { HookedElement } from './requests.ts'
+import { describe, WriteErrors } from './write-errors.ts'
+
+/**
+ * Reads what was sent for one entity, and what code has made of it, into its change.
+ * Source: base specification 4.4; protocol notes 5.1 and 5.2.
+ */
+export function readElement(
+  change: EntityChange,
+  element: Record<string, unknown>,
+  hooked: HookedElement | undefined,
+): void {
+  for (const name of Object.keys(element)) {
+    if (name.startsWith('__') || hooked?.unchanged.includes(name)) continue
+    const attribute = find(change, name)
+    if (attribute) readAttribute(change, attribute, element[name])
+    else change.problems.push(unknownAttribute(change, name))
+  }
+  if (!hooked) return
+  const { attributesByName } = change.context.dataClass
+  for (const [name, json] of Object.entries(hooked.values))
+    make(change, attributesByName.get(name), json, hooked.assigned?.includes(name) ?? false)
+}
+
+export const own = (object: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(object, name) ? object[name] : undefined
+
+/** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined when there is none. */
+export function linkedKey(json: unknown): unknown {
+  if (!isJsonObject(json)) return json
+  const deferred = own(json, '__deferred')
+  return isJsonObject(deferred) ? own(deferred, '__KEY') : own(json, '__KEY')
+}
+
+/** An image, a blob or a relation as it was read, sent back with the whole entity. */
+const isDeferred = (json: unknown): boolean => isJsonObject(json) && Object.hasOwn(json, '__deferred')
+
+/**
+ * The attribute that a client names. Where it may create entities that it cannot read, it may name what it may give a
+ * value to, but for values of which a refusal would tell that others have them.
+ */
+function find(change: EntityChange, name: string): Attribute | undefined {
+  const { dataClass, view } = change.context
+  if (change.old || view.shows(dataClass)) return view.attribute(dataClass, name)
+  const attribute = dataClass.attributesByName.get(name)
+  if (attribute?.kind !== 'storage' || attribute.unique || !view.includes(attribute)) return undefined
+  return change.mayChange(attribute) ? attribute : undefined
+}
+
+function unknownAttribute({ context: { dataClass, view } }: EntityChange, name: string): ProtocolError {
+  return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, view.suggestAttribute(dataClass, name))
+}
+
+/** Reads what was sent for one attribute. */
+function readAttribute(change: EntityChange, attribute: Attribute, json: unknown): void {
+  switch (attribute.kind) {
+    case 'storage': {
+      if (isBinary(attribute.type) && isDeferred(json)) return
+      // Its code has been given the value.
+      if (attribute.calculation?.settable && change.mayChange(attribute)) return
+      const { context } = change
+      const upload = uploadId(attribute, json)
+      const value =
+        upload === undefined ? convertValue(attribute, json, context.trusted) : attachUpload(context, attribute, upload)
+      if (value instanceof ProtocolError) change.reject(attribute, value)
+      else change.change(attribute, value)
+      return
+    }
+    case 'relatedEntity': {
+      const { name, target, foreignKey } = attribute
+      const link = linkedKey(json)
+      const key = link === undefined ? undefined : convertKey(target, link)
+      if (key === undefined || key instanceof ProtocolError) {
+        const problem = WriteErrors.WRONG_TYPE(
+          name,
+          describe(link ?? json),
+          `{"__KEY":…} of an entity of ${target.name}`,
+        )
+        change.reject(foreignKey, problem)
+      } else change.sentRelations = [...change.sentRelations, { relation: attribute, key }]
+      return
+    }
+    case 'relatedEntities':
+      return
+    case 'alias':
+      readAlias(change, attribute, json)
+      return
+    case 'calculated':
+      if (json === null || isDeferred(json)) return
+      if (!attribute.calculation?.settable)
+        change.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
+      else if (!change.mayChange(attribute)) change.problems.push(notPermitted(attribute))
+  }
+}
+
+/** Writing an alias of an own attribute writes that one. */
+function readAlias(change: EntityChange, alias: AliasAttribute, json: unknown): void {
+  const { target, relations, name, path } = alias
+  if ((target.kind === 'storage' || target.kind === 'calculated') && relations.length === 0) {
+    if (change.mayChange(alias)) readAttribute(change, target, json)
+    else if (!isStored(change, target, json)) change.problems.push(notPermitted(alias))
+  } else if (!isUnchangedAlias(change, alias, json)) {
+    change.problems.push(WriteErrors.NOT_MODIFIABLE(name, `it is an alias, change ${path.join('.')}`))
+  }
+}
+
+function isStored(change: EntityChange, attribute: Attribute, json: unknown): boolean {
+  if (attribute.kind !== 'storage') return json === null
+  const value = convertValue(attribute, json, change.context.trusted)
+  return !(value instanceof ProtocolError) && sameValue(change.stored(attribute), value)
+}
+
+/** True for a value as it was read, when a client sends a whole entity back. */
+function isUnchangedAlias(change: EntityChange, { relations, target }: AliasAttribute, json: unknown): boolean {
+  if (isDeferred(json) || target.kind === 'relatedEntities' || relations.some(r => r.kind === 'relatedEntities'))
+    return true
+  if (target.kind !== 'storage') return json === null
+  let { row } = change
+  for (const relation of relations) {
+    const rowId = row?.reference(row.layout.referenceOf.get(relation)!)
+    row = rowId === undefined ? undefined : change.context.transaction.row(relation.target, rowId)
+  }
+  const sent = convertValue(target, json, false)
+  return !(sent instanceof ProtocolError) && sameValue(row?.value(target) ?? null, sent)
+}
+
+/** Takes a value that code has made. @param isGuarded with the rights of the caller */
+function make(change: EntityChange, attribute: Attribute | undefined, json: unknown, isGuarded: boolean): void {
+  if (attribute?.kind !== 'storage') throw new Error(`code can only set storage attributes, not ${attribute?.name}`)
+  change.sentRelations = change.sentRelations.filter(({ relation }) => relation.foreignKey !== attribute)
+  if (!isGuarded) change.setMade(attribute)
+  const value = convertValue(attribute, json, true)
+  if (value instanceof ProtocolError) change.reject(attribute, value)
+  else if (attribute === attribute.dataClass.key) change.change(attribute, value)
+  else if (sameValue(change.stored(attribute), value)) change.values.delete(attribute)
+  else if (!change.mayGive(attribute)) change.refuse(attribute)
+  else change.values.set(attribute, value)
+}
