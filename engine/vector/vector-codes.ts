@@ -27,7 +27,8 @@ export const codeCount = (dimension: number): number => Math.ceil(dimension / NU
 
 export const codesBytes = (dimension: number): number => CODES_HEADER_BYTES + codeCount(dimension)
 
-const isUsual = (length: number): boolean => length < MAX_LENGTH && length > 1 / MAX_LENGTH
+/** Whether products with others of such a length stay in the range of f32. */
+export const isUsual = (length: number): boolean => length < MAX_LENGTH && length > 1 / MAX_LENGTH
 
 /**
  * Writes the codes of a vector. One without a usual length has no bounded error.

@@ -105,7 +105,8 @@ function questionOf(random: Random, source: Source, rows: Rows): VectorQuestion 
   const vector = source.vector()
   const { embedding } = rows.get(random.integer(1, ROWS))!
   const score = referenceScore({ vector, metric, comparator, threshold: null }, embedding) ?? 0
-  const threshold = random.pick([beside(score, -1), score, score, beside(score, 1), Math.fround(score), 0])
+  const thresholds = [beside(score, -1), score, score, beside(score, 1), Math.fround(score), 0]
+  const threshold = random.pick(thresholds.filter(Number.isFinite))
   return { vector, metric, comparator, threshold }
 }
 

@@ -160,6 +160,8 @@ for (const transport of transports) {
       ['{"vector":[-0,-0,-0]}', ''],
       ['{"vector":[0,0,0],"threshold":null}', ''],
       ['{"vector":[0,0,0],"metric":"dot","threshold":-1}', '1,2,3,4,5,7'],
+      ['{"vector":[1e-44,0,0],"metric":"dot","threshold":8e-45}', '1,7'],
+      ['{"vector":[1e-44,0,0],"metric":"euclidean","threshold":0}', '1,2,3,4,5,7'],
       ['{"vector":[1e38,1e38,1e38],"metric":"dot","threshold":1e38}', '2,7'],
       ['{"vector":[1e38,0,0],"metric":"euclidean","threshold":1e308}', ''],
       ['{"vector":[1.0000000000000000000000000000001,0,0],"threshold":0.99}', '1'],

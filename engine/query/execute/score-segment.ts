@@ -1,7 +1,7 @@
 import { SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment, vectorStart } from '../../storage/snapshot.ts'
 import type { CodeScorer, Scored, VectorScorer } from '../../simd/segment-kernels.ts'
 import { lengthOf, scoreOf, type Similarity } from '../../vector/similarity.ts'
-import { codeQuestion } from '../../vector/vector-codes.ts'
+import { codeQuestion, isUsual } from '../../vector/vector-codes.ts'
 
 /**
  * Scores of those of the rows that have a vector, in their order: of each the least and the greatest that it can be. NaN:
@@ -24,7 +24,8 @@ export function segmentScorer(similarity: Similarity): SegmentScorer {
   const question = {
     metric,
     vector: isDirection ? vector.map(number => number / length) : vector,
-    scale: length,
+    // Beyond the range of f32 there are no bounds.
+    scale: isUsual(length) ? length : Number.NaN,
     tolerance: (vector.length / 8 + 20) * 2 ** -24,
   }
   const exact = new Float64Array(2 * SEGMENT_ROWS)
