@@ -1,28 +1,13 @@
 import type { DataClass } from './dataclass.ts'
+import type { ScalarType, StorageType } from './value-type.ts'
 
 /**
  * Attributes as the engine sees them: every name resolved to an object, checked once when the model is loaded.
  * Source: base specification, 2.3; protocol notes, 3.1.
  */
 
-export type ScalarType =
-  | 'bool'
-  | 'byte'
-  | 'word'
-  | 'long'
-  | 'long64'
-  | 'number'
-  | 'float'
-  | 'date'
-  | 'duration'
-  | 'string'
-  | 'uuid'
-export type StorageType = ScalarType | 'object' | 'vector' | 'image' | 'blob'
 export const METRICS = ['cosine', 'dot', 'euclidean'] as const
 export type Metric = (typeof METRICS)[number]
-/** What has a single value that compares, sorts and can be indexed. */
-export const isScalarType = (type: StorageType): type is ScalarType =>
-  type !== 'object' && type !== 'vector' && type !== 'image' && type !== 'blob'
 export type Scope = 'public' | 'private'
 
 interface AttributeBase {

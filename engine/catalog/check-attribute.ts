@@ -8,11 +8,11 @@ import {
   keyFamily,
   type RelatedEntitiesModel,
   type RelatedEntityModel,
-  SCALAR_TYPES,
   type StorageModel,
   TYPES_OF_AUTO_FILL,
   TYPES_OF_OPTION,
 } from './model-schema.ts'
+import { SCALAR_TYPES } from './value-type.ts'
 
 const SCALARS: ReadonlySet<string> = new Set(SCALAR_TYPES)
 

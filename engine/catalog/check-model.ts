@@ -5,10 +5,10 @@ import {
   type AttributeModel,
   type DataClassModel,
   type Model,
-  SCALAR_TYPES,
   SHALLOW_DATA_CLASS_SCHEMA,
   SHALLOW_MODEL_SCHEMA,
 } from './model-schema.ts'
+import { SCALAR_TYPES } from './value-type.ts'
 import { nameProblem } from './names.ts'
 import { shapeProblems, show } from './shape-problems.ts'
 import { suggestion } from '../suggestion.ts'

@@ -1,10 +1,5 @@
-import {
-  type Attribute,
-  isRelation,
-  type StorageAttribute,
-  type StorageType,
-  type ValueAttribute,
-} from './attribute.ts'
+import { type Attribute, isRelation, type StorageAttribute, type ValueAttribute } from './attribute.ts'
+import type { StorageType } from './value-type.ts'
 import type { DataClass } from './dataclass.ts'
 import type { View } from './view.ts'
 

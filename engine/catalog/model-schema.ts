@@ -1,16 +1,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { METRICS } from './attribute.ts'
+import { CALCULATED_TYPES, INTEGER_TYPES, NUMBER_TYPES, SCALAR_TYPES, STORAGE_TYPES } from './value-type.ts'
 
 /**
  * The model file: dataclasses and attributes under the names that the catalog shows for them.
  * Source: base specification, 2.2 and 2.3; protocol notes, 3.1.
  */
 
-const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
-const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float'] as const
-export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
-const CALCULATED_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
-const STORAGE_TYPES = [...CALCULATED_TYPES, 'vector'] as const
 /** A page of 4096 rows has to fit into the memory that a thread works in. */
 const MAX_DIMENSION = 8192
 

@@ -1,4 +1,5 @@
-import type { DeclaredProperty, JsonType, PropertySource, ScalarType, StorageAttribute } from './attribute.ts'
+import type { DeclaredProperty, JsonType, PropertySource, StorageAttribute } from './attribute.ts'
+import type { ScalarType } from './value-type.ts'
 import type { StorageModel } from './model-schema.ts'
 import { jsonTypeOf, propertyOf } from './property.ts'
 import type { Value } from './value.ts'

@@ -1,4 +1,4 @@
-import type { Member } from '../language/decorators.ts'
+import type { Member } from '../language/members.ts'
 import type { ClassDescriptor, ClassKind } from '../language/describe-classes.ts'
 import type { CallTarget } from './tasks.ts'
 

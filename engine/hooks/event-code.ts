@@ -1,4 +1,5 @@
-import type { EventKind, Member } from '../language/decorators.ts'
+import type { EventKind } from '../language/decorators.ts'
+import type { Member } from '../language/members.ts'
 
 /**
  * What code of an event returns to stop what is being done.

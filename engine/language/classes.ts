@@ -11,17 +11,7 @@ import type * as Declared from './tesser-classes.d.ts'
 export { ProtocolError } from '../errors.ts'
 export { OutgoingMessage } from '../functions/outgoing-message.ts'
 export { DataStore, ds, Session, Singleton } from './data-store.ts'
-export {
-  type CalculatedOptions,
-  calculated,
-  event,
-  type EventKind,
-  exposed,
-  type FunctionOptions,
-  onHTTPGet,
-  orderByOf,
-  queryOf,
-} from './decorators.ts'
+export * from './decorators.ts'
 
 export const DataClass: typeof Declared.DataClass = name => about(DataClassBase, 'dataClass', name) as never
 export const Entity: typeof Declared.Entity = name => about(EntityBase, 'entity', name) as never

@@ -1,4 +1,4 @@
-import { addMembers, membersOf } from './decorators.ts'
+import { addMembers, membersOf } from './members.ts'
 import { type AuthorClass, SUBJECT, subjectOf } from './describe-classes.ts'
 
 /**

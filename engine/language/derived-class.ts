@@ -1,5 +1,5 @@
 import { ofFunction } from '../permission/roles.ts'
-import { membersOf } from './decorators.ts'
+import { membersOf } from './members.ts'
 import { subjectOf } from './describe-classes.ts'
 import type { Language } from './language.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Member, membersOf } from './decorators.ts'
+import { type Member, membersOf } from './members.ts'
 
 /** What an author's class is about: a note on the base class that the factories of `classes.ts` make. */
 export const SUBJECT = Symbol('tesser.subject')

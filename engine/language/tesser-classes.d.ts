@@ -15,17 +15,7 @@ import type {
 // By star, because only then can `Model` and `Classes` be added to under the name of this module.
 export * from './author-types.ts'
 export { ProtocolError } from '../errors.ts'
-export {
-  type CalculatedOptions,
-  calculated,
-  event,
-  type EventKind,
-  exposed,
-  type FunctionOptions,
-  onHTTPGet,
-  orderByOf,
-  queryOf,
-} from './decorators.ts'
+export * from './decorators.ts'
 
 /** The datastore while a function runs: `ds.Employee.query(…)`. */
 export declare const ds: DataStoreOf

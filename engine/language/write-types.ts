@@ -1,4 +1,5 @@
-import type { AliasAttribute, Attribute, StorageType } from '../catalog/attribute.ts'
+import type { AliasAttribute, Attribute } from '../catalog/attribute.ts'
+import type { StorageType } from '../catalog/value-type.ts'
 import { isRelation } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 

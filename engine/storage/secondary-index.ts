@@ -1,4 +1,5 @@
-import type { StorageAttribute, StorageType } from '../catalog/attribute.ts'
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import { isScalarType } from '../catalog/value-type.ts'
 import type { Value } from '../catalog/value.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { fold } from '../text/fold.ts'
@@ -7,11 +8,8 @@ import { attributeRange, indexPrefix, isCut, prefixEnd, textIndexPrefix } from '
 import { estimatePostings, firstPosting, postingCount, postings, postingsInRange } from './postings.ts'
 import type { Bounds, IndexRange, SecondaryIndex } from './snapshot.ts'
 
-const UNINDEXED_TYPES: ReadonlySet<StorageType> = new Set(['object', 'vector', 'image', 'blob'])
-
 /** True when `index` of LMDB has an entry for every row of it. */
-export const hasIndex = (attribute: StorageAttribute): boolean =>
-  attribute.indexed && !UNINDEXED_TYPES.has(attribute.type)
+export const hasIndex = (attribute: StorageAttribute): boolean => attribute.indexed && isScalarType(attribute.type)
 
 interface KeyRange {
   start: Buffer

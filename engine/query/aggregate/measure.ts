@@ -2,9 +2,9 @@ import {
   isRelation,
   type RelatedEntityAttribute,
   type RelationAttribute,
-  type StorageType,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
+import type { StorageType } from '../../catalog/value-type.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../errors.ts'

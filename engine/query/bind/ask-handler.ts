@@ -1,4 +1,5 @@
-import { type CalculatedAttribute, isScalarType } from '../../catalog/attribute.ts'
+import type { CalculatedAttribute } from '../../catalog/attribute.ts'
+import { isScalarType } from '../../catalog/value-type.ts'
 import { codeOf, type QueryText } from '../calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import type { ComparisonValue } from './bind-comparison.ts'

@@ -1,12 +1,11 @@
 import {
   type CalculatedAttribute,
   isRelation,
-  isScalarType,
   type JsonType,
   type RelationAttribute,
-  type ScalarType,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
+import { isScalarType, type ScalarType } from '../../catalog/value-type.ts'
 import { codeOf } from '../calculated-code.ts'
 import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../query-errors.ts'

@@ -1,4 +1,5 @@
-import type { JsonType, ScalarType, ValueAttribute } from '../../catalog/attribute.ts'
+import type { JsonType, ValueAttribute } from '../../catalog/attribute.ts'
+import { INTEGER_TYPES, type ScalarType } from '../../catalog/value-type.ts'
 import { parseDate } from '../../catalog/date.ts'
 import { fold } from '../../text/fold.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
@@ -138,14 +139,14 @@ const NUMBER_INSIDE = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/
 const DECIMAL = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?\s*$/
 const TIME = /^\s*(-?)(\d{1,9}):([0-5]?\d)(?::([0-5]?\d(?:\.\d+)?))?\s*$/
 
-const INTEGER_TYPES: ReadonlySet<ScalarType> = new Set(['byte', 'word', 'long', 'long64'])
+const INTEGERS: ReadonlySet<ScalarType> = new Set(INTEGER_TYPES)
 /** A shorter decimal without an exponent is exact enough as a double to be told from every integer. */
 const MAX_SHORT_NUMBER = 15
 
 /** The number that a text is, or the first one in it: `v20` is 20. A fraction is kept, whatever the type. */
 function readNumber(source: string | number | boolean, type: ScalarType): number | bigint | Between | undefined {
   if (typeof source === 'boolean') return Number(source)
-  const isInteger = INTEGER_TYPES.has(type)
+  const isInteger = INTEGERS.has(type)
   if (typeof source === 'number') return isInteger ? canonical(source) : source
   const text = NUMBER.test(source) ? source : NUMBER_INSIDE.exec(source)?.[0]
   if (text === undefined) return undefined

@@ -1,5 +1,6 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
-import { isRelation, isScalarType, type RelationAttribute } from '../../catalog/attribute.ts'
+import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
+import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { visibleOf } from '../../storage/restricted-snapshot.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { StorageAttribute, StorageType } from '../../../../engine/catalog/attribute.ts'
+import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
+import type { StorageType } from '../../../../engine/catalog/value-type.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import {
   indexPrefix,
