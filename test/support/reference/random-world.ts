@@ -194,7 +194,8 @@ function freshKey(random: Random, world: World, spec: ClassSpec, attribute: Stor
   for (let attempt = 0; ; attempt++) {
     const key =
       attribute.type === 'long'
-        ? random.integer(-5, 200)
+        ? // None that the store may give to another entity of the same request.
+          random.integer(-5, attribute.autoFill ? 1_000_000_000 : 200)
         : attribute.type === 'uuid'
           ? uuid(random.integer(0, 5_000))
           : attempt === 0
