@@ -21,6 +21,14 @@ const STORAGES = [{ memoryBytes: '64 MiB' }, { memoryBytes: 0, cacheBytes: '4 Mi
 /** A row that is written, of which it is not known whether it has been; null: deleted. */
 type InFlight = Map<number, { after: Omit<Item, 'stamp'> | null; isAnswered: boolean }>
 
+/** A filter, and what it means. */
+interface Condition {
+  readonly filter: string
+  /** What stands for `:2`. */
+  readonly more?: readonly VectorQuestion[]
+  matches(key: number, row: Item): boolean
+}
+
 class Run {
   readonly server: VectorServer
   readonly rows = new Map<number, Item>()
@@ -115,7 +123,7 @@ class Run {
   /** As it comes, and exactly. */
   private async question(): Promise<string | undefined> {
     const question = this.randomQuestion()
-    const { filter, matches } = this.filter(question)
+    const { filter, more = [], matches } = this.filter(question)
     const all = inOrder(
       question,
       [...this.rows].filter(([key, row]) => matches(key, row)),
@@ -123,7 +131,7 @@ class Run {
     const $top = question.threshold === null ? 20 : 2_000
     const parameters = {
       $filter: filter,
-      $params: JSON.parse(paramsOf(question)),
+      $params: JSON.parse(paramsOf(question, ...more)),
       $orderby: `embedding ${question.metric === 'euclidean' ? 'asc' : 'desc'}, ID`,
       $top,
     }
@@ -280,21 +288,30 @@ class Run {
     // Zero, and what is too long and too short for an index.
     const scale = random.chance(0.9) ? 1 : random.pick([0, 2 ** 70, 2 ** -70])
     const vector = this.source.vector().map(number => Math.fround(number) * scale)
-    const comparator = metric === 'euclidean' ? '<=' : '>'
-    const scores = [...this.rows.values()].flatMap(
-      ({ embedding }) => referenceScore({ vector, metric, comparator, threshold: null }, embedding) ?? [],
-    )
-    scores.sort((a, b) => (metric === 'euclidean' ? a - b : b - a))
-    return { vector, metric, comparator, threshold: ((scores[count] ?? 0) + (scores[count + 1] ?? 0)) / 2 }
+    const question = { vector, metric, comparator: metric === 'euclidean' ? '<=' : '>', threshold: null } as const
+    return { ...question, threshold: this.thresholdFor(count, question) }
+  }
+
+  /** So that about so many are nearer. */
+  private thresholdFor(count: number, question: VectorQuestion): number {
+    const scores = [...this.rows.values()].flatMap(({ embedding }) => referenceScore(question, embedding) ?? [])
+    scores.sort((a, b) => (question.metric === 'euclidean' ? a - b : b - a))
+    return ((scores[count] ?? 0) + (scores[count + 1] ?? 0)) / 2
   }
 
   /** The condition alone, or with others. */
-  private filter(question: VectorQuestion): { filter: string; matches(key: number, row: Item): boolean } {
+  private filter(question: VectorQuestion): Condition {
     const condition = `embedding ${question.comparator} :1`
     const passes = ({ embedding }: Item): boolean => referencePasses(question, embedding)
     const group = this.random.integer(1, 9)
     const [key] = this.some(1)
+    const end: VectorQuestion = { ...question, threshold: this.thresholdFor(200, question) }
     return this.random.pick([
+      {
+        filter: `${condition} and embedding ${question.comparator} :2`,
+        more: [end],
+        matches: (_: number, row: Item) => passes(row) && referencePasses(end, row.embedding),
+      },
       { filter: condition, matches: (_: number, row: Item) => passes(row) },
       { filter: `${condition} and group < ${group}`, matches: (_, row) => passes(row) && row.group < group },
       { filter: `group = ${group} and ${condition}`, matches: (_, row) => passes(row) && row.group === group },
@@ -312,8 +329,8 @@ class Run {
   }
 }
 
-const paramsOf = ({ vector, metric, threshold }: VectorQuestion): string =>
-  JSON.stringify([{ vector, metric, threshold }])
+const paramsOf = (...questions: readonly VectorQuestion[]): string =>
+  JSON.stringify(questions.map(({ vector, metric, threshold }) => ({ vector, metric, threshold })))
 
 function isSame(a: Omit<Item, 'stamp'>, b: Omit<Item, 'stamp'>): boolean {
   const numbers = ({ embedding }: Omit<Item, 'stamp'>) => embedding && Float32Array.from(embedding).join()
