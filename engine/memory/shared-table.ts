@@ -3,9 +3,9 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import type { ColumnCache } from '../storage/column-cache.ts'
-import { type RowLayout, rowBytes } from '../storage/row-layout.ts'
+import { FIXED_HEADER_BYTES, NO_ROW, type RowLayout, rowBytes } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
-import type { ByteSink, SegmentKernels } from '../simd/segment-kernels.ts'
+import type { ByteSink, RowInserts, RowSlices, SegmentKernels } from '../simd/segment-kernels.ts'
 import {
   type Column,
   type ColumnAttribute,
@@ -116,13 +116,23 @@ export class SharedTable implements TableSnapshot, TablePages {
     return new RowView(this.layout, this.cache.heap.bytes, start, start + this.words[address >>> 2]!, true)
   }
 
-  copyEntities(rowIds: Uint32Array, slices: Uint32Array, sink: ByteSink): number {
+  copyEntities(rowIds: Uint32Array, slices: RowSlices, inserts: RowInserts, sink: ByteSink): number {
     const list = this.words[this.directory + TABLE_ROWS]!
     const { kernels } = this.cache
     if (list === 0 || !kernels) return 0
     const dead = rowIds.findIndex(rowId => !this.isLive(rowId))
     const addresses = this.rowAddresses(list, dead < 0 ? rowIds : rowIds.subarray(0, dead))
-    return kernels.copyRows(addresses, rowBytes(this.layout), slices, sink)
+    return kernels.copyRows(addresses, rowBytes(this.layout), slices, inserts, sink)
+  }
+
+  references(rowIds: Uint32Array, reference: number): Uint32Array | undefined {
+    const list = this.words[this.directory + TABLE_ROWS]!
+    if (list === 0) return undefined
+    const offset = ROW_HEADER_BYTES + FIXED_HEADER_BYTES + 4 * reference
+    // Two loops: the processor waits for many addresses at a time, and then for many rows.
+    const found = rowIds.map(rowId => (this.isLive(rowId) ? this.address(list, rowId) + offset : 0))
+    for (let i = 0; i < found.length; i++) found[i] = found[i] === 0 ? NO_ROW : this.words[found[i]! >>> 2]!
+    return found
   }
 
   prefetch(rowIds: Uint32Array): void {

@@ -78,9 +78,9 @@ function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): Pl
       // First: a thread without the code of a calculated attribute is not to search in vain.
       const projection = bindProjection(selection.dataClass, output, view, layouts, limits, selection.score)
       const trace = output.describe?.path && selection.filter ? new Trace(view) : undefined
-      const page = runPage(selection, view, { ...context, trace })
-      const description = descriptionOf(selection, output, view, trace)
-      return writePage(page, { ...output, description }, projection, context)
+      const page = runPage(selection, view, trace ? { ...context, trace } : context)
+      const description = output.describe && descriptionOf(selection, output, view, trace)
+      return writePage(page, output, description, projection, context)
     },
   }
 }
@@ -128,6 +128,7 @@ function descriptionOf(
 function writePage(
   page: Page,
   output: Output & CollectionOptions,
+  description: object | undefined,
   projection: ReturnType<typeof bindProjection>,
   { snapshot, budget }: QueryContext,
 ): Uint8Array {
@@ -137,7 +138,7 @@ function writePage(
     case 'array':
       return writeArray(page, projection, snapshot, budget)
     case 'collection':
-      return writeCollection(page, projection, snapshot, output, budget)
+      return writeCollection(page, projection, snapshot, output, budget, description)
   }
 }
 

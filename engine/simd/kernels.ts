@@ -153,13 +153,15 @@ export interface Kernels {
   ): number
 
   /**
-   * Copies slices of the texts of rows, as `,{`, one slice after the other, `}`, until `outEnd` is too near. Reads up to 15
-   * bytes behind a row.
+   * Copies slices of the texts of rows, and what is inserted between them, as `,{`, one after the other, `}`, until `outEnd`
+   * is too near. Reads up to 15 bytes behind a row and behind what is inserted.
    * @param rows address of u32 addresses of rows
    * @param offsets from the address of a row: where its slots begin in its text, u32 each, ascending, and where the last ends
    * @param text from the address of a row
    * @param slices address of the slots of each slice as two u32, the first and the one behind the last; the first is
-   * 0xffffffff for the start of the text. They ascend
+   * 0xffffffff for the start of the text. They ascend. Among them 0xfffffffe with the number of an insert
+   * @param lastSlot the greatest slot that is the end of a slice
+   * @param inserts of each row, one after the other, `insertCount` times where they are in `insertBytes`, two u32 each
    * @param result gets u32 the end of what was written
    * @returns number of rows copied
    */
@@ -170,6 +172,10 @@ export interface Kernels {
     text: number,
     slices: number,
     slicesEnd: number,
+    lastSlot: number,
+    inserts: number,
+    insertCount: number,
+    insertBytes: number,
     out: number,
     outEnd: number,
     result: number,

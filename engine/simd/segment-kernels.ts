@@ -51,6 +51,23 @@ export interface RowBytes {
   readonly text: number
 }
 
+/** Which parts of rows are copied. */
+export interface RowSlices {
+  /** Slots from the first of each pair up to the second; see `ROW_HEAD` and `ROW_INSERT`. */
+  readonly slots: Uint32Array
+  /** The greatest slot that is the end of a slice. */
+  readonly lastSlot: number
+  /** Pairs that stand for an insert. */
+  readonly inserts: number
+}
+
+/** What is inserted between slices of rows. */
+export interface RowInserts {
+  readonly bytes: Uint8Array
+  /** Of each row, one after the other, where its inserts are in the bytes: start and end. */
+  readonly ranges: Uint32Array
+}
+
 /** Where bytes are written, one behind the other. */
 export interface ByteSink {
   /** Bytes so far, the first of which is aligned. */
@@ -72,6 +89,8 @@ const DATA = MASK + SEGMENT_WORDS * 4
 
 /** Each value is compared with each of the list. */
 const MAX_LIST = 16
+/** To be aligned as they were, and for what is read behind them. */
+const INSERT_MARGIN = 31
 /** Rows that are copied or touched at a time. */
 const MAX_ROWS = 256
 
@@ -236,19 +255,31 @@ export class SegmentKernels {
   /**
    * Slices of rows as entities with commas between: see {@link Kernels.copyRows}.
    * @param addresses of the rows
+   * @param inserts as many of each row as the slices say
    * @param sink gets bytes that are valid until its `copy` returns
-   * @returns number of rows copied: fewer when one is too large for the scratch memory
+   * @returns number of rows copied: fewer when one is too large for the scratch memory, none when the inserts are
    */
-  copyRows(addresses: Uint32Array, { offsets, text }: RowBytes, slices: Uint32Array, sink: ByteSink): number {
+  copyRows(
+    addresses: Uint32Array,
+    { offsets, text }: RowBytes,
+    { slots, lastSlot, inserts: insertCount }: RowSlices,
+    inserts: RowInserts,
+    sink: ByteSink,
+  ): number {
     const { words, data, result } = this
-    const rows = data + slices.length * 4
+    const rows = data + slots.length * 4
     const atOnce = Math.min(addresses.length, MAX_ROWS)
-    const free = (rows + atOnce * 4 + 7) & ~7
-    words.set(slices, data >>> 2)
+    const ranges = rows + atOnce * 4
+    const insertBytes = (ranges + atOnce * insertCount * 8 + 7) & ~7
+    const free = (insertBytes + inserts.bytes.length + INSERT_MARGIN) & ~7
+    if (free > this.end) return 0
+    words.set(slots, data >>> 2)
+    this.bytes.set(inserts.bytes, insertBytes + (inserts.bytes.byteOffset & 7))
     let copied = 0
     while (copied < addresses.length) {
       const some = addresses.subarray(copied, copied + atOnce)
       words.set(some, rows >>> 2)
+      words.set(inserts.ranges.subarray(copied * insertCount * 2, (copied + atOnce) * insertCount * 2), ranges >>> 2)
       // Of the first entity the comma is left out.
       const skipped = copied === 0 ? 1 : 0
       // V8 copies out of shared memory by words where both sides are aligned alike, otherwise by bytes: 7 times slower.
@@ -260,6 +291,10 @@ export class SegmentKernels {
         text,
         data,
         rows,
+        lastSlot,
+        ranges,
+        insertCount,
+        insertBytes + (inserts.bytes.byteOffset & 7),
         start - skipped,
         this.end,
         result,

@@ -2,7 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
-import type { ByteSink, SegmentKernels } from '../simd/segment-kernels.ts'
+import type { ByteSink, RowInserts, RowSlices, SegmentKernels } from '../simd/segment-kernels.ts'
 import type { VectorIndexes } from '../vector/vector-index.ts'
 import type { RowView } from './row-view.ts'
 
@@ -35,10 +35,15 @@ export interface TableSnapshot {
   /**
    * Copies what is sent of rows, as entities with commas between: `{`, slices of the row's text, `}`.
    * @param slices slots from the first of each pair up to the second, which is not among them; {@link ROW_HEAD} is the
-   * start of the row. Ascending
+   * start of the row. Ascending. {@link ROW_INSERT} and a number is what is inserted there
    * @returns number of rows copied: fewer where one has to be read by itself
    */
-  copyEntities?(rowIds: Uint32Array, slices: Uint32Array, sink: ByteSink): number
+  copyEntities?(rowIds: Uint32Array, slices: RowSlices, inserts: RowInserts, sink: ByteSink): number
+  /**
+   * Row ids of the entities that the nth N→1 relation of rows leads to; {@link NO_ROW} for none, and for rows that do not
+   * exist. @returns undefined when each row has to be read by itself
+   */
+  references?(rowIds: Uint32Array, reference: number): Uint32Array | undefined
   /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
   column(attribute: ColumnAttribute): Column
   /**
@@ -59,6 +64,9 @@ export const PREFETCHED = 256
 
 /** Stands for the slot before slot 0: `__KEY`, `__TIMESTAMP` and `__STAMP`. */
 export const ROW_HEAD = 0xffffffff
+
+/** Stands for something that is no slot of the row. */
+export const ROW_INSERT = 0xfffffffe
 
 /** Rows per segment: row `id` is entry `id % SEGMENT_ROWS` of segment `floor(id / SEGMENT_ROWS)`. */
 export const SEGMENT_ROWS = 4096

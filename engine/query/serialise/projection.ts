@@ -1,7 +1,8 @@
 import type { CalculatedAttribute, RelatedEntitiesAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowLayout } from '../../storage/row-layout.ts'
-import { ROW_HEAD } from '../../storage/snapshot.ts'
+import type { RowSlices } from '../../simd/segment-kernels.ts'
+import { ROW_HEAD, ROW_INSERT } from '../../storage/snapshot.ts'
 import type { Similarity } from '../../vector/similarity.ts'
 import type { Output } from '../request.ts'
 
@@ -29,10 +30,18 @@ export interface EntityTemplate {
   /** The slots 0 … headSlots - 1 come first, so that they are copied in one piece with the head of the row. */
   readonly headSlots: number
   readonly parts: readonly Part[]
-  /** All of it as ascending slices of a row, for {@link TableSnapshot.copyEntities}; undefined when it is not. */
-  readonly slices: Uint32Array | undefined
+  /** All of it as ascending slices of a row and inserts, for {@link TableSnapshot.copyEntities}; undefined when it is not. */
+  readonly slices: RowSlices | undefined
+  /** What is inserted, in the order of the slices: each with the name in front of it. */
+  readonly inserts: readonly Insert[]
   /** The values in it that need other rows. */
   readonly related: readonly RelatedValue[]
+}
+
+export interface Insert {
+  /** `,"name":` */
+  readonly prefix: Uint8Array
+  readonly value: RelatedEntityValue
 }
 
 /** A single value of a row without anything around it: the end of an alias that passes through a N→1 relation. */
@@ -128,16 +137,26 @@ export function entityTemplate(
     opening: Buffer.from(`{"__entityModel":${JSON.stringify(layout.dataClass.name)},`),
     headSlots,
     parts,
-    slices: slicesOf(headSlots, parts),
+    ...slicesOf(headSlots, parts),
     related: values.map(({ value }) => value).filter(isRelated),
   }
 }
 
-function slicesOf(headSlots: number, parts: readonly Part[]): Uint32Array | undefined {
-  const slices = [ROW_HEAD, headSlots]
+/** Of each row; what is known of them lies beside the rows while they are copied. */
+const MAX_INSERTS = 16
+
+function slicesOf(headSlots: number, parts: readonly Part[]): Pick<EntityTemplate, 'slices' | 'inserts'> {
+  const slots = [ROW_HEAD, headSlots]
+  const inserts: Insert[] = []
+  let lastSlot = headSlots
   for (const part of parts) {
-    if (part.kind !== 'slots' || part.from < slices.at(-1)!) return undefined
-    slices.push(part.from, part.to)
+    if (part.kind === 'attribute' && part.value.kind === 'relatedEntity' && inserts.length < MAX_INSERTS) {
+      slots.push(ROW_INSERT, inserts.length)
+      inserts.push({ prefix: part.prefix, value: part.value })
+    } else if (part.kind === 'slots' && part.from >= lastSlot) {
+      slots.push(part.from, part.to)
+      lastSlot = part.to
+    } else return { slices: undefined, inserts: [] }
   }
-  return Uint32Array.from(slices)
+  return { slices: { slots: Uint32Array.from(slots), lastSlot, inserts: inserts.length }, inserts }
 }

@@ -1,3 +1,5 @@
+import { NO_ROW } from '../../storage/row-layout.ts'
+import type { RowInserts } from '../../simd/segment-kernels.ts'
 import type { RowView } from '../../storage/row-view.ts'
 import { PREFETCHED, type Snapshot } from '../../storage/snapshot.ts'
 import { calculatedText } from '../calculated-code.ts'
@@ -40,6 +42,9 @@ export const NOT_STORED = -1
 const NO_FRAGMENTS = new Map<RelatedValue, Map<number, Fragment>>()
 const NO_COLLECTIONS = new Map<RelatedEntitiesValue, Map<number, Members>>()
 const NO_ROWS = new Uint32Array(0)
+const NO_INSERTS: RowInserts = { bytes: new Uint8Array(0), ranges: new Uint32Array(0) }
+/** More of them leave too little room where rows are copied together. */
+const MAX_INSERT_BYTES = 128 * 1024
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 const OPEN = 0x7b
 const CLOSE = 0x7d
@@ -62,6 +67,8 @@ export class RowWriter {
   /** By row id, for each value that shows related rows. */
   private fragments = NO_FRAGMENTS
   private collections = NO_COLLECTIONS
+  /** Of a page: where they have been written, and which of them each row has. */
+  private inserts: { readonly ranges: Uint32Array; readonly start: number; readonly end: number } | undefined
   private keptBytes = 0
 
   /** Of the one attribute that a score is asked of. */
@@ -98,6 +105,44 @@ export class RowWriter {
     return rowId => rows.get(rowId)
   }
 
+  /** The same for rows of which all is going to be copied together, as far as it can be. */
+  loadPage(template: EntityTemplate, rowIds: Uint32Array): (rowId: number) => RowView | undefined {
+    if (template.related.length > 0 && this.prepareInserts(template, rowIds)) {
+      const table = this.snapshot.table(template.dataClass)
+      return rowId => table.row(rowId)
+    }
+    return this.load(template, rowIds)
+  }
+
+  /** Writes what is inserted into the entities of a page. @returns false when they cannot be copied together */
+  private prepareInserts({ dataClass, slices, inserts }: EntityTemplate, rowIds: Uint32Array): boolean {
+    const table = this.snapshot.table(dataClass)
+    if (!slices || this.isArray || !table.copyEntities) return false
+    const ranges = new Uint32Array(2 * rowIds.length * inserts.length)
+    const first = this.out.length
+    for (const [n, { prefix, value }] of inserts.entries()) {
+      const targets = table.references?.(rowIds, value.reference)
+      if (!targets) return false
+      const related = new Set(targets)
+      related.delete(NO_ROW)
+      const fragments = this.writeFragments(value.of, related, prefix)
+      this.out.copy(prefix)
+      this.out.copy(NULL)
+      const none = { start: this.out.length - NULL.length, end: this.out.length }
+      for (let i = 0; i < targets.length; i++) {
+        const { start, end } = fragments.get(targets[i]!) ?? none
+        const at = 2 * (i * inserts.length + n)
+        ranges[at] = start - prefix.length - first
+        ranges[at + 1] = end - first
+      }
+      if (this.fragments === NO_FRAGMENTS) this.fragments = new Map()
+      this.fragments.set(value, fragments)
+    }
+    const end = this.out.length
+    if (end - first <= MAX_INSERT_BYTES) this.inserts = { ranges, start: first, end }
+    return true
+  }
+
   /** The same for rows at hand, with their row ids. */
   prepare(template: Template, rows: Rows): void {
     // Most answers have none of them.
@@ -116,14 +161,22 @@ export class RowWriter {
   }
 
   /**
-   * As many of the entities as can be copied together, with commas between.
+   * As many of the entities of a page as can be copied together, with commas between.
+   * @param rowIds of the page, from its `first` on
    * @returns their number
    */
-  copyEntities({ dataClass, slices }: EntityTemplate, rowIds: Uint32Array): number {
+  copyEntities({ dataClass, slices }: EntityTemplate, rowIds: Uint32Array, first: number): number {
     if (!slices || this.isArray) return 0
     this.budget?.examine(0)
     const table = this.snapshot.table(dataClass)
-    return table.copyEntities?.(rowIds, slices, this.out) ?? 0
+    if (slices.inserts === 0) return table.copyEntities?.(rowIds, slices, NO_INSERTS, this.out) ?? 0
+    if (!this.inserts) return 0
+    const { start, end, ranges } = this.inserts
+    const inserts = {
+      bytes: this.out.since(start).subarray(0, end - start),
+      ranges: ranges.subarray(2 * first * slices.inserts),
+    }
+    return table.copyEntities!(rowIds, slices, inserts, this.out)
   }
 
   /** An entity with its braces, as it stands in lists and inside others. */
@@ -243,12 +296,14 @@ export class RowWriter {
     this.out.ascii(']')
   }
 
-  private writeFragments(template: Template, rowIds: Set<number>): Map<number, Fragment> {
+  /** @param prefix is written in front of each */
+  private writeFragments(template: Template, rowIds: Set<number>, prefix?: Uint8Array): Map<number, Fragment> {
     const read = this.load(template, rowIds)
     const fragments = new Map<number, Fragment>()
     for (const rowId of rowIds) {
       const row = read(rowId)
       if (!row) continue
+      if (prefix) this.out.copy(prefix)
       const start = this.out.length
       if (template.kind === 'entity') this.entity(template, row, rowId)
       else this.value(template.value, row, rowId)

@@ -19,8 +19,6 @@ export interface CollectionOptions {
   entitySetUri?: string | undefined
   /** The selection is an entity set, made by this request or before: the answer has `__DATACLASS` then. */
   isEntitySet?: boolean
-  /** Members that stand in front of all others. */
-  description?: object
 }
 
 const COMMA = 0x2c
@@ -30,6 +28,7 @@ const DEAD_ROW = Buffer.from('{"__STAMP":0}')
 
 /**
  * The answer for an entity selection.
+ * @param description members that stand in front of all others
  * @returns UTF-8 JSON, valid until the next answer in this thread
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.6; protocol notes, 3.6.
@@ -38,16 +37,17 @@ export function writeCollection(
   page: PageRows,
   projection: Projection,
   snapshot: Snapshot,
-  { entitySetUri, isEntitySet = entitySetUri !== undefined, description = {} }: CollectionOptions = {},
+  { entitySetUri, isEntitySet = entitySetUri !== undefined }: CollectionOptions = {},
   budget?: QueryBudget,
+  description?: object,
 ): Uint8Array {
   const rows = startAnswer(projection, snapshot, budget)
-  const read = rows.load(projection.entity, page.rowIds)
+  const read = rows.loadPage(projection.entity, page.rowIds)
   const { out } = rows
   const start = out.length
   const name = JSON.stringify(projection.entity.dataClass.name)
   out.ascii('{')
-  for (const [member, value] of Object.entries(description)) out.text(`"${member}":${JSON.stringify(value)},`)
+  for (const [member, value] of Object.entries(description ?? {})) out.text(`"${member}":${JSON.stringify(value)},`)
   if (entitySetUri !== undefined) out.text(`"__ENTITYSET":${JSON.stringify(entitySetUri)},`)
   if (isEntitySet) out.text(`"__DATACLASS":${name},`)
   out.text(`"__entityModel":${name},"__GlobalStamp":${snapshot.globalStamp}`)
@@ -107,7 +107,7 @@ function writeRows(rowIds: Uint32Array, rows: RowWriter, read: ReturnType<RowWri
   out.ascii('[')
   for (let i = 0; i < rowIds.length; ) {
     if (i > 0) out.byte(COMMA)
-    const copied = rows.copyEntities(projection.entity, rowIds.subarray(i, i + ROWS_AT_ONCE))
+    const copied = rows.copyEntities(projection.entity, rowIds.subarray(i, i + ROWS_AT_ONCE), i)
     i += copied
     if (copied > 0) continue
     const rowId = rowIds[i++]!

@@ -2,6 +2,8 @@
 
 /** In front of slot 0: the slice begins where the text does. */
 const HEAD: u32 = 0xffffffff
+/** Not a slice of the row, but what is inserted there. */
+const INSERT: u32 = 0xfffffffe
 /** `,{` */
 const COMMA_OPEN: u16 = 0x7b2c
 const CLOSE: u8 = 0x7d
@@ -16,17 +18,26 @@ export function copyRows(
   text: usize,
   slices: usize,
   slicesEnd: usize,
+  lastSlot: u32,
+  inserts: usize,
+  insertCount: u32,
+  insertBytes: usize,
   out: usize,
   outEnd: usize,
   result: usize,
 ): u32 {
-  const lastSlot: usize = load<u32>(slicesEnd - 4)
+  const textEnd: usize = offsets + ((<usize>lastSlot) << 2)
   for (let i: u32 = 0; i < count; i++) {
     const place = rows + ((<usize>i) << 2)
-    if (i % AT_ONCE === 0) touchRows(place, min(AT_ONCE, count - i), offsets + (lastSlot << 2), text, result)
+    if (i % AT_ONCE === 0) touchRows(place, min(AT_ONCE, count - i), textEnd, text, result)
     const row: usize = load<u32>(place)
     // All slices together are no longer than what comes before the end of the last.
-    const most: usize = load<u32>(row + offsets + (lastSlot << 2))
+    let most: usize = load<u32>(row + textEnd)
+    const ranges = inserts + ((<usize>(i * insertCount)) << 3)
+    for (let n: u32 = 0; n < insertCount; n++) {
+      const range = ranges + ((<usize>n) << 3)
+      most += load<u32>(range, 4) - load<u32>(range)
+    }
     if (most + 19 > outEnd - out) {
       store<u32>(result, out)
       return i
@@ -35,10 +46,20 @@ export function copyRows(
     out += 2
     for (let slice = slices; slice < slicesEnd; slice += 8) {
       const from: u32 = load<u32>(slice)
-      const start: usize = from === HEAD ? 0 : load<u32>(row + offsets + ((<usize>from) << 2))
-      const size: usize = load<u32>(row + offsets + ((<usize>load<u32>(slice, 4)) << 2)) - start
+      const to: u32 = load<u32>(slice, 4)
+      let source: usize
+      let size: usize
+      if (from === INSERT) {
+        const range = ranges + ((<usize>to) << 3)
+        source = insertBytes + load<u32>(range)
+        size = load<u32>(range, 4) - load<u32>(range)
+      } else {
+        const start: usize = from === HEAD ? 0 : load<u32>(row + offsets + ((<usize>from) << 2))
+        source = row + text + start
+        size = load<u32>(row + offsets + ((<usize>to) << 2)) - start
+      }
       // Up to 15 bytes more, which the next ones replace.
-      for (let at: usize = 0; at < size; at += 16) v128.store(out + at, v128.load(row + text + start + at))
+      for (let at: usize = 0; at < size; at += 16) v128.store(out + at, v128.load(source + at))
       out += size
     }
     store<u8>(out++, CLOSE)

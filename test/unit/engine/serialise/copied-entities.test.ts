@@ -20,6 +20,8 @@ const model = {
       attributes: {
         ID: { type: 'long' },
         name: { type: 'string' },
+        ownerID: { type: 'long' },
+        owner: { kind: 'relatedEntity', type: 'Person', foreignKey: 'ownerID' },
         staff: { kind: 'relatedEntities', type: 'PersonSelection', inverseName: 'employer' },
       },
     },
@@ -32,6 +34,7 @@ const model = {
         secret: { type: 'string', scope: 'private' },
         employerID: { type: 'long' },
         employer: { kind: 'relatedEntity', type: 'Company', foreignKey: 'employerID', inverseName: 'staff' },
+        firm: { kind: 'alias', path: 'employer.name' },
       },
     },
   },
@@ -46,6 +49,9 @@ const OUTPUTS: Record<string, Output> = {
   'attributes with gaps': { form: 'collection', ...attributes('ID,notes,employer') },
   'attributes in another order': { form: 'collection', ...attributes('notes,ID') },
   expanded: { form: 'collection', expand: parsePathList('employer') },
+  'a part of the related entity, between others': { form: 'collection', ...attributes('name,employer.name,notes') },
+  'an alias and the relation, twice': { form: 'collection', ...attributes('firm,employer.ID,employer,firm') },
+  'several levels': { form: 'collection', expand: parsePathList('employer.owner') },
   array: { form: 'array' },
 }
 
@@ -55,21 +61,26 @@ t.test('pages of any rows and attributes are the same, with rows that are gone, 
   const { catalog, layouts } = world.rows
   const dataClass = catalog.dataClassesByName.get('Person')!
   world.commit(rows => {
-    for (let ID = 1; ID <= 20; ID++) rows.insert('Company', { ID, name: `Company ${ID}` })
+    // Of the last one more is inserted than is copied together.
+    for (let ID = 1; ID <= 20; ID++) rows.insert('Company', { ID, name: `Company ${ID}`.repeat(ID < 20 ? 1 : 20_000) })
     for (let ID = 1; ID <= PEOPLE; ID++) {
       const length = random.chance(0.02) ? random.integer(0, 30_000) : random.integer(0, 100)
       const notes = ID === 77 ? 'long '.repeat(60_000) : 'é"'.repeat(length)
-      const employerID = random.chance(0.1) ? null : random.integer(1, 20)
+      const employerID = random.chance(0.1) ? null : random.integer(1, ID < 1_000 ? 19 : 20)
       rows.insert('Person', { ID, name: `Person ${ID}`, notes, secret: 'secret', employerID })
     }
   })
   world.fill()
   world.commit(rows => {
     for (let i = 0; i < 200; i++) rows.delete('Person', i * 7)
+    for (let ID = 1; ID < 20; ID += 2) {
+      rows.update('Company', ID - 1, { ID, name: `Company ${ID}`, ownerID: ID === 5 ? null : ID * 20 })
+    }
   })
   const pages = [
     Uint32Array.of(),
     Uint32Array.of(75, 76, 76, 78),
+    Uint32Array.from({ length: 990 }, (_, i) => i),
     Uint32Array.from({ length: PEOPLE + 3 }, (_, i) => i),
     Uint32Array.from({ length: 1_200 }, () => random.integer(0, PEOPLE)),
   ]

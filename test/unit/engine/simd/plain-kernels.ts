@@ -137,17 +137,38 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
         return found
       }),
 
-    copyRows(rows, count, offsets, text, slices, slicesEnd, out, outEnd, result) {
+    copyRows(
+      rows,
+      count,
+      offsets,
+      text,
+      slices,
+      slicesEnd,
+      lastSlot,
+      inserts,
+      insertCount,
+      insertBytes,
+      out,
+      outEnd,
+      result,
+    ) {
       const bytes = Buffer.from(memory.buffer)
       let copied = 0
       for (; copied < count; copied++) {
         const row = words[(rows >>> 2) + copied]!
         const offset = (slot: number) => (slot === 0xffffffff ? 0 : words[((row + offsets) >>> 2) + slot]!)
-        if (offset(words[(slicesEnd >>> 2) - 1]!) + 19 > outEnd - out) break
+        const range = (n: number): [number, number] => {
+          const at = (inserts >>> 2) + 2 * (copied * insertCount + n)
+          return [words[at]!, words[at + 1]!]
+        }
+        const inserted = Array.from({ length: insertCount }, (_, n) => range(n)[1] - range(n)[0])
+        if (inserted.reduce((sum, size) => sum + size, offset(lastSlot)) + 19 > outEnd - out) break
         out += bytes.write(',{', out)
         for (let slice = slices >>> 2; slice < slicesEnd >>> 2; slice += 2) {
-          const [start, end] = [offset(words[slice]!), offset(words[slice + 1]!)]
-          out += bytes.copy(bytes, out, row + text + start, row + text + end)
+          const isInsert = words[slice] === 0xfffffffe
+          const [start, end] = isInsert ? range(words[slice + 1]!) : [offset(words[slice]!), offset(words[slice + 1]!)]
+          const from = isInsert ? insertBytes : row + text
+          out += bytes.copy(bytes, out, from + start, from + end)
         }
         out += bytes.write('}', out)
       }

@@ -80,30 +80,51 @@ t.test('rows: both copy the slices of as many rows as there is room for', async 
   // Longer than a few vectors and a few cache lines.
   const row = fc.array(fc.string({ unit: 'binary-ascii', maxLength: 90 }), { minLength: 5, maxLength: 5 })
   fc.assert(
-    fc.property(fc.nat(), fc.array(row, { maxLength: 40 }), slices, fc.nat(9_000), (seed, rows, slots, room) => {
-      world.reset(seed)
-      const [offsets, text] = [8, 32]
-      const addresses = rows.map(([head, ...values]) => {
-        const address = world.allocate(text + [head, ...values].join('').length)
-        const ends = values.map((_, i) => [head, ...values.slice(0, i)].join('').length)
-        world.words.set([...ends, [head, ...values].join('').length], (address + offsets) >>> 2)
-        Buffer.from(memory.buffer).write([head, ...values].join(''), address + text, 'latin1')
-        return address
-      })
-      const pairs = slots.length % 2 === 0 ? slots : [0xffffffff, ...slots]
-      const list = world.allocate(rows.length * 4)
-      world.words.set(addresses, list >>> 2)
-      const of = world.allocate(pairs.length * 4)
-      world.words.set(pairs, of >>> 2)
-      const [result, out] = [world.allocate(4), world.allocate(room)]
-      const [expected, found] = [plainKernels(memory, LAYOUT), simdKernels(memory, LAYOUT)!].map(kernels => {
-        const end = of + pairs.length * 4
-        const count = kernels.copyRows(list, rows.length, offsets, text, of, end, out, out + room, result)
-        const length = world.words[result >>> 2]! - out
-        return [count, Buffer.from(memory.buffer, out, length).toString('latin1')]
-      })
-      assert.deepEqual(found, expected)
-    }),
+    fc.property(
+      fc.nat(),
+      fc.array(row, { maxLength: 40 }),
+      slices,
+      fc.nat(2),
+      fc.nat(9_000),
+      (seed, rows, slots, inserted, room) => {
+        world.reset(seed)
+        const [offsets, text] = [8, 32]
+        const addresses = rows.map(([head, ...values]) => {
+          const address = world.allocate(text + [head, ...values].join('').length)
+          const ends = values.map((_, i) => [head, ...values.slice(0, i)].join('').length)
+          world.words.set([...ends, [head, ...values].join('').length], (address + offsets) >>> 2)
+          Buffer.from(memory.buffer).write([head, ...values].join(''), address + text, 'latin1')
+          return address
+        })
+        const lastSlot = slots.at(-1)!
+        const pairs = slots.length % 2 === 0 ? slots : [0xffffffff, ...slots]
+        // What is inserted is anywhere among the slices.
+        for (let n = 0; n < inserted; n++)
+          pairs.splice(2 * Math.floor((world.random() * pairs.length) / 2), 0, 0xfffffffe, n)
+        const texts = Buffer.from('inserted '.repeat(20))
+        const insertBytes = world.allocate(texts.length)
+        Buffer.from(memory.buffer).set(texts, insertBytes)
+        const ranges = world.allocate(8 * rows.length * inserted + 4)
+        for (let i = 0; i < rows.length * inserted; i++) {
+          const start = Math.floor(world.random() * texts.length)
+          const end = start + Math.floor(world.random() * (texts.length - start))
+          world.words.set([start, end], (ranges >>> 2) + 2 * i)
+        }
+        const list = world.allocate(rows.length * 4)
+        world.words.set(addresses, list >>> 2)
+        const of = world.allocate(pairs.length * 4)
+        world.words.set(pairs, of >>> 2)
+        const [result, out] = [world.allocate(4), world.allocate(room)]
+        const [expected, found] = [plainKernels(memory, LAYOUT), simdKernels(memory, LAYOUT)!].map(kernels => {
+          const end = of + pairs.length * 4
+          const from = [list, rows.length, offsets, text, of, end, lastSlot, ranges, inserted, insertBytes] as const
+          const count = kernels.copyRows(...from, out, out + room, result)
+          const length = world.words[result >>> 2]! - out
+          return [count, Buffer.from(memory.buffer, out, length).toString('latin1')]
+        })
+        assert.deepEqual(found, expected)
+      },
+    ),
     { numRuns: 300 },
   )
   t.pass()
