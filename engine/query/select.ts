@@ -83,7 +83,9 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot): 
     skip: isEntity ? 0 : Math.max(0, request.skip),
     count: isEntity ? 1 : Math.max(0, request.top ?? defaultTopSize ?? DEFAULT_TOP),
   }
-  return { ...planSelection(request, view, snapshot, page), page, isEntity }
+  const { dataClass, plan, filter, score } = planSelection(request, view, snapshot, page)
+  // Not by a spread: for that V8 would make a hidden class of its own at each request.
+  return { request, dataClass, plan, filter, score, page, isEntity }
 }
 
 /**

@@ -1,13 +1,14 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import {
-  COST,
   COST_PER_DIMENSION,
   JSON_COST,
   jsonSelectivity,
   nullSelectivity,
   SELECTIVITY,
+  rowsListed,
   scoreSelectivity,
+  testCost,
   VALUES_PER_INDEX_HIT,
 } from '../plan/lower.ts'
 import type { Operator } from '../plan/physical-plan.ts'
@@ -31,15 +32,15 @@ export function expect(operator: Operator, dataClass: DataClass, candidates: num
     case 'None':
       return { rows: 0, microseconds: 0 }
     case 'IndexScan': {
-      if (candidates * VALUES_PER_INDEX_HIT < operator.rows) {
-        return expect(operator.filter, dataClass, candidates, snapshot)
-      }
-      const perHit = table.index(operator.attribute)?.order ? MICROSECONDS.hitInMemory : MICROSECONDS.indexHit
-      return { rows: Math.min(operator.rows, candidates), microseconds: operator.rows * perHit }
+      const index = table.index(operator.attribute)!
+      const listed = rowsListed(operator.lookup, operator.rows, table, index)
+      if (candidates * VALUES_PER_INDEX_HIT < listed) return expect(operator.filter, dataClass, candidates, snapshot)
+      const perHit = index.order ? MICROSECONDS.hitInMemory : MICROSECONDS.indexHit
+      return { rows: Math.min(operator.rows, candidates), microseconds: listed * perHit }
     }
     case 'ColumnFilter': {
       const share = SELECTIVITY[operator.test.kind]
-      return filtered(operator, operator.negated ? 1 - share : share, COST[operator.test.kind], candidates, table)
+      return filtered(operator, operator.negated ? 1 - share : share, testCost(operator), candidates, table)
     }
     case 'NullFilter':
       return filtered(operator, nullSelectivity(operator), 1, candidates, table)

@@ -1,9 +1,9 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
+import type { Bounds, SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import { jsonMatcherOf, matcherOf } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
-import { VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
+import { rowsListed, VALUES_PER_INDEX_HIT } from '../plan/lower.ts'
 import type { ColumnFilter, IndexLookup, NullFilter, Operator } from '../plan/physical-plan.ts'
 import { type CellTest, filterColumn, numberRangeOf } from './filter-column.ts'
 import { filterVectors } from './filter-vectors.ts'
@@ -35,12 +35,16 @@ function run(operator: Operator, dataClass: DataClass, candidates: RowSet, conte
       return candidates
     case 'None':
       return RowSet.empty
-    case 'IndexScan':
+    case 'IndexScan': {
+      const { lookup, rows } = operator
+      const index = table.index(operator.attribute)!
+      const listed = rowsListed(lookup, rows, table, index)
       // Few candidates are left: looking at each costs less than listing all hits.
-      if (candidates.size * VALUES_PER_INDEX_HIT < operator.rows)
-        return filter(operator.filter, table, candidates, context)
-      context.budget.examine(operator.rows)
-      return within(hits(table.index(operator.attribute)!, operator.lookup), candidates, table)
+      if (candidates.size * VALUES_PER_INDEX_HIT < listed) return filter(operator.filter, table, candidates, context)
+      context.budget.examine(listed)
+      if (lookup.kind === 'range' && listed < rows) return candidates.minus(outside(index, lookup.bounds))
+      return within(hits(index, lookup), candidates, table)
+    }
     case 'ColumnFilter':
     case 'NullFilter':
       return filter(operator, table, candidates, context)
@@ -100,6 +104,13 @@ function filter(
 /** What an index finds exists: of all rows nothing has to be taken away. */
 export const within = (found: RowSet, candidates: RowSet, table: TableSnapshot): RowSet =>
   candidates === table.live ? found : found.and(candidates)
+
+/** What {@link SecondaryIndex.range} leaves out. */
+function outside(index: SecondaryIndex, { lower, upper }: Bounds): RowSet {
+  const below = lower && index.range({ upper: { value: lower.value, inclusive: !lower.inclusive } })
+  const above = upper && index.range({ lower: { value: upper.value, inclusive: !upper.inclusive } })
+  return [below, above].reduce<RowSet>((found, more) => (more ? found.or(more) : found), index.equal(null))
+}
 
 function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {
   switch (lookup.kind) {

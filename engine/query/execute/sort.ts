@@ -3,6 +3,7 @@ import { RowSet } from '../../row-set/row-set.ts'
 import type { IndexRange, RowOrder, Span, TableSnapshot } from '../../storage/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { orderCost, sortCost } from '../cost/sort-cost.ts'
+import { exactLookup } from '../plan/lower.ts'
 import type { IndexLookup, Operator } from '../plan/physical-plan.ts'
 import type { QueryContext } from './evaluate.ts'
 import { nearestByIndex } from './index-search.ts'
@@ -26,8 +27,8 @@ export function sortedPage(page: SortedPage, rows: Rows, filter: Operator | unde
 }
 
 /**
- * The same, without looking for the rows first: all rows of the dataclass, or all that an index finds by the attribute
- * that they are sorted by. Their number is known from their positions.
+ * The same, without looking for the rows first: all rows of the dataclass, or all in a range of the attribute that they
+ * are sorted by. Their number is known from their positions.
  * @returns undefined when it is another question
  */
 export function indexedPage(
@@ -76,10 +77,13 @@ export function keptOrder({ attribute, relations, properties }: SortKey, table: 
   return table.index(attribute)?.order
 }
 
-/** Where the rows are that an index finds, when it is the index of the order and they are next to each other there. */
+/** Where the rows are that pass, when they are next to each other in the order: it is by the attribute that is asked for. */
 function spanOf(operator: Operator, { attribute }: SortKey, order: RowOrder): Span | undefined {
-  if (operator.kind !== 'IndexScan' || operator.attribute !== attribute) return undefined
-  const range = rangeOf(operator.lookup)
+  if ((operator.kind !== 'IndexScan' && operator.kind !== 'ColumnFilter') || operator.attribute !== attribute) {
+    return undefined
+  }
+  const lookup = operator.kind === 'IndexScan' ? operator.lookup : exactLookup(operator)
+  const range = lookup && rangeOf(lookup)
   return range && order.find(range)
 }
 

@@ -133,7 +133,7 @@ function estimateTest(predicate: Predicate & { kind: 'test' }, table: TableSnaps
   const { attribute, test, negated } = predicate
   const filter: ColumnFilter = { kind: 'ColumnFilter', attribute, test, negated }
   const lookup = negated ? undefined : lookupOf(attribute, test)
-  const scan = lookup && attribute.kind === 'storage' && indexScan(table, attribute, lookup, filter, COST[test.kind])
+  const scan = lookup && attribute.kind === 'storage' && indexScan(table, attribute, lookup, filter, testCost(filter))
   // A pattern such as a@b finds more in the index than it is about.
   if (scan && test.kind === 'pattern' && !isPrefix(test.parts)) {
     return { ...scan, operator: { kind: 'Intersect', inputs: [scan.operator, filter] } }
@@ -141,7 +141,7 @@ function estimateTest(predicate: Predicate & { kind: 'test' }, table: TableSnaps
   if (scan) return scan
   const selectivity = SELECTIVITY[test.kind]
   // Code is asked for as few rows as possible.
-  const costPerRow = attribute.kind === 'calculated' ? CODE_COST : COST[test.kind]
+  const costPerRow = attribute.kind === 'calculated' ? CODE_COST : testCost(filter)
   return { operator: filter, selectivity: negated ? 1 - selectivity : selectivity, costPerRow }
 }
 
@@ -168,8 +168,9 @@ function indexScan(
   const limit = index.order
     ? Math.max(MIN_COUNTED_HITS, Math.ceil((size * filterCost) / VALUES_PER_HIT_IN_MEMORY))
     : Math.min(MAX_COUNTED_HITS, Math.max(MIN_COUNTED_HITS, Math.ceil(size / VALUES_PER_INDEX_HIT)))
-  const rows = countHits(index, lookup, limit)
-  if (rows >= limit) return undefined
+  // Positions in an order tell the number at once, however many there are.
+  const rows = countHits(index, lookup, index.order && lookup.kind !== 'values' ? size : limit)
+  if (rowsListed(lookup, rows, table, index) >= limit) return undefined
   const selectivity = rows / Math.max(1, size)
   return {
     operator: { kind: 'IndexScan', attribute, lookup, filter, rows },
@@ -178,6 +179,14 @@ function indexScan(
     indexed: true,
   }
 }
+
+/** Hits that have to be listed: of a range in an order, those outside of it where they are fewer. */
+export const rowsListed = (
+  { kind }: IndexLookup,
+  rows: number,
+  { live }: TableSnapshot,
+  { order }: SecondaryIndex,
+): number => (order && kind === 'range' ? Math.min(rows, live.size - rows) : rows)
 
 function countHits(index: SecondaryIndex, lookup: IndexLookup, limit: number): number {
   switch (lookup.kind) {
@@ -196,6 +205,10 @@ function countHits(index: SecondaryIndex, lookup: IndexLookup, limit: number): n
     }
   }
 }
+
+/** What an index would be asked for just the rows of a filter; undefined when it would find others too. */
+export const exactLookup = ({ attribute, test, negated }: ColumnFilter): IndexLookup | undefined =>
+  negated || (test.kind === 'pattern' && !isPrefix(test.parts)) ? undefined : lookupOf(attribute, test)
 
 function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | undefined {
   switch (test.kind) {
@@ -230,7 +243,12 @@ export const SELECTIVITY: Record<ValueTest['kind'], number> = {
   anyOf: 0.1,
 }
 /** Of testing one value, in units of comparing a number. */
-export const COST: Record<ValueTest['kind'], number> = {
+export const testCost = ({ attribute: { type }, test }: ColumnFilter): number =>
+  test.kind === 'range' && (type === 'string' || type === 'uuid') ? TEXT_RANGE_COST : COST[test.kind]
+
+/** Other tests know their texts by their places; for the order of two, the texts have to be looked at. */
+const TEXT_RANGE_COST = 16
+const COST: Record<ValueTest['kind'], number> = {
   any: 0.1,
   equal: 1,
   in: 3,
