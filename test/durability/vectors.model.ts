@@ -4,9 +4,9 @@ import type { Random } from '../support/reference/random.ts'
 import type { VectorQuestion } from '../support/reference/vectors.ts'
 import { LiveServer } from './live-server.ts'
 
-export const DIMENSION = 16
+export const DIMENSION = 48
 /** From so many rows on there is an index. */
-const MIN_ROWS = 500
+const MIN_ROWS = 400
 const CLUSTERS = 12
 
 export interface Item {
@@ -17,7 +17,7 @@ export interface Item {
 
 export type Metric = VectorQuestion['metric']
 
-const modelOf = (metric: Metric) => ({
+export const modelOf = (metric: Metric) => ({
   name: 'vectors',
   dataClasses: {
     Item: {

@@ -82,7 +82,17 @@ class Run {
     if (status !== 200) return `an update is answered with ${status}: ${bytes}`
     const { __STAMP } = JSON.parse(bytes.toString())
     this.rows.set(key!, { ...this.rows.get(key!)!, embedding, stamp: __STAMP })
-    return this.question()
+    const isFirst = (await this.nearestTo(embedding)) === key
+    const hasDirection = embedding?.some(number => number !== 0)
+    if (hasDirection && this.metric !== 'dot' && !isFirst) return `${key} is not where it was put`
+    await this.server.post(`/Item(${key})?$method=delete`)
+    this.rows.delete(key!)
+    return (await this.nearestTo(embedding)) === key ? `${key} is gone and still found` : this.question()
+  }
+
+  private async nearestTo(vector: number[] | null): Promise<number | undefined> {
+    const nearest = { vector: vector ?? this.source.vector(), metric: this.metric, threshold: null }
+    return (await this.server.ask({ $filter: 'embedding > :1', $params: [nearest], $top: 1 })).keys[0]
   }
 
   /** Sometimes only what is no vector. */
