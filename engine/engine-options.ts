@@ -6,7 +6,7 @@ import type { ClassModule } from './functions/tasks.ts'
 import type { PoolOptions } from './pool/query-pool.ts'
 import type { VectorIndexOptions } from './pool/tasks.ts'
 import type { QueryLimits } from './query/query-limits.ts'
-import type { Progress } from './storage/migration-run.ts'
+import type { Progress } from './migration/migrate-data.ts'
 
 export interface EngineOptions {
   /** Folder of the store; made when it does not exist. */

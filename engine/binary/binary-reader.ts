@@ -1,7 +1,7 @@
 import { closeSync, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import type { BinaryValue } from '../catalog/value.ts'
-import type { BinaryFiles } from './binary-files.ts'
+import type { BinaryFiles } from '../storage/binary-files.ts'
 import { ByteCache } from './byte-cache.ts'
 
 const readFile = promisify(read)

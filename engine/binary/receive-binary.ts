@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { BinaryValue } from '../catalog/value.ts'
 import { BinaryErrors } from './binary-errors.ts'
-import { type BinaryFiles, newFileId } from './binary-files.ts'
+import { type BinaryFiles, newFileId } from '../storage/binary-files.ts'
 import { INLINE_BYTES } from './binary-table.ts'
 import { SNIFFED_BYTES, sniffMediaType } from './media-type.ts'
 

@@ -10,7 +10,7 @@ import { SerialiseErrors } from '../query/serialise/serialise-errors.ts'
 import { writeArray, writeCollection, writeEntity } from '../query/serialise/write-selection.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { FunctionErrors } from './function-errors.ts'
-import { OutgoingMessage } from './outgoing-message.ts'
+import { OutgoingMessage } from '../language/outgoing-message.ts'
 import type { FunctionScope } from './run-task.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
 

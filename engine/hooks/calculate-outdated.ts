@@ -1,7 +1,7 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { FunctionClient } from '../functions/function-client.ts'
 import { areOutdated, nullValues } from '../storage/calculated.ts'
-import type { Progress } from '../storage/migration-run.ts'
+import type { Progress } from '../migration/migrate-data.ts'
 import type { ReadStore } from '../storage/open-read-store.ts'
 import type { WriterClient } from '../write/writer-client.ts'
 import { type CalculatedSlice, nextSlice } from './calculate.ts'

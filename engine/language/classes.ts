@@ -9,7 +9,7 @@ import { SelectionBase } from './entity-selection.ts'
 import type * as Declared from './tesser-classes.d.ts'
 
 export { ProtocolError } from '../errors.ts'
-export { OutgoingMessage } from '../functions/outgoing-message.ts'
+export { OutgoingMessage } from './outgoing-message.ts'
 export { DataStore, ds, Session, Singleton } from './data-store.ts'
 export * from './decorators.ts'
 

@@ -1,4 +1,4 @@
-import type { BinaryFiles } from '../binary/binary-files.ts'
+import type { BinaryFiles } from './binary-files.ts'
 import { BinaryValue } from '../catalog/value.ts'
 
 /** Set in the first byte when a file has the bytes. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { BinaryFiles } from '../binary/binary-files.ts'
+import { BinaryFiles } from './binary-files.ts'
 
 /** Raised when rows or keys can no longer be read by older code, or older ones by this. */
 export const FORMAT_VERSION = 2

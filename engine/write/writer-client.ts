@@ -5,7 +5,7 @@ import { ModelError } from '../catalog/model-error.ts'
 import { ProtocolError } from '../errors.ts'
 import { SharedHeap } from '../memory/shared-heap.ts'
 import { outputUrl } from '../output-root.ts'
-import type { Progress } from '../storage/migration-run.ts'
+import type { Progress } from '../migration/migrate-data.ts'
 import {
   bodiesOf,
   type FromWriter,

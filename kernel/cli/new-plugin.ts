@@ -2,8 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { basename, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import { loadModel } from '../../engine/catalog/load-model.ts'
-import { writeTypes } from '../../engine/language/write-types.ts'
+import { loadModel, writeTypes } from '../../engine/index.ts'
 import { outputUrl } from '../../engine/output-root.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 

@@ -1,7 +1,4 @@
-import type { Attribute } from '../../engine/catalog/attribute.ts'
-import type { DataClass } from '../../engine/catalog/dataclass.ts'
-import type { View } from '../../engine/index.ts'
-import type { PathListItem } from '../../engine/query/parse/parse-path-list.ts'
+import type { Attribute, DataClass, PathListItem, View } from '../../engine/index.ts'
 
 /** A column as Looker Studio describes fields. Source: its connector reference, "Field" and "Semantics". */
 export interface LookerField {

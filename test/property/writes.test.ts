@@ -4,7 +4,7 @@
 import t from 'tap'
 import { loadModel } from '../../engine/catalog/load-model.ts'
 import { parseParams } from '../../engine/index.ts'
-import { checkStore } from '../../engine/storage/check-store.ts'
+import { checkStore } from '../../engine/inspect/check-store.ts'
 import { openEnvironment } from '../../engine/storage/environment.ts'
 import { loadLayouts } from '../../engine/storage/layouts.ts'
 import type { TableNumbers } from '../../engine/catalog/table-numbers.ts'

@@ -1,9 +1,9 @@
 import type { Test } from 'tap'
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
 import type { ErrorData } from '../../../../engine/errors.ts'
-import { checkStore } from '../../../../engine/storage/check-store.ts'
+import { checkStore } from '../../../../engine/inspect/check-store.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
-import { type PrepareOptions, prepareStore, type Schema } from '../../../../engine/storage/migrate.ts'
+import { type PrepareOptions, prepareStore, type Schema } from '../../../../engine/migration/prepare-store.ts'
 import { RowView } from '../../../../engine/storage/row-view.ts'
 import { tableRows } from '../../../../engine/storage/table-rows.ts'
 import type {

@@ -1,11 +1,11 @@
-import { addCalculated } from './catalog/add-calculated.ts'
-import { checkModel } from './catalog/check-model.ts'
-import { loadModel } from './catalog/load-model.ts'
-import type { EngineOptions } from './engine-options.ts'
-import { calculatedDeclarations } from './hooks/hooked-classes.ts'
-import { describeClasses } from './open-engine.ts'
-import { checkRoles } from './permission/check-roles.ts'
-import { inspectStore, problemsOf, type StoreProblem } from './storage/inspect-store.ts'
+import { addCalculated } from '../catalog/add-calculated.ts'
+import { checkModel } from '../catalog/check-model.ts'
+import { loadModel } from '../catalog/load-model.ts'
+import type { EngineOptions } from '../engine-options.ts'
+import { calculatedDeclarations } from '../hooks/hooked-classes.ts'
+import { describeClasses } from '../open-engine.ts'
+import { checkRoles } from '../permission/check-roles.ts'
+import { inspectStore, problemsOf, type StoreProblem } from './inspect-store.ts'
 
 /** Something wrong, and where. */
 export type Problem = StoreProblem | { of: 'roles'; text: string }

@@ -1,7 +1,7 @@
 import type { Attribute, RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { indexesOf } from '../catalog/property-columns.ts'
-import type { RowLayout } from './row-layout.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
 
 /** What becomes of one dataclass that stays. */
 export interface TableChange {

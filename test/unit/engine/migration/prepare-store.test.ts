@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { FORMAT_VERSION, openEnvironment } from '../../../../engine/storage/environment.ts'
 import { lockStore } from '../../../../engine/storage/store-lock.ts'
-import { openTestStore, type TestStore } from './test-store.ts'
+import { openTestStore, type TestStore } from '../write/test-store.ts'
 
 type Attributes = Record<string, object>
 const person = (attributes: Attributes, others: Record<string, Attributes> = {}) => ({

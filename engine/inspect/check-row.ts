@@ -1,8 +1,8 @@
 import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
-import { encodeRow } from './encode-row.ts'
-import { FIXED_HEADER_BYTES, headerBytes, type RowLayout } from './row-layout.ts'
-import { RowView } from './row-view.ts'
+import { encodeRow } from '../storage/encode-row.ts'
+import { FIXED_HEADER_BYTES, headerBytes, type RowLayout } from '../storage/row-layout.ts'
+import { RowView } from '../storage/row-view.ts'
 
 /** A row that could be read, with every value decoded; images and blobs are true when there is one. */
 export interface CheckedRow {

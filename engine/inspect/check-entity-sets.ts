@@ -8,8 +8,8 @@ import {
   idOfSetKey,
 } from '../storage/keys.ts'
 import { readTableState } from '../storage/store-state.ts'
-import { type EntitySetHeader, membersKeys, readMembers } from './entity-set-table.ts'
-import { problemOfMembers } from './members.ts'
+import { type EntitySetHeader, membersKeys, readMembers } from '../entity-set/entity-set-table.ts'
+import { problemOfMembers } from '../entity-set/members.ts'
 
 /** Every entry of the table `entitySets` that contradicts another one. @returns a text for each problem, as it is found */
 export function* checkEntitySets(environment: Environment): Generator<string> {

@@ -1,4 +1,4 @@
-import { FunctionErrors } from './function-errors.ts'
+import { FunctionErrors } from '../functions/function-errors.ts'
 
 /** A header line of its own is what a client could otherwise put in. Source: RFC 9110, 5.1 and 5.5. */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/

@@ -1,7 +1,7 @@
 import type { BinaryFile } from '../catalog/value.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
 import { isInUse } from '../storage/store-lock.ts'
-import { eachUpload } from './upload-table.ts'
+import { eachUpload } from '../binary/upload-table.ts'
 
 /** Who refers to each file, by its id. */
 export type FileUses = Map<string, { size: number; by: string[] }>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkEntitySets } from '../../../../engine/entity-set/check-entity-sets.ts'
+import { checkEntitySets } from '../../../../engine/inspect/check-entity-sets.ts'
 import { entitySet } from '../../../../engine/entity-set/entity-set.ts'
 import { EntitySetStore } from '../../../../engine/entity-set/entity-set-store.ts'
 import { putEntitySet } from '../../../../engine/entity-set/entity-set-table.ts'

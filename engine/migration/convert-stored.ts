@@ -3,9 +3,9 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
 import { convertValue } from '../write/convert.ts'
-import type { Environment } from './environment.ts'
-import { indexPrefix } from './keys.ts'
-import { firstPosting } from './postings.ts'
+import type { Environment } from '../storage/environment.ts'
+import { indexPrefix } from '../storage/keys.ts'
+import { firstPosting } from '../storage/postings.ts'
 
 /**
  * A stored value of `before` as a value of `after`, or undefined when it cannot be without loss. Of images and blobs `true`.

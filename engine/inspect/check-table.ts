@@ -4,12 +4,20 @@ import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import type { Value } from '../catalog/value.ts'
 import { fold } from '../text/fold.ts'
 import { type CheckedRow, checkRow } from './check-row.ts'
-import { type Environment, getBytes, keyRange } from './environment.ts'
-import { attributeRange, binaryKey, indexPrefix, MAX_TEXT_BYTES, prefixEnd, rowIdOfKey, rowKey } from './keys.ts'
-import { hasPosting, postingLists } from './postings.ts'
-import { NO_ROW, type RowLayout } from './row-layout.ts'
-import { RowView } from './row-view.ts'
-import { readTableState } from './store-state.ts'
+import { type Environment, getBytes, keyRange } from '../storage/environment.ts'
+import {
+  attributeRange,
+  binaryKey,
+  indexPrefix,
+  MAX_TEXT_BYTES,
+  prefixEnd,
+  rowIdOfKey,
+  rowKey,
+} from '../storage/keys.ts'
+import { hasPosting, postingLists } from '../storage/postings.ts'
+import { NO_ROW, type RowLayout } from '../storage/row-layout.ts'
+import { RowView } from '../storage/row-view.ts'
+import { readTableState } from '../storage/store-state.ts'
 
 export interface CheckProgress {
   dataClass: string

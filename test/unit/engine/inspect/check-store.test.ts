@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
-import { checkStore } from '../../../../engine/storage/check-store.ts'
+import { checkStore } from '../../../../engine/inspect/check-store.ts'
 import { type Environment, getBytes } from '../../../../engine/storage/environment.ts'
 import { binaryKey, changeKey, indexPrefix, postingKey, rowKey } from '../../../../engine/storage/keys.ts'
 import { addPostings, removePosting } from '../../../../engine/storage/postings.ts'
 import { NO_ROW } from '../../../../engine/storage/row-layout.ts'
 import { readTableState, writeGlobalStamp, writeTableState } from '../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore } from '../../../support/write-rows.ts'
-import { testModel } from './test-model.ts'
+import { testModel } from '../storage/test-model.ts'
 
 const NOTHING = Buffer.alloc(0)
 const LONG = 'x'.repeat(1100)

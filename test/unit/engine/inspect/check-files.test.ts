@@ -2,7 +2,7 @@ import { cpSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
-import { inspectStore } from '../../../../engine/storage/inspect-store.ts'
+import { inspectStore } from '../../../../engine/inspect/inspect-store.ts'
 import { createTestServer } from '../../../../kernel/testing.ts'
 import { temporaryFolder } from '../../../support/test-server.ts'
 import { MODEL } from '../../../durability/uploads.model.ts'

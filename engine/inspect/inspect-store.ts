@@ -5,11 +5,11 @@ import type { WireOptions } from '../catalog/dataclass.ts'
 import { loadModel } from '../catalog/load-model.ts'
 import { assignNumbers, type TableNumbers } from '../catalog/table-numbers.ts'
 import { checkStore } from './check-store.ts'
-import { type Environment, type EnvironmentOptions, FORMAT_VERSION, openEnvironment } from './environment.ts'
-import { loadLayouts } from './layouts.ts'
-import { findLosses } from './migration-losses.ts'
-import { planMigration } from './migration-plan.ts'
-import { rowLayout } from './row-layout.ts'
+import { type Environment, type EnvironmentOptions, FORMAT_VERSION, openEnvironment } from '../storage/environment.ts'
+import { loadLayouts } from '../storage/layouts.ts'
+import { findLosses } from '../migration/find-losses.ts'
+import { planMigration } from '../migration/plan-migration.ts'
+import { rowLayout } from '../storage/row-layout.ts'
 
 export interface InspectOptions extends EnvironmentOptions {
   /** Content of the model file that the store is to fit; undefined: that of the store alone counts. */
