@@ -1,13 +1,11 @@
 import type { HierarchicalNSW } from 'hnswlib-node'
 import type { Metric, VectorOptions } from '../catalog/attribute.ts'
-import { isComparable, type Nearest } from './vector-index.ts'
+import { effortOf, isComparable, MEASURED_COUNT, type Nearest } from './vector-index.ts'
 
 export type Hnswlib = { HierarchicalNSW: typeof HierarchicalNSW }
 
 const SPACES = { cosine: 'cosine', dot: 'ip', euclidean: 'l2' } as const satisfies Record<Metric, string>
 const FIRST_CAPACITY = 1024
-/** Candidates of a search, for each that is wanted. */
-const CANDIDATES_PER_RESULT = 1.5
 
 /**
  * A graph of the nearest neighbours of vectors, by row ids. What has changed since it was put in waits beside it, so that a
@@ -26,10 +24,11 @@ export class HnswGraph {
   private constructor(
     private readonly hnsw: HierarchicalNSW,
     private readonly metric: Metric,
+    private readonly dimension: number,
   ) {}
 
   static create({ HierarchicalNSW }: Hnswlib, { dimension, metric, hnsw }: VectorOptions): HnswGraph {
-    const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric)
+    const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric, dimension)
     graph.hnsw.initIndex(FIRST_CAPACITY, hnsw!.m, hnsw!.efConstruction)
     graph.capacity = FIRST_CAPACITY
     return graph
@@ -42,7 +41,7 @@ export class HnswGraph {
     path: string,
     { beside, waiting, deleted }: GraphState,
   ): HnswGraph {
-    const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric)
+    const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric, dimension)
     graph.hnsw.readIndexSync(path)
     graph.capacity = graph.hnsw.getMaxElements()
     const gone = new Set(deleted)
@@ -92,11 +91,33 @@ export class HnswGraph {
     // Of those that wait some are in the graph too, perhaps with what they were.
     for (let more = 0; ; more = 2 * more + 16) {
       const k = Math.min(this.members.size, wanted + Math.min(more, this.waiting.size))
-      if (k === 0) return { near: [], unknown }
-      this.hnsw.setEf(Math.max(candidates, Math.ceil(CANDIDATES_PER_RESULT * k)))
-      const near = this.hnsw.searchKnn(query, k).neighbors.filter(rowId => !this.waiting.has(rowId))
-      if (near.length >= wanted || k === this.members.size || more > this.waiting.size) return { near, unknown }
+      if (k === 0) return { near: [], bounds: undefined, unknown }
+      this.hnsw.setEf(Math.max(candidates, Math.ceil(MEASURED_COUNT * effortOf(k))))
+      const { neighbors, distances } = this.hnsw.searchKnn(query, k)
+      if (this.waiting.size === 0) return { near: neighbors, bounds: this.scoreBounds(distances), unknown }
+      const isKnown = (_: unknown, i: number): boolean => !this.waiting.has(neighbors[i]!)
+      const near = neighbors.filter(isKnown)
+      if (near.length >= wanted || k === this.members.size || more > this.waiting.size) {
+        return { near, bounds: this.scoreBounds(distances.filter(isKnown)), unknown }
+      }
     }
+  }
+
+  /**
+   * What distances tell of scores. They are 1 - cosine, from vectors that were made 1 long, or squares of euclidean
+   * distances, summed up in single precision. The error of products depends on lengths that are not known here.
+   * Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), 3.1.
+   */
+  private scoreBounds(distances: readonly number[]): Float64Array | undefined {
+    if (this.metric === 'dot') return undefined
+    const error = (2 * this.dimension + 64) * 2 ** -24
+    const bounds = new Float64Array(2 * distances.length)
+    for (const [i, distance] of distances.entries()) {
+      const isCosine = this.metric === 'cosine'
+      bounds[2 * i] = isCosine ? 1 - distance - error : Math.sqrt(distance * (1 - error))
+      bounds[2 * i + 1] = isCosine ? 1 - distance + error : Math.sqrt(distance * (1 + error))
+    }
+    return bounds
   }
 
   /** Writes the graph into a file. Until it is done nothing may be put in. @returns what else has to be kept */

@@ -1,20 +1,26 @@
 /**
- * The numbers of a vector as they are stored and sent: each the shortest decimal that is the same Float32.
+ * A vector as it is compared: Float32.
  * @param json what a client sent
  * @param fail makes the error of what is wrong with it
  */
-export function readVector<E>(json: unknown, dimension: number, fail: (received: string) => E): number[] | E {
+export function readFloats<E>(json: unknown, dimension: number, fail: (received: string) => E): Float32Array | E {
   if (!Array.isArray(json)) return fail(json === null ? 'null' : `a value of type ${typeof json}`)
   if (json.length !== dimension) return fail(`an array of ${json.length}`)
-  const numbers = new Array<number>(dimension)
+  const floats = new Float32Array(dimension)
   for (let i = 0; i < dimension; i++) {
     const number: unknown = json[i]
     if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) {
       return fail(`an array with ${received(number)} at position ${i}`)
     }
-    numbers[i] = shortestDecimal(Math.fround(number))
+    floats[i] = number
   }
-  return numbers
+  return floats
+}
+
+/** The numbers of a vector as they are stored and sent: each the shortest decimal that is the same Float32. */
+export function readVector<E>(json: unknown, dimension: number, fail: (received: string) => E): number[] | E {
+  const floats = readFloats(json, dimension, fail)
+  return floats instanceof Float32Array ? Array.from(floats, shortestDecimal) : floats
 }
 
 function received(element: unknown): string {

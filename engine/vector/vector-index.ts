@@ -14,6 +14,8 @@ export interface VectorIndex {
 export interface Nearest {
   /** Row ids, the nearest first. */
   readonly near: readonly number[]
+  /** Of each the least and the greatest that its score can be. Undefined: that is not known. */
+  readonly bounds: Float64Array | undefined
   /** Row ids that the index does not know yet: they may be anywhere. */
   readonly unknown: readonly number[]
 }
@@ -75,6 +77,10 @@ export class IndexStatus implements VectorIndexes {
 /** How many nearest are searched for to see what a search takes. */
 export const MEASURED_COUNT = 100
 
-/** A search visits about as many vectors as it has candidates. */
-export const costOf = (microseconds: number, count: number): number =>
-  microseconds * Math.max(1, (1.5 * count) / MEASURED_COUNT)
+/**
+ * Candidates of a search, as a multiple of those of one for {@link MEASURED_COUNT}: of more they are harder to find. A search
+ * visits about as many vectors as it has candidates.
+ */
+export const effortOf = (count: number): number => (count <= MEASURED_COUNT ? 1 : (1.5 * count) / MEASURED_COUNT)
+
+export const costOf = (microseconds: number, count: number): number => microseconds * effortOf(count)

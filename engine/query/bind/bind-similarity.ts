@@ -1,6 +1,6 @@
 import { type Metric, METRICS, type StorageAttribute } from '../../catalog/attribute.ts'
 import { suggestion } from '../../suggestion.ts'
-import { readVector } from '../../vector/read-vector.ts'
+import { readFloats } from '../../vector/read-vector.ts'
 import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
 import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
 import { excerpt, QueryErrors } from '../query-errors.ts'
@@ -32,9 +32,9 @@ export function bindSimilarity(
   if (value.kind !== 'parameter') throw QueryErrors.VALUE('a value', path, `a placeholder for ${expected}`)
   const fail = (received: string) => QueryErrors.PLACEHOLDER_TYPE(value.name, received, expected)
   const { vector, metric, threshold } = readComparison(value.value, fail)
-  const numbers = readVector(vector, dimension, received => fail(`an object whose vector is ${received}`))
-  if (!Array.isArray(numbers)) throw numbers
-  const similarity: Similarity = { metric, vector: Float32Array.from(numbers) }
+  const floats = readFloats(vector, dimension, received => fail(`an object whose vector is ${received}`))
+  if (!(floats instanceof Float32Array)) throw floats
+  const similarity: Similarity = { metric, vector: floats }
   return { kind: 'similarity', attribute, similarity, test: threshold === null ? undefined : { comparator, threshold } }
 }
 

@@ -1,6 +1,8 @@
-import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Metric, StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import {
+  type Column,
+  type Segment,
   SEGMENT_ROWS,
   SEGMENT_WORDS,
   type TableSnapshot,
@@ -27,9 +29,15 @@ export function filterVectors(
   candidates: RowSet,
   budget: QueryBudget,
 ): RowSet {
-  return scansSegments(table, attribute, candidates.size)
-    ? filterSegments(attribute, similarity, test, table, candidates, budget)
-    : filterRows(attribute, similarity, test, table, candidates, budget)
+  if (!scansSegments(table, attribute, candidates.size)) {
+    return filterRows(attribute, similarity, test, table, candidates, budget)
+  }
+  const column = table.column(attribute)
+  if (test) return filterSegments(column, thresholdFilter(similarity, test), table, candidates, budget)
+  if (similarity.metric === 'cosine' && similarity.vector.every(number => number === 0)) return RowSet.empty
+  return candidates === table.live
+    ? allScored(column, similarity.metric, table, budget)
+    : filterSegments(column, scoreFilter(similarity.metric), table, candidates, budget)
 }
 
 /** Whether so many rows are looked at segment by segment. */
@@ -59,16 +67,13 @@ function filterRows(
 }
 
 function filterSegments(
-  attribute: StorageAttribute,
-  similarity: Similarity,
-  test: ScoreTest | undefined,
+  column: Column,
+  filter: Filter,
   table: TableSnapshot,
   candidates: RowSet,
   budget: QueryBudget,
 ): RowSet {
-  const column = table.column(attribute)
   const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
-  const filter = test ? thresholdFilter(similarity, test) : scoreFilter(similarity)
   candidates.forEachBlock(SEGMENT_WORDS, (index, rows) => {
     budget.examine(SEGMENT_ROWS)
     filter(column.segment(index) as VectorSegment, rows, words.subarray(index * SEGMENT_WORDS))
@@ -94,6 +99,7 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest): Filter {
       const bits = isDecided ? passed : undecided
       bits[entry >>> 5]! |= 1 << (entry & 31)
     }
+    if (undecided.every(bits => bits === 0)) return
     const scores = score(segment, undecided)
     let i = 0
     for (let word = 0; word < SEGMENT_WORDS; word++) {
@@ -112,12 +118,25 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest): Filter {
 }
 
 /** Rows that have a score at all. */
-function scoreFilter({ metric, vector }: Similarity): Filter {
-  const hasNone = metric === 'cosine' && vector.every(number => number === 0)
+function scoreFilter(metric: Metric): Filter {
   return (segment, rows, passed) => {
     const scored = metric === 'cosine' ? withDirection(segment) : segment.present
-    for (let word = 0; word < SEGMENT_WORDS; word++) passed[word] = hasNone ? 0 : rows[word]! & scored[word]!
+    for (let word = 0; word < SEGMENT_WORDS; word++) passed[word] = rows[word]! & scored[word]!
   }
+}
+
+/** By the set of all rows: it changes when rows come or go, the segments when vectors change. */
+const remembered = new WeakMap<RowSet, { segments: readonly Segment[]; metric: Metric; scored: RowSet }>()
+
+/** The same of all rows of a dataclass. Segments in shared memory take none to be remembered. */
+function allScored(column: Column, metric: Metric, table: TableSnapshot, budget: QueryBudget): RowSet {
+  const segments = Array.from({ length: Math.ceil(table.rowIdLimit / SEGMENT_ROWS) }, (_, i) => column.segment(i))
+  const before = remembered.get(table.live)
+  if (before?.metric === metric && segments.every((segment, i) => segment === before.segments[i])) return before.scored
+  const scored = filterSegments(column, scoreFilter(metric), table, table.live, budget)
+  const isShared = segments.every(segment => segment.kind === 'vector' && segment.page)
+  if (isShared) remembered.set(table.live, { segments, metric, scored })
+  return scored
 }
 
 /** A segment never changes. */

@@ -1,13 +1,15 @@
 import { RowSet } from '../../row-set/row-set.ts'
 import type { TableSnapshot } from '../../storage/snapshot.ts'
-import { passes } from '../../vector/similarity.ts'
+import { isHigherNearer, passes } from '../../vector/similarity.ts'
 import type { VectorFilter } from '../plan/physical-plan.ts'
 import { MIN_CANDIDATES_SHARE, maxFound } from '../plan/vector-access.ts'
 import type { QueryContext } from './evaluate.ts'
 import { scoreReader } from './filter-vectors.ts'
 
 /** Nearest that are asked for at first. */
-const FIRST_COUNT = 64
+const FIRST_COUNT = 128
+/** So many times what is needed on average is asked for where some of what is found will not be among the rows. */
+const SPARE = 1.3
 
 /**
  * The candidates whose score passes, found by asking the index for more and more of the nearest until one of them fails.
@@ -22,18 +24,30 @@ export function filterByIndex(
   const index = snapshot.vectorIndexes?.find(attribute)
   if (!index?.nearest || candidates.size < MIN_CANDIDATES_SHARE * table.live.size) return undefined
   const read = scoreReader(table, attribute, similarity, FIRST_COUNT)
-  for (let count = FIRST_COUNT; count <= maxFound(table.live.size); count *= 4) {
-    const { near, unknown } = index.nearest(similarity.vector, count)
+  const isHit = (rowId: number): boolean => {
+    const score = table.live.has(rowId) ? read(rowId) : undefined
+    return score !== undefined && passes(test, score)
+  }
+  for (let count = FIRST_COUNT; count <= maxFound(table.live.size); count *= 2) {
+    const { near, bounds, unknown } = index.nearest(similarity.vector, count)
     budget.examine(near.length + unknown.length)
-    const isHit = (rowId: number): boolean => {
-      const score = table.live.has(rowId) ? read(rowId) : undefined
-      return score !== undefined && passes(test, score)
+    const isNear = (rowId: number, i: number): boolean => {
+      const isSure = bounds !== undefined && passes(test, bounds[2 * i]!) === passes(test, bounds[2 * i + 1]!)
+      return isSure ? passes(test, bounds[2 * i]!) && table.live.has(rowId) : isHit(rowId)
     }
     // All that pass are nearer than the last one then.
-    if (near.length === count && isHit(near.at(-1)!)) continue
-    return RowSet.fromIds([...near, ...unknown].filter(rowId => candidates.has(rowId) && isHit(rowId)))
+    if (near.length === count && isNear(near.at(-1)!, count - 1)) continue
+    const hits = [...near.filter(isNear), ...unknown.filter(isHit)]
+    return RowSet.fromIds(hits.filter(rowId => candidates.has(rowId)))
   }
   return undefined
+}
+
+/** Rows that an index has found. */
+export interface Found {
+  readonly rowIds: readonly number[]
+  /** Of each, the nearest first, the least and the greatest that its score can be. Undefined: they are in no order. */
+  readonly bounds: Float64Array | undefined
 }
 
 /**
@@ -45,17 +59,49 @@ export function nearestByIndex(
   rows: RowSet,
   count: number,
   { snapshot, budget }: QueryContext,
-): RowSet | undefined {
+): Found | undefined {
   const index = snapshot.vectorIndexes?.find(attribute)
   const table = snapshot.table(attribute.dataClass)
   const share = rows.size / Math.max(1, table.live.size)
   if (!index?.nearest || share < MIN_CANDIDATES_SHARE) return undefined
-  // Of the nearest this share are among the rows.
-  for (let wanted = Math.ceil(count / share); wanted <= maxFound(table.live.size); wanted *= 2) {
-    const { near, unknown } = index.nearest(similarity.vector, wanted)
+  // Of the nearest about this share are among the rows.
+  const first = share === 1 ? count : Math.ceil((SPARE * count) / share)
+  for (let wanted = first; wanted <= maxFound(table.live.size); wanted *= 2) {
+    const { near, bounds, unknown } = index.nearest(similarity.vector, wanted)
     budget.examine(near.length + unknown.length)
     const found = near.filter(rowId => rows.has(rowId))
-    if (found.length >= count) return RowSet.fromIds([...found, ...unknown.filter(rowId => rows.has(rowId))])
+    if (found.length < count) continue
+    if (unknown.length > 0) {
+      return { rowIds: [...found, ...unknown.filter(rowId => rows.has(rowId))], bounds: undefined }
+    }
+    return { rowIds: found, bounds: bounds?.filter((_, i) => rows.has(near[i >>> 1]!)) }
   }
   return undefined
+}
+
+/**
+ * Orders what an index has found by its score: bounds tell most rows apart; those that they do not are scored exactly.
+ * @returns undefined: there are none
+ */
+export function orderedByIndex(
+  { rowIds, bounds }: Found,
+  { attribute, similarity }: VectorFilter,
+  { snapshot }: QueryContext,
+): Uint32Array | undefined {
+  if (!bounds) return undefined
+  const ordered = Uint32Array.from(rowIds)
+  const read = scoreReader(snapshot.table(attribute.dataClass), attribute, similarity, 1)
+  const isDescending = isHigherNearer(similarity.metric)
+  const isBefore = (i: number, j: number): boolean =>
+    isDescending ? bounds[2 * i]! > bounds[2 * j + 1]! : bounds[2 * i + 1]! < bounds[2 * j]!
+  for (let start = 0, i = 1; i <= rowIds.length; i++) {
+    if (i < rowIds.length && !isBefore(i - 1, i)) continue
+    if (i - start > 1) {
+      const scores = new Map(rowIds.slice(start, i).map(rowId => [rowId, read(rowId) ?? Number.NaN]))
+      const order = (a: number, b: number): number => scores.get(a)! - scores.get(b)!
+      ordered.subarray(start, i).sort((a, b) => (isDescending ? order(b, a) : order(a, b)) || a - b)
+    }
+    start = i
+  }
+  return ordered
 }

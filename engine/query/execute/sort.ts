@@ -4,9 +4,9 @@ import type { IndexRange, RowOrder, Span, TableSnapshot } from '../../storage/sn
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { orderCost, sortCost } from '../cost/sort-cost.ts'
 import { exactLookup } from '../plan/lower.ts'
-import type { IndexLookup, Operator } from '../plan/physical-plan.ts'
+import type { IndexLookup, Operator, VectorFilter } from '../plan/physical-plan.ts'
 import type { QueryContext } from './evaluate.ts'
-import { nearestByIndex } from './index-search.ts'
+import { nearestByIndex, orderedByIndex } from './index-search.ts'
 import { nearestCandidates } from './nearest-candidates.ts'
 import { orderScan } from './order-scan.ts'
 import type { Rows } from './rows.ts'
@@ -105,25 +105,31 @@ function sorted(
   context: QueryContext,
 ): Uint32Array {
   const end = skip + count
-  const rowIds = selection instanceof RowSet ? candidates(keys[0]!, selection, end, filter, context).toIds() : selection
+  const indexed = filter && indexedCondition(keys[0]!, filter)
+  const found = indexed && selection instanceof RowSet && nearestByIndex(indexed, selection, end, context)
+  const nearest = found && keys.length === 1 && orderedByIndex(found, indexed, context)
+  if (nearest) return nearest.subarray(skip, end)
+  const rows = found ? RowSet.fromIds(found.rowIds) : selection
+  const rowIds = rows instanceof RowSet ? candidates(keys[0]!, rows, end, context).toIds() : rows
   const order = orderOf(keys, rowIds, context)
   const positions = end < rowIds.length ? topPositions(rowIds.length, end, order) : sortPositions(rowIds.length, order)
   return positions.subarray(skip, end).map(position => rowIds[position]!)
 }
 
+/** The condition whose order this is, when an index is to be asked for it. */
+function indexedCondition({ similarity, relations }: SortKey, filter: Operator): VectorFilter | undefined {
+  if (!similarity || relations.length > 0) return undefined
+  const conditions = filter.kind === 'Intersect' ? filter.inputs : [filter]
+  return conditions.find(
+    (each): each is VectorFilter =>
+      each.kind === 'VectorFilter' && each.similarity === similarity && !each.test && each.access === 'index',
+  )
+}
+
 /** Rows among which the first `count` of the order are. */
-function candidates(
-  key: SortKey,
-  rows: RowSet,
-  count: number,
-  filter: Operator | undefined,
-  context: QueryContext,
-): RowSet {
+function candidates(key: SortKey, rows: RowSet, count: number, context: QueryContext): RowSet {
   const { similarity, relations } = key
-  if (!similarity || relations.length > 0) return topCandidates(key, rows, count, context)
-  const conditions = filter?.kind === 'Intersect' ? filter.inputs : filter ? [filter] : []
-  const indexed = conditions.find(each => each.kind === 'VectorFilter' && each.similarity === similarity && !each.test)
-  const found =
-    indexed?.kind === 'VectorFilter' && indexed.access === 'index' && nearestByIndex(indexed, rows, count, context)
-  return nearestCandidates(key, similarity, found || rows, count, context)
+  return similarity && relations.length === 0
+    ? nearestCandidates(key, similarity, rows, count, context)
+    : topCandidates(key, rows, count, context)
 }
