@@ -32,7 +32,9 @@ const progress = (line: string): void => {
 async function run(options: Options): Promise<Report> {
   const wanted = ({ name }: { name: string }) => options.cases.length === 0 || options.cases.includes(name)
   const world = new World(options.seed, options.employees)
-  const [engineCases, httpCases] = [ENGINE_CASES.filter(wanted), HTTP_CASES.filter(wanted)]
+  const isNamed = ({ name }: { name: string }) => options.cases.includes(name)
+  const engineCases = ENGINE_CASES.filter(bench => (bench.isLong ? isNamed(bench) : wanted(bench)))
+  const httpCases = HTTP_CASES.filter(wanted)
   const needsWorld = engineCases.length + httpCases.length > 0
   if (needsWorld) say(`world: ${world.employees} employees, seed ${world.seed}`)
   const folder = needsWorld ? await prepareWorld(world, progress) : ''

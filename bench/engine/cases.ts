@@ -8,6 +8,8 @@ import { parseCached, parseCold } from './parse.bench.ts'
 import { rowSetCases } from './row-set.bench.ts'
 import { scanNumbers, scanText } from './scan.bench.ts'
 import { vectorCases } from './vector.bench.ts'
+import { vectorInsert } from './vector-insert.bench.ts'
+import { vectorMillion } from './vector-million.bench.ts'
 import { sortAll, sortTop } from './sort.bench.ts'
 
 export const ENGINE_CASES: readonly EngineCase[] = [
@@ -25,4 +27,6 @@ export const ENGINE_CASES: readonly EngineCase[] = [
   loadPlugins,
   ...commitCases,
   ...vectorCases,
+  vectorInsert,
+  vectorMillion,
 ]

@@ -15,14 +15,20 @@ export interface PreparedCase {
   unit: string
   /** The nth run. */
   run(n: number): unknown
+  /** Runs at a time; 1 unless said otherwise. */
+  atOnce?: number
+  /** The same done in another way, in turns with {@link run}. */
+  against?: { what: string; run(n: number): unknown }
   /** What is wrong with the answer of the nth run, or undefined. */
-  problemOf(answer: unknown, n: number): string | undefined
+  problemOf(answer: unknown, n: number): string | undefined | Promise<string | undefined>
   /** Answers that are checked; 5 unless said otherwise. */
   checks?: number
   /** Share of what had to be found that was, in the answers that were checked. */
   recall?(): number
   /** What was wrong while it was measured. */
-  afterwards?(): string | undefined
+  afterwards?(): string | undefined | Promise<string | undefined>
+  /** What else was found, for the report. */
+  remark?(): string
   close?(): Promise<void>
 }
 
@@ -33,12 +39,16 @@ export interface EngineOwes {
   recall?: number
   /** At most `factor` times the time of the case `of`. */
   cost?: { of: string; factor: number }
+  /** At most so many times the time of what runs in turns with it. */
+  against?: number
 }
 
 export interface EngineCase {
   name: string
   title: string
   owes?: EngineOwes
+  /** Takes so long that it runs only when it is named. */
+  isLong?: boolean
   prepare(context: EngineContext): PreparedCase | Promise<PreparedCase>
 }
 
@@ -48,6 +58,8 @@ export interface EngineResult {
   owes: EngineOwes
   problem: string | undefined
   recall?: number | undefined
+  remark?: string | undefined
+  against?: { what: string; p50Ms: number } | undefined
   perSecond: number
   p50Ms: number
   p99Ms: number

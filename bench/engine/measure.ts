@@ -3,39 +3,48 @@ import type { EngineCase, EngineContext, EngineResult } from './engine-case.ts'
 
 const CHECKED_RUNS = 5
 
-/** Checks the first answers of a case, then runs it again and again for a time, one run after the other. */
+/** Checks the first answers of a case, then runs it again and again for a time. */
 export async function measureEngineCase(
   { name, title, owes = {}, prepare }: EngineCase,
   context: EngineContext,
   seconds: number,
 ): Promise<EngineResult> {
   const result = { name, title, owes, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
-  const { run, problemOf, units, unit, checks = CHECKED_RUNS, recall, afterwards, close } = await prepare(context)
+  const prepared = await prepare(context)
+  const { run, atOnce = 1, against, problemOf, units, unit, checks = CHECKED_RUNS } = prepared
   try {
     let n = 0
     for (; n < checks; n++) {
-      const problem = problemOf(await run(n), n)
+      const problem = await problemOf(await run(n), n)
       if (problem) return { ...result, problem }
     }
-    const histogram = new Histogram()
-    const timed = async (duration: number, add: (microseconds: number) => void): Promise<number> => {
+    const [histogram, others] = [new Histogram(), new Histogram()]
+    const timed = async (what: (n: number) => unknown, times: Histogram): Promise<void> => {
       const startedAt = performance.now()
-      let now = startedAt
-      while (now - startedAt < duration * 1000) {
-        const answer = run(n++)
-        if (answer instanceof Promise) await answer
-        const end = performance.now()
-        add((end - now) * 1000)
-        now = end
-      }
-      return (now - startedAt) / 1000
+      const answer = what(n++)
+      if (answer instanceof Promise) await answer
+      times.add((performance.now() - startedAt) * 1000)
     }
-    await timed(seconds / 4, () => {})
-    const elapsed = await timed(seconds, microseconds => histogram.add(microseconds))
+    const client = async (until: number, times: Histogram): Promise<void> => {
+      while (performance.now() < until) {
+        await timed(run, times)
+        if (against) await timed(against.run, others)
+      }
+    }
+    const clients = async (duration: number, times: Histogram): Promise<number> => {
+      const startedAt = performance.now()
+      const until = startedAt + duration * 1000
+      await Promise.all(Array.from({ length: atOnce }, () => client(until, times)))
+      return (performance.now() - startedAt) / 1000
+    }
+    await clients(seconds / 4, new Histogram())
+    const elapsed = await clients(seconds, histogram)
     return {
       ...result,
-      problem: afterwards?.(),
-      recall: recall?.(),
+      problem: await prepared.afterwards?.(),
+      recall: prepared.recall?.(),
+      remark: prepared.remark?.(),
+      against: against && { what: against.what, p50Ms: others.quantile(0.5) / 1000 },
       units,
       unit,
       perSecond: histogram.count / elapsed,
@@ -43,6 +52,6 @@ export async function measureEngineCase(
       p99Ms: histogram.quantile(0.99) / 1000,
     }
   } finally {
-    await close?.()
+    await prepared.close?.()
   }
 }

@@ -56,11 +56,16 @@ function targetRow(target: string, figures: TargetFigures, { targets }: HttpResu
 function engineTable({ engine }: Report): string[] {
   return align([
     ['engine, in process', 'per second', 'p50 ms', 'p99 ms', 'units/s'],
-    ...engine.map(({ name, title, problem, recall, perSecond, p50Ms, p99Ms, units, unit }) =>
+    ...engine.map(({ name, title, problem, recall, remark, against, perSecond, p50Ms, p99Ms, units, unit }) =>
       problem
         ? [`${name}: ${title}`, `FAILED ${problem}`]
         : [
-            `${name}: ${title}${recall === undefined ? '' : `, recall ${recall.toFixed(4)}`}`,
+            [
+              `${name}: ${title}`,
+              ...(recall === undefined ? [] : [`recall ${recall.toFixed(4)}`]),
+              ...(against ? [`${against.what} ${milliseconds(against.p50Ms)} ms`] : []),
+              ...(remark ? [remark] : []),
+            ].join(', '),
             rate(perSecond),
             milliseconds(p50Ms),
             milliseconds(p99Ms),

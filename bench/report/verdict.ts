@@ -63,6 +63,12 @@ function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]
     const met = recall >= owes.recall
     verdicts.push({ case: name, owed: `recall ≥ ${owes.recall}`, found: recall.toFixed(4), met })
   }
+  if (owes.against !== undefined && result.against) {
+    const { what, p50Ms: others } = result.against
+    const owed = `≤ ${ratio(owes.against)} the time of ${what} (${others.toFixed(3)} ms)`
+    const cost = p50Ms / others
+    verdicts.push({ case: name, owed, found: ratio(cost), met: cost <= owes.against })
+  }
   const other = owes.cost && all.find(({ name, problem }) => name === owes.cost!.of && !problem)
   if (owes.cost && other) {
     const { of, factor } = owes.cost

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -82,58 +82,76 @@ const modelOf = ({ dimension }: VectorWorldPlan) => ({
 })
 
 /** How long making an index may take. */
-const INDEX_MS = 20 * 60_000
+const INDEX_MS_PER_ROW = 12
 
 /**
  * The engine on the store of a world of vectors, which is made when there is none yet, with everything in memory and the
  * index made and measured, which takes a minute or two for 100 k.
  */
 export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
-  const { plan } = world
-  const folder = resolve('.tesser/bench', `vectors-${plan.rows}-${plan.dimension}-${plan.clusters}-${FORMAT_VERSION}`)
+  return openIndexed(world.plan, await folderOf(world))
+}
+
+/** The same on a copy that may be changed. */
+export async function copyVectorWorld(world: VectorWorld): Promise<{ engine: Engine; remove(): void }> {
+  const folder = await folderOf(world)
+  const copy = `${folder}.copy`
+  const remove = (): void => rmSync(copy, { recursive: true, force: true })
+  remove()
+  cpSync(folder, copy, { recursive: true, filter: source => !source.endsWith('lock.mdb') })
+  return { engine: await openIndexed(world.plan, copy), remove }
+}
+
+async function folderOf(world: VectorWorld): Promise<string> {
+  const { rows, dimension, clusters } = world.plan
+  const folder = resolve('.tesser/bench', `vectors-${rows}-${dimension}-${clusters}-${FORMAT_VERSION}`)
+  if (existsSync(folder)) return folder
+  const unfinished = `${folder}.unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { recursive: true })
+  const engine = await open(world.plan, unfinished)
+  try {
+    await insert(
+      engine,
+      'Item',
+      rows,
+      row => world.entity(row),
+      () => {},
+    )
+  } finally {
+    await engine.close()
+  }
+  renameSync(unfinished, folder)
+  return folder
+}
+
+async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engine> {
   // The first thing that is told of an index is that it is ready, or of no use.
   let onIndex = (): void => {}
   const indexed = new Promise<void>(resolve => {
     onIndex = resolve
   })
-  const open = (path: string): Promise<Engine> =>
-    openEngine({
-      path: join(path, 'store'),
-      model: modelOf(plan),
-      wire: { dateOnlyFormat: 'iso' },
-      allowLoss: false,
-      mapSizeBytes: 2 ** 36,
-      cacheBytes: 2 ** 28,
-      memoryBytes: 2 ** 32,
-      limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
-      writeQueueBytes: 2 ** 28,
-      onNote: text => {
-        if (text.startsWith('the index of')) onIndex()
-      },
-    })
-  if (!existsSync(folder)) {
-    const unfinished = `${folder}.unfinished`
-    rmSync(unfinished, { recursive: true, force: true })
-    mkdirSync(unfinished, { recursive: true })
-    const engine = await open(unfinished)
-    try {
-      await insert(
-        engine,
-        'Item',
-        plan.rows,
-        row => world.entity(row),
-        () => {},
-      )
-    } finally {
-      await engine.close()
-    }
-    renameSync(unfinished, folder)
-  }
-  const engine = await open(folder)
+  const engine = await open(plan, folder, text => {
+    if (text.startsWith('the index of')) onIndex()
+  })
   await engine.memoryFilled()
   engine.warmUp()
-  await Promise.race([indexed, setTimeout(INDEX_MS, undefined, { ref: false })])
+  await Promise.race([indexed, setTimeout(plan.rows * INDEX_MS_PER_ROW, undefined, { ref: false })])
   // A moment for the status to be seen, and for the file to be written.
   await setTimeout(3_000)
   return engine
 }
+
+const open = (plan: VectorWorldPlan, folder: string, onNote: (text: string) => void = () => {}): Promise<Engine> =>
+  openEngine({
+    path: join(folder, 'store'),
+    model: modelOf(plan),
+    wire: { dateOnlyFormat: 'iso' },
+    allowLoss: false,
+    mapSizeBytes: 2 ** 36,
+    cacheBytes: 2 ** 28,
+    memoryBytes: 2 ** 32,
+    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
+    writeQueueBytes: 2 ** 28,
+    onNote,
+  })

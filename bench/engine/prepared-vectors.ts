@@ -1,0 +1,131 @@
+import type { Engine } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/request.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { GROUPS, openVectorWorld, VectorWorld, type VectorWorldPlan } from '../world/vector-world.ts'
+import { readPage } from './engine-case.ts'
+
+/** Questions that are asked; later ones come again. */
+const QUESTIONS = 200
+/** Of these the answers are known. */
+export const CHECKS = 20
+
+/** All rows by their cosine, the nearest first. */
+export interface Ranking {
+  readonly rows: Uint32Array
+  /** By row. */
+  readonly scores: Float64Array
+}
+
+/** A store of vectors with its index, and the answers as plain loops in double precision find them. */
+export class PreparedVectors {
+  private readonly numbers: Float32Array
+  private readonly questions: readonly Float32Array[]
+  private readonly rankings: Ranking[] = []
+
+  private constructor(
+    readonly engine: Engine,
+    readonly world: VectorWorld,
+  ) {
+    const { rows, dimension } = world.plan
+    this.numbers = new Float32Array(rows * dimension)
+    for (let row = 0; row < rows; row++) this.numbers.set(world.vector(row), row * dimension)
+    this.questions = Array.from({ length: QUESTIONS }, (_, n) => world.question(n))
+  }
+
+  private static readonly known = new Map<string, Promise<PreparedVectors>>()
+
+  /** Once for each plan: making an index takes a minute. */
+  static of(plan: VectorWorldPlan): Promise<PreparedVectors> {
+    const key = JSON.stringify(plan)
+    let prepared = PreparedVectors.known.get(key)
+    if (!prepared) {
+      const world = new VectorWorld(plan)
+      prepared = openVectorWorld(world).then(engine => new PreparedVectors(engine, world))
+      PreparedVectors.known.set(key, prepared)
+    }
+    return prepared
+  }
+
+  /** Gives the store back, so that it can be copied. */
+  static async close(plan: VectorWorldPlan): Promise<void> {
+    const key = JSON.stringify(plan)
+    const prepared = await PreparedVectors.known.get(key)
+    PreparedVectors.known.delete(key)
+    await prepared?.engine.close()
+  }
+
+  /** @param threshold null: none */
+  read(
+    n: number,
+    threshold: number | null,
+    request: Partial<ReadRequest>,
+    ...params: readonly unknown[]
+  ): ReturnType<Engine['read']> {
+    const vector = [...this.questions[n % QUESTIONS]!]
+    return readPage(this.engine, {
+      dataClass: 'Item',
+      filter: 'embedding > :1',
+      params: toParams([{ vector, threshold }, ...params]),
+      output: { form: 'collection', attributes: { from: 'path', items: [{ path: ['ID'], range: undefined }] } },
+      ...request,
+    })
+  }
+
+  /** Memory that is not the engine's. */
+  get ownBytes(): number {
+    const rankings = Object.values(this.rankings).map(({ rows, scores }) => rows.byteLength + scores.byteLength)
+    return rankings.reduce((sum, bytes) => sum + bytes, this.numbers.byteLength)
+  }
+
+  /** Of the first {@link CHECKS} questions. */
+  ranking(n: number): Ranking {
+    this.rankings[n] ??= this.rank(this.questions[n]!)
+    return this.rankings[n]
+  }
+
+  /** The same of the rows of the first groups. */
+  nearest(n: number, count: number, groups = GROUPS): number[] {
+    const { rows } = this.ranking(n)
+    const nearest: number[] = []
+    for (let i = 0; i < rows.length && nearest.length < count; i++) {
+      if (rows[i]! % GROUPS < groups) nearest.push(rows[i]!)
+    }
+    return nearest
+  }
+
+  private rank(question: Float32Array): Ranking {
+    const { dimension, rows: count } = this.world.plan
+    const { numbers } = this
+    const scores = new Float64Array(count)
+    for (let row = 0; row < count; row++) {
+      let dot = 0
+      let ofRow = 0
+      let ofQuestion = 0
+      for (let i = 0; i < dimension; i++) {
+        const number = numbers[row * dimension + i]!
+        dot += number * question[i]!
+        ofRow += number * number
+        ofQuestion += question[i]! * question[i]!
+      }
+      scores[row] = dot / Math.sqrt(ofRow * ofQuestion)
+    }
+    const rows = Uint32Array.from({ length: count }, (_, row) => row).sort((a, b) => scores[b]! - scores[a]! || a - b)
+    return { rows, scores }
+  }
+}
+
+/** Counts how many of those that should be found are. */
+export class Recall {
+  private expected = 0
+  private found = 0
+
+  add(expected: readonly number[], keys: readonly number[]): void {
+    const found = new Set(keys)
+    this.expected += expected.length
+    this.found += expected.filter(row => found.has(row)).length
+  }
+
+  get value(): number {
+    return this.expected === 0 ? 1 : this.found / this.expected
+  }
+}

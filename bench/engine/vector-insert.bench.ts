@@ -1,0 +1,67 @@
+import type { VectorWorldPlan } from '../world/vector-world.ts'
+import { copyVectorWorld, VectorWorld } from '../world/vector-world.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { PreparedVectors } from './prepared-vectors.ts'
+import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine-case.ts'
+
+const PLAN: VectorWorldPlan = { rows: 100_000, dimension: 128, clusters: 1_000 }
+const WRITERS = 64
+const READERS = 2
+/** New vectors that are looked for in the end. */
+const CHECKS = 50
+
+/** Each writer waits for the disk, each reader for the nearest of a question. */
+export const vectorInsert: EngineCase = engineCase({
+  name: 'vector-insert-128',
+  title: `a vector inserted by each of ${WRITERS}, while ${READERS} ask for the 100 nearest, 100 k × 128`,
+  owes: { perSecond: 3_000 },
+  prepare: async () => {
+    await PreparedVectors.close(PLAN)
+    const world = new VectorWorld(PLAN)
+    const { engine, remove } = await copyVectorWorld(world)
+    const nearest = (vector: Float32Array, top: number) =>
+      readPage(engine, {
+        dataClass: 'Item',
+        filter: 'embedding > :1',
+        params: toParams([{ vector: [...vector], threshold: null }]),
+        top,
+      })
+    let inserted = 0
+    let isOpen = true
+    let asked = 0
+    const ask = async (): Promise<void> => {
+      while (isOpen) await nearest(world.question(asked++ % 200), 100)
+    }
+    const readers = Promise.all(Array.from({ length: READERS }, ask))
+    return {
+      units: 1,
+      unit: 'rows',
+      atOnce: WRITERS,
+      run: () => {
+        const body = Buffer.from(JSON.stringify(world.entity(PLAN.rows + inserted++)))
+        return engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: false, trusted: true })
+      },
+      problemOf: () => undefined,
+      afterwards: async () => {
+        isOpen = false
+        await readers
+        const { count } = pageOf(await nearest(world.question(0), 1))
+        const problem = differs('the count', count, PLAN.rows + inserted)
+        if (problem) return problem
+        for (let i = 0; i < CHECKS; i++) {
+          const row = PLAN.rows + Math.floor((i * inserted) / CHECKS)
+          const { keys } = pageOf(await nearest(world.vector(row), 1))
+          if (keys[0] !== row) return differs('the nearest of a new vector', keys[0], row)
+        }
+        return asked === 0 ? 'nobody was answered meanwhile' : undefined
+      },
+      remark: () => `${asked} answers meanwhile`,
+      close: async () => {
+        isOpen = false
+        await readers
+        await engine.close()
+        remove()
+      },
+    }
+  },
+})

@@ -1,0 +1,41 @@
+import { memory } from '../processes/memory.ts'
+import { megabytes } from '../report/numbers.ts'
+import { sumOf } from '../report/verdict.ts'
+import { differs, type EngineCase, engineCase, pageOf } from './engine-case.ts'
+import { CHECKS, PreparedVectors, Recall } from './prepared-vectors.ts'
+
+const PLAN = { rows: 1_000_000, dimension: 128, clusters: 10_000 }
+const NEAREST = 100
+
+/** Whether so many fit in memory: making the store and its index takes half an hour. */
+export const vectorMillion: EngineCase = engineCase({
+  name: 'vector-nearest-1m-128',
+  title: `the ${NEAREST} nearest, 1 M × 128`,
+  owes: { recall: 0.99 },
+  isLong: true,
+  prepare: async () => {
+    const before = memory().resident
+    const prepared = await PreparedVectors.of(PLAN)
+    const shared = Object.entries(prepared.engine.memoryUse() ?? {})
+    const recall = new Recall()
+    return {
+      units: NEAREST,
+      unit: 'rows',
+      checks: CHECKS,
+      atOnce: 4,
+      run: n => prepared.read(n, null, { top: NEAREST }),
+      problemOf: (answer, n) => {
+        const { count, keys } = pageOf(answer as Uint8Array)
+        recall.add(prepared.nearest(n, NEAREST), keys)
+        return differs('the count', count, PLAN.rows)
+      },
+      recall: () => recall.value,
+      remark: () => {
+        // Of what the process has, the vectors and rankings of the benchmark are no part of the store.
+        const parts = shared.map(([part, bytes]) => `${part} ${megabytes(bytes)}`).join(', ')
+        const resident = memory().resident - before - prepared.ownBytes
+        return `shared memory ${megabytes(sumOf(Object.fromEntries(shared)))} (${parts}), resident in all ${megabytes(resident)}`
+      },
+    }
+  },
+})
