@@ -43,6 +43,13 @@ export function rowCountOf(words: Uint32Array, node: number): number {
 export const firstRowOf = (words: Uint32Array, node: number): number =>
   words[(node >>> 2) + (levelOf(words, node) === 0 ? NODE_ENTRIES : FIRSTS)]!
 
+/** The highest row in or below a node that is not empty. */
+export function lastRowOf(words: Uint32Array, node: number): number {
+  let below = node
+  while (levelOf(words, below) > 0) below = words[(below >>> 2) + BELOW + lengthOf(words, below) - 1]!
+  return words[(below >>> 2) + NODE_ENTRIES + lengthOf(words, below) - 1]!
+}
+
 /** Of `length` rows from the word `start` on, how many pass. */
 export function countUpTo(words: Uint32Array, start: number, length: number, isUpTo: RowTest): number {
   let low = 0

@@ -7,6 +7,7 @@ import {
   firstRowOf,
   INNER_CAPACITY,
   LEAF_CAPACITY,
+  lastRowOf,
   lengthOf,
   levelOf,
   NODE_BORN,
@@ -64,14 +65,16 @@ export class OrderWriter {
     this.root = this.writable(this.root)
     if (this.isFull(this.root)) this.raiseRoot()
     let node = this.root
+    // Keys mostly grow: one look tells that a row comes behind all others.
+    const isBehindAll = lengthOf(words, node) > 0 && isUpTo(lastRowOf(words, node))
     let isLast = true
     while (levelOf(words, node) > 0) {
-      let child = childUpTo(words, node, isUpTo)
+      let child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
       isLast &&= child === lengthOf(words, node) - 1
       if (this.isFull(this.writableChild(node, child))) {
         // Where rows come in ascending order full nodes stay behind, and not half of them.
         this.split(node, child, isLast)
-        child = childUpTo(words, node, isUpTo)
+        child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
       }
       const at = node >>> 2
       words[at + COUNTS + child]!++
@@ -80,7 +83,7 @@ export class OrderWriter {
     }
     const start = (node >>> 2) + NODE_ENTRIES
     const length = lengthOf(words, node)
-    const position = countUpTo(words, start, length, isUpTo)
+    const position = isBehindAll ? length : countUpTo(words, start, length, isUpTo)
     words.copyWithin(start + position + 1, start + position, start + length)
     words[start + position] = rowId
     this.setLength(node, length + 1)

@@ -4,6 +4,11 @@ import type { Value } from '../catalog/value.ts'
 import { FIXED_HEADER_BYTES, NO_ROW, type RowLayout } from './row-layout.ts'
 import { decodeValue } from './wire-value.ts'
 
+/** Of the key in the text of a row. */
+const KEY_START = '"__KEY":"'.length
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
 /**
  * A stored row, read in place. The bytes belong to the store: valid until the next read from the same snapshot, of a
  * stable one until that is released.
@@ -91,6 +96,13 @@ export class RowView {
 
   /** The text of `__KEY`. */
   get key(): string {
+    const start = this.text + KEY_START
+    // Nearly every key is plain ASCII, which is read in a tenth of the time.
+    for (let at = start; at < this.end; at++) {
+      const byte = this.buffer[at]!
+      if (byte === QUOTE) return this.buffer.toString('latin1', start, at)
+      if (byte === BACKSLASH || byte > 0x7f) break
+    }
     return this.head.__KEY
   }
 

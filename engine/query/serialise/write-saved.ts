@@ -33,23 +33,24 @@ export function writeSaved(result: SaveResult, projection: Projection, snapshot:
   )
   const { out } = rows
   const start = out.length
+  const uri = `,"uri":"/rest/${encodeURIComponent(projection.entity.dataClass.name)}(`
   if (result.many) out.ascii('{"__ENTITIES":[')
   for (const [i, outcome] of outcomes.entries()) {
     if (i > 0) out.ascii(',')
-    writeOutcome(outcome, rows)
+    writeOutcome(outcome, rows, uri)
   }
   if (result.many) out.ascii(']}')
   return finishAnswer(rows, start)
 }
 
-function writeOutcome({ row, rowId, failure }: Outcome, rows: RowWriter): void {
+/** @param uri of the entity, up to its key. What is encoded as an address has nothing in it that JSON would escape */
+function writeOutcome({ row, rowId, failure }: Outcome, rows: RowWriter, uri: string): void {
   const { out, projection } = rows
   out.ascii('{')
   if (row) {
     rows.key(row)
     rows.stamp(row)
-    const uri = `/rest/${encodeURIComponent(projection.entity.dataClass.name)}(${uriKey(row.key)})`
-    out.text(`,"uri":${JSON.stringify(uri)}`)
+    out.ascii(`${uri}${uriKey(row.key)})"`)
     rows.timestamp(row)
     rows.attributes(projection.entity, row, rowId)
   }
