@@ -162,7 +162,7 @@ function outcomeOf(work: () => TaskOutcome): TaskOutcome {
   }
 }
 
-/** An `httpStatus` from 400 to 499 says that it is the client's fault. Source: protocol notes, 7.4; the rest by the design decisions. */
+/** It may choose its `httpStatus`, from 400 to 599. Source: protocol notes, 7.4; the status by our decision. */
 function outcomeOfThrown(thrown: unknown): TaskOutcome {
   if (thrown instanceof Error) return { fault: { name: thrown.name, stack: String(thrown.stack) } }
   const { errCode, componentSignature, message, httpStatus } = (thrown ?? {}) as Record<string, unknown>
@@ -173,12 +173,12 @@ function outcomeOfThrown(thrown: unknown): TaskOutcome {
     errCode,
   }
   return {
-    error: { name: 'FUNCTIONS.THROWN', httpStatus: isClientError(httpStatus) ? httpStatus : 500, entries: [entry] },
+    error: { name: 'FUNCTIONS.THROWN', httpStatus: isErrorStatus(httpStatus) ? httpStatus : 500, entries: [entry] },
   }
 }
 
-const isClientError = (status: unknown): status is number =>
-  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 500
+const isErrorStatus = (status: unknown): status is number =>
+  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600
 
 const textOf = (thrown: unknown): string => (thrown instanceof Error ? String(thrown.stack) : describe(thrown))
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import t from 'tap'
 import { request } from 'undici'
-import { startDemo } from '../support/demo-server.ts'
+import { loadSentenceModel, startDemo } from '../support/demo-server.ts'
 
 interface Sample {
   title: string
@@ -19,6 +19,7 @@ interface Country {
 
 t.test('the demo answers its sample questions as its data says', async t => {
   const server = await startDemo(t)
+  await loadSentenceModel(server)
   for (const { title, url, count, first, value } of JSON.parse(
     readFileSync('config/demo/samples.json', 'utf8'),
   ) as Sample[]) {

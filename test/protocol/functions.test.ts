@@ -437,7 +437,15 @@ const results: ProtocolCase[] = [
     status: 422,
     errors: [4712],
   },
-  ...[200, 399, 400.5, 500, '404', null].map(status => ({
+  {
+    spec: 'P7.4',
+    name: 'or that it may be tried again',
+    post: '/Employee/blames',
+    body: [503],
+    status: 503,
+    errors: [4712],
+  },
+  ...[200, 399, 400.5, 600, '404', null].map(status => ({
     spec: 'P7.4',
     name: `an error object with the status ${JSON.stringify(status)} is answered with 500`,
     post: '/Employee/blames',

