@@ -15,7 +15,7 @@ import { WriterClient } from './write/writer-client.ts'
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   mkdirSync(options.path, { recursive: true })
-  const memory = createSharedMemory(options.memoryBytes ?? 0)
+  const memory = createSharedMemory(options.memoryBytes ?? 0, options.onNote)
   const functions = startFunctions(options)
   try {
     const classes = await functions?.describe()

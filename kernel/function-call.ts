@@ -9,7 +9,8 @@ import {
   readTimeout,
   sourceOf,
 } from '../engine/index.ts'
-import { errorReply, methodNotApplicable } from './errors.ts'
+import { ProtocolError } from '../engine/errors.ts'
+import { methodNotApplicable } from './errors.ts'
 import { encoded, JSON_HEADERS, type Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
 
@@ -28,7 +29,7 @@ export function callFunction(engine: Engine, called: ClassFunction, request: Res
   const isGet = request.verb === 'GET' || request.verb === 'HEAD'
   if (!isGet && request.verb !== 'POST') return methodNotApplicable('a class function', request.verb, VERBS)
   // A login changes who asks, which a link must not do.
-  if (isGet && (!called.allowedOnHTTPGET || isLogin(called))) return notByGet(called)
+  if (isGet && (!called.allowedOnHTTPGET || isLogin(called))) throw notByGet(called)
   if (!isLogin(called)) request.demandLogin()
   return isGet
     ? call(engine, called, request, request.parameter('$params'))
@@ -76,7 +77,5 @@ const replyTo = (result: CallResult): Reply =>
     ? result.message
     : { status: 200, headers: JSON_HEADERS, body: 'body' in result ? result.body : result.members }
 
-function notByGet({ fullName }: ClassFunction): Reply {
-  const reply = errorReply(FunctionErrors.NOT_BY_GET(fullName), () => {})
-  return { ...reply, headers: { ...reply.headers, Allow: 'POST' } }
-}
+const notByGet = ({ fullName }: ClassFunction): ProtocolError =>
+  new ProtocolError({ ...FunctionErrors.NOT_BY_GET(fullName).toData(), allow: ['POST'] })

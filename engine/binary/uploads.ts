@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { BinaryValue } from '../catalog/value.ts'
 import { ProtocolError } from '../errors.ts'
+import { Sweeper } from '../sweeper.ts'
 import { encodeBinary } from '../storage/encode-binary.ts'
 import type { Environment } from '../storage/environment.ts'
 import type { UploadAccess } from '../write/requests.ts'
@@ -51,14 +52,16 @@ export class Uploads {
   /** Of the uploads, and of what is being received. */
   private pendingBytes = 0
   private receiving = 0
-  private readonly timer: NodeJS.Timeout
-  private sweeping: Promise<void> | undefined
+  private readonly sweeper: Sweeper
 
   constructor(private readonly options: UploadsOptions) {
     this.limits = options.limits
     for (const [id, { value }] of eachUpload(options.environment)) this.count(id, value.size)
-    this.timer = setInterval(() => this.inBackground(this.sweep()), SWEEP_INTERVAL_MS)
-    this.timer.unref()
+    this.sweeper = new Sweeper(
+      () => this.sweepSlices(),
+      SWEEP_INTERVAL_MS,
+      error => options.onInternalError?.(`uploads could not be ended: ${error.stack}`),
+    )
   }
 
   /**
@@ -128,15 +131,11 @@ export class Uploads {
 
   /** Ends what has expired. */
   sweep(): Promise<void> {
-    this.sweeping ??= this.sweepSlices().finally(() => {
-      this.sweeping = undefined
-    })
-    return this.sweeping
+    return this.sweeper.run()
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.timer)
-    await this.sweeping?.catch(() => {})
+  close(): Promise<void> {
+    return this.sweeper.close()
   }
 
   private async sweepSlices(): Promise<void> {
@@ -163,14 +162,6 @@ export class Uploads {
   private uncount(id: string): void {
     this.pendingBytes -= this.sizes.get(id) ?? 0
     this.sizes.delete(id)
-  }
-
-  private inBackground(work: Promise<unknown>): void {
-    work.catch(error => {
-      // A writer that is busy or starting is no news for the log.
-      if (!(error instanceof ProtocolError))
-        this.options.onInternalError?.(`uploads could not be ended: ${error.stack}`)
-    })
   }
 }
 

@@ -1,5 +1,5 @@
-import { ProtocolError } from '../errors.ts'
 import type { Environment } from '../storage/environment.ts'
+import { Sweeper } from '../sweeper.ts'
 import { type EntitySet, entitySet } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
 import {
@@ -63,13 +63,16 @@ export class EntitySetStore {
   private readonly inFlight = new Set<EntitySetChange>()
   private bytes = 0
   private readonly counts: SetCounts
-  private readonly timer: NodeJS.Timeout
-  private sweeping: Promise<void> | undefined
+  private readonly sweeper: Sweeper
 
   constructor(private readonly options: EntitySetStoreOptions) {
     this.counts = new SetCounts(options.environment)
-    this.timer = setInterval(() => this.inBackground(this.sweep()), SWEEP_INTERVAL_MS)
-    this.timer.unref()
+    this.sweeper = new Sweeper(
+      () => this.sweepSlices(),
+      SWEEP_INTERVAL_MS,
+      // What fails stays in `unsaved` and is tried again by the next sweep.
+      error => options.onInternalError?.(`entity sets could not be stored: ${error.stack}`),
+    )
   }
 
   /** A set that lives. Does not count as a use. Not while a snapshot is open: it may move on to the newest commit. */
@@ -144,17 +147,13 @@ export class EntitySetStore {
 
   /** Writes what has to be written and removes what has expired, a slice at a time. */
   sweep(): Promise<void> {
-    this.sweeping ??= this.sweepSlices().finally(() => {
-      this.sweeping = undefined
-    })
-    return this.sweeping
+    return this.sweeper.run()
   }
 
   /** Records every use. Before the writer is closed; without one, what it does not have is lost. */
   async close(): Promise<void> {
-    clearInterval(this.timer)
+    await this.sweeper.close()
     try {
-      await this.sweeping?.catch(() => {})
       await this.flush()
       for (const set of this.cached.values()) if (set.expires > set.storedExpires) this.record(set)
       await this.flush()
@@ -231,7 +230,7 @@ export class EntitySetStore {
   private findLiving(id: string): Cached | undefined {
     const set = this.cached.get(id) ?? this.load(id)
     if (!set || set.expires > this.options.now()) return set
-    this.inBackground(this.send([this.end(set)]))
+    this.sweeper.inBackground(this.send([this.end(set)]))
     return undefined
   }
 
@@ -308,15 +307,6 @@ export class EntitySetStore {
       if (set.expires > set.storedExpires) this.record(set)
       this.forget(set.id)
     }
-  }
-
-  /** What fails stays in `unsaved` and is tried again by the next sweep. */
-  private inBackground(work: Promise<unknown>): void {
-    work.catch(error => {
-      // A writer that is busy or starting is no news for the log.
-      if (error instanceof ProtocolError) return
-      this.options.onInternalError?.(`entity sets could not be stored: ${(error as Error).stack}`)
-    })
   }
 }
 

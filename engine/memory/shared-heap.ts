@@ -39,9 +39,10 @@ const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
 
 /**
  * Reserves address space, for at most half of the machine's memory; the operating system gives memory as it is used.
- * @returns undefined when there is not that much address space
+ * @param onNote is told when there is not that much address space
+ * @returns undefined then
  */
-export function createSharedMemory(bytes: number): WebAssembly.Memory | undefined {
+export function createSharedMemory(bytes: number, onNote?: (text: string) => void): WebAssembly.Memory | undefined {
   // A container may have less memory than the machine; 0 or undefined says that it has no limit.
   const available = Math.min(totalmem(), process.constrainedMemory() || totalmem())
   const blocks = Math.floor(Math.min(bytes, available / 2, MAX_MEMORY_BYTES - HEAP_START) / PAGE_BYTES)
@@ -49,7 +50,10 @@ export function createSharedMemory(bytes: number): WebAssembly.Memory | undefine
   const pages = blocks + HEAP_START / PAGE_BYTES
   try {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
-  } catch {
+  } catch (error) {
+    onNote?.(
+      `${pages * PAGE_BYTES} bytes of shared memory cannot be had, all is read from LMDB: ${(error as Error).message}`,
+    )
     return undefined
   }
 }

@@ -65,6 +65,7 @@ export class Tokens {
       this.remember(token, user, Math.min(payload.exp! * 1000, this.now() + REMEMBERED_MS))
       return user
     } catch {
+      // Why a token does not hold is no business of who sends it.
       return undefined
     }
   }
