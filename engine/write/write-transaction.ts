@@ -6,13 +6,12 @@ import { readUpload, type Upload, type UploadChange } from '../binary/upload-tab
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import { type EntitySetChange, putEntitySet } from '../entity-set/entity-set-table.ts'
-import { type Change, changeRecords, DELETED, INSERTED, UPDATED } from '../storage/change-log.ts'
+import { type Change, DELETED, INSERTED, UPDATED } from '../storage/change-log.ts'
 import { fingerprintsKey } from '../storage/calculated.ts'
 import { changeRow, encodeRow, type RowValues } from '../storage/encode-row.ts'
 import { decodeBinary } from '../storage/encode-binary.ts'
 import { type Environment, getBytes } from '../storage/environment.ts'
-import { attributeRange, binaryKey, changeKey, indexPrefix, isCut, postingKey, rowKey } from '../storage/keys.ts'
-import { addPostings, firstPosting, postings, putFirstPosting, removePosting } from '../storage/postings.ts'
+import { binaryKey, rowKey } from '../storage/keys.ts'
 import { NO_ROW, type RowLayout } from '../storage/row-layout.ts'
 import { RowView } from '../storage/row-view.ts'
 import { LmdbIndex } from '../storage/secondary-index.ts'
@@ -25,6 +24,8 @@ import {
 } from '../storage/store-state.ts'
 import { formatDate } from '../storage/wire-value.ts'
 import { fold } from '../text/fold.ts'
+import { ChangeLogWriter } from './change-log-writer.ts'
+import { IndexWriter } from './index-writer.ts'
 import type { RecordChange } from './requests.ts'
 import { hasLimits } from './validate.ts'
 
@@ -54,8 +55,6 @@ export interface RelatedEntity {
   key: Value
 }
 
-/** How many more change records than wanted there may be, so that not every commit looks for the oldest. */
-const PRUNE_SHARE = 0.01
 /** Related entities remembered of each dataclass. Bulk data refers to the same few again and again. */
 const REMEMBERED_TARGETS = 50_000
 
@@ -78,21 +77,19 @@ export class WriteTransaction {
   private globalStamp = 0
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
-  /** Rows for the indexes of attributes that are not unique, by the prefix of their keys, a byte in each character. */
-  private readonly pending = new Map<string, number[]>()
-  /** How many there are; undefined when not known. */
-  private changeRecords: number | undefined
-  /** Upper bound of the index keys of a unique attribute: what is above it needs no search. */
-  private readonly highest = new Map<StorageAttribute, Buffer>()
+  private readonly indexes: IndexWriter
+  private readonly changeLog: ChangeLogWriter
   private readonly binaries: BinaryTable
 
   constructor(
     private readonly environment: Environment,
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
-    private readonly keptChangeRecords: number,
+    keptChangeRecords: number,
     /** Gets to know every commit, before anyone else; must not throw. */
     private readonly onCommit?: (changes: readonly Change[], globalStamp: number) => void,
   ) {
+    this.indexes = new IndexWriter(environment.index)
+    this.changeLog = new ChangeLogWriter(environment.changes, keptChangeRecords)
     this.binaries = new BinaryTable(environment)
   }
 
@@ -114,7 +111,7 @@ export class WriteTransaction {
       throw error
     } finally {
       this.states.clear()
-      this.pending.clear()
+      this.indexes.discard()
       this.changes = []
       for (const id of this.binaries.takeUnused()) this.environment.files.removeSoon(id)
     }
@@ -125,19 +122,19 @@ export class WriteTransaction {
     const { globalStamp, changes } = this
     const states = new Map([...this.states].map(([table, state]) => [table, { ...state }]))
     this.changes = []
-    this.putPending()
+    this.indexes.flush()
     let kept = false
     try {
       this.environment.root.childTransaction(() => {
         kept = work()
-        if (kept) this.putPending()
+        if (kept) this.indexes.flush()
         return kept ? undefined : ABORT
       })
     } finally {
       if (kept) for (const change of this.changes) changes.push(change)
       else {
         this.globalStamp = globalStamp
-        this.pending.clear()
+        this.indexes.discard()
         this.states.clear()
         for (const [table, state] of states) this.states.set(table, state)
         this.forget()
@@ -199,17 +196,11 @@ export class WriteTransaction {
 
   /** Row that holds `value` (by fold) in a unique attribute, or undefined. */
   holder(attribute: StorageAttribute, value: Value): number | undefined {
-    const prefix = indexPrefix(attribute, value)
-    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
-    if (prefix.compare(highest) > 0) return undefined
-    const { index } = this.environment
-    const folded = typeof value === 'string' ? fold(value) : ''
-    // The index holds only the beginning of a very long text.
-    if (!isCut(folded)) return firstPosting(index, prefix)
-    for (const rowId of postings(index, prefix)) {
-      if (fold(this.row(attribute.dataClass, rowId)!.value(attribute) as string) === folded) return rowId
-    }
-    return undefined
+    return this.indexes.holder(
+      attribute,
+      value,
+      rowId => this.row(attribute.dataClass, rowId)!.value(attribute) as string,
+    )
   }
 
   findKey(dataClass: DataClass, key: Value): number | undefined {
@@ -231,7 +222,7 @@ export class WriteTransaction {
 
   /** Rows whose `relation` leads to row `targetRowId`. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[] {
-    this.putPending()
+    this.indexes.flush()
     const { target, foreignKey } = relation
     const key = this.row(target, targetRowId)?.value(target.key) as Value | undefined
     if (key === undefined) return []
@@ -242,7 +233,7 @@ export class WriteTransaction {
   /** Puts a new entity. @returns its row */
   insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array {
     for (const attribute of this.table(dataClass).indexed)
-      this.putIndex(attribute, valueAmong(content.values, attribute), rowId)
+      this.indexes.put(attribute, valueAmong(content.values, attribute), rowId)
     this.state(dataClass).rowCount++
     const key = this.keyText(dataClass, content.values.get(dataClass.key) ?? '')
     const { stamp, values, references } = content
@@ -259,8 +250,8 @@ export class WriteTransaction {
       const before = row.value(attribute) as Value
       const after = valueAmong(content.values, attribute)
       if (before === after) continue
-      this.removePosting(indexPrefix(attribute, before), rowId)
-      this.putIndex(attribute, after, rowId)
+      this.indexes.remove(attribute, before, rowId)
+      this.indexes.put(attribute, after, rowId)
     }
     const { stamp, values, references } = content
     const globalStamp = ++this.globalStamp
@@ -272,7 +263,7 @@ export class WriteTransaction {
   remove(dataClass: DataClass, rowId: number): void {
     const { indexed, layout, targets } = this.table(dataClass)
     const row = this.row(dataClass, rowId)!
-    for (const attribute of indexed) this.removePosting(indexPrefix(attribute, row.value(attribute) as Value), rowId)
+    for (const attribute of indexed) this.indexes.remove(attribute, row.value(attribute) as Value, rowId)
     for (const attribute of layout.slots) {
       if (attribute.kind === 'storage' && isBinary(attribute.type)) this.putBinary(attribute, rowId, null)
     }
@@ -329,75 +320,18 @@ export class WriteTransaction {
     return row
   }
 
-  private putIndex(attribute: StorageAttribute, value: Value, rowId: number): void {
-    const prefix = indexPrefix(attribute, value)
-    if (!attribute.unique) {
-      const name = prefix.toString('latin1')
-      const rowIds = this.pending.get(name)
-      if (rowIds) rowIds.push(rowId)
-      else this.pending.set(name, [rowId])
-      return
-    }
-    // Later elements look for it.
-    const highest = this.highest.get(attribute)
-    if (!highest || prefix.compare(highest) <= 0) addPostings(this.environment.index, prefix, [rowId])
-    else {
-      putFirstPosting(this.environment.index, prefix, rowId)
-      this.highest.set(attribute, postingKey(prefix, NO_ROW))
-    }
-  }
-
-  private removePosting(prefix: Buffer, rowId: number): void {
-    this.putPending()
-    removePosting(this.environment.index, prefix, rowId)
-  }
-
-  /** Puts the rows that have been added to indexes, those of one value together, and neighbours behind each other. */
-  private putPending(): void {
-    for (const name of [...this.pending.keys()].sort()) {
-      addPostings(this.environment.index, Buffer.from(name, 'latin1'), this.pending.get(name)!)
-    }
-    this.pending.clear()
-  }
-
-  private findHighest(attribute: StorageAttribute): Buffer {
-    const { start, end } = attributeRange(attribute.dataClass.tableNumber, attribute.position)
-    // Reverse ranges start above and end below.
-    const [highest = start] = this.environment.index.getKeys({ start: end, end: start, reverse: true, limit: 1 })
-    this.highest.set(attribute, highest)
-    return highest
-  }
-
   /** Writes counters and the change records: the last step of a transaction. */
   private finish(): void {
-    this.putPending()
+    this.indexes.flush()
     for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
     const { changes } = this
     if (changes.length === 0) return
     writeGlobalStamp(this.environment, this.globalStamp)
-    let records = 0
-    for (const { stamp, record } of changeRecords(changes, this.globalStamp)) {
-      this.environment.changes.putSync(changeKey(stamp), record)
-      records++
-    }
-    this.prune(records)
-  }
-
-  /** Removes the oldest change records, some at a time. */
-  private prune(added: number): void {
-    const table = this.environment.changes
-    this.changeRecords =
-      this.changeRecords === undefined
-        ? (table.getStats() as { entryCount: number }).entryCount
-        : this.changeRecords + added
-    const superfluous = this.changeRecords - this.keptChangeRecords
-    if (superfluous <= this.keptChangeRecords * PRUNE_SHARE) return
-    for (const key of [...table.getKeys({ limit: superfluous })]) table.removeSync(key)
-    this.changeRecords -= superfluous
+    this.changeLog.put(changes, this.globalStamp)
   }
 
   private forget(): void {
-    this.changeRecords = undefined
+    this.changeLog.forget()
     for (const table of this.tables.values()) table.targets.clear()
   }
 
