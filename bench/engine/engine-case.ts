@@ -36,6 +36,8 @@ export interface PreparedCase {
 export interface EngineOwes {
   p50Ms?: number
   perSecond?: number
+  /** Runs for each second that one core works, whoever else it works for. */
+  perCoreSecond?: number
   recall?: number
   /** At most `factor` times the time of the case `of`. */
   cost?: { of: string; factor: number }
@@ -61,6 +63,8 @@ export interface EngineResult {
   remark?: string | undefined
   against?: { what: string; p50Ms: number } | undefined
   perSecond: number
+  /** Of all threads of the process, for a run. */
+  cpuMs?: number | undefined
   p50Ms: number
   p99Ms: number
   units: number

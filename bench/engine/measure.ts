@@ -38,7 +38,9 @@ export async function measureEngineCase(
       return (performance.now() - startedAt) / 1000
     }
     await clients(seconds / 4, new Histogram())
+    const cpu = process.cpuUsage()
     const elapsed = await clients(seconds, histogram)
+    const { user, system } = process.cpuUsage(cpu)
     return {
       ...result,
       problem: await prepared.afterwards?.(),
@@ -48,6 +50,8 @@ export async function measureEngineCase(
       units,
       unit,
       perSecond: histogram.count / elapsed,
+      // What runs in turns with it takes its share.
+      cpuMs: against ? undefined : (user + system) / 1000 / histogram.count,
       p50Ms: histogram.quantile(0.5) / 1000,
       p99Ms: histogram.quantile(0.99) / 1000,
     }

@@ -99,7 +99,7 @@ const PLANS: readonly VectorWorldPlan[] = [128, 384].flatMap(dimension => [
 ])
 
 export const vectorCases: readonly EngineCase[] = PLANS.flatMap(plan => [
-  threshold(plan, 0.01, true, { perSecond: plan.dimension === 128 ? 400 : 150, recall: 1 }),
+  threshold(plan, 0.01, true, { perCoreSecond: plan.dimension === 128 ? 400 : 150, recall: 1 }),
   ...[0.0001, 0.0005, 0.001].map(share => threshold(plan, share, false, { perSecond: 2_000, recall: 0.999 })),
   nearest(plan, { recall: 0.99, ...(plan.dimension === 128 && { perSecond: 4_000 }) }),
   ...[500, 100, 10, 1].map(groups => nearestOf(plan, groups)),

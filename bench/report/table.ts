@@ -55,8 +55,8 @@ function targetRow(target: string, figures: TargetFigures, { targets }: HttpResu
 
 function engineTable({ engine }: Report): string[] {
   return align([
-    ['engine, in process', 'per second', 'p50 ms', 'p99 ms', 'units/s'],
-    ...engine.map(({ name, title, problem, recall, remark, against, perSecond, p50Ms, p99Ms, units, unit }) =>
+    ['engine, in process', 'per second', 'p50 ms', 'p99 ms', 'CPU ms', 'units/s'],
+    ...engine.map(({ name, title, problem, recall, remark, against, perSecond, p50Ms, p99Ms, cpuMs, units, unit }) =>
       problem
         ? [`${name}: ${title}`, `FAILED ${problem}`]
         : [
@@ -69,6 +69,7 @@ function engineTable({ engine }: Report): string[] {
             rate(perSecond),
             milliseconds(p50Ms),
             milliseconds(p99Ms),
+            cpuMs === undefined ? '' : milliseconds(cpuMs),
             units === 1 ? '' : `${rate(perSecond * units)} ${unit}`,
           ],
     ),

@@ -48,7 +48,7 @@ export function verdictsOf(report: Report): Verdict[] {
 }
 
 function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]): Verdict[] {
-  const { name, problem, owes, p50Ms, perSecond, recall } = result
+  const { name, problem, owes, p50Ms, perSecond, cpuMs, recall } = result
   if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
   const verdicts: Verdict[] = []
   if (owes.p50Ms !== undefined) {
@@ -58,6 +58,11 @@ function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]
   if (owes.perSecond !== undefined) {
     const met = perSecond >= owes.perSecond
     verdicts.push({ case: name, owed: `≥ ${rate(owes.perSecond)}/s`, found: `${rate(perSecond)}/s`, met })
+  }
+  if (owes.perCoreSecond !== undefined && cpuMs !== undefined) {
+    const found = 1000 / cpuMs
+    const owed = `≥ ${rate(owes.perCoreSecond)}/s for each core`
+    verdicts.push({ case: name, owed, found: `${rate(found)}/s`, met: found >= owes.perCoreSecond })
   }
   if (owes.recall !== undefined && recall !== undefined) {
     const met = recall >= owes.recall
