@@ -26,8 +26,8 @@ const QUESTIONS = 32
 const CANDIDATES = [100, 120, 150, 200, 250, 300, 400, 500, 700, 1000]
 /** An index has to be so many times faster than a scan. */
 const WORTHWHILE = 1.5
-/** Rows that wait are scanned by every search. */
-const MAX_WAITING = { rows: 2_000, share: 0.02 }
+/** Every search scores the rows that wait one by one: with more of them a scan of all by their codes takes no longer. */
+const MAX_WAITING = { rows: 500, share: 0.005 }
 /** Changes after which a file is written anew. */
 const MIN_UNSAVED = { rows: 1_000, share: 0.1 }
 
