@@ -3,7 +3,7 @@ import { type Database, open, type RootDatabase } from 'lmdb'
 import { BinaryFiles } from './binary-files.ts'
 
 /** Raised when rows or keys can no longer be read by older code, or older ones by this. */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 
 export interface EnvironmentOptions {
   /** Folder of the store. */

@@ -56,8 +56,11 @@ export function describeOperator(operator: Operator, dataClass: DataClass, view:
       const join = joinText(relation.kind === 'relatedEntity' ? relation : relation.inverse, relation.target)
       return { text: view.shows(relation) ? join : HIDDEN, inputs: [{ operator: input, dataClass: relation.target }] }
     }
-    default:
-      return { text: view.shows(operator.attribute) ? conditionText(operator, dataClass) : HIDDEN, inputs: [] }
+    default: {
+      const { attribute } = operator
+      const shown = (attribute.kind === 'storage' && attribute.source?.object) || attribute
+      return { text: view.shows(shown) ? conditionText(operator, dataClass) : HIDDEN, inputs: [] }
+    }
   }
 }
 
