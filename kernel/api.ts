@@ -25,7 +25,7 @@ import type { Identities } from './session/visitors.ts'
 import type { TransportRequest } from './transport/transport.ts'
 
 export { type Static, Type } from '@sinclair/typebox'
-export type { Engine } from '../engine/index.ts'
+export type { Engine, Granted } from '../engine/index.ts'
 export { defineErrors, ProtocolError } from '../engine/errors.ts'
 export type { ReadRequest } from '../engine/query/request.ts'
 export { Throttle } from './auth/throttle.ts'
@@ -36,7 +36,7 @@ export { callFunction } from './function-call.ts'
 export { encoded, json, type Reply } from './reply.ts'
 export type { RestRequest } from './request.ts'
 export type { Sessions } from './session/sessions.ts'
-export { type Granted, NOTHING_GRANTED, type Session, type User } from './session/session.ts'
+export { NOTHING_GRANTED, type Session, type User } from './session/session.ts'
 export type { TransportRequest } from './transport/transport.ts'
 
 /** Version of this contract; a plugin names the range that it works with. */

@@ -1,13 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Granted } from '../permission/roles.ts'
 import { GUEST_LOCK_MS, type LockHolder, type LockInfo, TOKEN_LOCK_MS } from '../write/lock-table.ts'
 import type { CallSession } from './author-types.ts'
 import { LanguageErrors } from './language-errors.ts'
-
-/** By the names of roles.json. */
-export interface SessionRights {
-  readonly privileges: readonly string[]
-  readonly roles: readonly string[]
-}
 
 /** Of one session, undefined: as for everybody. Source: protocol notes, 8.6. */
 export interface EntitySetQuotas {
@@ -23,7 +18,7 @@ export interface SessionData {
   readonly id: string
   /** Empty for a guest. */
   readonly userName: string
-  readonly granted: SessionRights
+  readonly granted: Granted
   /** All that it may do, promoted or included privileges too. */
   readonly privileges: readonly string[]
   readonly storage: Readonly<Record<string, unknown>>
@@ -39,7 +34,7 @@ export interface SessionData {
 
 /** What code has done to a session. */
 export interface SessionChanges {
-  granted?: SessionRights & { readonly userName?: string }
+  granted?: Granted & { readonly userName?: string }
   /** It has locked something: it must not be forgotten before its end, which frees that. */
   hasLocks?: true
   /** Top-level entries of the storage; undefined: removed. */
@@ -59,7 +54,7 @@ export interface SessionSurroundings {
   /** Entity sets that a session has now. */
   countSets(session: string): number
   /** Every privilege that comes with these rights; unknown ones are left out. */
-  expand(rights: SessionRights): readonly string[]
+  expand(rights: Granted): readonly string[]
 }
 
 interface GivenRights {
@@ -70,7 +65,7 @@ interface GivenRights {
 
 /** Bytes of JSON that a session may keep. */
 const MAX_STORAGE = 64 * 1024
-const NOTHING: SessionRights = { privileges: [], roles: [] }
+const NOTHING: Granted = { privileges: [], roles: [] }
 
 /** Of the keys of server records for one-time tokens; their hash follows. */
 export const TOKEN_PREFIX = 'token/'
@@ -83,7 +78,7 @@ export class TaskSession implements CallSession {
   private readonly stored: ReadonlyMap<string, string>
   private readonly changed: SessionChanges = {}
   private expanded: readonly string[]
-  private granted: SessionRights
+  private granted: Granted
   private user: string
   private readonly promoted = new Map<number, string>()
   private nextPromotion = 1
@@ -235,7 +230,7 @@ export class TaskSession implements CallSession {
     return Object.keys(this.changed).length > 0 ? this.changed : undefined
   }
 
-  private grant(rights: SessionRights, userName?: string): void {
+  private grant(rights: Granted, userName?: string): void {
     this.granted = rights
     this.expanded = this.surroundings.expand(rights)
     if (userName !== undefined) this.user = userName

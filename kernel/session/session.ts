@@ -1,11 +1,5 @@
-import type { CreateOptions, EntitySetQuotas } from '../../engine/index.ts'
+import type { CreateOptions, EntitySetQuotas, Granted } from '../../engine/index.ts'
 import { handleOf } from './session-id.ts'
-
-/** What a session may do, by the names of roles.json. */
-export interface Granted {
-  readonly privileges: readonly string[]
-  readonly roles: readonly string[]
-}
 
 export const NOTHING_GRANTED: Granted = { privileges: [], roles: [] }
 
