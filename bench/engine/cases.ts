@@ -4,7 +4,7 @@ import type { EngineCase } from './engine-case.ts'
 import { entitySetCases } from './entity-set.bench.ts'
 import { joinToMany, joinToOne } from './join.bench.ts'
 import { loadPlugins } from './load-plugins.bench.ts'
-import { parseCached, parseCold } from './parse.bench.ts'
+import { parseCached, parseCold, parseLifted } from './parse.bench.ts'
 import { rowSetCases } from './row-set.bench.ts'
 import { scanNumbers, scanText } from './scan.bench.ts'
 import { vectorCases } from './vector.bench.ts'
@@ -23,6 +23,7 @@ export const ENGINE_CASES: readonly EngineCase[] = [
   ...rowSetCases,
   ...entitySetCases,
   parseCold,
+  parseLifted,
   parseCached,
   loadPlugins,
   ...commitCases,

@@ -1,4 +1,5 @@
 import { cachedParser } from '../../engine/query/parse/parse-cache.ts'
+import { liftingParser } from '../../engine/query/parse/lift-literals.ts'
 import { parseQuery } from '../../engine/query/parse/parse-query.ts'
 import type { QuerySyntax } from '../../engine/query/parse/syntax-tree.ts'
 import { differs, type EngineCase, engineCase } from './engine-case.ts'
@@ -26,6 +27,12 @@ export const parseCold: EngineCase = parse(
   'parse-cold',
   'parse of a new filter of four conditions',
   () => parseQuery,
+  text,
+)
+export const parseLifted: EngineCase = parse(
+  'parse-lifted',
+  'the same with literals that are new, in a shape that is known',
+  () => liftingParser(parseQuery, { entries: 1_000, sizeBytes: 2 ** 26 }),
   text,
 )
 export const parseCached: EngineCase = parse(

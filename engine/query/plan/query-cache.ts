@@ -6,6 +6,7 @@ import { bindScores, nearestFirst } from '../bind/bind-scores.ts'
 import type { Predicate } from '../bind/predicate.ts'
 import { codeDecides } from '../calculated-code.ts'
 import { cachedParser } from '../parse/parse-cache.ts'
+import { liftingParser } from '../parse/lift-literals.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
 import type { Params } from '../parse/parse-params.ts'
 import { parseQuery } from '../parse/parse-query.ts'
@@ -30,7 +31,7 @@ export interface QueryTexts {
 const PARSED = { entries: 2_000, sizeBytes: 16 * 2 ** 20 }
 const PREPARED = { entries: 2_000, sizeBytes: 8 * 2 ** 20 }
 
-const parse = cachedParser(parseQuery, PARSED)
+const parse = liftingParser(parseQuery, PARSED)
 
 /** Of one dataclass in one view. A text without parameters is prepared once, one with them is only parsed once. */
 interface Prepared {
