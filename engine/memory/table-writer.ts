@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { SEGMENT_ROWS } from '../storage/snapshot.ts'
 import { type ColumnState, ColumnWriter } from './column-writer.ts'
 import {
@@ -128,7 +129,8 @@ export class TableWriter {
     const { rowIds, rows } = this.added
     if (this.has(segment, entry)) this.replace(rowId, bytes)
     else {
-      if (rowIds.length > 0 && rowId < rowIds.at(-1)!) this.putValues()
+      // Ids are never used again, so that those of a version ascend: orders rely on it.
+      assert(rowId >= this.rowIdLimit, `row ${rowId} comes after row ${this.rowIdLimit - 1}`)
       rows.push(this.rows.put(rowId, bytes, true))
       rowIds.push(rowId)
       setBit(this.space.heap, this.live.appendable(segment), entry, true)
