@@ -111,11 +111,13 @@ export class HnswGraph {
   private scoreBounds(distances: readonly number[]): Float64Array | undefined {
     if (this.metric === 'dot') return undefined
     const error = (2 * this.dimension + 64) * 2 ** -24
+    // Squares of what is small vanish.
+    const lost = this.dimension * 2 ** -126
     const bounds = new Float64Array(2 * distances.length)
     for (const [i, distance] of distances.entries()) {
       const isCosine = this.metric === 'cosine'
-      bounds[2 * i] = isCosine ? 1 - distance - error : Math.sqrt(distance * (1 - error))
-      bounds[2 * i + 1] = isCosine ? 1 - distance + error : Math.sqrt(distance * (1 + error))
+      bounds[2 * i] = isCosine ? 1 - distance - error : Math.sqrt(Math.max(0, distance * (1 - error) - lost))
+      bounds[2 * i + 1] = isCosine ? 1 - distance + error : Math.sqrt(distance * (1 + error) + lost)
     }
     return bounds
   }

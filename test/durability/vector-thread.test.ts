@@ -1,5 +1,6 @@
 /** The thread that has the indexes of vectors ends by itself. */
-import t from 'tap'
+import { readdirSync } from 'node:fs'
+import t, { type Test } from 'tap'
 import { openEngine, parsePathList } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { randomOf } from '../support/reference/random.ts'
@@ -7,9 +8,14 @@ import { referenceAnswer } from '../support/reference/vectors.ts'
 import { insertRows } from '../support/test-server.ts'
 import { modelOf, VectorSource } from './vectors.model.ts'
 
-t.test('when the thread of the indexes ends, answers go on and the index comes back', async t => {
+/** Narrow enough for an index. */
+const VERY_NEAR = 0.1
+
+/** An engine with 900 vectors, whose index is used whatever it costs. */
+async function open(t: Test) {
+  const path = t.testdir({})
   const engine = await openEngine({
-    path: t.testdir({}),
+    path,
     model: modelOf('euclidean'),
     wire: { dateOnlyFormat: 'iso' },
     allowLoss: false,
@@ -26,13 +32,19 @@ t.test('when the thread of the indexes ends, answers go on and the index comes b
   const rows = new Map(Array.from({ length: 900 }, (_, ID) => [ID, { ID, embedding: source.vector() }]))
   await insertRows(engine, 'Item', [...rows.values()])
 
-  const ask = async (): Promise<{ isRight: boolean; usesIndex: boolean }> => {
+  /** The nearest ten; of those that are very near or far. */
+  const ask = async (far?: number): Promise<{ isRight: boolean; usesIndex: boolean }> => {
     const nearest = { vector: source.vector(), metric: 'euclidean', threshold: null } as const
+    const conditions = [
+      { ...nearest, threshold: VERY_NEAR },
+      { ...nearest, threshold: far! },
+    ] as const
     const bytes = await engine.read({
       dataClass: 'Item',
       source: { kind: 'all' },
-      filter: 'embedding < :1',
-      params: toParams([nearest]),
+      filter: far === undefined ? 'embedding < :1' : 'embedding < :1 or embedding > :2',
+      params: toParams(far === undefined ? [nearest] : conditions),
+      orderBy: 'embedding',
       skip: 0,
       top: 10,
       output: {
@@ -43,25 +55,40 @@ t.test('when the thread of the indexes ends, answers go on and the index comes b
     })
     const { __ENTITIES, __queryPlan } = JSON.parse(Buffer.from(bytes).toString())
     const found = __ENTITIES.map(({ ID }: { ID: number }) => ID).join()
-    const isRight =
-      found ===
-      referenceAnswer({ ...nearest, comparator: '<' }, rows)
-        .slice(0, 10)
-        .join()
+    const expected =
+      far === undefined
+        ? referenceAnswer({ ...nearest, comparator: '<' }, rows)
+        : [
+            ...referenceAnswer({ ...conditions[0], comparator: '<' }, rows),
+            ...referenceAnswer({ ...conditions[1], comparator: '>' }, rows),
+          ]
+    const isRight = found === expected.slice(0, 10).join()
     return { isRight, usesIndex: JSON.stringify(__queryPlan).includes('[index') }
   }
-  const untilIndexed = async (): Promise<void> => {
-    while (!(await ask()).usesIndex) await new Promise(resolve => setTimeout(resolve, 20))
-  }
-  await untilIndexed()
+  // A thread that ends while it writes the file takes the process with it.
+  const isSaved = () => readdirSync(path).some(name => /^vectors-.*-\d+\.json$/.test(name))
+  while (!(await ask()).usesIndex || !isSaved()) await new Promise(resolve => setTimeout(resolve, 20))
+  return { engine, ask }
+}
 
+t.test('when the thread of the indexes ends, answers go on and the index comes back', async t => {
+  const { engine, ask } = await open(t)
   const { vectors } = (engine as unknown as Inside).tasks.options
   for (let round = 0; round < 3; round++) {
     const [thread] = vectors.piscina.threads
     await thread!.terminate()
     for (let i = 0; i < 10; i++) t.equal((await ask()).isRight, true, 'the answer is right')
-    await untilIndexed()
+    while (!(await ask()).usesIndex) await new Promise(resolve => setTimeout(resolve, 20))
     t.not(vectors.piscina.threads[0], thread)
+  }
+})
+
+t.test('an index is not asked for far ones, though the thread that has it works on the query', async t => {
+  const { ask } = await open(t)
+  for (const far of [1, 2, 3, 4, 5, 6]) {
+    const { isRight, usesIndex } = await ask(far)
+    t.equal(isRight, true, `beyond ${far}`)
+    t.equal(usesIndex, true, 'for the near ones it is')
   }
 })
 

@@ -142,7 +142,7 @@ class Run {
     const parameters = {
       $filter: filter,
       $params: JSON.parse(paramsOf(question, ...more)),
-      $orderby: `embedding ${question.metric === 'euclidean' ? 'asc' : 'desc'}, ID`,
+      $orderby: `embedding ${question.metric === 'euclidean' ? 'asc' : 'desc'}${this.random.pick(['', ', ID'])}`,
       $top,
     }
     const expected = all.slice(0, $top)
@@ -315,10 +315,11 @@ class Run {
     const passes = ({ embedding }: Item): boolean => referencePasses(question, embedding)
     const group = this.random.integer(1, 9)
     const [key] = this.some(1)
-    const end: VectorQuestion = { ...question, threshold: this.thresholdFor(200, question) }
+    const comparator = this.random.pick(['<', '<=', '>', '>='] as const)
+    const end = { ...question, comparator, threshold: this.thresholdFor(this.random.pick([5, 200]), question) }
     return this.random.pick([
       {
-        filter: `${condition} and embedding ${question.comparator} :2`,
+        filter: `${condition} and embedding ${comparator} :2`,
         more: [end],
         matches: (_: number, row: Item) => passes(row) && referencePasses(end, row.embedding),
       },

@@ -6,7 +6,7 @@ import {
   type TableSnapshot,
   type VectorSegment,
 } from '../../storage/snapshot.ts'
-import { isHigherNearer, lengthOf, passes } from '../../vector/similarity.ts'
+import { isHigherNearer, lengthOf, passes, type ScoreTest } from '../../vector/similarity.ts'
 import { isComparable } from '../../vector/vector-index.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { expect } from '../cost/operator-cost.ts'
@@ -103,6 +103,7 @@ function withAccess(
   const count = test ? 100 : order && isNearestFirst(order, filter) ? order.count / share : Number.POSITIVE_INFINITY
   const scan = candidates * attribute.vector!.dimension * MICROSECONDS.dimension
   if (count > maxFound(size) || index.cost(count) > scan) return filter
+  if (test && wantsHigh(test) !== isHigherNearer(similarity.metric)) return filter
   // The thread that has the index is only asked by one that has seen that already.
   return !test || index.nearest || isNarrow(filter, table) ? { ...filter, access: 'index' } : filter
 }
@@ -110,13 +111,13 @@ function withAccess(
 const isNearestFirst = ({ keys: [key] }: WantedOrder, { similarity }: VectorFilter): boolean =>
   key?.similarity === similarity && key.relations.length === 0 && key.descending === isHigherNearer(similarity.metric)
 
-/** Whether the test is for near ones, and passes so few rows that hardly any of some is among them. */
+const wantsHigh = ({ comparator }: ScoreTest): boolean => comparator === 'greater' || comparator === 'greaterOrEqual'
+
+/** Whether a test for near ones passes so few rows that hardly any of some is among them. */
 function isNarrow({ attribute, similarity, test }: VectorFilter, table: TableSnapshot): boolean {
-  const { comparator, threshold } = test!
-  const wantsHigh = comparator === 'greater' || comparator === 'greaterOrEqual'
-  if (wantsHigh !== isHigherNearer(similarity.metric) || table.rowsToDecode(attribute, 0) > 0) return false
+  if (table.rowsToDecode(attribute, 0) > 0) return false
   const column = table.column(attribute)
-  const score = limitScorer(similarity, wantsHigh)
+  const score = limitScorer(similarity, wantsHigh(test!))
   const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   const looked = Math.min(segments, SAMPLE.segments)
   const rows = everyNth(Math.floor((looked * SEGMENT_ROWS) / SAMPLE.rows))
@@ -124,7 +125,7 @@ function isNarrow({ attribute, similarity, test }: VectorFilter, table: TableSna
   let hits = 0
   for (let i = 0; i < looked && hits <= maxHits; i++) {
     const segment = column.segment(Math.floor(((i + 0.5) * segments) / looked)) as VectorSegment
-    const { bounds } = score(segment, rows, threshold)
+    const { bounds } = score(segment, rows, test!.threshold)
     for (let j = 0; j < bounds.length; j += 2) if (passes(test, (bounds[j]! + bounds[j + 1]!) / 2)) hits++
   }
   return hits <= maxHits
