@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Case, idOf, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
+import { type Case, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
 
 /** Each has a store of its own. */
 const LIFECYCLE: Case[] = [
