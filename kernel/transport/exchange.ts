@@ -73,18 +73,23 @@ export abstract class Exchange implements TransportRequest {
 
   /** Checks the head, then has the handler answer. @param eachHeader calls back with every header line, name lower-case */
   serve(eachHeader: (visit: (name: string, value: string) => void) => void): void {
-    const { guard, handler } = this.edge
+    const { guard } = this.edge
     guard.begin()
     eachHeader(guard.header)
     const refusal = guard.verdict(this.method, this.path, this.query)
     if (refusal) {
       this.refused = true
       this.#answer(errorResponse(refusal))
-      return
+    } else {
+      this.#declaredLength = guard.declaredLength
+      this.#handle()
     }
-    this.#declaredLength = guard.declaredLength
+    this.isFirstTurn = false
+  }
+
+  #handle(): void {
     try {
-      const response = handler(this)
+      const response = this.edge.handler(this)
       if (response instanceof Promise) {
         response.then(
           given => this.#answer(given),
@@ -93,8 +98,6 @@ export abstract class Exchange implements TransportRequest {
       } else this.#answer(response)
     } catch (error) {
       this.#fail(error)
-    } finally {
-      this.isFirstTurn = false
     }
   }
 

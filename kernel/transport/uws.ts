@@ -140,12 +140,16 @@ class UwsExchange extends Exchange {
   constructor(edge: Edge, res: HttpResponse, req: HttpRequest) {
     super(edge)
     this.#res = res
-    // Before anything else: a request that is left without it ends the process.
-    res.onAborted(() => this.abort())
     this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
     // Not a text where there is no query, whatever the types say.
     this.query = req.getQuery() ?? ''
+  }
+
+  override serve(eachHeader: Parameters<Exchange['serve']>[0]): void {
+    super.serve(eachHeader)
+    // A request that is left without an answer and without it ends the process. Most are answered by now.
+    if (!this.finished) this.#res.onAborted(() => this.abort())
   }
 
   get remoteAddress(): string {

@@ -25,7 +25,7 @@ import {
   rowsOf,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? 215 : 18
+const WORLDS = isLong ? 215 : 12
 const FILTERS_PER_ROUND = isLong ? 40 : 30
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 

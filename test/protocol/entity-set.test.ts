@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Case, idOf, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
-import { transports } from '../support/test-server.ts'
+import { usualTransports } from '../support/test-server.ts'
 
 /** They change nothing but make sets, so they share a server. */
 const READING: Case[] = [
@@ -272,7 +272,7 @@ const READING: Case[] = [
   },
 ]
 
-for (const transport of transports) {
+for (const transport of usualTransports) {
   t.test(`entity sets on ${transport}`, async t => {
     const world = await World.start(t, transport)
     for (const { spec, name, run } of READING) await t.test(`§${spec} ${name}`, async t => run(world, t))
@@ -280,6 +280,6 @@ for (const transport of transports) {
 }
 
 t.test('entity sets with every query in the pool', async t => {
-  const world = await World.start(t, transports[0], { pool: { inlineCostMs: 0 }, entitySet: { memoryBytes: 0 } })
+  const world = await World.start(t, usualTransports[0], { pool: { inlineCostMs: 0 }, entitySet: { memoryBytes: 0 } })
   for (const { spec, name, run } of READING) await t.test(`§${spec} ${name}`, async t => run(world, t))
 })

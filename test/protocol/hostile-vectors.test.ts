@@ -1,6 +1,6 @@
 import t from 'tap'
 import { passages } from '../support/fixtures/passages.ts'
-import { startServer, type TestAnswer, transports } from '../support/test-server.ts'
+import { startServer, type TestAnswer, usualTransports } from '../support/test-server.ts'
 
 /** Vectors that are none, wherever one can stand. After each the server answers as before. */
 
@@ -81,7 +81,7 @@ const TEXTS = [
 /** JSON has a number, JavaScript has none for it. */
 const BEYOND_DOUBLE = { status: 400, errCode: 1806, message: [/a number beyond 1\.8e308/] }
 
-for (const transport of transports) {
+for (const transport of usualTransports) {
   t.test(`vectors that are none, on ${transport}`, async t => {
     const server = await startServer(t, passages, { transport })
     const isAnswering = async (): Promise<boolean> => {

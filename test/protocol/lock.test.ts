@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
+import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
 
 /** `$lock`. Source: protocol notes, 8.8. */
 
@@ -18,7 +18,7 @@ interface World {
   kurt: Record<string, string>
 }
 
-async function open(t: Test, transport = transports[0]!): Promise<World> {
+async function open(t: Test, transport = usualTransports[0]!): Promise<World> {
   const folder = temporaryFolder(t)
   const clock = { now: Date.now() }
   const keys = [{ name: 'machine', hash: hashKey(key) }]
@@ -31,7 +31,7 @@ async function open(t: Test, transport = transports[0]!): Promise<World> {
   return { server, clock, ada: await session(), kurt: await session() }
 }
 
-for (const transport of transports) {
+for (const transport of usualTransports) {
   t.test(`$lock on ${transport}`, async t => {
     const { server, ada, kurt } = await open(t, transport)
     const locked = {

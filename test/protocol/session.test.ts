@@ -6,7 +6,13 @@ import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { hashPassword } from '../../kernel/auth/password.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
+import {
+  startServer,
+  temporaryFolder,
+  type TestAnswer,
+  type TestServer,
+  usualTransports,
+} from '../support/test-server.ts'
 
 /** Sessions, logins, keys and tokens. Source: protocol notes, 8.1 to 8.3. */
 
@@ -24,7 +30,7 @@ interface World {
   reopen(): Promise<TestServer>
 }
 
-async function open(t: Test, config: Record<string, unknown> = {}, transport = transports[0]!): Promise<World> {
+async function open(t: Test, config: Record<string, unknown> = {}, transport = usualTransports[0]!): Promise<World> {
   const folder = temporaryFolder(t)
   const clock = { now: Date.parse('2026-06-01T00:00:00Z') }
   const directory = {
@@ -50,7 +56,7 @@ const login = (server: TestServer, user: string, secret: string, cookie = ''): P
 const userOf = async (server: TestServer, headers: Record<string, string>): Promise<unknown> =>
   (await server.get('/$directory/currentUser', headers)).json.result?.userName
 
-for (const transport of transports) {
+for (const transport of usualTransports) {
   t.test(`sessions on ${transport}`, async t => {
     const { server } = await open(t, {}, transport)
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { passages } from '../support/fixtures/passages.ts'
-import { startServer, type TestServer, transports } from '../support/test-server.ts'
+import { startServer, type TestServer, usualTransports } from '../support/test-server.ts'
 
 /** Entity sets of similar vectors. Source: base specification, 4.3.2 and 4.5. */
 
@@ -22,7 +22,7 @@ class World {
     readonly server: TestServer,
   ) {}
 
-  static async start(t: Test, transport = transports[0]!): Promise<World> {
+  static async start(t: Test, transport = usualTransports[0]!): Promise<World> {
     let world: World | undefined
     const server = await startServer(t, passages, { transport, now: () => world?.ms ?? Date.now() })
     world = new World(t, server)
@@ -55,7 +55,7 @@ class World {
 const idOf = (path: string): string => path.split('/').at(-1)!
 const Y = [0, 1, 0]
 
-for (const transport of transports) {
+for (const transport of usualTransports) {
   t.test(`sets of similar vectors on ${transport}`, async t => {
     const world = await World.start(t, transport)
     const near = await world.make(similar({ threshold: -2 }, '&$orderby="embedding desc"'))

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Dispatcher } from 'undici'
-import { isLong } from './reference/rounds.ts'
-import { type Fixture, startServer, type TestServer, transports } from './test-server.ts'
+import type { TransportName } from '../../kernel/transport/transport.ts'
+import { type Fixture, startServer, type TestServer, usualTransports } from './test-server.ts'
 
 /** A request and the answer it must have. Exactly one of the expectations about the body is usual, but all may be given. */
 export interface ProtocolCase {
@@ -34,17 +34,20 @@ export interface ProtocolCase {
 }
 
 /**
- * Runs a table on every transport. Cases that read share one server and one store; a case that writes gets both of its
- * own when `isolated` is set.
+ * Runs a table. Cases that read share one server and one store; a case that writes gets both of its own when `isolated` is
+ * set.
  */
 export function protocolTable(
   title: string,
   fixture: Fixture,
   cases: readonly ProtocolCase[],
-  { isolated = false, config }: { isolated?: boolean; config?: Record<string, unknown> } = {},
+  {
+    isolated = false,
+    config,
+    on = usualTransports,
+  }: { isolated?: boolean; config?: Record<string, unknown>; on?: readonly TransportName[] } = {},
 ): void {
-  // What writes starts a server for each case: on one transport, unless there is time.
-  for (const transport of isolated && !isLong ? transports.slice(0, 1) : transports) {
+  for (const transport of on) {
     t.test(`${title} on ${transport}`, async t => {
       const shared = isolated ? undefined : await startServer(t, fixture, { transport, config })
       for (const each of cases) {

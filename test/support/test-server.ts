@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/index.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { optionsOf, settingOfToday, wantedSetting } from './setting.ts'
+import { isLong } from './reference/rounds.ts'
 
 export { insertRows } from '../../kernel/testing.ts'
 
@@ -49,6 +50,8 @@ export interface TestServer {
 export const transports: readonly TransportName[] = process.env.TESSER_TEST_TRANSPORT
   ? [process.env.TESSER_TEST_TRANSPORT as TransportName]
   : ['uws-node20', 'node-http']
+/** For what does not depend on HTTP: all of them in a long run, otherwise one. */
+export const usualTransports: readonly TransportName[] = isLong ? transports : transports.slice(0, 1)
 
 interface ServerOptions {
   transport?: TransportName
