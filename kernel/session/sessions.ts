@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Granted } from '../../engine/index.ts'
 import type { ServerRecords } from '../../engine/records/server-records.ts'
+import { Sweeper } from '../../engine/sweeper.ts'
 import { cookieValue } from './cookie.ts'
 import { NOTHING_GRANTED, type Peer, Session, type SessionRecord, type User } from './session.ts'
 import { OneTimeTokens } from './one-time-tokens.ts'
@@ -65,7 +66,8 @@ export class Sessions {
   /** Of sessions that have ended, until their records are gone. */
   private readonly ended = new Set<string>()
   private readonly endListeners: OnSessionEnd[] = []
-  private readonly timer: NodeJS.Timeout
+  /** Removes what has expired. */
+  private readonly sweeper: Sweeper
 
   private constructor(
     private readonly options: SessionOptions,
@@ -81,8 +83,11 @@ export class Sessions {
     const { sameSite } = options
     const site = `${sameSite[0]!.toUpperCase()}${sameSite.slice(1)}`
     this.cookieAttributes = `Path=/; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`
-    this.timer = setInterval(() => this.inBackground(this.sweep()), MINUTE_MS)
-    this.timer.unref()
+    this.sweeper = new Sweeper(
+      () => this.removeExpired(),
+      MINUTE_MS,
+      error => this.failed(error),
+    )
   }
 
   /** @param isSecure the server speaks TLS */
@@ -228,8 +233,8 @@ export class Sessions {
     return `${this.options.cookieName}=${session.id}; Max-Age=${seconds}; ${this.cookieAttributes}`
   }
 
-  /** Removes what has expired, a slice at a time. */
-  async sweep(): Promise<void> {
+  /** A slice at a time. */
+  private async removeExpired(): Promise<void> {
     await this.tokens.sweep()
     for (let after = PREFIX; ; ) {
       const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
@@ -245,7 +250,7 @@ export class Sessions {
 
   /** Records the last uses. Before the engine is closed. */
   async close(): Promise<void> {
-    clearInterval(this.timer)
+    await this.sweeper.close()
     const changes = [...this.known].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record }))
     await this.records.put(changes).catch(error => this.onInternalError(`sessions were not stored: ${error}`))
   }
@@ -341,6 +346,10 @@ export class Sessions {
   }
 
   private inBackground(work: Promise<unknown>): void {
-    work.catch(error => this.onInternalError(`sessions could not be stored: ${(error as Error).stack}`))
+    work.catch(error => this.failed(error as Error))
+  }
+
+  private failed(error: Error): void {
+    this.onInternalError(`sessions could not be stored: ${error.stack}`)
   }
 }
