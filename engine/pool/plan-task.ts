@@ -91,7 +91,7 @@ function soleKey({ source, output, filter, orderBy }: ReadRequest): string | und
   return output.form === 'entity' && filter === undefined && orderBy === undefined ? source.keys[0] : undefined
 }
 
-/** One entity by its key is the most frequent request, and there is nothing to choose: it takes a third of the way. */
+/** One entity by its key is the most frequent request, and there is nothing to choose. */
 function planEntity(
   key: string,
   { dataClass: name, output, access }: ReadRequest,

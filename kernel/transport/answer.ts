@@ -36,7 +36,7 @@ export function prepareAnswer({ status, headers, cookie, body }: TransportRespon
   return {
     status,
     reason: STATUS_CODES[status] ?? 'Unknown',
-    headerLines: cookie === undefined ? lines : [...lines, 'Set-Cookie', cookie],
+    headerLines: cookie === undefined ? lines : withHeader([...lines], 'Set-Cookie', cookie),
     body: prepared,
     size: isSource(prepared) ? prepared.size : prepared.byteLength,
     bodiless: status === 204 || status === 304,
@@ -52,14 +52,14 @@ function linesOf(headers: NonNullable<TransportResponse['headers']>): readonly s
   const lines: string[] = []
   for (const name in headers) {
     const value = headers[name]!
-    if (typeof value === 'string') addHeader(lines, name, value)
-    else for (const line of value) addHeader(lines, name, line)
+    if (typeof value === 'string') withHeader(lines, name, value)
+    else for (const line of value) withHeader(lines, name, line)
   }
   if (Object.isFrozen(headers)) knownLines.set(headers, lines)
   return lines
 }
 
-function addHeader(lines: string[], name: string, value: string): void {
+function withHeader(lines: string[], name: string, value: string): string[] {
   if (UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value) || OWN_HEADERS.has(name.toLowerCase())) {
     throw new Error(
       `a handler set the header ${JSON.stringify(name)} to ${JSON.stringify(value)}; visible ASCII would do, ` +
@@ -67,4 +67,5 @@ function addHeader(lines: string[], name: string, value: string): void {
     )
   }
   lines.push(name, value)
+  return lines
 }

@@ -72,7 +72,7 @@ export interface TransportResponse {
    * `Content-Length`, `Date` and `Connection` belong to the transport.
    */
   headers?: Readonly<Record<string, string | readonly string[]>> | undefined
-  /** Value of a `Set-Cookie` line beside the headers: the server's own, which needs no check. */
+  /** Value of a `Set-Cookie` line beside the headers: the server's own. */
   cookie?: string | undefined
   /** Bytes are not kept after the handler's turn: a transport that sends later takes its own copy. */
   body: Uint8Array | string | BodySource

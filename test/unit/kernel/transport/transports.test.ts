@@ -114,6 +114,20 @@ for (const name of loadableTransports) {
       }
     })
 
+    t.test('a cookie of the server stands beside headers that never change, in its answer only', async t => {
+      const headers = Object.freeze({ 'X-Same': '1', 'Set-Cookie': 'b=2' })
+      const { port } = await startTransport(t, name, ({ query }) => ({
+        status: 200,
+        headers,
+        ...(query && { cookie: query }),
+        body: '',
+      }))
+      const { received } = await exchangeRaw(port, [rawGet('/?a=1'), rawGet('/?c=3'), rawGet('/', LAST)], 'server')
+      const lines = received.split('\r\n').filter(line => /^(X-Same|Set-Cookie)/.test(line))
+      const same = ['X-Same: 1', 'Set-Cookie: b=2']
+      t.strictSame(lines, [...same, 'Set-Cookie: a=1', ...same, 'Set-Cookie: c=3', ...same])
+    })
+
     t.test('204 and 304 have neither body nor length, and the connection goes on', async t => {
       const { port } = await startTransport(t, name, ({ path }) => ({ status: Number(path.slice(1)), body: 'unsent' }))
       const { received, statuses } = await exchangeRaw(
@@ -302,6 +316,11 @@ for (const name of loadableTransports) {
       'rejects with no error at all': () => Promise.reject(undefined),
       'sets a header with a line end': () => ({ status: 200, headers: { 'X-A': 'secret\r\nX-B: 1' }, body: '' }),
       'names a header with a line end': () => ({ status: 200, headers: { 'X-A: secret\r\nX-B': '1' }, body: '' }),
+      'sets a cookie with a line end': () => ({ status: 200, cookie: 'a=secret\r\nX-B: 1', body: '' }),
+      'asks for a header after an await': async request => {
+        await Promise.resolve()
+        return ok(request.header('host'))
+      },
       'sets a header beyond ASCII': () => ({ status: 200, headers: { 'X-A': 'secret €' }, body: '' }),
       'sets a length of its own': () => ({ status: 200, headers: { 'content-length': '1' }, body: 'secret' }),
       'answers a status that does not exist': () => ({ status: 42, body: 'secret' }),
