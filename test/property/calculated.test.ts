@@ -6,11 +6,11 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { startServer, type TestServer } from '../support/test-server.ts'
 import { mirroredPlugin } from '../support/test-plugins.ts'
 
-const ROUNDS = isLong ? 20 : 2
+const ROUNDS = isLong ? longCount(20) : 2
 const QUERIES = isLong ? 300 : 120
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {

@@ -5,10 +5,10 @@
 import t, { type Test } from 'tap'
 import { EntitySetModel, type Filter, type Query, UnknownKey } from '../support/reference/entity-set-model.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { type Fixture, startServer, type TestAnswer, type TestServer, temporaryFolder } from '../support/test-server.ts'
 
-const SEQUENCES = isLong ? 5_000 : 200
+const SEQUENCES = isLong ? longCount(5_000) : 200
 const STEPS = 16
 const CHANCE_OF_RESTART = isLong ? 0.002 : 0.003
 

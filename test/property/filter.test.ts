@@ -13,7 +13,7 @@ import { type OrderTerm, ordered, orderText, randomOrder } from '../support/refe
 import { randomCondition } from '../support/reference/random-condition.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { type Rendered, render } from '../support/reference/render.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { shrink } from '../support/reference/shrink.ts'
 import {
   type ClassSpec,
@@ -25,7 +25,7 @@ import {
   rowsOf,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? 215 : 12
+const WORLDS = isLong ? longCount(215) : 12
 const FILTERS_PER_ROUND = isLong ? 40 : 30
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 

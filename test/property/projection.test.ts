@@ -9,7 +9,7 @@ import { comparable, firstDifference } from '../support/reference/compare-answer
 import { LiveWorld, readJson, request } from '../support/reference/live-world.ts'
 import { type Expanded, type Listed, projectPage, storageValue, type Wanted } from '../support/reference/project.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import {
   type ClassSpec,
   classOf,
@@ -22,7 +22,7 @@ import {
   type World,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? 60 : 10
+const WORLDS = isLong ? longCount(60) : 10
 const READS_PER_ROUND = isLong ? 100 : 60
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 

@@ -14,7 +14,7 @@ import { decode, LiveWorld, readJson, request } from '../support/reference/live-
 import { projectPage, type Wanted } from '../support/reference/project.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { randomSave, type SaveElement } from '../support/reference/random-save.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import {
   type ClassSpec,
   keyText,
@@ -25,7 +25,7 @@ import {
   type World,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? 60 : 4
+const WORLDS = isLong ? longCount(60) : 4
 const REQUESTS = isLong ? 250 : 120
 
 t.setTimeout(timeoutMs)
