@@ -4,6 +4,7 @@ import type { EngineCase } from './engine-case.ts'
 import { entitySetCases } from './entity-set.bench.ts'
 import { joinToMany, joinToOne } from './join.bench.ts'
 import { loadPlugins } from './load-plugins.bench.ts'
+import { objectEquality, objectRange } from './object-property.bench.ts'
 import { parseCached, parseCold, parseLifted } from './parse.bench.ts'
 import { rowSetCases } from './row-set.bench.ts'
 import { scanNumbers, scanText } from './scan.bench.ts'
@@ -20,6 +21,8 @@ export const ENGINE_CASES: readonly EngineCase[] = [
   joinToOne,
   joinToMany,
   aggregate,
+  objectEquality,
+  objectRange,
   ...rowSetCases,
   ...entitySetCases,
   parseCold,

@@ -1,28 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Engine, openEngine } from '../../engine/index.ts'
+import type { Engine } from '../../engine/index.ts'
 import type { SaveResult } from '../../engine/write/requests.ts'
 import { MODEL } from '../world/model.ts'
 import { differs, type EngineCase, engineCase } from './engine-case.ts'
+import { openOwnStore } from './own-store.ts'
 
-/** Durable inserts into a store of its own, on the disk of the checkout: the folder for temporary files may be memory. */
+/** Durable inserts into a store of its own. */
 const commit = (name: string, title: string, requests: number, rows: number): EngineCase =>
   engineCase({
     name,
     title,
     prepare: async ({ world }) => {
-      mkdirSync('.tesser', { recursive: true })
-      const folder = mkdtempSync(join('.tesser', 'bench-commit-'))
-      const engine = await openEngine({
-        path: folder,
-        model: MODEL,
-        wire: { dateOnlyFormat: 'iso' },
-        allowLoss: false,
-        mapSizeBytes: 2 ** 34,
-        cacheBytes: 2 ** 20,
-        limits: { timeoutMs: 10_000, maxRowsExamined: 1e6, maxExpandDepth: 1, maxAnswerBytes: 2 ** 26 },
-        writeQueueBytes: 2 ** 28,
-      })
+      const { engine, close } = await openOwnStore(MODEL)
       const entities = Array.from({ length: rows }, (_, row) => {
         const { ID: _id, employerID: _employer, ...values } = world.employee(row)
         return values
@@ -36,10 +24,7 @@ const commit = (name: string, title: string, requests: number, rows: number): En
           const saved = (answer as SaveResult[]).flatMap(result => result.entities.filter(each => !each.failure))
           return differs('the number of saved entities', saved.length, requests * rows)
         },
-        close: async () => {
-          await engine.close()
-          rmSync(folder, { recursive: true })
-        },
+        close,
       }
     },
   })
