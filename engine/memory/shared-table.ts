@@ -120,17 +120,19 @@ export class SharedTable implements TableSnapshot, TablePages {
     const list = this.words[this.directory + TABLE_ROWS]!
     const { kernels } = this.cache
     if (list === 0 || !kernels) return 0
-    const dead = rowIds.findIndex(rowId => !this.isLive(rowId))
-    const addresses = this.rowAddresses(list, dead < 0 ? rowIds : rowIds.subarray(0, dead))
-    return kernels.copyRows(addresses, rowBytes(this.layout), slices, inserts, sink)
+    return kernels.copyRows(this.liveAddresses(list, rowIds), rowBytes(this.layout), slices, inserts, sink)
   }
 
   references(rowIds: Uint32Array, reference: number): Uint32Array | undefined {
     const list = this.words[this.directory + TABLE_ROWS]!
     if (list === 0) return undefined
     const offset = ROW_HEADER_BYTES + FIXED_HEADER_BYTES + 4 * reference
+    const found = new Uint32Array(rowIds.length)
     // Two loops: the processor waits for many addresses at a time, and then for many rows.
-    const found = rowIds.map(rowId => (this.isLive(rowId) ? this.address(list, rowId) + offset : 0))
+    for (let i = 0; i < found.length; i++) {
+      const rowId = rowIds[i]!
+      if (this.isLive(rowId)) found[i] = this.address(list, rowId) + offset
+    }
     for (let i = 0; i < found.length; i++) found[i] = found[i] === 0 ? NO_ROW : this.words[found[i]! >>> 2]!
     return found
   }
@@ -139,14 +141,20 @@ export class SharedTable implements TableSnapshot, TablePages {
     const list = this.words[this.directory + TABLE_ROWS]!
     const { kernels } = this.cache
     if (list === 0 || !kernels) return
-    const live = rowIds.filter(rowId => this.isLive(rowId))
-    kernels.touchRows(this.rowAddresses(list, live), rowBytes(this.layout))
+    kernels.touchRows(this.liveAddresses(list, rowIds), rowBytes(this.layout))
   }
 
-  /** In a loop of little else, so that the processor waits for many of them at a time. */
-  private rowAddresses(list: number, rowIds: Uint32Array): Uint32Array {
+  /**
+   * Of the rows before the first that is gone. In a loop of little else, so that the processor waits for many of them at a
+   * time; methods of typed arrays call a function for each, which takes longer than all that this does.
+   */
+  private liveAddresses(list: number, rowIds: Uint32Array): Uint32Array {
     const addresses = new Uint32Array(rowIds.length)
-    for (let i = 0; i < rowIds.length; i++) addresses[i] = this.address(list, rowIds[i]!) + ROW_HEADER_BYTES
+    for (let i = 0; i < rowIds.length; i++) {
+      const rowId = rowIds[i]!
+      if (!this.isLive(rowId)) return addresses.subarray(0, i)
+      addresses[i] = this.address(list, rowId) + ROW_HEADER_BYTES
+    }
     return addresses
   }
 
