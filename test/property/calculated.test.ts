@@ -10,7 +10,7 @@ import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds
 import { startServer, type TestServer } from '../support/test-server.ts'
 import { mirroredPlugin } from '../support/test-plugins.ts'
 
-const ROUNDS = isLong ? longCount(20) : 2
+const ROUNDS = isLong ? longCount(9) : 2
 const QUERIES = isLong ? 300 : 120
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {

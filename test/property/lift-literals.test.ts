@@ -172,7 +172,7 @@ t.test('what was lifted out is read as what stands in the text', async t => {
       const [found, expected] = [read(lifting, text), read(parseQuery, text)]
       if (found !== expected) throw new Error(`${text}\n${found}\ninstead of\n${expected}`)
     }),
-    { numRuns: isLong ? longCount(300_000) : 4_000 },
+    { numRuns: isLong ? longCount(60_000) : 4_000 },
   )
   t.ok(shared > 500, `${shared} texts had literals to lift`)
 })

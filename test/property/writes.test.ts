@@ -25,7 +25,7 @@ import {
   type World,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? longCount(60) : 4
+const WORLDS = isLong ? longCount(30) : 4
 const REQUESTS = isLong ? 250 : 120
 
 t.setTimeout(timeoutMs)
