@@ -114,8 +114,9 @@ export class HnswGraph {
     // Squares of what is small vanish.
     const lost = this.dimension * 2 ** -126
     const bounds = new Float64Array(2 * distances.length)
-    for (const [i, distance] of distances.entries()) {
-      const isCosine = this.metric === 'cosine'
+    const isCosine = this.metric === 'cosine'
+    for (let i = 0; i < distances.length; i++) {
+      const distance = distances[i]!
       bounds[2 * i] = isCosine ? 1 - distance - error : Math.sqrt(Math.max(0, distance * (1 - error) - lost))
       bounds[2 * i + 1] = isCosine ? 1 - distance + error : Math.sqrt(distance * (1 + error) + lost)
     }

@@ -1,18 +1,27 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { TableSnapshot } from '../../storage/snapshot.ts'
 import { isHigherNearer, passes } from '../../vector/similarity.ts'
+import { effortOf, MEASURED_COUNT } from '../../vector/vector-index.ts'
 import type { VectorFilter } from '../plan/physical-plan.ts'
 import { MIN_CANDIDATES_SHARE, maxFound } from '../plan/vector-access.ts'
 import type { QueryContext } from './evaluate.ts'
 import { scoreReader } from './filter-vectors.ts'
 
-/** Nearest that are asked for at first. */
-const FIRST_COUNT = 128
+/** So many times as many nearest are asked for when those that were found are not surely all. */
+const GROWTH = 1.7
+/** What is searched for has to be so many times less than the candidates: of the last ones a search misses more. */
+const CANDIDATES_PER_HIT = 2
+/** Nearest that the last search for what passes had to ask for: the next one is probably like it. */
+const reached = new WeakMap<StorageAttribute, number>()
 /** So many times what is needed on average is asked for where some of what is found will not be among the rows. */
 const SPARE = 1.3
 
+/** Hits up to which a search for so many nearest is taken to have found all of them. */
+const maxHits = (count: number): number => (MEASURED_COUNT * effortOf(count)) / CANDIDATES_PER_HIT
+
 /**
- * The candidates whose score passes, found by asking the index for more and more of the nearest until one of them fails.
+ * The candidates whose score passes, found by asking the index for more and more of the nearest until enough of them fail.
  * @returns undefined when there are too many, or the thread does not have the index
  */
 export function filterByIndex(
@@ -23,22 +32,25 @@ export function filterByIndex(
 ): RowSet | undefined {
   const index = snapshot.vectorIndexes?.find(attribute)
   if (!index?.nearest || candidates.size < MIN_CANDIDATES_SHARE * table.live.size) return undefined
-  const read = scoreReader(table, attribute, similarity, FIRST_COUNT)
+  const read = scoreReader(table, attribute, similarity, MEASURED_COUNT)
   const isHit = (rowId: number): boolean => {
     const score = table.live.has(rowId) ? read(rowId) : undefined
     return score !== undefined && passes(test, score)
   }
-  for (let count = FIRST_COUNT; count <= maxFound(table.live.size); count *= 2) {
+  const first = reached.get(attribute) ?? MEASURED_COUNT
+  for (let count = first; count <= maxFound(table.live.size); count = Math.ceil(count * GROWTH)) {
     const { near, bounds, unknown } = index.nearest(similarity.vector, count)
     budget.examine(near.length + unknown.length)
     const isNear = (rowId: number, i: number): boolean => {
       const isSure = bounds !== undefined && passes(test, bounds[2 * i]!) === passes(test, bounds[2 * i + 1]!)
       return isSure ? passes(test, bounds[2 * i]!) && table.live.has(rowId) : isHit(rowId)
     }
-    // All that pass are nearer than the last one then.
-    if (near.length === count && isNear(near.at(-1)!, count - 1)) continue
-    const hits = [...near.filter(isNear), ...unknown.filter(isHit)]
-    return RowSet.fromIds(hits.filter(rowId => candidates.has(rowId)))
+    const hits = near.filter(isNear)
+    if (near.length === count && hits.length > maxHits(count)) continue
+    if (count > MEASURED_COUNT && hits.length <= maxHits(MEASURED_COUNT)) reached.delete(attribute)
+    else reached.set(attribute, count)
+    hits.push(...unknown.filter(isHit))
+    return RowSet.fromIds(candidates === table.live ? hits : hits.filter(rowId => candidates.has(rowId)))
   }
   return undefined
 }
@@ -74,7 +86,10 @@ export function nearestByIndex(
     if (unknown.length > 0) {
       return { rowIds: [...found, ...unknown.filter(rowId => rows.has(rowId))], bounds: undefined }
     }
-    return { rowIds: found, bounds: bounds?.filter((_, i) => rows.has(near[i >>> 1]!)) }
+    return {
+      rowIds: found,
+      bounds: found.length === near.length ? bounds : bounds?.filter((_, i) => rows.has(near[i >>> 1]!)),
+    }
   }
   return undefined
 }
