@@ -304,6 +304,8 @@ export class MemoryWriter {
       table.writer.putValues()
       table.writer.setRowIdLimit(nextRowId)
       while (table.writer.buildIndex()) if (performance.now() >= end) return
+      // Rows that came between two of its indexes are still to come to their places in the first one.
+      table.writer.complete()
       table.next = Number.POSITIVE_INFINITY
       this.queue.shift()
       this.publish(readGlobalStamp(environment))

@@ -89,3 +89,27 @@ t.test('rows are added, changed and deleted across segments beside a snapshot th
     t.strictSame(picture(snapshot, dataClasses), before, 'the snapshot from before')
   })
 })
+
+t.test('a row that is committed while some of the orders are made is in all of them', async t => {
+  const attributes = {
+    ID: { type: 'long' },
+    size: { type: 'long', indexed: true },
+    name: { type: 'string', indexed: true },
+  }
+  const world = openMemoryWorld(t, { name: 'orders', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const { dataClasses } = world.rows.catalog
+  const insert = (ID: number) => world.commit(rows => rows.insert('Thing', { ID, size: -ID, name: `thing ${ID}` }))
+  for (let ID = 1; ID <= 3; ID++) insert(ID)
+  let looks = 0
+  t.intercept(performance, 'now', { value: () => looks++ / 2 })
+  // A look at the start, one before the dataclass is begun, and one after each of two orders.
+  world.writer.build(1.5)
+  t.notOk(world.heap.isBuilt)
+  insert(4)
+  world.fill()
+  t.ok(world.heap.isBuilt)
+  t.strictSame(
+    world.reader(0).read(snapshot => picture(snapshot, dataClasses)),
+    world.rows.open().read(snapshot => picture(snapshot, dataClasses)),
+  )
+})
