@@ -39,8 +39,6 @@ type Rows = Iterable<readonly [number, RowView]>
 /** Stands for the row id of an entity that is not in the store. */
 export const NOT_STORED = -1
 
-const NO_FRAGMENTS = new Map<RelatedValue, Map<number, Fragment>>()
-const NO_COLLECTIONS = new Map<RelatedEntitiesValue, Map<number, Members>>()
 const NO_ROWS = new Uint32Array(0)
 const NO_INSERTS: RowInserts = { bytes: new Uint8Array(0), ranges: new Uint32Array(0) }
 /** More of them leave too little room where rows are copied together. */
@@ -64,9 +62,9 @@ const DEFERRED_URI = bytes('{"__deferred":{"uri":')
  * answer; whoever refers to it repeats the bytes. The cost of a level is a read of each distinct row.
  */
 export class RowWriter {
-  /** By row id, for each value that shows related rows. */
-  private fragments = NO_FRAGMENTS
-  private collections = NO_COLLECTIONS
+  /** By row id, for each value that shows related rows. Most answers have none. */
+  private fragments: Map<RelatedValue, Map<number, Fragment>> | undefined
+  private collections: Map<RelatedEntitiesValue, Map<number, Members>> | undefined
   /** Of a page: where they have been written, and which of them each row has. */
   private inserts: { readonly ranges: Uint32Array; readonly start: number; readonly end: number } | undefined
   private keptBytes = 0
@@ -135,8 +133,7 @@ export class RowWriter {
         ranges[at] = start - prefix.length - first
         ranges[at + 1] = end - first
       }
-      if (this.fragments === NO_FRAGMENTS) this.fragments = new Map()
-      this.fragments.set(value, fragments)
+      this.remember(value, fragments)
     }
     const end = this.out.length
     if (end - first <= MAX_INSERT_BYTES) this.inserts = { ranges, start: first, end }
@@ -145,18 +142,13 @@ export class RowWriter {
 
   /** The same for rows at hand, with their row ids. */
   prepare(template: Template, rows: Rows): void {
-    // Most answers have none of them.
-    if (this.fragments === NO_FRAGMENTS && template.related.length > 0) {
-      this.fragments = new Map()
-      this.collections = new Map()
-    }
     for (const value of template.related) {
       if (value.kind === 'calculated') {
-        this.fragments.set(value, this.writeCalculated(value, rows))
+        this.remember(value, this.writeCalculated(value, rows))
         continue
       }
       const rowIds = value.kind === 'relatedEntity' ? referenced(value, rows) : this.collectMembers(value, rows)
-      this.fragments.set(value, this.writeFragments(value.of, rowIds))
+      this.remember(value, this.writeFragments(value.of, rowIds))
     }
   }
 
@@ -253,13 +245,13 @@ export class RowWriter {
         break
       case 'relatedEntity': {
         const target = row.reference(value.reference)
-        const fragment = target === undefined ? undefined : this.fragments.get(value)!.get(target)
+        const fragment = target === undefined ? undefined : this.fragments!.get(value)!.get(target)
         if (fragment) out.repeat(fragment.start, fragment.end)
         else out.copy(NULL)
         break
       }
       case 'calculated': {
-        const fragment = this.fragments.get(value)!.get(rowId)!
+        const fragment = this.fragments!.get(value)!.get(rowId)!
         out.repeat(fragment.start, fragment.end)
         break
       }
@@ -271,7 +263,7 @@ export class RowWriter {
 
   /** Source: protocol notes, 4.1. */
   private collection(value: RelatedEntitiesValue, row: RowView, rowId: number): void {
-    const { count, rowIds } = this.collections.get(value)!.get(rowId)!
+    const { count, rowIds } = this.collections!.get(value)!.get(rowId)!
     this.out.ascii('{"__ENTITYSET":')
     // The deferred link of the relation, which the row has, is `{"__deferred":{"uri":"…"}}`.
     this.out.copy(row.bytes, row.valueStart(value.slot) + DEFERRED_URI.length, row.slotStart(value.slot + 1) - 2)
@@ -283,10 +275,10 @@ export class RowWriter {
   }
 
   private array(value: RelatedEntitiesValue, rowId: number): void {
-    const fragments = this.fragments.get(value)!
+    const fragments = this.fragments!.get(value)!
     this.out.ascii('[')
     let isFirst = true
-    for (const member of this.collections.get(value)!.get(rowId)!.rowIds) {
+    for (const member of this.collections!.get(value)!.get(rowId)!.rowIds) {
       this.budget?.step()
       const { start, end } = fragments.get(member)!
       if (!isFirst) this.out.byte(COMMA)
@@ -294,6 +286,11 @@ export class RowWriter {
       this.out.repeat(start, end)
     }
     this.out.ascii(']')
+  }
+
+  private remember(value: RelatedValue, fragments: Map<number, Fragment>): void {
+    this.fragments ??= new Map()
+    this.fragments.set(value, fragments)
   }
 
   /** @param prefix is written in front of each */
@@ -335,6 +332,7 @@ export class RowWriter {
       members.set(rowId, { count: pointing.length, rowIds })
       for (const member of rowIds) all.add(member)
     }
+    this.collections ??= new Map()
     this.collections.set(value, members)
     return all
   }

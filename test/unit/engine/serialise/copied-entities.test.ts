@@ -51,6 +51,7 @@ const OUTPUTS: Record<string, Output> = {
   expanded: { form: 'collection', expand: parsePathList('employer') },
   'a part of the related entity, between others': { form: 'collection', ...attributes('name,employer.name,notes') },
   'an alias and the relation, twice': { form: 'collection', ...attributes('firm,employer.ID,employer,firm') },
+  'a relation, and one with many below it': { form: 'collection', ...attributes('firm,employer.staff.name') },
   'several levels': { form: 'collection', expand: parsePathList('employer.owner') },
   array: { form: 'array' },
 }
