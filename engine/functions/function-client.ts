@@ -40,7 +40,7 @@ export class FunctionClient {
 
   /** @returns the bytes of the answer, owned by the caller */
   async read(task: Task, caller?: Caller): Promise<Uint8Array> {
-    const name = `code that reads of ${task.request.dataClass} need`
+    const name = `code that runs for reads of ${task.request.dataClass}`
     const { body } = await this.run<{ body: Uint8Array }>({ kind: 'read', task }, { name, caller })
     return body
   }
