@@ -6,13 +6,20 @@ import { addPostings, firstPosting, postings, putFirstPosting, removePosting } f
 import { NO_ROW } from '../storage/row-layout.ts'
 import { fold } from '../text/fold.ts'
 
+/** Rows of one value that are still to be put. */
+interface PendingPostings {
+  /** Of their keys, a byte in each character. */
+  readonly prefix: string
+  readonly rowIds: number[]
+}
+
 /**
  * The indexes inside a write transaction. Entries of unique attributes are put at once, because later entities look for
  * them; those of others are gathered and put by {@link flush}, which whoever reads them has to call before.
  */
 export class IndexWriter {
-  /** Rows of attributes that are not unique, by the prefix of their keys, a byte in each character. */
-  private readonly pending = new Map<string, number[]>()
+  /** Of attributes that are not unique, by the values as indexes compare them. */
+  private readonly pending = new Map<StorageAttribute, Map<Value, PendingPostings>>()
   /** Upper bound of the keys of a unique attribute: what is above it needs no search. */
   private readonly highest = new Map<StorageAttribute, Buffer>()
 
@@ -33,14 +40,11 @@ export class IndexWriter {
   }
 
   put(attribute: StorageAttribute, value: Value, rowId: number): void {
-    const prefix = indexPrefix(attribute, value)
     if (!attribute.unique) {
-      const name = prefix.toString('latin1')
-      const rowIds = this.pending.get(name)
-      if (rowIds) rowIds.push(rowId)
-      else this.pending.set(name, [rowId])
+      this.gather(attribute, value, rowId)
       return
     }
+    const prefix = indexPrefix(attribute, value)
     const highest = this.highest.get(attribute)
     if (!highest || prefix.compare(highest) <= 0) addPostings(this.table, prefix, [rowId])
     else {
@@ -57,15 +61,28 @@ export class IndexWriter {
   /** Puts what has been gathered, the rows of one value together, and neighbours behind each other. */
   flush(): void {
     if (this.pending.size === 0) return
-    for (const name of [...this.pending.keys()].sort()) {
-      addPostings(this.table, Buffer.from(name, 'latin1'), this.pending.get(name)!)
-    }
+    const lists = [...this.pending.values()].flatMap(byValue => [...byValue.values()])
+    lists.sort((a, b) => (a.prefix < b.prefix ? -1 : 1))
+    for (const { prefix, rowIds } of lists) addPostings(this.table, Buffer.from(prefix, 'latin1'), rowIds)
     this.pending.clear()
   }
 
   /** Forgets what has been gathered. */
   discard(): void {
     this.pending.clear()
+  }
+
+  /** Bulk data has the same few values again and again, so that a key is made once for each of them. */
+  private gather(attribute: StorageAttribute, value: Value, rowId: number): void {
+    let byValue = this.pending.get(attribute)
+    if (!byValue) {
+      byValue = new Map()
+      this.pending.set(attribute, byValue)
+    }
+    const compared = typeof value === 'string' ? fold(value) : value
+    const postings = byValue.get(compared)
+    if (postings) postings.rowIds.push(rowId)
+    else byValue.set(compared, { prefix: indexPrefix(attribute, value).toString('latin1'), rowIds: [rowId] })
   }
 
   private findHighest(attribute: StorageAttribute): Buffer {

@@ -73,7 +73,8 @@ interface Table {
  * later requests of the same transaction see it; {@link attempt} takes back a part.
  */
 export class WriteTransaction {
-  private readonly tables = new Map<DataClass, Table>()
+  /** By table number. */
+  private readonly tables: (Table | undefined)[] = []
   private globalStamp = 0
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
@@ -332,11 +333,11 @@ export class WriteTransaction {
 
   private forget(): void {
     this.changeLog.forget()
-    for (const table of this.tables.values()) table.targets.clear()
+    for (const table of this.tables) table?.targets.clear()
   }
 
   private table(dataClass: DataClass): Table {
-    let table = this.tables.get(dataClass)
+    let table = this.tables[dataClass.tableNumber]
     if (!table) {
       const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
       table = {
@@ -346,7 +347,7 @@ export class WriteTransaction {
         autoFilled: stored.filter(attribute => attribute.autoFill !== undefined),
         targets: new Map(),
       }
-      this.tables.set(dataClass, table)
+      this.tables[dataClass.tableNumber] = table
     }
     return table
   }
