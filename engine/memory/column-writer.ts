@@ -155,14 +155,14 @@ export class ColumnWriter {
   }
 
   /**
-   * Puts rows that have come to their places in the order, neighbours behind each other: of 10,000 among a million they
-   * take a fifth of the time then, for the values that they are compared with are in the processor's cache.
+   * Puts rows that have come to their places in the order, neighbours behind each other: the values that they are compared
+   * with are in the processor's cache then, and those that come into one leaf look for it once.
    * @throws {MemoryFull}
    */
   putOrder(): void {
     if (this.added.length + this.moved.size === 0) return
     const rowIds = Uint32Array.from(this.moved.size === 0 ? this.added : [...this.added, ...this.moved].sort(ascending))
-    for (const rowId of this.sorted(rowIds)) this.order!.insert(rowId, this.upTo(rowId))
+    this.order!.insert(this.sorted(rowIds), rowId => this.upTo(rowId))
     this.added = []
     this.moved.clear()
   }

@@ -30,9 +30,9 @@ const BUILT_SHARE = 0.9
  * the tree can still be cleared.
  */
 export class OrderWriter {
-  /** Rows that are still to be inserted before the next version. */
-  readonly pending = new Set<number>()
   private readonly words: Uint32Array
+  /** Where in a leaf the rows of a run come: how many of its rows are before each. */
+  private readonly positions = new Uint8Array(LEAF_CAPACITY)
 
   /** @param root the address of a tree that is there already, 0 for none yet: {@link build} makes one */
   constructor(
@@ -59,34 +59,12 @@ export class OrderWriter {
     }
   }
 
-  /** @param isUpTo whether a row comes before this one @throws {MemoryFull} */
-  insert(rowId: number, isUpTo: RowTest): void {
-    const { words } = this
-    this.root = this.writable(this.root)
-    if (this.isFull(this.root)) this.raiseRoot()
-    let node = this.root
-    // Keys mostly grow: one look tells that a row comes behind all others.
-    const isBehindAll = lengthOf(words, node) > 0 && isUpTo(lastRowOf(words, node))
-    let isLast = true
-    while (levelOf(words, node) > 0) {
-      let child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
-      isLast &&= child === lengthOf(words, node) - 1
-      if (this.isFull(this.writableChild(node, child))) {
-        // Where rows come in ascending order full nodes stay behind, and not half of them.
-        this.split(node, child, isLast)
-        child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
-      }
-      const at = node >>> 2
-      words[at + COUNTS + child]!++
-      if (child === 0 && !isUpTo(words[at + FIRSTS]!)) words[at + FIRSTS] = rowId
-      node = words[at + BELOW + child]!
-    }
-    const start = (node >>> 2) + NODE_ENTRIES
-    const length = lengthOf(words, node)
-    const position = isBehindAll ? length : countUpTo(words, start, length, isUpTo)
-    words.copyWithin(start + position + 1, start + position, start + length)
-    words[start + position] = rowId
-    this.setLength(node, length + 1)
+  /**
+   * Inserts rows, which ascend in the order: a leaf is looked for once for all that come into it.
+   * @param upTo tells whether a row comes before one of them @throws {MemoryFull}
+   */
+  insert(rowIds: Uint32Array, upTo: (rowId: number) => RowTest): void {
+    for (let done = 0; done < rowIds.length; ) done += this.insertRun(rowIds, done, upTo)
   }
 
   /** @param isUpTo whether a row is the one to be removed, or comes before it @throws {MemoryFull} */
@@ -131,6 +109,70 @@ export class OrderWriter {
       for (const child of below.slice(start, start + size)) this.insertChild(node, lengthOf(this.words, node), child)
     }
     return nodes
+  }
+
+  /** Inserts the rows from `from` on as far as they come into one leaf. @returns how many those are */
+  private insertRun(rowIds: Uint32Array, from: number, upTo: (rowId: number) => RowTest): number {
+    const { words } = this
+    const isUpTo = upTo(rowIds[from]!)
+    this.root = this.writable(this.root)
+    if (this.isFull(this.root)) this.raiseRoot()
+    let node = this.root
+    // Keys mostly grow: one look tells that a row comes behind all others.
+    const isBehindAll = lengthOf(words, node) > 0 && isUpTo(lastRowOf(words, node))
+    let isLast = true
+    /** Words that count the rows of the leaf. */
+    const counts: number[] = []
+    /** First row behind the leaf. */
+    let next: number | undefined
+    while (levelOf(words, node) > 0) {
+      let child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
+      isLast &&= child === lengthOf(words, node) - 1
+      if (this.isFull(this.writableChild(node, child))) {
+        // Where rows come in ascending order full nodes stay behind, and not half of them.
+        this.split(node, child, isLast)
+        child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
+      }
+      const at = node >>> 2
+      counts.push(at + COUNTS + child)
+      if (child === 0 && !isUpTo(words[at + FIRSTS]!)) words[at + FIRSTS] = rowIds[from]!
+      if (child < lengthOf(words, node) - 1) next = words[at + FIRSTS + child + 1]!
+      node = words[at + BELOW + child]!
+    }
+    const inserted = this.insertIntoLeaf(node, rowIds, from, upTo, next)
+    for (const count of counts) words[count]! += inserted
+    return inserted
+  }
+
+  /** @param next first row behind the leaf @returns how many rows have come into it */
+  private insertIntoLeaf(
+    leaf: number,
+    rowIds: Uint32Array,
+    from: number,
+    upTo: (rowId: number) => RowTest,
+    next: number | undefined,
+  ): number {
+    const { words, positions } = this
+    const start = (leaf >>> 2) + NODE_ENTRIES
+    const length = lengthOf(words, leaf)
+    const most = Math.min(rowIds.length - from, LEAF_CAPACITY - length)
+    let count = 0
+    for (let position = 0; count < most; count++) {
+      const isUpTo = upTo(rowIds[from + count]!)
+      if (count > 0 && next !== undefined && isUpTo(next)) break
+      position += countUpTo(words, start + position, length - position, isUpTo)
+      positions[count] = position
+    }
+    // From the end, so that no row is overwritten before it has moved.
+    let end = length
+    for (let i = count - 1; i >= 0; i--) {
+      const position = positions[i]!
+      for (let at = end - 1; at >= position; at--) words[start + at + i + 1] = words[start + at]!
+      words[start + position + i] = rowIds[from + i]!
+      end = position
+    }
+    this.setLength(leaf, length + count)
+    return count
   }
 
   private removeBelow(node: number, isUpTo: RowTest): void {

@@ -37,8 +37,16 @@ class Model {
   }
 
   insert(rowId: number, value: number): void {
-    this.values.set(rowId, value)
-    this.tree.insert(rowId, this.upTo(rowId))
+    this.insertAll([[rowId, value]])
+  }
+
+  insertAll(rows: readonly (readonly [number, number])[]): void {
+    for (const [rowId, value] of rows) this.values.set(rowId, value)
+    const rowIds = Uint32Array.from(rows, ([rowId]) => rowId).sort()
+    this.tree.insert(
+      sortRows(rowIds, rowId => this.values.get(rowId), undefined),
+      rowId => this.upTo(rowId),
+    )
   }
 
   remove(rowId: number): void {
@@ -100,6 +108,45 @@ t.test('a tree has the rows in their order after inserts and removals, and so ha
     )
   }
 })
+
+t.test(
+  'rows that are inserted together come to their places among others, in every version before to none',
+  async t => {
+    const random = randomOf(3)
+    const space = workspace(64 * 2 ** 20)
+    const model = new Model(
+      space,
+      Array.from({ length: 3_000 }, (_, i) => [i, random.integer(0, 400)]),
+    )
+    let rowId = 3_000
+    // Few and many, all over the values, of one value, before and behind all others.
+    for (const [count, low, high] of [
+      [1, 0, 400],
+      [300, 200, 200],
+      [2_000, 0, 400],
+      [3, -1, -1],
+      [700, -9, -2],
+      [900, 401, 900],
+      [5_000, -20, 1_000],
+      [10, 1_001, 1_001],
+    ] as const) {
+      publish(space)
+      space.heap.pin(0)
+      const before = { root: model.tree.root, rows: model.all() }
+      model.insertAll(Array.from({ length: count }, () => [rowId++, random.integer(low, high)]))
+      t.equal(String(model.all()), String(model.expected()), `${count} of ${low} to ${high}`)
+      t.equal(String(model.all(before.root)), String(before.rows), 'the pinned version')
+      const value = random.integer(low, high)
+      t.equal(
+        positionOf(space.heap, model.tree.root, other => model.values.get(other)! < value),
+        model.expected().filter(other => model.values.get(other)! < value).length,
+      )
+      space.heap.unpin(0)
+    }
+    for (const other of model.expected().filter(other => other % 3 > 0)) model.remove(other)
+    t.equal(String(model.all()), String(model.expected()))
+  },
+)
 
 t.test('a tree that is emptied gives its memory back, and takes rows again', async t => {
   const space = workspace(16 * 2 ** 20)
