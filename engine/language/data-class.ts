@@ -5,9 +5,10 @@ import { RowSet } from '../row-set/row-set.ts'
 import { convertValue } from '../write/convert.ts'
 import { BINDING, type Binding } from './binding.ts'
 import type { DataClassInfo } from './author-types.ts'
-import { type EntityBase, internals, saveEntities } from './entity.ts'
+import { type EntityBase, internals } from './entity.ts'
 import type { SelectionBase } from './entity-selection.ts'
 import { queryTexts } from './query-values.ts'
+import { saveEntities } from './save-entities.ts'
 import { plain } from './values.ts'
 
 export class DataClassBase {

@@ -1,43 +1,17 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
-import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
-import type { ErrorData } from '../errors.ts'
-import { ProtocolError } from '../errors.ts'
-import type { RowSet } from '../row-set/row-set.ts'
 import { RowView } from '../storage/row-view.ts'
 import { suggestion } from '../suggestion.ts'
-import type { DeleteRequest, DeleteResult, HookedElement, SaveFailure } from '../write/requests.ts'
 import type { Status } from './author-types.ts'
 import { BINDING, type Binding } from './binding.ts'
 import type { SelectionBase } from './entity-selection.ts'
-import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 import type { NumberReader, Reading } from './reading.ts'
+import { saveEntities } from './save-entities.ts'
+import { statusOf, SUCCESS } from './status.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
 import { lockStatus } from '../write/write-errors.ts'
-
-/** What is done around saves and drops, for dataclasses that have code for it. */
-export interface EntityHooks {
-  /** After a value has been assigned. */
-  touched?(entity: EntityBase, attribute: StorageAttribute): void
-  /** Rows of a dataclass that the call may see; undefined: all of them. Only there when there is a restriction at all. */
-  readonly visible?: ((dataClass: DataClass, language: Language) => RowSet | undefined) | undefined
-  /** A new entity has been made. */
-  constructed?(entity: EntityBase): void
-  /** @returns why it must not be saved */
-  beforeSave?(entity: EntityBase): SaveFailure | undefined
-  /** @param failure undefined: it has been saved */
-  afterSave?(entity: EntityBase, failure: SaveFailure | undefined): void
-  /** Does what `send` does alone with whatever is to happen around it. */
-  drop?(
-    request: Omit<DeleteRequest, 'kind'>,
-    language: Language,
-    send: (request: Omit<DeleteRequest, 'kind'>) => DeleteResult,
-  ): DeleteResult
-}
-
-const SUCCESS: Status = { success: true }
 
 /** What other modules may do with an entity and an author may not. */
 export interface EntityInternals {
@@ -68,13 +42,6 @@ export let internals!: EntityInternals
 let isMaking = false
 let nextRowId: number | undefined
 let nextReading: Reading | undefined
-
-/** An entity that is to be saved. */
-interface Saving {
-  readonly entity: EntityBase
-  /** Names of attributes that were assigned before its events ran. */
-  readonly assigned: readonly string[]
-}
 
 /** What is kept of an entity beside its row. */
 interface More {
@@ -347,18 +314,12 @@ export class EntityBase {
     this.#isPeeked = false
   }
 
-  /** What the writer gets: which entities, and what code has made of them. */
-  static toSave(entities: readonly Saving[]): { elements: object[]; hooked: HookedElement[] } {
-    const elements: object[] = []
-    const hooked: HookedElement[] = []
-    for (const { entity, assigned } of entities) {
-      const row = entity.#load()
-      const seen = row ? entity.#sentStamp(row) : 0
-      elements.push(row ? { __KEY: row.key, __STAMP: seen } : {})
-      const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
-      hooked.push({ seen, values: Object.fromEntries(values), assigned, unchanged: [] })
-    }
-    return { elements, hooked }
+  /** What the writer gets: which entity in which state, and what has been assigned. */
+  static toSave(entity: EntityBase): { element: object; seen: number; values: Record<string, unknown> } {
+    const row = entity.#load()
+    const seen = row ? entity.#sentStamp(row) : 0
+    const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
+    return { element: row ? { __KEY: row.key, __STAMP: seen } : {}, seen, values: Object.fromEntries(values) }
   }
 
   /** After a save. */
@@ -373,43 +334,3 @@ export class EntityBase {
 }
 
 const isComparable = ({ kind }: { kind: string }): boolean => kind !== 'relatedEntities' && kind !== 'relatedEntity'
-
-/**
- * Saves entities of one dataclass, each by itself, in one request to the writer.
- * @returns a status for each
- */
-export function saveEntities(entities: readonly EntityBase[]): Status[] {
-  const [first] = entities
-  if (!first) return []
-  const { language, dataClass } = first[BINDING]
-  const { hooks } = language.options
-  // What events assign needs nobody's leave.
-  const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
-  const failures = entities.map(entity => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
-  const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
-  const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
-  for (const [i, { rowId, row, failure }] of results.entries()) {
-    const { entity } = waiting[i]!
-    if (failure) failures[entities.indexOf(entity)] = failure
-    else EntityBase.saved(entity, rowId!, row!)
-  }
-  return entities.map((entity, i) => {
-    const failure = failures[i]
-    language.withOwnRights(() => hooks?.afterSave?.(entity, failure))
-    return failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
-  })
-}
-
-const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
-
-function send(language: Language, dataClass: string, entities: readonly Saving[]) {
-  const { elements, hooked } = EntityBase.toSave(entities)
-  const body = Buffer.from(JSON.stringify(elements))
-  return language.save({ dataClass, body, mode: 'update', atomic: false, trusted: true, hooked }).entities
-}
-
-/** As a status object of the language. Source: protocol notes, 5.10. */
-function statusOf(error: ErrorData): Status {
-  const { status, statusText } = new ProtocolError(error).saveStatus ?? { status: 4, statusText: 'Other error' }
-  return { success: false, status, statusText, errors: error.entries }
-}

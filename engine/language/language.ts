@@ -26,7 +26,7 @@ import { bindClasses, type Binding } from './binding.ts'
 import { DataStore, setCurrent } from './data-store.ts'
 import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from './describe-classes.ts'
-import type { EntityHooks } from './entity.ts'
+import type { EntityHooks } from './entity-hooks.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { Overlay } from './overlay.ts'
 

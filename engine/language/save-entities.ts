@@ -1,0 +1,48 @@
+import type { SavedEntity } from '../write/requests.ts'
+import type { Status } from './author-types.ts'
+import { BINDING } from './binding.ts'
+import { EntityBase } from './entity.ts'
+import type { Language } from './language.ts'
+import { statusOf, SUCCESS } from './status.ts'
+
+/** An entity that is to be saved. */
+interface Saving {
+  readonly entity: EntityBase
+  /** Names of attributes that were assigned before its events ran. */
+  readonly assigned: readonly string[]
+}
+
+/**
+ * Saves entities of one dataclass, each by itself, in one request to the writer.
+ * @returns a status for each
+ */
+export function saveEntities(entities: readonly EntityBase[]): Status[] {
+  const [first] = entities
+  if (!first) return []
+  const { language, dataClass } = first[BINDING]
+  const { hooks } = language.options
+  // What events assign needs nobody's leave.
+  const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
+  const failures = entities.map(entity => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
+  const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
+  const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
+  for (const [i, { rowId, row, failure }] of results.entries()) {
+    const { entity } = waiting[i]!
+    if (failure) failures[entities.indexOf(entity)] = failure
+    else EntityBase.saved(entity, rowId!, row!)
+  }
+  return entities.map((entity, i) => {
+    const failure = failures[i]
+    language.withOwnRights(() => hooks?.afterSave?.(entity, failure))
+    return failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
+  })
+}
+
+const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
+
+function send(language: Language, dataClass: string, entities: readonly Saving[]): readonly SavedEntity[] {
+  const saving = entities.map(({ entity, assigned }) => ({ ...EntityBase.toSave(entity), assigned }))
+  const hooked = saving.map(({ seen, values, assigned }) => ({ seen, values, assigned, unchanged: [] }))
+  const body = Buffer.from(JSON.stringify(saving.map(({ element }) => element)))
+  return language.save({ dataClass, body, mode: 'update', atomic: false, trusted: true, hooked }).entities
+}

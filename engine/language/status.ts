@@ -1,0 +1,10 @@
+import { type ErrorData, ProtocolError } from '../errors.ts'
+import type { Status } from './author-types.ts'
+
+export const SUCCESS: Status = { success: true }
+
+/** As a status object of the language. Source: protocol notes, 5.10. */
+export function statusOf(error: ErrorData): Status {
+  const { status, statusText } = new ProtocolError(error).saveStatus ?? { status: 4, statusText: 'Other error' }
+  return { success: false, status, statusText, errors: error.entries }
+}
