@@ -8,7 +8,7 @@ import type { SelectionBase } from './entity-selection.ts'
 import { LanguageErrors } from './language-errors.ts'
 import type { NumberReader, Reading } from './reading.ts'
 import { saveEntities } from './save-entities.ts'
-import { statusOf, SUCCESS } from './status.ts'
+import { statusOf, success } from './status.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
 import { lockStatus } from '../write/write-errors.ts'
@@ -175,7 +175,7 @@ export class EntityBase {
       atomic: false,
       ...(!force && { stamps: Uint32Array.of(this.#sentStamp(row!)) }),
     })
-    const status = error ? statusOf(error) : SUCCESS
+    const status = error ? statusOf(error) : success()
     if (!error) {
       this.#rowId = undefined
       this.#edit().isDropped = true
@@ -197,7 +197,7 @@ export class EntityBase {
     const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
     this.#become(rowId, undefined)
-    return SUCCESS
+    return success()
   }
 
   clone(): EntityBase {
@@ -248,7 +248,7 @@ export class EntityBase {
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
     const { blocker, wasNotLocked } = language.lock(dataClass, rowId, lock)
     if (blocker) return { success: false, ...lockStatus(blocker) }
-    return wasNotLocked ? { success: true, wasNotLocked } : SUCCESS
+    return wasNotLocked ? { success: true, wasNotLocked } : success()
   }
 
   #load(): RowView | undefined {

@@ -3,7 +3,7 @@ import type { Status } from './author-types.ts'
 import { BINDING } from './binding.ts'
 import { EntityBase } from './entity.ts'
 import type { Language } from './language.ts'
-import { statusOf, SUCCESS } from './status.ts'
+import { statusOf, success } from './status.ts'
 
 /** An entity that is to be saved. */
 interface Saving {
@@ -34,7 +34,7 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   return entities.map((entity, i) => {
     const failure = failures[i]
     language.withOwnRights(() => hooks?.afterSave?.(entity, failure))
-    return failure ? { ...statusOf(failure.error), ...failure.status } : SUCCESS
+    return failure ? { ...statusOf(failure.error), ...failure.status } : success()
   })
 }
 

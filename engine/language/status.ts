@@ -1,7 +1,8 @@
 import { type ErrorData, ProtocolError } from '../errors.ts'
 import type { Status } from './author-types.ts'
 
-export const SUCCESS: Status = { success: true }
+/** One of its own for each: authors may put something into it. */
+export const success = (): Status => ({ success: true })
 
 /** As a status object of the language. Source: protocol notes, 5.10. */
 export function statusOf(error: ErrorData): Status {

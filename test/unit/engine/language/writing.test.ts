@@ -45,6 +45,16 @@ t.test('saving', async t => {
     })
   })
 
+  t.test('what code puts into a status is in no other one', async t => {
+    run(ds => {
+      const ada = ds.Employee!.get(1)!
+      Object.assign(ada.save(), { secret: 'of one caller' })
+      t.strictSame(ada.save(), { success: true })
+      Object.assign(ada.reload(), { secret: 'of one caller' })
+      t.strictSame(ada.reload(), { success: true })
+    })
+  })
+
   t.test('what is changed inside an object is saved', async t => {
     run(ds => {
       const acme = ds.Company!.get(1)!
