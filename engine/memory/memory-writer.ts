@@ -5,12 +5,13 @@ import { type Environment, getBytes } from '../storage/environment.ts'
 import { rowKey } from '../storage/keys.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { readGlobalStamp, readTableState } from '../storage/store-state.ts'
-import { Allocator, type AllocatorState, MemoryFull } from './allocator.ts'
+import { Allocator, type AllocatorState } from './allocator.ts'
 import { Checkpoint, fingerprintOf } from './checkpoint.ts'
-import { ROOT_GLOBAL_STAMP, ROOT_TABLES, ROOT_TEXTS, type TableShape, tableShape } from './directory.ts'
+import { ROOT_GLOBAL_STAMP, ROOT_TABLES, ROOT_TEXTS } from './directory.ts'
 import type { Workspace } from './pages.ts'
 import { Reclaimer } from './reclaimer.ts'
 import { SharedHeap } from './shared-heap.ts'
+import { type Table, TableQueue } from './table-queue.ts'
 import { type TableState, TableWriter } from './table-writer.ts'
 import { TextTable } from './text-table.ts'
 
@@ -44,19 +45,6 @@ export interface CommittedChange extends Change {
   row?: Uint8Array
 }
 
-/** A dataclass on its way into memory. */
-interface Table {
-  readonly dataClass: DataClass
-  readonly shape: TableShape
-  /** Undefined while the dataclass is not in memory and nothing of it either. */
-  writer: TableWriter | undefined
-  /** Rows below it have been read; Infinity when all have. */
-  next: number
-  keepsRows: boolean
-  /** It does not fit, not even without its rows. */
-  isOut: boolean
-}
-
 /** Rows between two looks at the clock. */
 const ROWS_PER_STEP = 256
 /** Changes between two looks at what else the thread has to do. */
@@ -72,10 +60,7 @@ export class MemoryWriter {
   private readonly checkpoint: Checkpoint<MemoryState>
   private space: Workspace
   private texts!: TextTable
-  /** In the order of the catalog. */
-  private readonly tables: readonly Table[]
-  private readonly byNumber: ReadonlyMap<number, Table>
-  private queue: Table[]
+  private readonly queue: TableQueue
   private root = 0
   private rootBorn = 0
   private globalStamp = 0
@@ -88,26 +73,21 @@ export class MemoryWriter {
     this.options = options
     this.heap = new SharedHeap(memory)
     this.space = this.newSpace(this.heap.lastSequence)
-    this.tables = catalog.dataClasses.map(dataClass => ({
-      dataClass,
-      shape: tableShape(layouts.get(dataClass)!),
-      writer: undefined,
-      next: 0,
-      keepsRows: true,
-      isOut: false,
-    }))
+    this.queue = new TableQueue(catalog, layouts, dataClass => this.tableState(dataClass).rowCount)
     const fingerprint = fingerprintOf(
       this.heap,
       this.tables.map(({ shape }) => shape),
     )
     this.checkpoint = new Checkpoint(environment, folder, fingerprint)
-    this.byNumber = new Map(this.tables.map(table => [table.dataClass.tableNumber, table]))
-    this.queue = this.smallestFirst()
+  }
+
+  private get tables(): readonly Table[] {
+    return this.queue.tables
   }
 
   /** True while there are dataclasses to be read: {@link build} has work. */
   get isBuilding(): boolean {
-    return this.isOn && !this.isLoading && this.queue.length > 0
+    return this.isOn && !this.isLoading && this.queue.first !== undefined
   }
 
   /** Takes the memory from the image of the store, if it has one that can be used. Meanwhile there may be commits. */
@@ -147,7 +127,7 @@ export class MemoryWriter {
   async saveImage(bytesPerSecond: number, signal: AbortSignal): Promise<boolean> {
     const { heap, space, globalStamp } = this
     const { allocator, reclaimer } = space
-    if (!this.isOn || !this.isMine || this.queue.length > 0) return false
+    if (!this.isOn || !this.isMine || this.queue.first) return false
     reclaimer.reclaim()
     // What is waiting to be freed would be lost: it is known to this thread only.
     if (reclaimer.size > 0) return false
@@ -170,8 +150,8 @@ export class MemoryWriter {
       // This thread's reads are to see what it committed.
       this.options.environment.root.resetReadTxn()
       const end = performance.now() + milliseconds
-      while (this.queue.length > 0 && performance.now() < end) this.buildTable(this.queue[0]!, end)
-      if (this.queue.length === 0) this.heap.setBuilt()
+      while (this.queue.first && performance.now() < end) this.buildTable(this.queue.first, end)
+      if (!this.queue.first) this.heap.setBuilt()
     })
   }
 
@@ -186,9 +166,9 @@ export class MemoryWriter {
   }
 
   private apply(change: CommittedChange): void {
-    const table = this.byNumber.get(change.tableNumber)
+    const table = this.queue.find(change.tableNumber)
     if (!table?.writer || change.rowId >= table.next) return
-    this.fit(table, writer => {
+    this.queue.fit(table, writer => {
       const row = change.operation === DELETED ? undefined : (change.row ?? this.row(change))
       if (row) writer.put(change.rowId, row)
       else writer.remove(change.rowId)
@@ -196,7 +176,7 @@ export class MemoryWriter {
   }
 
   private complete(): void {
-    for (const table of this.tables) if (table.writer) this.fit(table, writer => writer.complete())
+    for (const table of this.tables) if (table.writer) this.queue.fit(table, writer => writer.complete())
   }
 
   // --- images
@@ -233,17 +213,14 @@ export class MemoryWriter {
       table.next = Number.POSITIVE_INFINITY
       table.writer = state ? new TableWriter(this.space, table.shape, this.texts, table.keepsRows, state) : undefined
     })
-    this.queue = []
+    this.queue.clear()
   }
 
   /** As if nothing had been read. */
   private reset(): void {
     this.space = this.newSpace(this.heap.lastSequence)
     this.root = 0
-    for (const table of this.tables) {
-      Object.assign(table, { writer: undefined, next: 0, keepsRows: true, isOut: false })
-    }
-    this.queue = this.smallestFirst()
+    this.queue.reset()
   }
 
   /**
@@ -259,11 +236,11 @@ export class MemoryWriter {
       environment.root.resetReadTxn()
       const newest = readGlobalStamp(environment)
       if (newest === stamp) {
-        for (const table of this.tables) table.writer?.setRowIdLimit(this.tableState(table).nextRowId)
+        for (const table of this.tables) table.writer?.setRowIdLimit(this.tableState(table.dataClass).nextRowId)
         this.isMine = true
         this.complete()
         this.publish(newest)
-        if (this.queue.length === 0) this.heap.setBuilt()
+        if (!this.queue.first) this.heap.setBuilt()
         return count
       }
       const changes = changesBetween(environment, stamp, newest)
@@ -280,17 +257,11 @@ export class MemoryWriter {
     }
   }
 
-  /** That many more fit. */
-  private smallestFirst(): Table[] {
-    const sizes = new Map(this.tables.map(table => [table, this.tableState(table).rowCount]))
-    return [...this.tables].sort((a, b) => sizes.get(a)! - sizes.get(b)!)
-  }
-
   private buildTable(table: Table, end: number): void {
     const { environment } = this.options
-    const isFitting = this.fit(table, () => {
+    const isFitting = this.queue.fit(table, () => {
       table.writer ??= new TableWriter(this.space, table.shape, this.texts, table.keepsRows)
-      const { nextRowId } = this.tableState(table)
+      const { nextRowId } = this.tableState(table.dataClass)
       const key = rowKey(table.dataClass.tableNumber, 0)
       while (table.next < nextRowId) {
         key.writeUInt32BE(table.next, 2)
@@ -311,44 +282,6 @@ export class MemoryWriter {
       this.publish(readGlobalStamp(environment))
     })
     if (!isFitting) this.publish(readGlobalStamp(environment))
-  }
-
-  /**
-   * Runs `work`. When there is no room for it, the dataclass is taken out, and read again with less of it or of others:
-   * what is freed can be used after the next version.
-   */
-  private fit(table: Table, work: (writer: TableWriter) => void): boolean {
-    try {
-      work(table.writer!)
-      return true
-    } catch (error) {
-      if (!(error instanceof MemoryFull)) throw error
-      this.takeOut(table)
-      if (table.keepsRows) table.keepsRows = false
-      else {
-        const others = this.tables.filter(({ writer }) => writer?.keepsRows)
-        const largest = others.sort((a, b) => b.writer!.rowBytes - a.writer!.rowBytes)[0]
-        if (largest) {
-          largest.keepsRows = false
-          this.takeOut(largest)
-          this.enqueue(largest)
-        } else table.isOut = true
-      }
-      this.enqueue(table)
-      return false
-    }
-  }
-
-  private takeOut(table: Table): void {
-    table.writer?.clear()
-    table.writer = undefined
-    table.next = 0
-  }
-
-  private enqueue(table: Table): void {
-    const position = this.queue.indexOf(table)
-    if (position >= 0) this.queue.splice(position, 1)
-    if (!table.isOut) this.queue.push(table)
   }
 
   private publish(globalStamp: number): void {
@@ -382,8 +315,8 @@ export class MemoryWriter {
     return getBytes(rows, rowKey(tableNumber, rowId))
   }
 
-  private tableState({ dataClass }: Table) {
-    return readTableState(this.options.environment, dataClass.tableNumber)
+  private tableState({ tableNumber }: DataClass) {
+    return readTableState(this.options.environment, tableNumber)
   }
 
   private guard(work: () => void): void {
