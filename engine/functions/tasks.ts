@@ -7,7 +7,7 @@ import type { Task } from '../pool/tasks.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { Output, ReadRequest } from '../query/request.ts'
 import type { SaveAnswer } from '../query/serialise/answer-saved.ts'
-import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import type { ReadStoreOptions } from '../memory/open-read-store.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../write/requests.ts'
 import type { LinkEnd } from '../write/writer-link.ts'
 

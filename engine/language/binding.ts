@@ -1,6 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Rows } from '../query/execute/rows.ts'
-import type { ReadStore } from '../storage/open-read-store.ts'
+import type { ReadStore } from '../memory/open-read-store.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
 import { suggestion } from '../suggestion.ts'
 import { defineAttributes } from './attributes.ts'

@@ -3,7 +3,7 @@ import type { Aggregation } from '../query/aggregate/aggregate.ts'
 import type { PathListItem } from '../query/parse/parse-path-list.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadRequest } from '../query/request.ts'
-import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import type { ReadStoreOptions } from '../memory/open-read-store.ts'
 
 /** What can be asked of a store, in any thread: plain data. The answers are bytes. */
 export type Task =

@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/dataclass.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
-import type { ReadStoreOptions } from '../storage/open-read-store.ts'
+import type { ReadStoreOptions } from '../memory/open-read-store.ts'
 import { SaveGate } from '../vector/save-gate.ts'
 import { IndexStatus } from '../vector/vector-index.ts'
 import { type PoolEvents, type PoolOptions, QueryPool } from './query-pool.ts'

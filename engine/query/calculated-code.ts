@@ -1,6 +1,7 @@
 import type { CalculatedAttribute } from '../catalog/attribute.ts'
 import type { WireOptions } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
+import { CodeNeeded } from '../storage/code-needed.ts'
 import { encodePlain } from '../storage/wire-value.ts'
 
 /**
@@ -21,11 +22,6 @@ export interface CalculatedCode {
 export interface QueryText {
   readonly text: string
   readonly parameters: unknown
-}
-
-/** What stops a query in a thread that runs no code. Nobody outside of the engine gets to see it. */
-export class CodeNeeded extends Error {
-  override readonly name = 'CodeNeeded'
 }
 
 const codes = new WeakMap<CalculatedAttribute, CalculatedCode>()

@@ -2,7 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
-import { CodeNeeded } from '../query/calculated-code.ts'
+import { CodeNeeded } from './code-needed.ts'
 import type { RowView } from './row-view.ts'
 import {
   type Bounds,

@@ -3,12 +3,12 @@ import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 import type { TableNumbers } from '../catalog/table-numbers.ts'
 import type { VectorIndexes } from '../vector/vector-index.ts'
-import { shareMemory } from '../memory/shared-store.ts'
-import { type Environment, openEnvironment } from './environment.ts'
-import { loadLayouts } from './layouts.ts'
-import type { RowLayout } from './row-layout.ts'
-import type { Snapshot } from './snapshot.ts'
-import { openStore } from './store.ts'
+import { shareMemory } from './shared-store.ts'
+import { type Environment, openEnvironment } from '../storage/environment.ts'
+import { loadLayouts } from '../storage/layouts.ts'
+import type { RowLayout } from '../storage/row-layout.ts'
+import type { Snapshot } from '../storage/snapshot.ts'
+import { openStore } from '../storage/store.ts'
 
 /** Plain data, so that it can be sent to the thread that is to read. */
 export interface ReadStoreOptions {
