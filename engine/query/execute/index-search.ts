@@ -104,7 +104,7 @@ export function orderedByIndex(
   { snapshot }: QueryContext,
 ): Uint32Array | undefined {
   if (!bounds) return undefined
-  const ordered = Uint32Array.from(rowIds)
+  const ordered = new Uint32Array(rowIds)
   const read = scoreReader(snapshot.table(attribute.dataClass), attribute, similarity, 1)
   const isDescending = isHigherNearer(similarity.metric)
   const isBefore = (i: number, j: number): boolean =>
@@ -112,9 +112,9 @@ export function orderedByIndex(
   for (let start = 0, i = 1; i <= rowIds.length; i++) {
     if (i < rowIds.length && !isBefore(i - 1, i)) continue
     if (i - start > 1) {
-      const scores = new Map(rowIds.slice(start, i).map(rowId => [rowId, read(rowId) ?? Number.NaN]))
-      const order = (a: number, b: number): number => scores.get(a)! - scores.get(b)!
-      ordered.subarray(start, i).sort((a, b) => (isDescending ? order(b, a) : order(a, b)) || a - b)
+      const alike = rowIds.slice(start, i).map(rowId => ({ rowId, score: read(rowId) ?? Number.NaN }))
+      alike.sort((a, b) => (isDescending ? b.score - a.score : a.score - b.score) || a.rowId - b.rowId)
+      for (const [j, { rowId }] of alike.entries()) ordered[start + j] = rowId
     }
     start = i
   }
