@@ -3,7 +3,6 @@ import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../proces
 import type { Verdict } from '../report/verdict.ts'
 
 export interface BinarySetup {
-  /** Serves the model of `place.ts`, without entities. */
   ours: { child: Child<ServerQuestions>; port: number }
   bound: { child: Child<BoundQuestions>; port: number }
   upload: Child<UploadQuestions>
@@ -22,10 +21,12 @@ export interface BinaryResult {
   verdicts: Verdict[]
 }
 
-/** A case that moves large bytes, on a store of its own. */
+/** A case on a server and a store of its own. */
 export interface BinaryCase {
   name: string
   title: string
+  /** Folder with the configuration of that server; a store for images and blobs, without entities, unless it is said. */
+  place?(): Promise<string>
   /** @throws {Error} a wrong answer */
   measure(setup: BinarySetup): Promise<Pick<BinaryResult, 'lines' | 'verdicts'>>
 }

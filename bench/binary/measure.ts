@@ -3,7 +3,7 @@ import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../proces
 import type { BinaryCase, BinaryResult } from './binary-case.ts'
 import { makePlace } from './place.ts'
 
-/** Measures each case on a server of its own, which begins without data. */
+/** Measures each case on a server of its own. */
 export async function measureBinaryCase(
   bench: BinaryCase,
   { seconds, rounds }: { seconds: number; rounds: number },
@@ -12,8 +12,8 @@ export async function measureBinaryCase(
   const ours = new Child<ServerQuestions>('ours')
   const bound = new Child<BoundQuestions>('bound')
   const upload = new Child<UploadQuestions>('upload')
-  const start = { folder: makePlace(), seed: 0, employees: 0 }
   try {
+    const start = { folder: (await bench.place?.()) ?? makePlace(), seed: 0, employees: 0 }
     const [atOurs, atBound] = await Promise.all([ours.ask('start', start), bound.ask('start', start)])
     const result = await bench.measure({
       ours: { child: ours, port: atOurs.port },

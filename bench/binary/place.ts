@@ -11,13 +11,16 @@ const MODEL = {
   },
 }
 
-/** A folder with a configuration and without data, removed when this process ends. */
-export function makePlace(): string {
+/**
+ * A folder with a configuration, removed when this process ends.
+ * @param data path of a store that is there; else it begins without data
+ */
+export function makePlace(model: object = MODEL, data = 'store'): string {
   const folder = resolve('.tesser/bench', `binary-${process.pid}`)
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'model.json'), JSON.stringify(MODEL))
-  const config = { model: 'model.json', data: 'store', server: { port: 0 }, log: { level: 'error' } }
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
+  const config = { model: 'model.json', data, server: { port: 0 }, log: { level: 'error' } }
   writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(config))
   return folder
 }

@@ -5,7 +5,7 @@ import { GROUPS, openVectorWorld, VectorWorld, type VectorWorldPlan } from '../w
 import { readPage } from './engine-case.ts'
 
 /** Questions that are asked; later ones come again. */
-const QUESTIONS = 200
+export const QUESTIONS = 200
 /** Of these the answers are known. */
 export const CHECKS = 20
 
@@ -61,7 +61,7 @@ export class PreparedVectors {
     request: Partial<ReadRequest>,
     ...params: readonly unknown[]
   ): ReturnType<Engine['read']> {
-    const vector = [...this.questions[n % QUESTIONS]!]
+    const vector = [...this.question(n)]
     return readPage(this.engine, {
       dataClass: 'Item',
       filter: 'embedding > :1',
@@ -69,6 +69,10 @@ export class PreparedVectors {
       output: { form: 'collection', attributes: { from: 'path', items: [{ path: ['ID'], range: undefined }] } },
       ...request,
     })
+  }
+
+  question(n: number): Float32Array {
+    return this.questions[n % QUESTIONS]!
   }
 
   /** Memory that is not the engine's. */

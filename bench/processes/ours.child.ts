@@ -18,6 +18,7 @@ answerParent<ServerQuestions>({
     // The cases with a store of their own have another model.
     const functions = employees > 0 ? [{ specifier: FUNCTIONS }] : []
     server = await createServer({ ...config, plugins: [...config.plugins, ...functions] })
+    server.engine.warmUp()
     await server.engine.memoryFilled()
     return { port: server.port, transport: server.transport, readyMs: performance.now() - startedAt }
   },

@@ -92,6 +92,11 @@ export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
   return openIndexed(world.plan, await folderOf(world))
 }
 
+/** The store of a world of vectors, made when there is none yet, for a server. */
+export async function storeOf(world: VectorWorld): Promise<{ model: object; path: string }> {
+  return { model: modelOf(world.plan), path: join(await folderOf(world), 'store') }
+}
+
 /** The same on a copy that may be changed. */
 export async function copyVectorWorld(world: VectorWorld): Promise<{ engine: Engine; remove(): void }> {
   const folder = await folderOf(world)
