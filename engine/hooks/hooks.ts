@@ -31,12 +31,13 @@ interface Saving {
  */
 export class Hooks implements EntityHooks {
   readonly visible: EntityHooks['visible']
-  private readonly saving = new Map<EntityBase, Saving>()
+  /** Weak: what `validate` looks at, and what code that throws has begun, has no end that is told. */
+  private readonly saving = new WeakMap<EntityBase, Saving>()
   /** Saves of an entity by its own events: their end is not that of the save. */
-  private readonly refused = new Set<EntityBase>()
+  private readonly refused = new WeakSet<EntityBase>()
   /** Rows whose drop has begun, as `identify` names them. */
   readonly dropping = new Set<number>()
-  private readonly touching = new Map<EntityBase, Set<StorageAttribute>>()
+  private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
 
   /** Entities that are shown as they would be, by `identify`. */
   private readonly shown = new Map<number, EntityBase>()
@@ -110,6 +111,10 @@ export class Hooks implements EntityHooks {
     } finally {
       this.saving.delete(entity)
     }
+  }
+
+  interrupted(entity: EntityBase): void {
+    this.saving.delete(entity)
   }
 
   /** Runs `work`, in which what is calculated of these entities is of their values in memory. */

@@ -17,6 +17,8 @@ export interface EntityHooks {
   beforeSave?(entity: EntityBase): SaveFailure | undefined
   /** @param failure undefined: it has been saved */
   afterSave?(entity: EntityBase, failure: SaveFailure | undefined): void
+  /** Code has thrown, or the writer could not be asked: its save has ended without {@link afterSave}. */
+  interrupted?(entity: EntityBase): void
   /** Does what `send` does alone with whatever is to happen around it. */
   drop?(
     request: Omit<DeleteRequest, 'kind'>,

@@ -1,4 +1,4 @@
-import type { SavedEntity } from '../write/requests.ts'
+import type { SavedEntity, SaveFailure } from '../write/requests.ts'
 import type { Status } from './author-types.ts'
 import { BINDING } from './binding.ts'
 import { EntityBase } from './entity.ts'
@@ -21,21 +21,37 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   if (!first) return []
   const { language, dataClass } = first[BINDING]
   const { hooks } = language.options
-  // What events assign needs nobody's leave.
-  const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
-  const failures = entities.map(entity => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
-  const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
-  const results = waiting.length > 0 ? send(language, dataClass.name, waiting) : []
-  for (const [i, { rowId, row, failure }] of results.entries()) {
-    const { entity } = waiting[i]!
-    if (failure) failures[entities.indexOf(entity)] = failure
-    else EntityBase.saved(entity, rowId!, row!)
-  }
+  const failures = savedWithEvents(entities, language, dataClass.name)
   return entities.map((entity, i) => {
     const failure = failures[i]
     language.withOwnRights(() => hooks?.afterSave?.(entity, failure))
     return failure ? { ...statusOf(failure.error), ...failure.status } : success()
   })
+}
+
+/** @returns why each of them has not been saved */
+function savedWithEvents(
+  entities: readonly EntityBase[],
+  language: Language,
+  dataClass: string,
+): (SaveFailure | undefined)[] {
+  const { hooks } = language.options
+  // What events assign needs nobody's leave.
+  const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
+  try {
+    const failures = entities.map(entity => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
+    const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
+    const results = waiting.length > 0 ? send(language, dataClass, waiting) : []
+    for (const [i, { rowId, row, failure }] of results.entries()) {
+      const { entity } = waiting[i]!
+      if (failure) failures[entities.indexOf(entity)] = failure
+      else EntityBase.saved(entity, rowId!, row!)
+    }
+    return failures
+  } catch (error) {
+    for (const entity of entities) hooks?.interrupted?.(entity)
+    throw error
+  }
 }
 
 const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()

@@ -228,6 +228,22 @@ t.test('P9 an entity is not saved by its own events', async t => {
   t.equal(stored(3)!.salary, 9)
 })
 
+t.test('P9 code can save an entity again whose event has thrown', async t => {
+  run(ds => {
+    const grace = ds.Employee!.get(4)!
+    const { firstName } = grace
+    grace.firstName = 'Brewster'
+    effects.set('saving', () => {
+      throw new TypeError('not now')
+    })
+    t.throws(() => grace.save(), { message: 'not now' })
+    effects.clear()
+    t.same(grace.save(), { success: true })
+    grace.firstName = firstName
+    t.same(grace.save(), { success: true })
+  })
+})
+
 t.test('P9 a touched event that assigns its own attribute ends', async t => {
   effects.set('touched salary', entity => {
     entity.salary = 10
