@@ -3,6 +3,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import { parseDate, parseDay } from '../catalog/date.ts'
 import { BinaryValue, type JsonContainer, type Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../errors.ts'
+import { isDeeper } from '../json-depth.ts'
 import { readVector } from '../vector/read-vector.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
@@ -58,8 +59,7 @@ export function convertValue(attribute: ValueAttribute, json: unknown, trusted: 
     }
     case 'object':
       if (typeof json !== 'object') return wrongType(attribute, json, 'an object or an array')
-      if (!isShallow(json!, MAX_DEPTH))
-        return wrongType(attribute, 'so deep', `an object of at most ${MAX_DEPTH} levels`)
+      if (isDeeper(json, MAX_DEPTH)) return wrongType(attribute, 'so deep', `an object of at most ${MAX_DEPTH} levels`)
       return json as JsonContainer
     case 'vector':
       return readVector(json, attribute.vector!.dimension, problem => wrongVector(attribute, problem))
@@ -119,15 +119,6 @@ function readDuration(json: unknown): number | undefined {
   const ms =
     ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Math.trunc(Number(`0.${fraction}`) * 1000)
   return sign === '-' ? -ms : ms
-}
-
-/** False when there is something below `levels` levels. The recursion ends there too. */
-function isShallow(json: object, levels: number): boolean {
-  if (levels === 0) return false
-  for (const value of Object.values(json)) {
-    if (typeof value === 'object' && value !== null && !isShallow(value, levels - 1)) return false
-  }
-  return true
 }
 
 function readBinary(attribute: ValueAttribute, json: unknown, trusted: boolean): BinaryValue | ProtocolError {

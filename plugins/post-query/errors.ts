@@ -12,6 +12,11 @@ export const PostQueryErrors = defineErrors('POST_QUERY', {
     http: 400,
     message: () => 'the body of $query has a number beyond 1.8e308; numbers are those of double precision',
   },
+  TOO_DEEP: {
+    errCode: 1806,
+    http: 400,
+    message: (levels: number) => `the body of $query is nested deeper than ${levels} levels`,
+  },
   NOT_AN_OBJECT: {
     errCode: 1806,
     http: 400,

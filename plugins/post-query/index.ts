@@ -1,6 +1,9 @@
-import { parseJsonBody } from '../../engine/index.ts'
+import { isDeeper, parseJsonBody } from '../../engine/index.ts'
 import { definePlugin } from '../../kernel/api.ts'
 import { PostQueryErrors } from './errors.ts'
+
+/** Levels of a body. What reads it may be recursive. */
+const MAX_DEPTH = 100
 
 /** @throws {PostQueryErrors.TOO_LARGE} what would become null */
 const textOf = (parameter: unknown): string =>
@@ -28,6 +31,7 @@ export default definePlugin({
       const merged = new Map(request.parameters)
       if (body !== undefined) {
         if (typeof body !== 'object' || body === null || Array.isArray(body)) throw PostQueryErrors.NOT_AN_OBJECT()
+        if (isDeeper(body, MAX_DEPTH)) throw PostQueryErrors.TOO_DEEP(MAX_DEPTH)
         for (const [name, value] of Object.entries(body)) {
           merged.set(name, typeof value === 'string' ? value : textOf(value))
         }

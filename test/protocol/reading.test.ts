@@ -189,6 +189,14 @@ protocolTable('reading', company, [
   },
   {
     spec: 'D7',
+    name: 'a body that is nested as no query is is refused',
+    post: '/City/$query',
+    body: { $filter: 'name = :1', $params: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`) as unknown },
+    status: 400,
+    errors: [1806],
+  },
+  {
+    spec: 'D7',
     name: '$query by GET is refused with the verb that works',
     get: '/City/$query',
     status: 405,

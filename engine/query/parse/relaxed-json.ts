@@ -1,4 +1,5 @@
 import secureJson from 'secure-json-parse'
+import { isDeeper } from '../../json-depth.ts'
 import { limits } from './limits.ts'
 import { ParseErrors } from './parse-errors.ts'
 import { excerpt } from './syntax-failure.ts'
@@ -69,13 +70,4 @@ function requoted(inside: string): string {
 /** Digits, signs and dots count too, so that a number is one word. */
 function isNameCharacter(character: string): boolean {
   return /[\w$.+-]|[^\0-\x7f]/.test(character)
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    if (isDeeper(inner, levels - 1)) return true
-  }
-  return false
 }
