@@ -7,6 +7,7 @@ import type { Caller } from '../pool/query-pool.ts'
 import type { TaskRunner } from '../pool/task-runner.ts'
 import type { Promised } from '../promised.ts'
 import type { ReadRequest } from '../query/request.ts'
+import { SerialiseErrors } from '../query/serialise/serialise-errors.ts'
 import { encodeBinary } from '../storage/encode-binary.ts'
 import type { ReadStore } from '../memory/open-read-store.ts'
 import type { SaveRequest, SaveResult } from '../write/requests.ts'
@@ -87,7 +88,7 @@ export class Binaries {
    * Sets that of the one entity that `request` selects, in the version that there is, and resolves when it is durable.
    * What was received for it is discarded when that fails.
    * @param owner handle of the session, for entities that are locked
-   * @throws {ProtocolError}
+   * @throws {ProtocolError} also when it has been deleted meanwhile
    */
   async save(
     request: ReadRequest,
@@ -101,6 +102,8 @@ export class Binaries {
     try {
       const rowId = await tasks.rowId(request, caller)
       const key = data.read(snapshot => snapshot.table(attribute.dataClass).row(rowId)?.key)
+      // It has been deleted since it was found. Without a key the writer would make a new entity.
+      if (key === undefined) throw SerialiseErrors.NO_ENTITY(request.dataClass)
       const entity = { __KEY: key, [attribute.name]: value && { ID: id } }
       const save: SaveRequest = {
         kind: 'save',

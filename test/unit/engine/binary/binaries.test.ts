@@ -1,0 +1,30 @@
+import t from 'tap'
+import { Binaries, type BinariesOptions, type BinaryAttribute } from '../../../../engine/binary/binaries.ts'
+import { BinaryValue } from '../../../../engine/catalog/value.ts'
+import type { ReadRequest } from '../../../../engine/query/request.ts'
+
+t.test('the image of an entity that is deleted while it arrives makes no entity', async t => {
+  const written: unknown[] = []
+  const discarded: unknown[] = []
+  const options = {
+    data: {
+      environment: {},
+      read: (work: (snapshot: object) => unknown) => work({ table: () => ({ row: () => undefined }) }),
+    },
+    tasks: { rowId: () => 7 },
+    uploads: { discardUnless: async (_: Error, value: unknown) => void discarded.push(value) },
+    write: async (request: unknown) => {
+      written.push(request)
+      return { entities: [] }
+    },
+    cacheBytes: 0,
+  }
+  const binaries = new Binaries(options as unknown as BinariesOptions)
+  const value = new BinaryValue('image/png', new Uint8Array(3))
+  const request = { dataClass: 'Employee' } as ReadRequest
+  const photo = { name: 'photo', type: 'image' } as BinaryAttribute
+  const gone = { httpStatus: 404, entries: [{ errCode: 1543 }] } as unknown as Error
+  await t.rejects(binaries.save(request, photo, value, 'me'), gone)
+  t.same(written, [])
+  t.same(discarded, [value])
+})
