@@ -23,11 +23,10 @@ export function parseBody(body: Uint8Array, dataClass: DataClass): SaveBody {
   if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
   let json = parseJson(text)
-  if (LONG_INTEGER.test(text)) {
-    const names = new Set(
-      dataClass.attributes.filter(a => a.kind === 'storage' && a.type === 'long64').map(a => a.name),
-    )
-    if (names.size > 0) json = parseJson(quoteLongIntegers(text, names))
+  const long64 = dataClass.attributes.filter(attribute => attribute.kind === 'storage' && attribute.type === 'long64')
+  // Looking for one in a large body takes half as long as parsing it.
+  if (long64.length > 0 && LONG_INTEGER.test(text)) {
+    json = parseJson(quoteLongIntegers(text, new Set(long64.map(({ name }) => name))))
   }
   if (Array.isArray(json)) return { many: true, elements: json }
   if (!isJsonObject(json)) throw WriteErrors.NOT_ENTITIES(describe(json))
