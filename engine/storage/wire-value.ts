@@ -79,10 +79,7 @@ export function decodeValue(attribute: RowAttribute, json: string, wire: WireOpt
 /** `2020-01-31T15:23:00.000Z`; of a date-only attribute `2020-01-31`, or `31!1!2020` in the older form. */
 export function formatDate(ms: number, simpleDate: boolean, wire: WireOptions): string {
   if (simpleDate && wire.dateOnlyFormat === 'iso' && ms >= YEAR_1000 && ms < YEAR_10000) return formatDay(ms)
-  const iso =
-    ms % DAY_MS === 0 && ms >= YEAR_1000 && ms < YEAR_10000
-      ? `${formatDay(ms)}T00:00:00.000Z`
-      : new Date(ms).toISOString()
+  const iso = ms >= YEAR_1000 && ms < YEAR_10000 ? `${formatDay(ms)}T${formatTime(ms)}Z` : new Date(ms).toISOString()
   if (!simpleDate) return iso
   const date = iso.slice(0, iso.indexOf('T'))
   if (wire.dateOnlyFormat === 'iso') return date
@@ -93,7 +90,7 @@ export function formatDate(ms: number, simpleDate: boolean, wire: WireOptions): 
 const DAY_MS = 86_400_000
 const YEAR_1000 = Date.UTC(1000, 0)
 const YEAR_10000 = Date.UTC(10_000, 0)
-const TWO_DIGITS = Array.from({ length: 32 }, (_, number) => String(number).padStart(2, '0'))
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
 /**
  * `2020-01-31` of a time in the years 1000 … 9999: a fifth of the time of `toISOString`. Years begin in March here, so that a
@@ -112,6 +109,16 @@ function formatDay(ms: number): string {
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   const year = yearOfEra + era * 400 + (month < 3 ? 1 : 0)
   return `${year}-${TWO_DIGITS[month]}-${TWO_DIGITS[day]}`
+}
+
+/** `15:23:00.000`. */
+function formatTime(ms: number): string {
+  const time = ms - Math.floor(ms / DAY_MS) * DAY_MS
+  if (time === 0) return '00:00:00.000'
+  const seconds = Math.floor(time / 1000)
+  const minutes = Math.floor(seconds / 60)
+  const fraction = String(time - seconds * 1000).padStart(3, '0')
+  return `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}.${fraction}`
 }
 
 /** Milliseconds of a date that {@link formatDate} wrote. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { parseDate, parseDay } from '../../../../engine/catalog/date.ts'
+import { formatDate } from '../../../../engine/storage/wire-value.ts'
 
 const day = Date.UTC(2020, 0, 31)
 const cases: [string, number | undefined][] = [
@@ -53,3 +54,30 @@ t.test('the day of a date-only attribute is the one written, whatever the offset
   t.equal(parseDay('31!1!2020'), day)
   t.equal(parseDay('soon'), undefined)
 })
+
+t.test('days of ten thousand years are read and written as Date does', async t => {
+  const wrong: string[] = []
+  const end = Date.UTC(10_000, 0)
+  for (let day = new Date(0).setUTCFullYear(0, 0, 1); day < end; day += 5 * DAY) {
+    // Another time each day, midnight among them.
+    const number = day / DAY
+    const ms = day + (number % 7 === 0 ? 0 : Math.abs(number * 7_919_417) % DAY)
+    const text = new Date(ms).toISOString()
+    if (parseDate(text) !== ms || parseDay(text.slice(0, 10)) !== day || formatDate(ms, false, ISO) !== text)
+      wrong.push(text)
+  }
+  t.strictSame(wrong.slice(0, 10), [])
+})
+
+t.test('a day or a time that no calendar has is none', async t => {
+  for (const text of [
+    ...['2023-02-29', '1900-02-29', '2020-02-30', '2020-04-31', '2020-00-01', '2020-13-01', '2020-01-00', '2020-01-32'],
+    ...['2020-01-31T24:00:00Z', '2020-01-31T23:60:00Z', '2020-01-31T23:59:60.000Z'],
+  ]) {
+    t.equal(parseDate(text), undefined, text)
+  }
+  t.equal(parseDate('2000-02-29'), Date.UTC(2000, 1, 29))
+})
+
+const DAY = 86_400_000
+const ISO = { dateOnlyFormat: 'iso' } as const
