@@ -51,9 +51,14 @@ export function encodeValue(
 /** JSON text of a value that needs no link: of a scalar or an object. */
 export function encodePlain({ type, simpleDate }: ValueAttribute, value: Value, wire: WireOptions): string {
   if (type === 'date' && value !== null) return `"${formatDate(value as number, simpleDate, wire)}"`
+  // Most texts have nothing that JSON escapes; to see that takes half as long as having them encoded.
+  if (typeof value === 'string' && !ESCAPED.test(value)) return `"${value}"`
   // A bigint is a JSON number here; JSON.stringify would refuse it.
   return typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
+
+/** What JSON may escape: control characters, quotes, backslashes, surrogates. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
 /** The value again, from the JSON text in a row; of an image or a blob true when there is one. */
 export function decodeValue(attribute: RowAttribute, json: string, wire: WireOptions): Value | true {
