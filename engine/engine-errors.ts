@@ -19,4 +19,9 @@ export const EngineErrors = defineErrors('ENGINE', {
     http: 400,
     message: (reason: string) => `the body is not JSON: ${reason}`,
   },
+  TOO_DEEP: {
+    errCode: 1806,
+    http: 400,
+    message: (levels: number) => `the body is nested deeper than ${levels} levels`,
+  },
 })

@@ -1,12 +1,17 @@
+import { EngineErrors } from '../engine-errors.ts'
+import { isDeeper } from '../json-depth.ts'
 import { EntityBase } from '../language/entity.ts'
 import type { Language } from '../language/language.ts'
 import { isJsonObject, parseBody } from '../write/parse-body.ts'
+import { own } from '../write/read-element.ts'
 import type { SavedEntity, SaveRequest, SaveResult } from '../write/requests.ts'
 import type { Hooks } from './hooks.ts'
 import { type Prepared, prepareElement } from './prepare-element.ts'
 
 /** Entities of one request to the writer: others get in between. */
 const SLICE = 500
+/** Levels of a body of several such requests; an attribute may have 100. */
+const MAX_DEPTH = 200
 
 /**
  * Saves the body of a client with the code of its dataclass around it. The writer gets the body as it came, so that it
@@ -30,6 +35,8 @@ export function saveElements<Answer>(
   const fine: EntityBase[] = []
   let globalStamp = 0
   const slices = mode === 'update' ? sliced(elements, atomic ? Number.POSITIVE_INFINITY : SLICE) : [elements]
+  // Written anew for the writer, which takes a recursion. Before anything is saved.
+  if (slices.length > 1 && isDeeper(elements, MAX_DEPTH)) throw EngineErrors.TOO_DEEP(MAX_DEPTH)
   const writing: Writing = {
     language,
     prepare(slice) {
@@ -109,7 +116,9 @@ function sliced(elements: readonly unknown[], size: number): unknown[][] {
   const found: unknown[][] = [[]]
   let keys = new Set<string>()
   for (const element of elements) {
-    const key = isJsonObject(element) && Object.hasOwn(element, '__KEY') ? String(element.__KEY) : undefined
+    const sent = isJsonObject(element) ? own(element, '__KEY') : undefined
+    // An object is no key, and to make a text of one may take a recursion.
+    const key = sent === undefined || typeof sent === 'object' ? undefined : String(sent)
     if (found.at(-1)!.length === size || (key !== undefined && keys.has(key))) {
       found.push([])
       keys = new Set()

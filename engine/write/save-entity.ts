@@ -60,7 +60,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
     return { row: row.bytes, rowId, failure: { status: lockStatus(blocker.info), error } }
   }
   const sentStamp = own(element, '__STAMP')
-  const isCurrent = context.anyStamp || Number(sentStamp ?? Number.NaN) === row.stamp
+  const isCurrent = context.anyStamp || stampOf(sentStamp) === row.stamp
   if (!isCurrent || (hooked?.seen ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
     const failure = saveFailure(
@@ -72,6 +72,9 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
   }
   return save(new EntityChange(context, { rowId, row }), element, hooked)
 }
+
+/** Only of what is one value: making a text of arrays inside each other would take a recursion. */
+const stampOf = (json: unknown): number => (typeof json === 'object' || json === undefined ? Number.NaN : Number(json))
 
 function save(change: EntityChange, element: Record<string, unknown>, hooked: HookedElement | undefined): SavedEntity {
   const { old, values, problems } = change

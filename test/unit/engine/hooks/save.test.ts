@@ -136,6 +136,31 @@ t.test('P5.1 what is wrong with the values is told as without events', async t =
   )
 })
 
+t.test(
+  'P5.1 keys and stamps that are objects, or arrays inside each other, are refused like others that are none',
+  async t => {
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    for (const odd of [nested, '{"toString":1,"valueOf":1}']) {
+      const body = Buffer.from(`[{"__KEY":${odd},"__STAMP":1},{"__KEY":1,"__STAMP":${odd},"salary":2}]`)
+      const { entities } = save([], { body })
+      t.same(
+        entities.map(({ failure }) => failure?.status.status),
+        [5, 2],
+      )
+    }
+  },
+)
+
+t.test('a body that has to be written anew, and is too deep for that, is refused before anything is saved', async t => {
+  const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const stamp = stampOf(1)
+  const body = Buffer.from(
+    `[{"__KEY":1,"__STAMP":${stamp},"salary":3},{"__KEY":1,"__STAMP":${stamp},"notes":${nested}}]`,
+  )
+  t.throws(() => save([], { body }), { message: /nested deeper than 200 levels/ })
+  t.equal(stampOf(1), stamp)
+})
+
 t.test('P5.4 and P5.5 one that is stopped leaves the others, or takes them with it when atomic', async t => {
   effects.set('validateSave', entity => {
     if (entity.firstName === 'Bad') stops.set('validateSave', { errCode: 9, message: 'bad' })
