@@ -224,10 +224,7 @@ function readCells(may: Evaluator): Cell[] {
       over('related list', `?$attributes=${via.relation}.${attribute}`, [1500, 1804])
       over('related filter', `?$filter="${via.relation}.${attribute} != null"`, [1500])
       if (!isRelation) over('related order', `?$orderby=${via.relation}.${attribute}`, [1500, 1810])
-      const holds = {
-        text: `"${attribute}":`,
-        is: isShown || (via.from === 'Person' && may.shows('Person', attribute)),
-      }
+      const holds = { text: `"${attribute}":`, is: isShown }
       cells.push({
         name: `expanded with ${attribute}`,
         path: `/${via.from}(1)?$expand=${via.relation}`,
