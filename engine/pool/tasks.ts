@@ -52,7 +52,7 @@ export interface VectorThreadOptions extends PoolThreadOptions {
   readonly index: VectorIndexOptions
   /** Of `IndexStatus`. */
   readonly status: Int32Array
-  /** Of `SaveGate`. */
+  /** Of `ThreadGate`. */
   readonly gate: Int32Array
 }
 

@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/dataclass.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStoreOptions } from '../memory/open-read-store.ts'
-import { SaveGate } from '../vector/save-gate.ts'
+import { ThreadGate } from '../vector/thread-gate.ts'
 import { IndexStatus } from '../vector/vector-index.ts'
 import { type PoolEvents, type PoolOptions, QueryPool } from './query-pool.ts'
 import type { VectorIndexOptions } from './tasks.ts'
@@ -10,7 +10,7 @@ import type { VectorIndexOptions } from './tasks.ts'
 export class VectorPool extends QueryPool {
   /** Which of the indexes can be used now. */
   readonly indexes: IndexStatus
-  private readonly gate: SaveGate
+  private readonly gate: ThreadGate
 
   constructor(
     catalog: Catalog,
@@ -22,7 +22,7 @@ export class VectorPool extends QueryPool {
   ) {
     const status = IndexStatus.allocate(catalog)
     const indexes = new IndexStatus(catalog, status)
-    const gate = SaveGate.allocate()
+    const gate = ThreadGate.allocate()
     const onThreadEnd = () => {
       indexes.clear()
       events.onThreadEnd?.()
@@ -30,7 +30,7 @@ export class VectorPool extends QueryPool {
     const entry = { file: 'engine/pool/vector-thread.js', data: { index, status, gate } }
     super({ ...options, threads: 1 }, store, limits, { ...events, onThreadEnd }, entry)
     this.indexes = indexes
-    this.gate = new SaveGate(gate)
+    this.gate = new ThreadGate(gate)
   }
 
   override async close(): Promise<void> {

@@ -9,7 +9,7 @@ import { nearestRows } from '../query/execute/nearest-rows.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import type { TableSnapshot } from '../storage/snapshot.ts'
 import { KeptIndexes } from '../vector/kept-indexes.ts'
-import { SaveGate } from '../vector/save-gate.ts'
+import { ThreadGate } from '../vector/thread-gate.ts'
 import { IndexStatus, type VectorIndexes } from '../vector/vector-index.ts'
 import { answerTask, openPoolStore, type PoolStore } from './answer-task.ts'
 import type { PoolMessage, PoolOutcome, VectorThreadOptions } from './tasks.ts'
@@ -47,12 +47,15 @@ async function keep(): Promise<void> {
     new IndexStatus(catalog, options.status),
     note,
   )
-  await loading.load()
+  const gate = new ThreadGate(options.gate)
+  await gate.pass(() => loading.load())
   kept = loading
-  const gate = new SaveGate(options.gate)
   for (;;) {
-    const isMore = work(loading)
-    if (!isMore) await gate.pass(() => loading.save())
+    let isMore = false
+    await gate.pass(async () => {
+      isMore = work(loading)
+      if (!isMore) await loading.save()
+    })
     await new Promise<void>(resolve => (isMore ? setImmediate(resolve) : setTimeout(resolve, PAUSE_MS)))
   }
 }

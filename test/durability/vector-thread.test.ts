@@ -1,5 +1,7 @@
 /** The thread that has the indexes of vectors ends by itself. */
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openEngine, parsePathList } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
@@ -11,9 +13,8 @@ import { modelOf, VectorSource } from './vectors.model.ts'
 /** Narrow enough for an index. */
 const VERY_NEAR = 0.1
 
-/** An engine with 900 vectors, whose index is used whatever it costs. */
-async function open(t: Test) {
-  const path = t.testdir({})
+/** An engine with 900 vectors, for which an index is made that is used whatever it costs. */
+async function openStore(path: string) {
   const engine = await openEngine({
     path,
     model: modelOf('euclidean'),
@@ -26,12 +27,18 @@ async function open(t: Test) {
     writeQueueBytes: 2 ** 28,
     vectorIndex: { minRows: 500, recall: 0.5, always: true },
   })
-  t.teardown(() => engine.close())
   engine.warmUp()
   const source = new VectorSource(randomOf(9))
   const rows = new Map(Array.from({ length: 900 }, (_, ID) => [ID, { ID, embedding: source.vector() }]))
   await insertRows(engine, 'Item', [...rows.values()])
+  return { engine, source, rows }
+}
 
+/** The same with the index in use and in its file. */
+async function open(t: Test) {
+  const path = t.testdir({})
+  const { engine, source, rows } = await openStore(path)
+  t.teardown(() => engine.close())
   /** The nearest ten; of those that are very near or far. */
   const ask = async (far?: number): Promise<{ isRight: boolean; usesIndex: boolean }> => {
     const nearest = { vector: source.vector(), metric: 'euclidean', threshold: null } as const
@@ -81,6 +88,17 @@ t.test('when the thread of the indexes ends, answers go on and the index comes b
     while (!(await ask()).usesIndex) await new Promise(resolve => setTimeout(resolve, 20))
     t.not(vectors.piscina.threads[0], thread)
   }
+})
+
+t.test('an engine is closed while an index is made', async t => {
+  const path = t.testdir({})
+  for (let waitMs = 0; waitMs < 60; waitMs += 3) {
+    const { engine } = await openStore(join(path, `${waitMs}`))
+    await delay(waitMs)
+    // Whoever ends the thread inside hnswlib-node ends this process.
+    await engine.close()
+  }
+  t.pass('it has ended')
 })
 
 t.test('an index is not asked for far ones, though the thread that has it works on the query', async t => {
