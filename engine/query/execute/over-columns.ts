@@ -1,6 +1,6 @@
 import type { Attribute, PropertyColumns, StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import { columnsAt } from '../../catalog/property-columns.ts'
-import { SEGMENT_ROWS, type Snapshot } from '../../storage/snapshot.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS, type Snapshot } from '../../storage/snapshot.ts'
 
 /** An attribute, or what is inside it. */
 interface Target {
@@ -30,7 +30,9 @@ function isEmpty(attribute: StorageAttribute, snapshot: Snapshot): boolean {
   const column = table.column(attribute)
   const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   for (let index = 0; index < segments; index++) {
-    for (const word of column.segment(index).present) if (word !== 0) return false
+    const { present } = column.segment(index)
+    // By their places: an iterator takes five times as long.
+    for (let word = 0; word < SEGMENT_WORDS; word++) if (present[word] !== 0) return false
   }
   return true
 }
