@@ -102,8 +102,11 @@ function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing)
   // Those without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
   const shown: SavedSlice[] = []
   language.transaction(() => {
-    for (const { slice } of saved) {
-      shown.push({ slice, result: save(slice, 'refresh') })
+    for (const { slice, result } of saved) {
+      const { entities, ...rest } = save(slice, 'refresh')
+      // What failed then has failed, though somebody may have removed the reason meanwhile.
+      const told = entities.map((entity, i) => (result.entities[i]!.failure ? result.entities[i]! : entity))
+      shown.push({ slice, result: { ...rest, entities: told } })
       save(slice, 'update')
     }
     return false

@@ -3,7 +3,7 @@ import { RowView } from '../../../../engine/storage/row-view.ts'
 import { calls, EmployeeEntity, effects, stops } from './staff-code.ts'
 import { openHookedWorld } from './world.ts'
 
-const { language, save, stored, run, faults } = await openHookedWorld(t, [EmployeeEntity])
+const { language, save, stored, run, faults, other } = await openHookedWorld(t, [EmployeeEntity])
 
 t.beforeEach(() => {
   calls.length = 0
@@ -228,6 +228,31 @@ t.test('P5.5 so it is in an atomic request, of which all or nothing is kept', as
   )
   t.match(stored(1), { salary: 8, firstName: 'B.' })
   t.equal(stampOf(1), stamp + 2)
+})
+
+t.test('P5.5 what was not kept is never shown as saved, though others have removed the reason meanwhile', async t => {
+  const [stamp, before] = [stampOf(1), stored(1)!]
+  const transaction = language.transaction.bind(language)
+  let begun = 0
+  t.intercept(language, 'transaction', {
+    value: (work: () => unknown) => {
+      // The second one shows the entities of the first, which has been taken back.
+      if (++begun === 2) other({ ID: 500, lastName: 'Manager' })
+      return transaction(work)
+    },
+  })
+  const body = [
+    { __KEY: 1, __STAMP: stamp, salary: 9 },
+    { __KEY: 1, __STAMP: stamp + 1, firstName: 'C.' },
+    { lastName: 'Early', managerID: 500 },
+  ]
+  const { entities } = save(body, { atomic: true })
+  t.equal(begun, 2)
+  t.same(
+    entities.map(({ failure }) => failure?.error.entries.map(({ errCode }) => errCode).at(-1)),
+    [undefined, undefined, 1534],
+  )
+  t.same(stored(1), before)
 })
 
 t.test('P5.6 validate and refresh run the events and write nothing', async t => {
