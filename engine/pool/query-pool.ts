@@ -246,7 +246,7 @@ export class QueryPool {
       minThreads: this.threads,
       maxThreads: this.threads,
       concurrentTasksPerWorker: TASKS_PER_THREAD,
-      atomics: 'async',
+      atomics: 'disabled',
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(this.options.heapBytes / 2 ** 20) },
       recordTiming: false,
     })
