@@ -20,7 +20,7 @@ interface PendingPostings {
 export class IndexWriter {
   /** Of attributes that are not unique, by the values as indexes compare them. */
   private readonly pending = new Map<StorageAttribute, Map<Value, PendingPostings>>()
-  /** Upper bound of the keys of a unique attribute: what is above it needs no search. */
+  /** Upper bound of the keys of a unique attribute: what is above it needs no search. Found in the transaction as it is. */
   private readonly highest = new Map<StorageAttribute, Buffer>()
 
   constructor(private readonly table: Environment['index']) {}
@@ -70,6 +70,12 @@ export class IndexWriter {
   /** Forgets what has been gathered. */
   discard(): void {
     this.pending.clear()
+  }
+
+  /** Something is undone: what was removed is there again, perhaps above what was the highest meanwhile. */
+  forget(): void {
+    this.discard()
+    this.highest.clear()
   }
 
   /** Bulk data has the same few values again and again, so that a key is made once for each of them. */

@@ -135,7 +135,6 @@ export class WriteTransaction {
       if (kept) for (const change of this.changes) changes.push(change)
       else {
         this.globalStamp = globalStamp
-        this.indexes.discard()
         this.states.clear()
         for (const [table, state] of states) this.states.set(table, state)
         this.forget()
@@ -333,6 +332,7 @@ export class WriteTransaction {
 
   private forget(): void {
     this.changeLog.forget()
+    this.indexes.forget()
     for (const table of this.tables) table?.targets.clear()
   }
 

@@ -160,6 +160,24 @@ t.test('a unique value of this very body is found', async t => {
   )
 })
 
+t.test('a unique value that was free only in what was undone is found', async t => {
+  const path = t.testdir()
+  const before = openTestStore(t, { path })
+  before.save('Company', [
+    { name: 'Acme', code: 'FR1' },
+    { name: 'Bull', code: 'FR9' },
+  ])
+  await before.close()
+  const store = openTestStore(t, { path })
+  const elements = [
+    { __KEY: 2, __STAMP: 1, code: null },
+    { name: 'Cray', code: 'FR5' },
+  ]
+  for (const entity of store.save('Company', elements, { mode: 'validate' }).entities) t.notOk(entity.failure)
+  t.same(store.one('Company', { name: 'Dell', code: 'FR9' }).codes, [1115, 1534])
+  t.same(store.problems(), [])
+})
+
 t.test('a relation is set by key object, bare key, link, foreign key or null', async t => {
   const store = openTestStore(t)
   store.save('Company', [{ name: 'Acme' }, { name: 'Bull' }])
