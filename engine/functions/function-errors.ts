@@ -47,6 +47,12 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     http: 503,
     message: (waiting: number) => `${waiting} calls of functions are waiting already; try again in a moment`,
   },
+  NOT_BEGUN: {
+    errCode: 1562,
+    http: 503,
+    message: (name: string, waitedMs: number) =>
+      `${name} has waited for ${waitedMs} ms and no thread for functions was free; try again in a moment`,
+  },
   CLOSED: {
     errCode: 1562,
     http: 503,

@@ -41,7 +41,9 @@ export interface StoreHooks {
 
 interface Pending extends BatchTask {
   readonly name: string
-  /** When nobody has begun with it by then, milliseconds since 1970, it is given up. */
+  /** When nobody has begun with it after so long it is given up. */
+  readonly waitMs: number
+  /** Milliseconds since 1970. */
   readonly waitsUntil: number
   resolve(outcome: FunctionOutcome): void
   reject(error: unknown): void
@@ -130,8 +132,9 @@ export class FunctionPool {
       const group = isSingleton ? this.singletons : this.functions
       if (group.waiting.size >= this.options.queueLimit) throw later(FunctionErrors.BUSY(group.waiting.size))
       // A thread may have to start first.
-      const waitsUntil = Date.now() + Math.max(deadlineMs, this.options.deadlineMs)
-      const pending: Pending = { task, name, deadlineMs, waitsUntil, resolve, reject }
+      const waitMs = Math.max(deadlineMs, this.options.deadlineMs)
+      const waitsUntil = Date.now() + waitMs
+      const pending: Pending = { task, name, deadlineMs, waitMs, waitsUntil, resolve, reject }
       this.open.add(pending)
       group.waiting.add(pending)
       caller?.onAborted(() => group.waiting.delete(pending) && this.open.delete(pending))
@@ -237,7 +240,7 @@ export class FunctionPool {
         for (const pending of group.waiting) {
           if (pending.waitsUntil > now) continue
           group.waiting.delete(pending)
-          this.fail(pending, later(FunctionErrors.BUSY(group.waiting.size)))
+          this.fail(pending, later(FunctionErrors.NOT_BEGUN(pending.name, pending.waitMs)))
         }
       }
       const isBusy =
