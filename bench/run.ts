@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { BinaryCase, BinaryResult } from './binary/binary-case.ts'
-import { BINARY_CASES } from './binary/cases.ts'
-import { measureBinaryCase } from './binary/measure.ts'
+import type { OwnServerCase, OwnServerResult } from './own-server/own-server-case.ts'
+import { OWN_SERVER_CASES } from './own-server/cases.ts'
+import { measureOwnServerCase } from './own-server/measure.ts'
 import { ENGINE_CASES } from './engine/cases.ts'
 import type { EngineResult } from './engine/engine-case.ts'
 import { HTTP_CASES } from './http/cases.ts'
@@ -42,7 +42,7 @@ async function run(options: Options): Promise<Report> {
 
   const engine = await measureEngine(engineCases, place, options.seconds)
   const { http, memoryAfterReads, transport, readyMs } = await measureHttp(httpCases, world, folder, options)
-  const binary = await measureBinary(BINARY_CASES.filter(wanted), options)
+  const ownServer = await measureOwnServers(OWN_SERVER_CASES.filter(wanted), options)
   const { seconds, rounds, connections } = options
   return {
     version: 1,
@@ -58,7 +58,7 @@ async function run(options: Options): Promise<Report> {
     settings: { seconds, rounds, connections },
     http,
     engine,
-    binary,
+    ownServer,
     memoryAfterReads,
     readyMs,
   }
@@ -123,10 +123,10 @@ async function measureHttp(
   return { http, memoryAfterReads, transport, readyMs }
 }
 
-async function measureBinary(cases: readonly BinaryCase[], options: Options): Promise<BinaryResult[]> {
-  const results: BinaryResult[] = []
+async function measureOwnServers(cases: readonly OwnServerCase[], options: Options): Promise<OwnServerResult[]> {
+  const results: OwnServerResult[] = []
   for (const bench of cases) {
-    const result = await measureBinaryCase(bench, options)
+    const result = await measureOwnServerCase(bench, options)
     say(`${bench.name}: ${result.problem ?? result.lines.join('; ')}`)
     results.push(result)
   }
@@ -152,7 +152,7 @@ process.on('SIGTERM', () => process.exit(143))
 try {
   const options = readOptions(
     process.argv.slice(2),
-    [...HTTP_CASES, ...ENGINE_CASES, ...BINARY_CASES].map(({ name }) => name),
+    [...HTTP_CASES, ...ENGINE_CASES, ...OWN_SERVER_CASES].map(({ name }) => name),
   )
   if (options === 'help') console.log(USAGE)
   else if (options.compare) console.log(comparisonOf(readReport(options.compare[0]), readReport(options.compare[1])))

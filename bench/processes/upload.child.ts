@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import { fileOf } from '../binary/file.ts'
+import { fileOf } from '../own-server/file.ts'
 import { answerParent } from './answer-parent.ts'
 import type { UploadQuestions } from './questions.ts'
 

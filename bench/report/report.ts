@@ -1,4 +1,4 @@
-import type { BinaryResult } from '../binary/binary-case.ts'
+import type { OwnServerResult } from '../own-server/own-server-case.ts'
 import type { EngineResult } from '../engine/engine-case.ts'
 import type { Owes, Target } from '../http/http-case.ts'
 import type { Figures } from '../load/drive.ts'
@@ -14,7 +14,7 @@ export interface Report {
   http: HttpResult[]
   engine: EngineResult[]
   /** Absent in older reports. */
-  binary?: BinaryResult[]
+  ownServer?: OwnServerResult[]
   /** Our server after the last case that only reads. */
   memoryAfterReads: Memory | undefined
   /** Milliseconds until our server had everything that fits in memory; undefined when there was none. */

@@ -10,7 +10,7 @@ export function tableOf(report: Report): string {
     '',
     ...(report.http.length > 0 ? [...httpTable(report.http), ''] : []),
     ...(report.engine.length > 0 ? [...engineTable(report), ''] : []),
-    ...binaryLines(report),
+    ...ownServerLines(report),
     ...memoryLines(report),
     ...summary(verdictsOf(report)),
   ].join('\n')
@@ -76,8 +76,8 @@ function engineTable({ engine }: Report): string[] {
   ])
 }
 
-function binaryLines({ binary = [] }: Report): string[] {
-  return binary.flatMap(({ name, title, problem, lines, verdicts }) => [
+function ownServerLines({ ownServer = [] }: Report): string[] {
+  return ownServer.flatMap(({ name, title, problem, lines, verdicts }) => [
     `${name}: ${title}`,
     ...(problem ? [`  FAILED ${problem}`] : lines.map(line => `  ${line}`)),
     ...verdicts.map(verdict => `    ${verdictText(verdict)}`),

@@ -24,7 +24,7 @@ export function verdictsOf(report: Report): Verdict[] {
   const verdicts = [
     ...report.http.flatMap(result => verdictsOfCase(result, report.http)),
     ...report.engine.flatMap(result => verdictsOfEngineCase(result, report.engine)),
-    ...(report.binary ?? []).flatMap(({ verdicts }) => verdicts),
+    ...(report.ownServer ?? []).flatMap(({ verdicts }) => verdicts),
   ]
   if (world.employees < MEMORY_ROWS) return verdicts
   if (shared) {

@@ -2,7 +2,7 @@ import type { Child } from '../processes/child.ts'
 import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../processes/questions.ts'
 import type { Verdict } from '../report/verdict.ts'
 
-export interface BinarySetup {
+export interface OwnServerSetup {
   ours: { child: Child<ServerQuestions>; port: number }
   bound: { child: Child<BoundQuestions>; port: number }
   upload: Child<UploadQuestions>
@@ -11,7 +11,7 @@ export interface BinarySetup {
   rounds: number
 }
 
-export interface BinaryResult {
+export interface OwnServerResult {
   name: string
   title: string
   /** Why there are no figures, or why they do not count. */
@@ -22,14 +22,14 @@ export interface BinaryResult {
 }
 
 /** A case on a server and a store of its own. */
-export interface BinaryCase {
+export interface OwnServerCase {
   name: string
   title: string
   /** Folder with the configuration of that server; a store for images and blobs, without entities, unless it is said. */
   place?(): Promise<string>
   /** @throws {Error} a wrong answer */
-  measure(setup: BinarySetup): Promise<Pick<BinaryResult, 'lines' | 'verdicts'>>
+  measure(setup: OwnServerSetup): Promise<Pick<OwnServerResult, 'lines' | 'verdicts'>>
 }
 
 /** Gives a case its types. */
-export const binaryCase = (bench: BinaryCase): BinaryCase => bench
+export const ownServerCase = (bench: OwnServerCase): OwnServerCase => bench

@@ -1,13 +1,13 @@
 import { Child } from '../processes/child.ts'
 import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../processes/questions.ts'
-import type { BinaryCase, BinaryResult } from './binary-case.ts'
+import type { OwnServerCase, OwnServerResult } from './own-server-case.ts'
 import { makePlace } from './place.ts'
 
 /** Measures each case on a server of its own. */
-export async function measureBinaryCase(
-  bench: BinaryCase,
+export async function measureOwnServerCase(
+  bench: OwnServerCase,
   { seconds, rounds }: { seconds: number; rounds: number },
-): Promise<BinaryResult> {
+): Promise<OwnServerResult> {
   const { name, title } = bench
   const ours = new Child<ServerQuestions>('ours')
   const bound = new Child<BoundQuestions>('bound')

@@ -7,7 +7,7 @@ import { rate, ratio } from '../report/numbers.ts'
 import { median } from '../report/report.ts'
 import { storeOf } from '../world/vector-world.ts'
 import { askBytes, askJson, keepAsking } from './ask.ts'
-import { binaryCase } from './binary-case.ts'
+import { ownServerCase } from './own-server-case.ts'
 import { makePlace } from './place.ts'
 
 const PLAN = { rows: 100_000, dimension: 128, clusters: 1_000 }
@@ -18,7 +18,7 @@ const WAIT_SECONDS = 60
 
 let prepared: PreparedVectors
 
-export default binaryCase({
+export default ownServerCase({
   name: 'http-vector-nearest-128',
   title: `the ${NEAREST} nearest by $params, ${PLAN.rows / 1000} k × ${PLAN.dimension}, ${CONNECTIONS} connections`,
   async place() {

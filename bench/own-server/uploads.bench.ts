@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { megabytes, milliseconds, rate } from '../report/numbers.ts'
 import { askBytes, askJson, keepAsking } from './ask.ts'
-import { binaryCase } from './binary-case.ts'
+import { ownServerCase } from './own-server-case.ts'
 import { fileOf } from './file.ts'
 import { memoryOf } from './image.bench.ts'
 
@@ -12,7 +12,7 @@ const DOCUMENTS = 1_000
 const P99_MS = 10
 const MEMORY_BYTES = 300 * 2 ** 20
 
-export default binaryCase({
+export default ownServerCase({
   name: 'upload-100x10mb',
   title: `${UPLOADS} uploads of 10 MB at once, while ${READERS} connections read one entity`,
   async measure({ ours: { child, port }, upload }) {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const MODEL = {
-  name: 'binary',
+  name: 'own-server',
   dataClasses: {
     Document: {
       key: 'ID',
@@ -16,7 +16,7 @@ const MODEL = {
  * @param data path of a store that is there; else it begins without data
  */
 export function makePlace(model: object = MODEL, data = 'store'): string {
-  const folder = resolve('.tesser/bench', `binary-${process.pid}`)
+  const folder = resolve('.tesser/bench', `own-server-${process.pid}`)
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(model))

@@ -5,7 +5,7 @@ import type { Child } from '../processes/child.ts'
 import { megabytes, rate, ratio } from '../report/numbers.ts'
 import { median } from '../report/report.ts'
 import { askBytes, keepAsking } from './ask.ts'
-import { binaryCase } from './binary-case.ts'
+import { ownServerCase } from './own-server-case.ts'
 import { fileOf } from './file.ts'
 
 const IMAGES = 16
@@ -21,7 +21,7 @@ export const memoryOf = async (child: Child<ServerQuestions>): Promise<number> =
   return resident - mapped
 }
 
-export default binaryCase({
+export default ownServerCase({
   name: 'image-2mb',
   title: `${IMAGES} images of 2 MB in turn, ${CONNECTIONS} connections`,
   async measure({ ours, bound, seconds, rounds }) {
