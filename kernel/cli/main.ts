@@ -3,15 +3,11 @@ import { Command, Option } from 'commander'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { addKey, addUser, listKeys, listUsers, removeUser, revokeKey } from './accounts.ts'
-import { check } from './check.ts'
 import { addConfigOptions, configOf } from './config-options.ts'
-import { dev } from './dev.ts'
-import { load, type LoadArguments } from './load.ts'
-import { newPlugin } from './new-plugin.ts'
+import type { LoadArguments } from './load.ts'
 import { FORMATS } from './read-rows.ts'
-import { start } from './start.ts'
-import { types } from './types.ts'
+
+// What a command needs is imported by its action: without the engine `tesser --help` takes a third of the time.
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -43,12 +39,12 @@ addConfigOptions(program.command('start', { isDefault: true }))
   .action(async ({ printConfig: isAsked }, command: Command) => {
     const config = configOf(command)
     if (isAsked) print(printConfig(config))
-    else await start(config, print)
+    else await (await import('./start.ts')).start(config, print)
   })
 
 addConfigOptions(program.command('dev'))
   .description('Serve while you write plugins: a change of config, model or plugins starts it anew.')
-  .action((_, command: Command) => dev(() => configOf(command), print))
+  .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
 const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
 
@@ -58,6 +54,7 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
   .description('Check config, model, roles, plugins and store, and tell every problem. Changes nothing.')
   .action(async (_, command: Command) => {
     const config = configOf(command)
+    const { check } = await import('./check.ts')
     let problems = 0
     for await (const problem of check(config)) {
       problems++
@@ -86,6 +83,7 @@ tried again at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss,
 JSON. An empty CSV field is null, "" an empty text. The exit code is 1 when a row could not be saved.`,
   )
   .action(async (file: string, options: Omit<LoadArguments, 'file'>, command: Command) => {
+    const { load } = await import('./load.ts')
     const isComplete = await load(configOf(command), { ...options, file }, process.stdout)
     if (!isComplete) process.exitCode = 1
   })
@@ -93,12 +91,13 @@ JSON. An empty CSV field is null, "" an empty text. The exit code is 1 when a ro
 addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
   .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
   .argument('[file]', 'a .d.ts that the compiler sees; - for the standard output', 'tesser-model.d.ts')
-  .action((file: string, _, command: Command) => types(configOf(command), file))
+  .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
 const ofDirectory = /^auth\.directoryFile$/
 const list = (text: string): string[] => text.split(',').map(name => name.trim())
 const account = (parent: Command, name: string, description: string): Command =>
   addConfigOptions(parent.command(name), key => ofDirectory.test(key)).description(description)
+const accounts = () => import('./accounts.ts')
 const withGrants = (command: Command): Command =>
   command
     .option('--privileges <a,b>', 'privileges of roles.json', list)
@@ -112,22 +111,33 @@ withGrants(account(user, 'add', 'Add a user, or give one a new password.'))
   .option('--groups <a,b>', 'groups that the user belongs to', list)
   .option('--password-stdin', 'read the password from the standard input')
   .action(async (name: string, { passwordStdin, ...options }, command: Command) =>
-    print(await addUser(configOf(command), name, { ...options, passwordFrom: passwordStdin && process.stdin })),
+    print(
+      await (await accounts()).addUser(configOf(command), name, {
+        ...options,
+        passwordFrom: passwordStdin && process.stdin,
+      }),
+    ),
   )
 account(user, 'remove', 'Remove a user.')
   .argument('<name>')
-  .action((name: string, _, command: Command) => print(removeUser(configOf(command), name)))
-account(user, 'list', 'List the users.').action((_, command: Command) => listUsers(configOf(command)).forEach(print))
+  .action(async (name: string, _, command: Command) => print((await accounts()).removeUser(configOf(command), name)))
+account(user, 'list', 'List the users.').action(async (_, command: Command) =>
+  (await accounts()).listUsers(configOf(command)).forEach(print),
+)
 
 const key = program.command('key').description('API keys, which machines send as Authorization: Bearer.')
 withGrants(account(key, 'create', 'Make a key and print it. It is shown this once.'))
   .argument('<name>')
   .option('--expires <yyyy-mm-dd>', 'first day on which it is refused')
-  .action((name: string, options, command: Command) => print(addKey(configOf(command), name, options)))
+  .action(async (name: string, options, command: Command) =>
+    print((await accounts()).addKey(configOf(command), name, options)),
+  )
 account(key, 'revoke', 'Revoke a key.')
   .argument('<name>')
-  .action((name: string, _, command: Command) => print(revokeKey(configOf(command), name)))
-account(key, 'list', 'List the keys.').action((_, command: Command) => listKeys(configOf(command)).forEach(print))
+  .action(async (name: string, _, command: Command) => print((await accounts()).revokeKey(configOf(command), name)))
+account(key, 'list', 'List the keys.').action(async (_, command: Command) =>
+  (await accounts()).listKeys(configOf(command)).forEach(print),
+)
 
 program
   .command('new')
@@ -135,7 +145,8 @@ program
   .command('plugin')
   .description('Make a package with a plugin and a test that passes.')
   .argument('<name>', 'its npm name, for example acme-geo or @acme/geo')
-  .action((name: string) => {
+  .action(async (name: string) => {
+    const { newPlugin } = await import('./new-plugin.ts')
     const folder = newPlugin(name)
     print(`${folder}/ is ready:\n\n  cd ${folder}\n  npm install\n  npm test\n  npm run dev`)
   })

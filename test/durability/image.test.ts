@@ -9,7 +9,7 @@ import { WriterClient } from '../../engine/write/writer-client.ts'
 import { picture } from '../unit/engine/memory/world.ts'
 import { options, withImages } from './world.ts'
 
-const CYCLES = process.env.TESSER_TEST_LONG ? 12 : 4
+const CYCLES = process.env.TESSER_TEST_LONG ? 12 : 3
 
 t.test('whatever SIGKILL leaves of images of the memory, the next start reads what is in the store', async t => {
   const path = t.testdir()

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { survey } from './world.ts'
 
-const CYCLES = process.env.TESSER_TEST_LONG ? 20 : 4
+const CYCLES = process.env.TESSER_TEST_LONG ? 20 : 3
 const child = (name: string): string => fileURLToPath(new URL(`${name}.child.js`, import.meta.url))
 
 t.test('every acknowledged write survives SIGKILL, and nothing is half written', async t => {

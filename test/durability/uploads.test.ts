@@ -14,7 +14,7 @@ import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { LiveServer } from './live-server.ts'
 import { MODEL } from './uploads.model.ts'
 
-const STEPS = isLong ? 400 : 80
+const STEPS = isLong ? 400 : 60
 const JPEG_START = Buffer.from('ffd8ffe000104a46494600', 'hex')
 /** What is stored with the row, what is a file, and both sides of the border between them. */
 const SIZES = [12, 1_000, 65_535, 65_536, 65_537, 262_144, 700_001]

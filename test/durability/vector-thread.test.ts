@@ -92,7 +92,7 @@ t.test('when the thread of the indexes ends, answers go on and the index comes b
 
 t.test('an engine is closed while an index is made', async t => {
   const path = t.testdir({})
-  for (let waitMs = 0; waitMs < 60; waitMs += 3) {
+  for (let waitMs = 0; waitMs < 60; waitMs += 6) {
     const { engine } = await openStore(join(path, `${waitMs}`))
     await delay(waitMs)
     // Whoever ends the thread inside hnswlib-node ends this process.

@@ -25,7 +25,7 @@ import {
   rowsOf,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? longCount(215) : 12
+const WORLDS = isLong ? longCount(215) : 9
 const FILTERS_PER_ROUND = isLong ? 40 : 30
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 

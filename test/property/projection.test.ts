@@ -22,7 +22,7 @@ import {
   type World,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? longCount(30) : 10
+const WORLDS = isLong ? longCount(30) : 7
 const READS_PER_ROUND = isLong ? 100 : 60
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 

@@ -10,7 +10,7 @@ import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { insertRows, temporaryFolder } from '../support/test-server.ts'
 
-const QUESTIONS = isLong ? 400 : 25
+const QUESTIONS = isLong ? 400 : 16
 /** More than a segment. */
 const ROWS = 4_300
 const PAGE = 30

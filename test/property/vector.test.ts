@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/test-server.ts'
 
 const DIMENSION = 24
 const CLUSTERS = 12
-const ROUNDS = isLong ? 8 : 3
+const ROUNDS = isLong ? 8 : 2
 /** An index is asked for the nearest 20 only where there are many more. */
 const ROWS = 2_000
 /** Of all that indexes are asked for in a run. */

@@ -10,7 +10,7 @@ import { startServer, temporaryFolder, type TestServer, transports } from '../su
 const picture = () => sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } })
 const png = await picture().png().toBuffer()
 const jpeg = await picture().jpeg().toBuffer()
-const TINY_UPLOADS = process.env.TESSER_TEST_LONG ? 10_000 : 2_000
+const TINY_UPLOADS = process.env.TESSER_TEST_LONG ? 10_000 : 1_000
 const CONNECTIONS = 100
 
 /** A PNG of a few KB that is 30,000 × 30,000 pixels when it is unpacked. */
