@@ -124,7 +124,7 @@ export const configTable = {
   'pool.threads': integer({
     default: 0,
     min: 0,
-    doc: 'Threads for queries that cost more; 0 for one less than the processor has cores, at least one.',
+    doc: 'Threads for queries that cost more; 0 for one less than the processor has cores, at least two.',
   }),
   'pool.queueLimit': integer({
     default: 256,

@@ -59,7 +59,7 @@ export class ColumnWriter {
     if (shape.indexOf.has(attribute)) this.index = new PostingIndex(space, state?.index)
     if (shape.orderOf.has(attribute)) this.order = new OrderWriter(space, state?.order)
     if (attribute.kind === 'storage' && attribute.vector)
-      this.vectors = new VectorHeap(space, attribute.vector.dimension, state?.vectors)
+      this.vectors = new VectorHeap(space, attribute.vector, state?.vectors)
     this.reader = columnReader(attribute, shape.layout, space.heap, {
       putText: key => texts.intern(key),
       putVector: (start, end) => this.vectors!.put(start, end),
@@ -237,6 +237,7 @@ export class ColumnWriter {
       case VECTORS:
         heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number
         heap.words[((page + PAGE_CODES) >>> 2) + entry] = codesOf(heap, value as number)
+        this.vectors!.sketch(page, entry, value as number)
         break
       case POINTERS:
         heap.words[((page + PAGE_VALUES) >>> 2) + entry] = value as number

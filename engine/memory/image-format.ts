@@ -19,7 +19,7 @@ export const FILE_START = GRANULE_BYTES
 
 const MAGIC = 0x52535354
 /** Raised when anything that an image holds is laid out otherwise. */
-const IMAGE_VERSION = 6
+const IMAGE_VERSION = 7
 
 const CHECKSUM_OFFSET = 32
 /** Bytes of {@link FileHeader} in the file. */

@@ -11,7 +11,7 @@ import type { Part, SharedHeap } from './shared-heap.ts'
  * u32 sequence of the version that it was made for: tells pages apart that lay at one address
  * u32 × SEGMENT_WORDS bitmap: rows with a value; of the page of live rows, those that exist
  * values: f64 or i64 of numbers, u32 of texts, vectors and rows
- * of vectors: u32 × SEGMENT_ROWS where their codes are
+ * of vectors: u32 × SEGMENT_ROWS where their codes are, u32 where their sketches are or 0, a word that is free
  * ```
  */
 export const PAGE_KIND = 0
@@ -19,6 +19,7 @@ export const PAGE_BORN = 1
 export const PAGE_BITS = 8
 export const PAGE_VALUES = PAGE_BITS + SEGMENT_WORDS * 4
 export const PAGE_CODES = PAGE_VALUES + SEGMENT_ROWS * 4
+export const PAGE_SKETCHES = PAGE_CODES + SEGMENT_ROWS * 4
 
 export const BITS = 0
 export const NUMBERS = 1
@@ -38,7 +39,7 @@ const VALUES_BYTES: Record<PageKind, number> = {
   [BIGINTS]: SEGMENT_ROWS * 8,
   [POINTERS]: SEGMENT_ROWS * 4,
   [ROWS]: ROW_PAGE_ROWS * 4,
-  [VECTORS]: SEGMENT_ROWS * 8,
+  [VECTORS]: SEGMENT_ROWS * 8 + 8,
 }
 const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 

@@ -8,6 +8,7 @@ import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 
 const options = workerData as PoolThreadOptions
 let opened: PoolStore | undefined
+Atomics.add(options.loaded, 0, 1)
 
 export default function run(message: PoolMessage): PoolOutcome {
   return answerTask(message, options, () => {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { ProtocolError } from '../errors.ts'
@@ -71,7 +72,17 @@ interface Pending {
  * them. More would only wait behind a long one while another thread is idle.
  */
 const TASKS_PER_THREAD = 2
+/** Of two cores the kernel thread needs less than one while there are queries for these threads. */
+const MIN_THREADS = 2
+/**
+ * Lets the kernel thread go first where there are more threads than cores. Elsewhere all threads of a process have one
+ * priority.
+ */
+const NICE = process.platform === 'linux' ? 5 : 0
 const RETRY_AFTER_SECONDS = 1
+/** One that fails while it loads is not waited for. */
+const MAX_LOADING_MS = 10_000
+const LOADING_PAUSE_MS = 5
 
 /**
  * Threads that work on queries. The queue is here, in front of Piscina's: a task that waits can be taken away, and one
@@ -88,6 +99,9 @@ export class QueryPool {
   /** Started with the first task, unless by {@link warmUp}. */
   private piscina: Piscina | undefined
   private readonly threads: number
+  private readonly loaded = new Int32Array(new SharedArrayBuffer(4))
+  /** How many threads have ended. */
+  private ended = 0
   private deadlineTimer: NodeJS.Timeout | undefined
   private closing: Promise<void> | undefined
   private onIdle: (() => void) | undefined
@@ -99,7 +113,7 @@ export class QueryPool {
     private readonly events: PoolEvents = {},
     private readonly entry: ThreadEntry = { file: 'engine/pool/pool-thread.js' },
   ) {
-    this.threads = options.threads || Math.max(1, availableParallelism() - 1)
+    this.threads = options.threads || Math.max(MIN_THREADS, availableParallelism() - 1)
     const slots = this.threads * TASKS_PER_THREAD
     this.cancelled = new Int32Array(new SharedArrayBuffer(4 * slots))
     this.examined = new Uint32Array(new SharedArrayBuffer(4 * slots))
@@ -143,6 +157,7 @@ export class QueryPool {
       for (const pending of this.waiting) this.giveUp(pending, PoolErrors.CLOSED())
       await this.idle()
       clearTimeout(this.deadlineTimer)
+      await this.threadsLoaded()
       await this.piscina?.destroy()
     })()
     return this.closing
@@ -216,6 +231,13 @@ export class QueryPool {
     })
   }
 
+  /** A thread that is ended while it loads lmdb, or opens a store, takes the process with it. */
+  private async threadsLoaded(): Promise<void> {
+    const end = Date.now() + MAX_LOADING_MS
+    const started = () => this.ended + this.threadIds.length
+    while (Atomics.load(this.loaded, 0) < started() && Date.now() < end) await delay(LOADING_PAUSE_MS)
+  }
+
   /** The thread looks at the deadline too, but not while a task waits, nor in the middle of a large sort. */
   private watchDeadlines(): void {
     const [oldest] = this.open
@@ -238,6 +260,7 @@ export class QueryPool {
       limits: this.limits,
       cancelled: this.cancelled,
       examined: this.examined,
+      loaded: this.loaded,
       ...this.entry.data,
     }
     const piscina = new Piscina({
@@ -249,7 +272,9 @@ export class QueryPool {
       atomics: 'disabled',
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(this.options.heapBytes / 2 ** 20) },
       recordTiming: false,
+      niceIncrement: NICE,
     })
+    piscina.on('workerDestroy', () => this.ended++)
     // A thread that ends without a task at hand; the others are told by their tasks.
     piscina.on('error', error => {
       this.events.onInternalError?.(`a thread of the query pool ended: ${error.stack}`)

@@ -35,6 +35,8 @@ export interface PoolThreadOptions {
   readonly cancelled: Int32Array
   /** As many: the rows that the last task there has examined. */
   readonly examined: Uint32Array
+  /** How many threads can be ended: they have loaded their code, and opened the store when they do it by themselves. */
+  readonly loaded: Int32Array
 }
 
 /** What decides whether vectors are searched by an index. */

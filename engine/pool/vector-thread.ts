@@ -34,6 +34,12 @@ export default function run(message: PoolMessage): PoolOutcome {
 }
 
 async function keep(): Promise<void> {
+  try {
+    // Nobody ends the thread while it does that.
+    store()
+  } finally {
+    Atomics.add(options.loaded, 0, 1)
+  }
   const library = await import('hnswlib-node').catch((error: Error) => error)
   if (library instanceof Error) {
     note(`hnswlib-node cannot be loaded, vectors are scanned without an index: ${library.message}`)

@@ -55,7 +55,7 @@ export class RowSet implements Iterable<number> {
   }
 
   /** From bitmap words: row `id` is bit `id & 31` of word `id >>> 5`. Takes the array over. */
-  static fromWords(words: Uint32Array, size = popcount(words)): RowSet {
+  static fromWords(words: Uint32Array, size = countBits(words)): RowSet {
     if (size === 0) return RowSet.empty
     return isDense(size, words.length)
       ? new RowSet(undefined, words, size)
@@ -241,7 +241,7 @@ function withoutRepeats(sorted: Uint32Array): Uint32Array {
   return sorted.subarray(0, length)
 }
 
-function popcount(words: Uint32Array): number {
+export function countBits(words: Uint32Array): number {
   let count = 0
   for (let i = 0; i < words.length; i++) count += bitCount(words[i]!)
   return count

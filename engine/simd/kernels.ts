@@ -14,6 +14,8 @@ export interface MemoryLayout {
   readonly vectorNumbers: number
   /** From the address of a segment: u32 addresses of the codes of its vectors. */
   readonly vectorCodes: number
+  /** From the address of a segment: u32 address of the sketches of its vectors. */
+  readonly vectorSketches: number
 }
 
 /**
@@ -153,6 +155,31 @@ export interface Kernels {
   ): number
 
   /**
+   * Candidates whose sketch (`../vector/sketch.ts`) has a sum of at least `least`.
+   * @param candidates may be 0
+   * @param table address of 4 × 8 × `bytes` entries of up to 31
+   * @param bytes of a sketch, a multiple of 4
+   * @param firstBytes as many, a multiple of 4: only rows whose sum over these is at least `firstLeast` are looked at further
+   * @param out may be the same as `candidates`
+   * @param found gets the row and the sum of each of these, two u32; 0: they are not wanted
+   * @param room address of 64 bytes to work in
+   * @returns number of rows
+   */
+  filterSketches(
+    segments: number,
+    count: number,
+    candidates: number,
+    table: number,
+    bytes: number,
+    least: number,
+    firstBytes: number,
+    firstLeast: number,
+    out: number,
+    found: number,
+    room: number,
+  ): number
+
+  /**
    * Copies slices of the texts of rows, and what is inserted between them, as `,{`, one after the other, `}`, until `outEnd`
    * is too near. Reads up to 15 bytes behind a row and behind what is inserted.
    * @param rows address of u32 addresses of rows
@@ -201,6 +228,7 @@ export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): K
     pattern: { textLengthOffset: layout.textLength, textBytesOffset: layout.textBytes },
     vector: { vectorLengthOffset: layout.vectorLength, vectorNumbersOffset: layout.vectorNumbers },
     'vector-codes': { vectorCodesOffset: layout.vectorCodes },
+    sketch: { sketchesOffset: layout.vectorSketches },
   })
   return instance.exports as Kernels
 }

@@ -1,5 +1,6 @@
 import type { Metric } from '../catalog/attribute.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS } from '../storage/snapshot.ts'
+import type { LeastSums, SketchQuestion } from '../vector/sketch.ts'
 import type { CodedQuestion } from '../vector/vector-codes.ts'
 import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
 
@@ -28,8 +29,28 @@ export interface Scored {
   readonly bounds: Float32Array | Float64Array
 }
 
-/** @returns the rows whose score may be as good as the limit: views that are valid until the next call */
-export type CodeScorer = (page: number, rows: Uint32Array, limit: number) => Scored
+/**
+ * Rows whose score may be as good as the limit, as views that are valid until the next call.
+ * @param pages of {@link MAX_PAGES} segments at most @param rows of all of them, {@link SEGMENT_ROWS} at most, or of one
+ * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
+ */
+export type CodeScorer = (pages: readonly number[], rows: Uint32Array, limit: number) => Scored
+export const MAX_PAGES = 32
+
+/** Sums have 16 bits. */
+const toSum = (sum: number): number => Math.max(0, Math.min(0x7fff, sum))
+
+/** Compares sketches. What it returns are views that are valid until the next call. */
+export interface SketchScanner {
+  /** Whether a segment has sketches. */
+  has(page: number): boolean
+  /** Those of the rows whose sums are at least so much. */
+  near(page: number, rows: Uint32Array, least: LeastSums): Uint32Array
+  /** Of each of the rows whose whole sum is at least so much its row and its sum, one after the other. */
+  sums(page: number, rows: Uint32Array, least: number): Uint32Array
+  /** How long the shortest and the longest vector of a segment may be. */
+  lengths(page: number): { readonly shortest: number; readonly longest: number }
+}
 
 const METRIC_CODES: Record<Metric, number> = { cosine: 0, dot: 1, euclidean: 2 }
 
@@ -114,6 +135,7 @@ export class SegmentKernels {
 
   private constructor(
     private readonly kernels: Kernels,
+    private readonly layout: MemoryLayout,
     { buffer }: WebAssembly.Memory,
     scratch: number,
     scratchBytes: number,
@@ -142,7 +164,7 @@ export class SegmentKernels {
     scratchBytes: number,
   ): SegmentKernels | undefined {
     const kernels = simdKernels(memory, layout)
-    return kernels && new SegmentKernels(kernels, memory, scratch, scratchBytes)
+    return kernels && new SegmentKernels(kernels, layout, memory, scratch, scratchBytes)
   }
 
   /** Numbers from `lower` to `upper`, or those outside. */
@@ -226,21 +248,53 @@ export class SegmentKernels {
    * @returns undefined when there is no room for the vector that they are compared with
    */
   codeScorer({ numbers, step, error, length }: CodedQuestion, metric: Metric, above: boolean): CodeScorer | undefined {
-    const { words, singles, data, kernels, list, mask } = this
-    const entries = data + 2 * numbers.length
+    const { words, singles, data, kernels } = this
+    const list = data + 2 * numbers.length
+    const mask = list + 4 * MAX_PAGES
+    const entries = mask + 4 * SEGMENT_WORDS * MAX_PAGES
     const bounds = entries + SEGMENT_ROWS * 4
-    if (bounds + SEGMENT_ROWS * 8 > this.end) return undefined
+    if (bounds + SEGMENT_ROWS * 8 + 8 > this.end) return undefined
     const query = new Int16Array(words.buffer, data, numbers.length)
     const code = METRIC_CODES[metric]
-    return (page, rows, limit) => {
-      this.load(page, rows)
+    return (pages, rows, limit) => {
       query.set(numbers)
-      const of = [list, 1, mask, data, numbers.length, code, step, error, length] as const
+      words.set(pages, list >>> 2)
+      words.set(rows, mask >>> 2)
+      const of = [list, pages.length, mask, data, numbers.length, code, step, error, length] as const
       const count = kernels.scoreCodes(...of, limit, above, entries, bounds)
       return {
         entries: words.subarray(entries >>> 2, (entries >>> 2) + count),
         bounds: singles.subarray(bounds >>> 2, (bounds >>> 2) + 2 * count),
       }
+    }
+  }
+
+  /** @returns undefined when there is no room for the question */
+  sketchScanner({ table, firstBytes }: SketchQuestion): SketchScanner | undefined {
+    const { words, bytes, singles, data, kernels, list, mask, bits, layout } = this
+    const room = data + Math.ceil(table.length / 16) * 16
+    const found = room + 64
+    if (found + SEGMENT_ROWS * 8 > this.end) return undefined
+    const filter = (page: number, rows: Uint32Array, { first, whole }: LeastSums, into: number): number => {
+      this.load(page, rows)
+      bytes.set(table, data)
+      const of = [list, 1, mask, data, table.length / 32] as const
+      return kernels.filterSketches(...of, toSum(whole), firstBytes, toSum(first), mask, into, room)
+    }
+    return {
+      has: page => words[(page + layout.vectorSketches) >>> 2] !== 0,
+      near: (page, rows, least) => {
+        filter(page, rows, least, 0)
+        return bits
+      },
+      sums: (page, rows, whole) => {
+        const count = filter(page, rows, { first: 0, whole }, found)
+        return words.subarray(found >>> 2, (found >>> 2) + 2 * count)
+      },
+      lengths: page => {
+        const at = words[(page + layout.vectorSketches) >>> 2]! >>> 2
+        return { shortest: singles[at]!, longest: singles[at + 1]! }
+      },
     }
   }
 

@@ -19,6 +19,9 @@ export const MICROSECONDS = {
   value: 0.003,
   /** Comparing one number of a vector. */
   dimension: 0.00006,
+  /** The same of a sketch, and for each of the nearest that are wanted those that are scored for it. */
+  sketchedDimension: 0.000014,
+  sketchedNearest: 3,
   /** Getting at a value of a column. */
   cell: 0.002,
   /** A value of a row that is not read through its column. */

@@ -12,6 +12,7 @@ import {
 import { passes, type ScoreTest, scoreOf, type Similarity } from '../../vector/similarity.ts'
 import type { VectorFilter } from '../plan/physical-plan.ts'
 import { isPresent, readsSegments } from './cell-reader.ts'
+import { nearFilter } from './near-sketches.ts'
 import type { QueryBudget } from './query-budget.ts'
 import { limitScorer, segmentScorer } from './score-segment.ts'
 
@@ -24,7 +25,7 @@ const MIN_ROWS_OF_SEGMENT = 4
  * Cost: O(candidates × dimension).
  */
 export function filterVectors(
-  { attribute, similarity, test }: VectorFilter,
+  { attribute, similarity, test, access }: VectorFilter,
   table: TableSnapshot,
   candidates: RowSet,
   budget: QueryBudget,
@@ -33,7 +34,8 @@ export function filterVectors(
     return filterRows(attribute, similarity, test, table, candidates, budget)
   }
   const column = table.column(attribute)
-  if (test) return filterSegments(column, thresholdFilter(similarity, test), table, candidates, budget)
+  if (test)
+    return filterSegments(column, thresholdFilter(similarity, test, access === 'sketch'), table, candidates, budget)
   if (similarity.metric === 'cosine' && similarity.vector.every(number => number === 0)) return RowSet.empty
   return candidates === table.live
     ? allScored(column, similarity.metric, table, budget)
@@ -84,14 +86,15 @@ function filterSegments(
 /** @param passed zeros at first */
 type Filter = (segment: VectorSegment, rows: Uint32Array, passed: Uint32Array) => void
 
-function thresholdFilter(similarity: Similarity, test: ScoreTest): Filter {
+function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: boolean): Filter {
   const { comparator, threshold } = test
   const wantsAbove = comparator === 'greater' || comparator === 'greaterOrEqual'
   const scoreWithin = limitScorer(similarity, wantsAbove)
   const score = segmentScorer(similarity)
   const undecided = new Uint32Array(SEGMENT_WORDS)
+  const near = isSketched ? nearFilter(similarity) : undefined
   return (segment, rows, passed) => {
-    const { entries, bounds } = scoreWithin(segment, rows, threshold)
+    const { entries, bounds } = scoreWithin(segment, near?.(segment, rows, threshold) ?? rows, threshold)
     undecided.fill(0)
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!

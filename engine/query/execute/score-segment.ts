@@ -1,7 +1,8 @@
-import { SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment, vectorStart } from '../../storage/snapshot.ts'
-import type { CodeScorer, Scored, VectorScorer } from '../../simd/segment-kernels.ts'
+import { countBits, type RowSet } from '../../row-set/row-set.ts'
+import { type Column, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment, vectorStart } from '../../storage/snapshot.ts'
+import { type CodeScorer, MAX_PAGES, type Scored, type VectorScorer } from '../../simd/segment-kernels.ts'
 import { lengthOf, scoreOf, type Similarity } from '../../vector/similarity.ts'
-import { codeQuestion, isUsual } from '../../vector/vector-codes.ts'
+import { type CodedQuestion, codeQuestion, isUsual } from '../../vector/vector-codes.ts'
 
 /**
  * Scores of those of the rows that have a vector, in their order: of each the least and the greatest that it can be. NaN:
@@ -28,11 +29,14 @@ export function segmentScorer(similarity: Similarity): SegmentScorer {
     scale: isUsual(length) ? length : Number.NaN,
     tolerance: (vector.length / 8 + 20) * 2 ** -24,
   }
-  const exact = new Float64Array(2 * SEGMENT_ROWS)
+  // Only where it is needed: with 64 KB for each query the garbage collector would take more time than the kernels.
+  let exact: Float64Array | undefined
   let scorer: VectorScorer | null | undefined
   return (segment, rows) => {
     if (segment.page && scorer === undefined) scorer = segment.page.kernels.vectorScorer(question) ?? null
-    return segment.page && scorer ? scorer(segment.page.address, rows) : exactScores(similarity, segment, rows, exact)
+    if (segment.page && scorer) return scorer(segment.page.address, rows)
+    exact ??= new Float64Array(2 * SEGMENT_ROWS)
+    return exactScores(similarity, segment, rows, exact)
   }
 }
 
@@ -45,15 +49,88 @@ export type LimitScorer = (segment: VectorSegment, rows: Uint32Array, limit: num
  * @param above whether scores up from the limit are wanted, or down from it
  */
 export function limitScorer(similarity: Similarity, above: boolean): LimitScorer {
-  const question = codeQuestion(similarity.vector)
+  const codes = new Codes(similarity, above)
   const score = segmentScorer(similarity)
-  let scorer: CodeScorer | null | undefined
   return (segment, rows, limit) => {
-    if (segment.page && scorer === undefined) {
-      scorer = (question && segment.page.kernels.codeScorer(question, similarity.metric, above)) ?? null
+    const scorer = codes.scorer(segment)
+    return scorer
+      ? scorer([segment.page!.address], rows, limit)
+      : within(limit, above, score(segment, rows), segment, rows)
+  }
+}
+
+/**
+ * The same of rows that may lie far apart: for few of each segment a kernel takes many segments at a time, and waits for
+ * the memory of all of their rows together.
+ * @param limit may get better with what has been taken
+ */
+export function scoreRows(
+  rows: RowSet,
+  column: Column,
+  similarity: Similarity,
+  above: boolean,
+  limit: () => number,
+  take: (rowId: number, least: number, most: number) => void,
+): void {
+  const codes = new Codes(similarity, above)
+  let scoreOne: LimitScorer | undefined
+  let count = 0
+  const indexes: number[] = []
+  const pages: number[] = []
+  let scorer: CodeScorer | undefined
+  const tell = ({ entries, bounds }: Scored, indexes: readonly number[]): void => {
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!
+      const rowId = indexes[Math.floor(entry / SEGMENT_ROWS)]! * SEGMENT_ROWS + (entry % SEGMENT_ROWS)
+      take(rowId, bounds[2 * i]!, bounds[2 * i + 1]!)
     }
-    if (segment.page && scorer) return scorer(segment.page.address, rows, limit)
-    return within(limit, above, score(segment, rows), segment, rows)
+  }
+  const flush = (): void => {
+    if (pages.length > 0) tell(scorer!(pages, masks.subarray(0, pages.length * SEGMENT_WORDS), limit()), indexes)
+    indexes.length = 0
+    pages.length = 0
+    count = 0
+  }
+  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
+    const segment = column.segment(index) as VectorSegment
+    scorer = codes.scorer(segment)
+    if (!scorer) {
+      flush()
+      scoreOne ??= limitScorer(similarity, above)
+      tell(scoreOne(segment, wanted, limit()), [index])
+      return
+    }
+    const size = countBits(wanted)
+    if (pages.length === MAX_PAGES || count + size > SEGMENT_ROWS) flush()
+    masks.set(wanted, pages.length * SEGMENT_WORDS)
+    indexes.push(index)
+    pages.push(segment.page!.address)
+    count += size
+  })
+  flush()
+}
+
+const masks = new Uint32Array(MAX_PAGES * SEGMENT_WORDS)
+
+/** A similarity as the kernels that read codes want it. */
+class Codes {
+  private readonly question: CodedQuestion | undefined
+  private known: CodeScorer | null | undefined
+
+  constructor(
+    private readonly similarity: Similarity,
+    private readonly above: boolean,
+  ) {
+    this.question = codeQuestion(similarity.vector)
+  }
+
+  /** @returns undefined: the segment is not in shared memory, or the vector cannot be compared by codes */
+  scorer({ page }: VectorSegment): CodeScorer | undefined {
+    if (!page) return undefined
+    if (this.known === undefined) {
+      this.known = (this.question && page.kernels.codeScorer(this.question, this.similarity.metric, this.above)) ?? null
+    }
+    return this.known ?? undefined
   }
 }
 

@@ -7,6 +7,7 @@ import { exactLookup } from '../plan/lower.ts'
 import type { IndexLookup, Operator, VectorFilter } from '../plan/physical-plan.ts'
 import type { QueryContext } from './evaluate.ts'
 import { nearestByIndex, orderedByIndex } from './index-search.ts'
+import { nearestBySketches } from './near-sketches.ts'
 import { nearestCandidates } from './nearest-candidates.ts'
 import { orderScan } from './order-scan.ts'
 import type { Rows } from './rows.ts'
@@ -105,31 +106,34 @@ function sorted(
   context: QueryContext,
 ): Uint32Array {
   const end = skip + count
-  const indexed = filter && indexedCondition(keys[0]!, filter)
-  const found = indexed && selection instanceof RowSet && nearestByIndex(indexed, selection, end, context)
-  const nearest = found && keys.length === 1 && orderedByIndex(found, indexed, context)
+  const condition = filter && nearestCondition(keys[0]!, filter)
+  const isIndexed = condition?.access === 'index' && selection instanceof RowSet
+  const found = isIndexed && nearestByIndex(condition, selection, end, context)
+  const nearest = found && keys.length === 1 && orderedByIndex(found, condition!, context)
   if (nearest) return nearest.subarray(skip, end)
   const rows = found ? RowSet.fromIds(found.rowIds) : selection
-  const rowIds = rows instanceof RowSet ? candidates(keys[0]!, rows, end, context).toIds() : rows
+  const isSketched = condition?.access === 'sketch'
+  const rowIds = rows instanceof RowSet ? candidates(keys[0]!, rows, end, isSketched, context).toIds() : rows
   const order = orderOf(keys, rowIds, context)
   const positions = end < rowIds.length ? topPositions(rowIds.length, end, order) : sortPositions(rowIds.length, order)
   return positions.subarray(skip, end).map(position => rowIds[position]!)
 }
 
-/** The condition whose order this is, when an index is to be asked for it. */
-function indexedCondition({ similarity, relations }: SortKey, filter: Operator): VectorFilter | undefined {
+/** The condition whose order this is, when it may miss some. */
+function nearestCondition({ similarity, relations }: SortKey, filter: Operator): VectorFilter | undefined {
   if (!similarity || relations.length > 0) return undefined
   const conditions = filter.kind === 'Intersect' ? filter.inputs : [filter]
   return conditions.find(
     (each): each is VectorFilter =>
-      each.kind === 'VectorFilter' && each.similarity === similarity && !each.test && each.access === 'index',
+      each.kind === 'VectorFilter' && each.similarity === similarity && !each.test && each.access !== 'scan',
   )
 }
 
 /** Rows among which the first `count` of the order are. */
-function candidates(key: SortKey, rows: RowSet, count: number, context: QueryContext): RowSet {
+function candidates(key: SortKey, rows: RowSet, count: number, isSketched: boolean, context: QueryContext): RowSet {
   const { similarity, relations } = key
-  return similarity && relations.length === 0
-    ? nearestCandidates(key, similarity, rows, count, context)
-    : topCandidates(key, rows, count, context)
+  if (!similarity || relations.length > 0) return topCandidates(key, rows, count, context)
+  const all = { rows, limit: undefined }
+  const near = isSketched ? nearestBySketches(key, similarity, rows, count, context) : all
+  return nearestCandidates(key, similarity, near, count, context)
 }

@@ -77,7 +77,7 @@ function operatorNode(operator: Operator): Node {
       return node(`NullFilter ${operator.attribute.name} is ${negation(operator.negated)}null`)
     case 'VectorFilter':
       return node(
-        `VectorFilter ${operator.attribute.name} ${writeScoreTest(operator)}${operator.access === 'index' ? ' (index)' : ''}`,
+        `VectorFilter ${operator.attribute.name} ${writeScoreTest(operator)}${operator.access === 'scan' ? '' : ` (${operator.access})`}`,
       )
     case 'JsonFilter':
       return node(`JsonFilter ${operator.attribute.name}${writeJsonTest(operator.test)}`)

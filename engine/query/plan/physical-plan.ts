@@ -62,8 +62,11 @@ export interface VectorFilter {
   readonly attribute: StorageAttribute
   readonly similarity: Similarity
   readonly test: ScoreTest | undefined
-  /** `index`: those that pass, or the first of the order, are few, and an index finds most of them. */
-  readonly access: 'scan' | 'index'
+  /**
+   * How those that pass, or the first of the order, are found. When they are few, sketches tell most of them before a scan,
+   * and an index finds most of them without any.
+   */
+  readonly access: 'scan' | 'sketch' | 'index'
 }
 
 export type IndexLookup =

@@ -1,4 +1,5 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { StorageAttribute } from '../../catalog/attribute.ts'
 import {
   SEGMENT_ROWS,
   SEGMENT_WORDS,
@@ -7,10 +8,12 @@ import {
   type VectorSegment,
 } from '../../storage/snapshot.ts'
 import { isHigherNearer, lengthOf, passes, type ScoreTest } from '../../vector/similarity.ts'
-import { isComparable } from '../../vector/vector-index.ts'
+import { sketchBytes } from '../../vector/sketch.ts'
+import { isComparable, MEASURED_COUNT, type VectorIndex } from '../../vector/vector-index.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { expect } from '../cost/operator-cost.ts'
 import { MICROSECONDS } from '../cost/work.ts'
+import { REMEMBERED } from '../execute/near-sketches.ts'
 import { limitScorer } from '../execute/score-segment.ts'
 import type { Operator, VectorFilter } from './physical-plan.ts'
 
@@ -37,8 +40,8 @@ export interface WantedOrder {
 }
 
 /**
- * Lets conditions on vectors ask an index, where one can be used, finds what is asked for and costs less than a scan: for
- * the few nearest that a threshold lets pass, and for the first page in the order of similarity. What an index misses
+ * Lets conditions on vectors ask an index, or look at sketches first, where that finds what is asked for and costs less than
+ * a scan: for the few nearest that a threshold lets pass, and for the first page in the order of similarity. What these miss
  * must only ever be missing: under what takes rows away vectors are scanned.
  */
 export function chooseVectorAccess(
@@ -47,7 +50,6 @@ export function chooseVectorAccess(
   snapshot: Snapshot,
   order: WantedOrder | undefined,
 ): Operator {
-  if (!snapshot.vectorIndexes) return operator
   const choose = (input: Operator, of = dataClass) =>
     chooseVectorAccess(input, of, snapshot, of === dataClass ? order : undefined)
   switch (operator.kind) {
@@ -99,18 +101,43 @@ function withAccess(
   order: WantedOrder | undefined,
 ): VectorFilter {
   const { attribute, similarity, test } = filter
-  const index = snapshot.vectorIndexes?.find(attribute)
+  const { dimension, hnsw } = attribute.vector!
+  // Without an index in the model nothing may be missed.
+  if (!hnsw || !isComparable(lengthOf(similarity.vector))) return filter
+  if (test ? wantsHigh(test) !== isHigherNearer(similarity.metric) : !order || !isNearestFirst(order, filter))
+    return filter
   const table = snapshot.table(attribute.dataClass)
+  const index = snapshot.vectorIndexes?.find(attribute)
   const { size } = table.live
-  if (index?.metric !== similarity.metric || candidates < MIN_CANDIDATES_SHARE * size) return filter
-  if (!isComparable(lengthOf(similarity.vector))) return filter
-  const share = candidates / size
-  const count = test ? 100 : order && isNearestFirst(order, filter) ? order.count / share : Number.POSITIVE_INFINITY
-  const scan = candidates * attribute.vector!.dimension * MICROSECONDS.dimension
-  if (count > maxFound(size) || index.cost(count) > scan) return filter
-  if (test && wantsHigh(test) !== isHigherNearer(similarity.metric)) return filter
+  const isIndexed = index?.metric === similarity.metric && candidates >= MIN_CANDIDATES_SHARE * size
+  const costs = {
+    scan: candidates * dimension * MICROSECONDS.dimension,
+    sketch: sketchCost(attribute, table, test ? 0 : order!.count),
+    index: isIndexed ? indexCost(index, size, candidates, test ? undefined : order!.count) : Number.POSITIVE_INFINITY,
+  }
+  const access = costs.index <= costs.sketch ? 'index' : 'sketch'
+  if (costs.scan < costs[access]) return filter
   // The thread that has the index is only asked by one that has seen that already.
-  return !test || index.nearest || isNarrow(filter, table) ? { ...filter, access: 'index' } : filter
+  return !test || index?.nearest || isNarrow(filter, table) ? { ...filter, access } : filter
+}
+
+/** @param nearest how many are wanted; 0: those above a threshold */
+function sketchCost(attribute: StorageAttribute, table: TableSnapshot, nearest: number): number {
+  const { dimension } = attribute.vector!
+  const rows = table.live.size
+  const hasSketches = sketchBytes(dimension) > 0 && table.rowsToDecode(attribute, 0) === 0
+  if (!hasSketches || rows < REMEMBERED * nearest) return Number.POSITIVE_INFINITY
+  return rows * dimension * MICROSECONDS.sketchedDimension + nearest * MICROSECONDS.sketchedNearest
+}
+
+/** Searches for all above a threshold end after so many times the candidates of the first. */
+const SEARCHES = 4
+
+/** @param nearest how many are wanted; undefined: those above a threshold */
+function indexCost(index: VectorIndex, rows: number, candidates: number, nearest: number | undefined): number {
+  const count = ((nearest ?? MEASURED_COUNT) * rows) / candidates
+  if (count > maxFound(rows)) return Number.POSITIVE_INFINITY
+  return index.cost(count) * (nearest === undefined ? SEARCHES : 1)
 }
 
 const isNearestFirst = ({ keys: [key] }: WantedOrder, { similarity }: VectorFilter): boolean =>

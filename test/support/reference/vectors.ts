@@ -13,8 +13,11 @@ export interface VectorQuestion {
 /** Undefined: there is none. Vectors count as the Float32 that they are stored as. */
 export function referenceScore(question: VectorQuestion, stored: readonly number[] | null): number | undefined {
   if (stored === null) return undefined
-  const pairs = stored.map((a, i) => [Math.fround(a), Math.fround(question.vector[i]!)] as const)
-  const sum = (term: (a: number, b: number) => number) => pairs.reduce((total, [a, b]) => total + term(a, b), 0)
+  const sum = (term: (a: number, b: number) => number) => {
+    let total = 0
+    for (let i = 0; i < stored.length; i++) total += term(Math.fround(stored[i]!), Math.fround(question.vector[i]!))
+    return total
+  }
   switch (question.metric) {
     case 'dot':
       return sum((a, b) => a * b)

@@ -3,11 +3,16 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FILE_START, GRANULE_BYTES } from '../../../../engine/memory/image-format.ts'
 import { HEAP_START } from '../../../../engine/memory/shared-heap.ts'
+import { VECTOR_LAYOUT } from '../../../../engine/memory/vector-heap.ts'
+import { SEGMENT_ROWS, type VectorSegment } from '../../../../engine/storage/snapshot.ts'
+import { blockOf, sketchBytes, sketchesBytes, writeSketch } from '../../../../engine/vector/sketch.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { testModel } from '../storage/test-model.ts'
+import type { RowWriter } from '../../../support/write-rows.ts'
 import { randomChanges } from './random-changes.ts'
 import { type MemoryWorld, openMemoryWorld, picture } from './world.ts'
 
+const DIMENSION = 64
 const FAST = Number.POSITIVE_INFINITY
 const never = new AbortController().signal
 
@@ -164,3 +169,78 @@ t.test('an image of another size of the memory or another model is not used', as
   world.fill()
   sameAsLmdb(t, world, 'filled')
 })
+
+const vectorModel = {
+  name: 'vectors',
+  dataClasses: {
+    Item: {
+      key: 'ID',
+      attributes: { ID: { type: 'long' }, embedding: { type: 'vector', dimension: DIMENSION, hnsw: {} } },
+    },
+  },
+}
+
+t.test('an image has the sketches of its moment, though vectors change in place while it is written', async t => {
+  for (const seed of [1, 2, 3]) {
+    const random = randomOf(seed)
+    const vectors: number[][] = []
+    const vector = () => Array.from({ length: DIMENSION }, () => random.integer(-9, 9))
+    const world = openMemoryWorld(t, vectorModel)
+    const put = (write: RowWriter, ID: number, embedding = vector()) => {
+      if (ID < vectors.length) write.update('Item', ID, { ID, embedding })
+      else write.insert('Item', { ID, embedding })
+      vectors[ID] = embedding
+    }
+    const change = (write: RowWriter) => {
+      for (let i = 0; i < 5; i++) put(write, random.integer(0, vectors.length - 1))
+      put(write, vectors.length)
+    }
+    world.commit(write => {
+      for (let ID = 0; ID < 300; ID++) put(write, ID)
+    })
+    world.fill()
+    const before = Buffer.from(world.heap.bytes)
+    const expected = sketchesOf(vectors)
+    const saved = world.writer.saveImage(FAST, never)
+    // Far from the header, which says how long the longest is.
+    world.commit(write => put(write, 300, new Array<number>(DIMENSION).fill(99)))
+    world.commit(change)
+    t.notSame(sketchesIn(world, 300), expected, 'they changed meanwhile')
+    t.equal(await saved, true)
+    t.ok(isImageOf(readFileSync(join(world.path, imagesOf(world)[0]!)), before), `seed ${seed}: byte for byte`)
+    world.commit(change)
+    await world.reopen()
+    t.match(world.notes.at(-1), /comes from its image, with 13 later changes/)
+    t.strictSame(sketchesIn(world, vectors.length), sketchesOf(vectors), `seed ${seed}: reopened`)
+    world.commit(change)
+    t.strictSame(sketchesIn(world, vectors.length), sketchesOf(vectors), `seed ${seed}: a commit later`)
+  }
+})
+
+/** The sketches of the first rows. */
+function sketchesIn(world: MemoryWorld, rows: number): string[] {
+  return world.reader(0).read(snapshot => {
+    const [dataClass] = world.rows.catalog.dataClasses
+    const segment = snapshot
+      .table(dataClass!)
+      .column(world.rows.attribute('Item', 'embedding'))
+      .segment(0) as VectorSegment
+    const { words, bytes } = world.heap
+    return columnsOf(bytes, words[(segment.page!.address + VECTOR_LAYOUT.vectorSketches) >>> 2]!, rows)
+  })
+}
+
+/** The same, freshly written. */
+function sketchesOf(vectors: readonly number[][]): string[] {
+  const bytes = Buffer.alloc(sketchesBytes(DIMENSION, SEGMENT_ROWS))
+  for (const [row, vector] of vectors.entries()) writeSketch(Float32Array.from(vector), 0, DIMENSION, bytes, 0, row)
+  return columnsOf(bytes, 0, vectors.length)
+}
+
+function columnsOf(bytes: Buffer, sketches: number, rows: number): string[] {
+  const size = sketchBytes(DIMENSION)
+  return Array.from({ length: rows }, (_, row) => {
+    const { address } = blockOf(sketches, row, size)
+    return Buffer.from(Array.from({ length: size }, (_, i) => bytes[address + 32 * i + (row % 32)]!)).toString('hex')
+  })
+}

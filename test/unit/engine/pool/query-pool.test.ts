@@ -111,10 +111,11 @@ t.test('a query that a thread has is dropped when its caller goes, and the other
 t.test('a thread ends a query at the next batch of rows once nobody waits for it', async t => {
   const cancelled = new Int32Array(new SharedArrayBuffer(8))
   const examined = new Uint32Array(2)
+  const loaded = new Int32Array(new SharedArrayBuffer(4))
   const { Piscina } = await import('piscina')
   const piscina = new Piscina({
     filename: fileURLToPath(outputUrl('engine/pool/pool-thread.js')),
-    workerData: { store: optionsOf(folder), limits: LIMITS, cancelled, examined },
+    workerData: { store: optionsOf(folder), limits: LIMITS, cancelled, examined, loaded },
     maxThreads: 1,
     minThreads: 1,
   })

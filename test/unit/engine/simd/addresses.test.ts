@@ -15,6 +15,12 @@ t.test('addresses beyond 2 GiB are addresses', async t => {
   const named = world.column({ seed: 2, segments: 2, present: 1, candidates: 0.5 }, 4, index => {
     world.words[index] = world.pick(texts)
   })
+  const sketched = world.column({ seed: 3, segments: 2, present: 1, candidates: 0.5 }, 4, () => {})
+  world.addSketches(sketched, 4)
+  const table = world.allocate(128)
+  for (let i = 0; i < 32; i++) world.words[(table >>> 2) + i] = Math.floor(world.random() * 2 ** 29) & 0x1f1f1f1f
+  const found = world.allocate(sketched.rows * 8)
+  const room = world.allocate(64)
   const pattern = world.pattern(['a', 'bb', 'c'])
   const [list, result, targets] = [16, 32, 4].map(bytes => world.allocate(bytes)) as [number, number, number]
   const answers = [simdKernels(memory, LAYOUT)!, plainKernels(memory, LAYOUT)].map(k => {
@@ -29,6 +35,11 @@ t.test('addresses beyond 2 GiB are addresses', async t => {
       [k.aggregateF64(segments, count, candidates, result), world.floats.slice(result >>> 3, (result >>> 3) + 4)],
       [k.semiJoin(segments, count, candidates, targets, 1, out), bits()],
       [k.markReferenced(segments, count, candidates, targets, 1), referenced()],
+      [
+        k.filterSketches(sketched.segments, count, candidates, table, 4, 120, 4, 0, out, found, room),
+        bits(),
+        world.slice(found, 200),
+      ],
     ]
   })
   t.strictSame(answers[0], answers[1])

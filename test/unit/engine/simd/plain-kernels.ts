@@ -1,5 +1,6 @@
 import type { Kernels, MemoryLayout } from '../../../../engine/simd/kernels.ts'
 import { SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
+import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/sketch.ts'
 
 /** The kernels in plain JavaScript, to compare with. Addresses go up to 2^32: unsigned shifts make indexes of them. */
 export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {
@@ -260,6 +261,34 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
         found++
       }
       return found
+    },
+
+    filterSketches(segments, count, candidates, table, bytes, least, firstBytes, firstLeast, out, found) {
+      const all = new Uint8Array(memory.buffer)
+      let passed = 0
+      for (let word = 0; word < count * SEGMENT_WORDS; word++) {
+        const address = segmentAt(segments, Math.floor(word / SEGMENT_WORDS))
+        const sketches = words[(address + layout.vectorSketches) >>> 2]!
+        const block = sketches + SKETCHES_HEADER_BYTES + (word % SEGMENT_WORDS) * 32 * bytes
+        let bits = words[((address + layout.present) >>> 2) + (word % SEGMENT_WORDS)]!
+        if (candidates !== 0) bits &= words[(candidates >>> 2) + word]!
+        for (let row = 0; row < 32; row++) {
+          if ((bits & (1 << row)) === 0) continue
+          let sum = 0
+          let first = 0
+          for (let i = 0; i < bytes; i++) {
+            const byte = all[block + 32 * i + row]!
+            sum += all[table + 32 * i + (byte & 15)]! + all[table + 32 * i + 16 + (byte >> 4)]!
+            if (i < firstBytes) first = sum
+          }
+          const isNear = sum >= least && (firstBytes === bytes || first >= firstLeast)
+          if (!isNear) bits &= ~(1 << row)
+          else if (found !== 0) words.set([word * 32 + row, sum], (found >>> 2) + 2 * passed)
+          if (isNear) passed++
+        }
+        words[(out >>> 2) + word] = bits
+      }
+      return passed
     },
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
+import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/sketch.ts'
 
 export const LAYOUT = {
   present: 72,
@@ -9,6 +10,7 @@ export const LAYOUT = {
   vectorLength: 12,
   vectorNumbers: 16,
   vectorCodes: 600,
+  vectorSketches: 588,
 }
 
 /** What a random column is made from. Everything in it follows from the seed. */
@@ -124,6 +126,19 @@ export class World {
         const entry = row % SEGMENT_ROWS
         return this.hasBit(address + LAYOUT.present, entry) ? (address + LAYOUT.values) / valueBytes + entry : undefined
       },
+    }
+  }
+
+  /** Gives the segments of a column random sketches of so many bytes, and whatever may stand in their headers. */
+  addSketches({ segments, count }: { segments: number; count: number }, bytes: number): void {
+    for (let segment = 0; segment < count; segment++) {
+      const sketches = this.allocate(SKETCHES_HEADER_BYTES + SEGMENT_ROWS * bytes)
+      this.words[(this.words[(segments >>> 2) + segment]! + LAYOUT.vectorSketches) >>> 2] = sketches
+      const end = (sketches + SKETCHES_HEADER_BYTES + SEGMENT_ROWS * bytes) >>> 2
+      for (let word = sketches >>> 2; word < end; word++) {
+        // The low bits of one repeat soon.
+        this.words[word] = (this.random() * 2 ** 32) ^ (this.random() * 2 ** 16)
+      }
     }
   }
 

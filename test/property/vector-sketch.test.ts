@@ -1,0 +1,345 @@
+/**
+ * What is found by sketches: nearly all, only what passes, in the order of the exact scores; and all of it where that is
+ * asked for. Also after changes and restarts, with vectors of any length, and beside other conditions.
+ */
+import t, { type Test } from 'tap'
+import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
+import { temporaryFolder } from '../support/test-server.ts'
+
+const ROWS = 12_000
+const CLUSTERS = 100
+/** Of each metric, before and after each of what happens to a world. */
+const QUESTIONS = 4
+const NARROW = 10
+/** Vectors that are asked for by themselves. */
+const ITSELF = 40
+
+/** Sketches pay where many numbers are compared for each of the nearest. */
+interface Size {
+  readonly dimension: number
+  readonly nearest: number
+}
+const SIZES: readonly Size[] = [{ dimension: 160, nearest: 20 }, ...(isLong ? [{ dimension: 384, nearest: 50 }] : [])]
+/** So many of those where another condition leaves half of the rows. */
+const CONDITION_SHARE = 0.25
+
+const METRICS = ['cosine', 'dot', 'euclidean'] as const
+type Metric = VectorQuestion['metric']
+
+const modelOf = (dimension: number) => ({
+  name: 'vectors',
+  dataClasses: {
+    Item: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        group: { type: 'long' },
+        embedding: { type: 'vector', dimension, hnsw: {} },
+      },
+    },
+  },
+})
+
+interface Shape {
+  readonly isClustered: boolean
+  /** How many times as long as the shortest the longest vector is. */
+  readonly lengths: number
+}
+
+interface Row {
+  readonly group: number
+  readonly embedding: number[] | null
+}
+
+class World {
+  private readonly rows = new Map<number, Row>()
+  private readonly centres: number[][]
+  private readonly notes: string[] = []
+  private engine!: Engine
+  private state: number
+  private nextKey = 1
+
+  constructor(
+    private readonly t: Test,
+    seed: number,
+    private readonly size: Size,
+    private readonly shape: Shape,
+    private readonly path = temporaryFolder(t),
+  ) {
+    this.state = seed
+    this.centres = Array.from({ length: CLUSTERS }, () => this.direction())
+  }
+
+  async open(): Promise<void> {
+    this.engine = await openEngine({
+      path: this.path,
+      model: modelOf(this.size.dimension),
+      wire: { dateOnlyFormat: 'iso' },
+      allowLoss: false,
+      mapSizeBytes: 2 ** 30,
+      cacheBytes: 2 ** 22,
+      memoryBytes: 2 ** 27,
+      imageMinutes: 60,
+      imageChanges: 1,
+      vectorIndex: { minRows: 1e9, recall: 0.99 },
+      limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
+      writeQueueBytes: 2 ** 28,
+      onNote: text => void this.notes.push(text),
+    })
+    await this.engine.memoryFilled()
+  }
+
+  close(): Promise<void> {
+    return this.engine.close()
+  }
+
+  async reopen(): Promise<void> {
+    await this.close()
+    await this.open()
+    this.t.match(this.notes.join('\n'), /the memory comes from its image/)
+  }
+
+  async fill(): Promise<void> {
+    while (this.rows.size < ROWS) {
+      await this.save(Array.from({ length: 2_000 }, () => this.row(this.nextKey++, this.vector())))
+    }
+  }
+
+  /**
+   * Vectors that all point about where one does; behind the first, which points there least, some that point nowhere.
+   * @returns what they point to least
+   */
+  async fillOneWay(): Promise<number[]> {
+    const [centre] = this.centres
+    const oneWay = (share: number) =>
+      this.direction().map((number, i) => Math.round(60 * (share * centre![i]! + number)))
+    const first = [oneWay(0.4), ...Array.from({ length: 12 }, () => new Array<number>(this.size.dimension).fill(0))]
+    while (this.rows.size < ROWS) {
+      await this.save(Array.from({ length: 2_000 }, () => this.row(this.nextKey++, first.shift() ?? oneWay(1.4))))
+    }
+    return centre!.map(number => -number)
+  }
+
+  /** Some rows get other vectors, some go, some come: with none, with one of no length, and with very long ones. */
+  async change(): Promise<void> {
+    const keys = [...this.rows.keys()].filter(() => this.random() < 0.1)
+    const deleted = keys.filter(key => key % 3 === 0)
+    const updated = keys.filter(key => key % 3 !== 0)
+    const saves = updated.map(key => ({ __KEY: String(key), __STAMP: 1, ...this.row(key, this.anyVector()) }))
+    await this.save([...saves, ...deleted.map(() => this.row(this.nextKey++, this.anyVector()))])
+    const source = { kind: 'keys', keys: deleted.map(String) } as const
+    await this.engine.delete({ ...REQUEST, source, top: undefined }, { atomic: false })
+    for (const key of deleted) this.rows.delete(key)
+  }
+
+  async check(condition = '', passes = (_: Row): boolean => true): Promise<void> {
+    for (let i = 0; i < QUESTIONS; i++) {
+      const vector = this.vector()
+      for (const metric of METRICS) await this.ask(vector, metric, condition, passes)
+    }
+  }
+
+  /**
+   * Asks for the nearest and for those above a narrow threshold, as it comes and exactly.
+   * @returns how many of the nearest are missed
+   */
+  async ask(vector: number[], metric: Metric, condition = '', passes = (_: Row): boolean => true): Promise<number> {
+    const { t } = this
+    const comparator = metric === 'euclidean' ? '<' : '>'
+    const sign = metric === 'euclidean' ? 1 : -1
+    const question: VectorQuestion = { vector, metric, comparator, threshold: null }
+    const scored = [...this.rows].flatMap(([key, row]) => {
+      const score = passes(row) ? referenceScore(question, row.embedding) : undefined
+      return score === undefined ? [] : { key, row, score: sign * score }
+    })
+    const best = Float64Array.from(scored, ({ score }) => score).sort()
+    const count = condition ? Math.floor(CONDITION_SHARE * this.size.nearest) : this.size.nearest
+    const ranked = scored
+      .filter(({ score }) => score <= best[2 * Math.max(count, NARROW)]!)
+      .sort((a, b) => a.score - b.score || a.key - b.key)
+      .map(({ key }) => key)
+    const filter = `embedding ${comparator} :1${condition}`
+    const found = RECALL[metric]
+    const name = `${metric}${condition}`
+
+    const nearest = { filter, params: toParams([{ vector, metric, threshold: null }]), top: count }
+    t.strictSame((await this.read({ ...nearest, exact: true })).keys, ranked.slice(0, count), `${name}: exactly`)
+    const few = await this.read(nearest)
+    inOrder(t, few.keys, ranked, `${name}: the nearest`)
+    found.nearest.add(few, ranked.slice(0, count))
+
+    const narrow = { ...question, threshold: (sign * (best[NARROW - 1]! + best[NARROW]!)) / 2 }
+    const expected = ranked.filter(key => referencePasses(narrow, this.rows.get(key)!.embedding))
+    const above = {
+      filter,
+      params: toParams([{ vector, metric, threshold: narrow.threshold }]),
+      top: 2 * NARROW,
+      orderBy: `embedding ${sign < 0 ? 'desc' : 'asc'}`,
+    }
+    t.strictSame((await this.read({ ...above, exact: true })).keys, expected, `${name}: all above a threshold`)
+    const some = await this.read(above)
+    inOrder(t, some.keys, expected, `${name}: above a threshold`)
+    found.narrow.add(some, expected)
+    return ranked.slice(0, count).filter(key => !few.keys.includes(key)).length
+  }
+
+  /** Of the one nearest nothing may get lost that the many nearest have to spare. */
+  async askForItself(): Promise<void> {
+    const { t } = this
+    const stored = [...this.rows].filter(([, { embedding }]) => embedding?.some(number => number !== 0))
+    for (let i = 0; i < ITSELF; i++) {
+      const [key, { embedding }] = stored[Math.floor((i * stored.length) / ITSELF)]!
+      const params = toParams([{ vector: embedding, metric: 'cosine', threshold: null }])
+      const { keys, plan } = await this.read({ filter: 'embedding > :1', params, top: 1 })
+      t.strictSame(keys, [key], 'a vector is the nearest of itself')
+      t.match(plan, /\(sketch\)/)
+    }
+  }
+
+  private async read(request: object): Promise<Answer> {
+    const bytes = await this.engine.read({ ...REQUEST, ...request })
+    const { __ENTITIES, __queryPlan } = JSON.parse(Buffer.from(bytes).toString()) as {
+      __ENTITIES: { ID: number }[]
+      __queryPlan: object
+    }
+    return { keys: __ENTITIES.map(({ ID }) => ID), plan: JSON.stringify(__queryPlan) }
+  }
+
+  private async save(rows: readonly object[]): Promise<void> {
+    const body = Buffer.from(JSON.stringify(rows))
+    await this.engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
+  }
+
+  private row(ID: number, embedding: number[] | null): { ID: number } & Row {
+    const row = { group: Math.floor(this.random() * 10), embedding }
+    this.rows.set(ID, row)
+    return { ID, ...row }
+  }
+
+  private anyVector(): number[] | null {
+    const kind = this.random()
+    if (kind < 0.1) return null
+    if (kind < 0.105) return new Array<number>(this.size.dimension).fill(0)
+    return kind < 0.115 ? this.vector().map(number => number * 1e30) : this.vector()
+  }
+
+  private vector(): number[] {
+    const { isClustered, lengths } = this.shape
+    const centre = isClustered ? this.centres[Math.floor(this.random() * CLUSTERS)] : undefined
+    const length = 60 * lengths ** this.random()
+    // Whole numbers are shorter as text.
+    return this.direction().map((number, i) => Math.round(length * (centre ? centre[i]! + 0.7 * number : number)))
+  }
+
+  /** Numbers of a normal distribution, about: in all directions alike. */
+  private direction(): number[] {
+    return Array.from(
+      { length: this.size.dimension },
+      () => this.random() + this.random() + this.random() + this.random() - 2,
+    )
+  }
+
+  private random(): number {
+    this.state = (Math.imul(this.state, 1664525) + 1013904223) >>> 0
+    return this.state / 2 ** 32
+  }
+}
+
+interface Answer {
+  readonly keys: readonly number[]
+  readonly plan: string
+}
+
+/** Of what is expected how much was found, and how often by sketches. */
+class Share {
+  private found = 0
+  private expected = 0
+  private sketched = 0
+  private asked = 0
+
+  add({ keys, plan }: Answer, expected: readonly number[]): void {
+    const all = new Set(keys)
+    this.found += expected.filter(key => all.has(key)).length
+    this.expected += expected.length
+    this.asked++
+    if (plan.includes('(sketch)')) this.sketched++
+  }
+
+  check(t: Test, name: string, least: number): void {
+    const { found, expected, sketched, asked } = this
+    t.ok(sketched > 0.8 * asked, `${name}: ${sketched} of ${asked} by sketches`)
+    t.ok(found >= least * expected, `${name}: ${found} of ${expected} are found`)
+  }
+}
+
+/** @param ranked with some more than are wanted, in place of what is missed */
+function inOrder(t: Test, keys: readonly number[], ranked: readonly number[], name: string): void {
+  const all = new Set(keys)
+  t.strictSame(
+    keys,
+    ranked.filter(key => all.has(key)),
+    `${name} pass, and are in their order`,
+  )
+}
+
+const REQUEST = {
+  dataClass: 'Item',
+  source: { kind: 'all' },
+  skip: 0,
+  top: 1,
+  output: {
+    form: 'collection',
+    attributes: { from: 'path', items: parsePathList('ID') },
+    describe: { plan: true },
+  },
+} as const
+
+t.setTimeout(timeoutMs)
+
+const recall = () => ({ nearest: new Share(), narrow: new Share() })
+/** Of all worlds: those of a few questions say little. */
+const RECALL = { cosine: recall(), dot: recall(), euclidean: recall() }
+
+for (const seed of seeds(isLong ? 3 : 1)) {
+  for (const size of SIZES) {
+    for (const isClustered of [true, false]) {
+      for (const lengths of isLong ? [1, 4] : [isClustered ? 4 : 1]) ask(seed, size, { isClustered, lengths })
+    }
+  }
+}
+
+function ask(seed: number, size: Size, shape: Shape): void {
+  const where = shape.isClustered ? 'around centres' : 'in all directions'
+  const name = `${size.dimension} numbers ${where}, up to ${shape.lengths} times as long, seed ${seed}`
+  t.test(`sketches find nothing that does not pass: ${name}`, async t => {
+    const world = new World(t, seed, size, shape)
+    await world.open()
+    t.teardown(() => world.close())
+    await world.fill()
+    await world.askForItself()
+    await world.check()
+    await world.change()
+    await world.check()
+    await world.reopen()
+    await world.check()
+    await world.check(' and not(group >= 5)', ({ group }) => group < 5)
+  })
+}
+
+t.test('where no vector is near, those that point nowhere keep none from being found', async t => {
+  const world = new World(t, 1, SIZES[0]!, { isClustered: true, lengths: 1 })
+  await world.open()
+  t.teardown(() => world.close())
+  const question = await world.fillOneWay()
+  for (const metric of METRICS) t.ok((await world.ask(question, metric)) <= 1, `${metric}: misses one at most`)
+})
+
+for (const metric of METRICS) {
+  t.test(`${metric}: sketches are asked, and miss 1 % of the nearest at most, and 0.5 % above thresholds`, async t => {
+    RECALL[metric].nearest.check(t, 'the nearest', 0.99)
+    RECALL[metric].narrow.check(t, 'above thresholds', 0.995)
+  })
+}
