@@ -4,7 +4,7 @@ import { HnswGraph, type Hnswlib } from './hnsw-graph.ts'
 import { IndexFile } from './index-file.ts'
 import { vectorReader } from './read-vectors.ts'
 import { lengthOf } from './similarity.ts'
-import { costOf, MEASURED_COUNT, type VectorIndex } from './vector-index.ts'
+import { costOf, FREE, MEASURED_COUNT, type VectorIndex } from './vector-index.ts'
 
 export interface IndexOptions {
   /** Fewer vectors are scanned: that is as fast. */
@@ -156,7 +156,7 @@ export class IndexKeeper {
     const { always } = this.options
     const isGood = recall >= this.options.recall && (always || microseconds * WORTHWHILE < scan)
     this.candidates = candidates
-    this.microseconds = isGood ? (always ? 1 : microseconds + HANDOFF) : 0
+    this.microseconds = isGood ? (always ? FREE : microseconds + HANDOFF) : 0
     const found = `${candidates} candidates find ${(recall * 100).toFixed(1)} % of the ${MEASURED_COUNT} nearest`
     const times = `in ${Math.round(microseconds)} µs, a scan in ${Math.round(scan)} µs`
     this.note(`the index of ${this.name} ${isGood ? 'is ready' : 'is of no use for these vectors'}: ${found} ${times}`)

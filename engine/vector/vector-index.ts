@@ -83,4 +83,8 @@ export const MEASURED_COUNT = 100
  */
 export const effortOf = (count: number): number => (count <= MEASURED_COUNT ? 1 : (1.5 * count) / MEASURED_COUNT)
 
-export const costOf = (microseconds: number, count: number): number => microseconds * effortOf(count)
+/** Stands for microseconds of searches that are used whatever they take. */
+export const FREE = 1
+
+export const costOf = (microseconds: number, count: number): number =>
+  microseconds === FREE ? 0 : microseconds * effortOf(count)
