@@ -12,10 +12,12 @@ import { Best } from './top-candidates.ts'
 
 /**
  * So many standard deviations below a limit is still looked at. Estimates of what is near scatter a fourth more than others.
- * Of the nearest most are further from the limit, and the limit is rather too low.
+ * Of many nearest most are further from the limit, and the limit is rather too low.
  */
 const THRESHOLD_DEVIATIONS = 3.5
-const NEAREST_DEVIATIONS = 3
+const FEW_DEVIATIONS = 3
+const MANY_DEVIATIONS = 2
+const MANY = 50
 
 /** Those of the rows of a segment that are probably as near as a limit. Valid until the next call. */
 export type NearFilter = (segment: VectorSegment, rows: Uint32Array, limit: number) => Uint32Array
@@ -49,7 +51,7 @@ export function nearestBySketches(
   if (rows.size < REMEMBERED * count) return all
   const table = snapshot.table(attribute.dataClass)
   const column = table.column(attribute as StorageAttribute)
-  const sketches = new Sketches(similarity, NEAREST_DEVIATIONS)
+  const sketches = new Sketches(similarity, count < MANY ? FEW_DEVIATIONS : MANY_DEVIATIONS)
   highest.clear(REMEMBERED * count)
   const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   let isSketched = true
