@@ -65,11 +65,12 @@ export function nearestBySketches(
     highest.add(index * SEGMENT_ROWS, found, (index + 1) / segments)
   })
   if (!isSketched) return all
-  const scored = highest.rows(highest.leastOf(SCORED * count))
+  const leastScored = highest.leastOf(SCORED * count)
+  const scored = highest.rows(leastScored)
   const limit = worstOf(scored)
   if (similarity.metric === 'cosine') {
     const { whole } = sketches.sumsOf(limit)
-    if (whole >= highest.least) return { rows: highest.rows(whole).or(scored), limit }
+    if (whole >= highest.least) return { rows: highest.rows(Math.min(whole, leastScored)), limit }
   }
   const words = new Uint32Array(segments * SEGMENT_WORDS)
   rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
