@@ -8,7 +8,8 @@ import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 
 const options = workerData as PoolThreadOptions
 let opened: PoolStore | undefined
-Atomics.add(options.loaded, 0, 1)
+// Not yet: Node.js has to finish this module, and ends the process when the thread is ended meanwhile.
+setImmediate(() => Atomics.add(options.loaded, 0, 1))
 
 export default function run(message: PoolMessage): PoolOutcome {
   return answerTask(message, options, () => {

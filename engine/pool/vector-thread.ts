@@ -8,6 +8,7 @@ import type { StorageAttribute } from '../catalog/attribute.ts'
 import { nearestRows } from '../query/execute/nearest-rows.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import type { TableSnapshot } from '../storage/snapshot.ts'
+import type { Hnswlib } from '../vector/hnsw-graph.ts'
 import { KeptIndexes } from '../vector/kept-indexes.ts'
 import { ThreadGate } from '../vector/thread-gate.ts'
 import { IndexStatus, type VectorIndexes } from '../vector/vector-index.ts'
@@ -34,13 +35,14 @@ export default function run(message: PoolMessage): PoolOutcome {
 }
 
 async function keep(): Promise<void> {
+  let library: { default: Hnswlib } | Error
   try {
     // Nobody ends the thread while it does that.
     store()
+    library = await import('hnswlib-node').catch((error: Error) => error)
   } finally {
     Atomics.add(options.loaded, 0, 1)
   }
-  const library = await import('hnswlib-node').catch((error: Error) => error)
   if (library instanceof Error) {
     note(`hnswlib-node cannot be loaded, vectors are scanned without an index: ${library.message}`)
     return
