@@ -5,7 +5,8 @@
 import t, { type Test } from 'tap'
 import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
 import type { ReadRequest } from '../../engine/query/request.ts'
-import { readJson } from '../support/reference/live-world.ts'
+import { engineOptions } from '../support/engine-options.ts'
+import { readJson, readRequest } from '../support/read-request.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, timeoutMs } from '../support/reference/rounds.ts'
 import { optionsOf, type Setting, wantedSetting } from '../support/setting.ts'
@@ -162,18 +163,7 @@ async function openAndClose(engine: Engine, random: Random, reference: Reference
 const account = (balance: number, regionID: number): object => ({ balance, regionID, place: `Place ${regionID}` })
 
 async function openBank(path: string, setting: Setting): Promise<Engine> {
-  const engine = await openEngine({
-    path,
-    model,
-    wire: { dateOnlyFormat: 'iso' },
-    allowLoss: false,
-    mapSizeBytes: 256 << 20,
-    cacheBytes: 64 << 20,
-    memoryBytes: 128 << 20,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
-    writeQueueBytes: 64 << 20,
-    ...optionsOf(setting),
-  })
+  const engine = await openEngine(engineOptions({ path, model, memoryBytes: 2 ** 27, ...optionsOf(setting) }))
   const regions = Array.from({ length: REGIONS }, (_, i) => ({ ID: i + 1, name: `region ${i + 1}` }))
   await save(engine, regions, 'Region')
   return engine
@@ -194,7 +184,4 @@ async function save(
   return JSON.parse(text).__ENTITIES
 }
 
-function request(part: Partial<ReadRequest>): ReadRequest {
-  const output = { form: 'collection', attributes: { from: 'path', items: parsePathList('balance') } } as const
-  return { dataClass: 'Account', source: { kind: 'all' }, skip: 0, top: Number.POSITIVE_INFINITY, output, ...part }
-}
+const request = (part: Partial<ReadRequest>): ReadRequest => readRequest('Account', 'balance', part)

@@ -3,9 +3,10 @@
  */
 import t, { type Test } from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
+import { type Engine, openEngine } from '../../engine/index.ts'
 import type { ReadRequest } from '../../engine/query/request.ts'
-import { readJson } from '../support/reference/live-world.ts'
+import { engineOptions } from '../support/engine-options.ts'
+import { readJson, readRequest } from '../support/read-request.ts'
 
 const ACCOUNTS = 24
 const BALANCE = 1_000
@@ -148,17 +149,7 @@ test('entities that are inserted or deleted together appear and vanish together'
 
 /** With some accounts, each of which is the partner of the one before. */
 async function openBank(path: string, inlineCostMs: number): Promise<Engine> {
-  const engine = await openEngine({
-    path,
-    model,
-    wire: { dateOnlyFormat: 'iso' },
-    allowLoss: false,
-    mapSizeBytes: 64 << 20,
-    cacheBytes: 16 << 20,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
-    writeQueueBytes: 64 << 20,
-    pool: { threads: 2, inlineCostMs },
-  })
+  const engine = await openEngine(engineOptions({ path, model, pool: { threads: 2, inlineCostMs } }))
   const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({
     ID: i + 1,
     balance: BALANCE,
@@ -190,10 +181,7 @@ async function save(engine: Engine, body: readonly object[]): Promise<number> {
   return (await engine.save(request, { form: 'entity' })).status
 }
 
-function request(part: Partial<ReadRequest>): ReadRequest {
-  const output = { form: 'collection', attributes: { from: 'path', items: parsePathList('balance,round') } } as const
-  return { dataClass: 'Account', source: { kind: 'all' }, skip: 0, top: Number.POSITIVE_INFINITY, output, ...part }
-}
+const request = (part: Partial<ReadRequest>): ReadRequest => readRequest('Account', 'balance,round', part)
 
 const read = async (engine: Engine, part: Partial<ReadRequest>): Promise<Account[]> =>
   (await readJson(engine, request(part))).__ENTITIES

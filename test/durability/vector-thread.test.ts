@@ -3,11 +3,13 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openEngine, parsePathList } from '../../engine/index.ts'
+import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { referenceAnswer } from '../support/reference/vectors.ts'
 import { insertRows } from '../support/test-server.ts'
+import { readItems } from '../support/vector-items.ts'
 import { modelOf, VectorSource } from './vectors.model.ts'
 
 /** Narrow enough for an index. */
@@ -15,18 +17,10 @@ const VERY_NEAR = 0.1
 
 /** An engine with 900 vectors, for which an index is made that is used whatever it costs. */
 async function openStore(path: string) {
-  const engine = await openEngine({
-    path,
-    model: modelOf('euclidean'),
-    wire: { dateOnlyFormat: 'iso' },
-    allowLoss: false,
-    mapSizeBytes: 2 ** 28,
-    cacheBytes: 2 ** 24,
-    memoryBytes: 2 ** 26,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
-    writeQueueBytes: 2 ** 28,
-    vectorIndex: { minRows: 500, recall: 0.5, always: true },
-  })
+  const vectorIndex = { minRows: 500, recall: 0.5, always: true }
+  const engine = await openEngine(
+    engineOptions({ path, model: modelOf('euclidean'), memoryBytes: 2 ** 26, vectorIndex }),
+  )
   engine.warmUp()
   const source = new VectorSource(randomOf(9))
   const rows = new Map(Array.from({ length: 900 }, (_, ID) => [ID, { ID, embedding: source.vector() }]))
@@ -46,22 +40,12 @@ async function open(t: Test) {
       { ...nearest, threshold: VERY_NEAR },
       { ...nearest, threshold: far! },
     ] as const
-    const bytes = await engine.read({
-      dataClass: 'Item',
-      source: { kind: 'all' },
+    const { keys, plan } = await readItems(engine, {
       filter: far === undefined ? 'embedding < :1' : 'embedding < :1 or embedding > :2',
       params: toParams(far === undefined ? [nearest] : conditions),
       orderBy: 'embedding',
-      skip: 0,
       top: 10,
-      output: {
-        form: 'collection',
-        attributes: { from: 'path', items: parsePathList('ID') },
-        describe: { plan: true },
-      },
     })
-    const { __ENTITIES, __queryPlan } = JSON.parse(Buffer.from(bytes).toString())
-    const found = __ENTITIES.map(({ ID }: { ID: number }) => ID).join()
     const expected =
       far === undefined
         ? referenceAnswer({ ...nearest, comparator: '<' }, rows)
@@ -69,8 +53,8 @@ async function open(t: Test) {
             ...referenceAnswer({ ...conditions[0], comparator: '<' }, rows),
             ...referenceAnswer({ ...conditions[1], comparator: '>' }, rows),
           ]
-    const isRight = found === expected.slice(0, 10).join()
-    return { isRight, usesIndex: JSON.stringify(__queryPlan).includes('[index') }
+    const isRight = keys.join() === expected.slice(0, 10).join()
+    return { isRight, usesIndex: plan.includes('[index') }
   }
   // A thread that ends while it writes the file takes the process with it.
   const isSaved = () => readdirSync(path).some(name => /^vectors-.*-\d+\.json$/.test(name))

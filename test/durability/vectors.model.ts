@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../support/reference/random.ts'
-import type { VectorQuestion } from '../support/reference/vectors.ts'
+import { type Metric, vectorModel } from '../support/vector-items.ts'
 import { LiveServer } from './live-server.ts'
 
 export const DIMENSION = 48
@@ -15,21 +15,7 @@ export interface Item {
   stamp: number
 }
 
-export type Metric = VectorQuestion['metric']
-
-export const modelOf = (metric: Metric) => ({
-  name: 'vectors',
-  dataClasses: {
-    Item: {
-      key: 'ID',
-      attributes: {
-        ID: { type: 'long' },
-        group: { type: 'long' },
-        embedding: { type: 'vector', dimension: DIMENSION, metric, hnsw: { m: 12, ef: 150 } },
-      },
-    },
-  },
-})
+export const modelOf = (metric: Metric) => vectorModel({ dimension: DIMENSION, metric, hnsw: { m: 12, ef: 150 } })
 
 /** Writes the files that {@link vectorServer} starts from. @param storage options @param recall 2: there is no index */
 export function writeFiles(folder: string, metric: Metric, storage: object = {}, recall = 0.5): void {

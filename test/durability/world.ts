@@ -1,6 +1,6 @@
 import { type EntitySetHeader, readMembers } from '../../engine/entity-set/entity-set-table.ts'
 import { decodeMembers, setOf } from '../../engine/entity-set/members.ts'
-import { type Engine, openEngine } from '../../engine/index.ts'
+import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
 import { createSharedMemory } from '../../engine/memory/shared-heap.ts'
 import { checkStore } from '../../engine/inspect/check-store.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
@@ -9,7 +9,7 @@ import { prepareStore } from '../../engine/migration/prepare-store.ts'
 import { RowView } from '../../engine/storage/row-view.ts'
 import { tableRows } from '../../engine/storage/table-rows.ts'
 import type { SaveRequest } from '../../engine/write/requests.ts'
-import type { WriterClientOptions } from '../../engine/write/writer-client.ts'
+import { engineOptions } from '../support/engine-options.ts'
 
 const model = {
   name: 'durability',
@@ -26,13 +26,7 @@ const model = {
   },
 }
 
-export const options = (path: string): WriterClientOptions => ({
-  path,
-  mapSizeBytes: 2 ** 30,
-  model,
-  wire: { dateOnlyFormat: 'iso' },
-  allowLoss: false,
-})
+export const options = (path: string): EngineOptions => engineOptions({ path, model })
 
 /** Images of the memory are written all the time. */
 export const withImages = () => ({ memory: createSharedMemory(2 ** 27), imageMinutes: 1e-4, imageChanges: 1 })
@@ -46,13 +40,7 @@ export const city = (body: object): SaveRequest => ({
 })
 
 /** The same store with an engine around it, which keeps entity sets. */
-export const openWorld = (path: string): Promise<Engine> =>
-  openEngine({
-    ...options(path),
-    cacheBytes: 2 ** 24,
-    writeQueueBytes: 2 ** 28,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e7, maxExpandDepth: 2, maxAnswerBytes: 2 ** 26 },
-  })
+export const openWorld = (path: string): Promise<Engine> => openEngine(options(path))
 
 /** What is in a store that nobody writes to. */
 export interface Survey {

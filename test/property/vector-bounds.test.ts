@@ -3,12 +3,14 @@
  * neighbour: where bounds of scores decide nothing, and must not decide wrongly.
  */
 import t, { type Test } from 'tap'
-import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
+import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { insertRows, temporaryFolder } from '../support/test-server.ts'
+import { readItems, vectorModel } from '../support/vector-items.ts'
 
 const QUESTIONS = isLong ? 400 : 16
 /** More than a segment. */
@@ -19,13 +21,6 @@ const DIMENSIONS = [1, 3, 16, 17, 40]
 const COSINE_ROUNDING = 1e-14
 
 type Rows = ReadonlyMap<number, { readonly embedding: readonly number[] | null }>
-
-const modelOf = (dimension: number) => ({
-  name: 'vectors',
-  dataClasses: {
-    Item: { key: 'ID', attributes: { ID: { type: 'long' }, embedding: { type: 'vector', dimension } } },
-  },
-})
 
 class Source {
   private readonly made: number[][] = []
@@ -60,35 +55,21 @@ class Source {
 }
 
 async function open(t: Test, dimension: number, memoryBytes: number): Promise<Engine> {
-  const engine = await openEngine({
-    path: temporaryFolder(t),
-    model: modelOf(dimension),
-    wire: { dateOnlyFormat: 'iso' },
-    allowLoss: false,
-    mapSizeBytes: 2 ** 30,
-    cacheBytes: 2 ** 26,
-    memoryBytes,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
-    writeQueueBytes: 2 ** 28,
-  })
+  const engine = await openEngine(
+    engineOptions({ path: temporaryFolder(t), model: vectorModel({ dimension }), memoryBytes }),
+  )
   t.teardown(() => engine.close())
   return engine
 }
 
-async function ask(engine: Engine, question: VectorQuestion, top: number, orderBy?: string): Promise<number[]> {
+async function ask(
+  engine: Engine,
+  question: VectorQuestion,
+  part: { top: number; orderBy?: string },
+): Promise<number[]> {
   const { vector, metric, comparator, threshold } = question
-  const bytes = await engine.read({
-    dataClass: 'Item',
-    source: { kind: 'all' },
-    filter: `embedding ${comparator} :1`,
-    params: toParams([{ vector, metric, threshold }]),
-    orderBy,
-    skip: 0,
-    top,
-    output: { form: 'collection', attributes: { from: 'path', items: parsePathList('ID') } },
-  })
-  const { __ENTITIES } = JSON.parse(Buffer.from(bytes).toString()) as { __ENTITIES: { ID: number }[] }
-  return __ENTITIES.map(({ ID }) => ID)
+  const params = toParams([{ vector, metric, threshold }])
+  return (await readItems(engine, { filter: `embedding ${comparator} :1`, params, ...part })).keys
 }
 
 /** A double that is next to another one, or itself. */
@@ -129,7 +110,7 @@ for (const seed of seeds(DIMENSIONS.length)) {
     for (let asked = 0; asked < QUESTIONS; asked++) {
       const question = questionOf(random, source, rows)
       const rounding = question.metric === 'cosine' ? COSINE_ROUNDING : 0
-      const found = new Set(await ask(engine, question, ROWS))
+      const found = new Set(await ask(engine, question, { top: ROWS }))
       const wrong = [...rows].filter(([key, { embedding }]) => {
         if (referencePasses(question, embedding) === found.has(key)) return false
         return !(Math.abs(referenceScore(question, embedding)! - question.threshold!) <= rounding)
@@ -141,7 +122,7 @@ for (const seed of seeds(DIMENSIONS.length)) {
       // In the order of scores, those that are equal by their keys.
       const direction = question.metric === 'euclidean' ? 'asc' : 'desc'
       const all = { ...question, threshold: null }
-      const page = await ask(engine, all, PAGE, `embedding ${direction}, ID`)
+      const page = await ask(engine, all, { top: PAGE, orderBy: `embedding ${direction}, ID` })
       const scored = [...rows].filter(([, { embedding }]) => referenceScore(all, embedding) !== undefined)
       const expected = inOrder(all, scored).slice(0, PAGE)
       const scoreOf = (key: number): number => referenceScore(all, rows.get(key)!.embedding)!

@@ -2,11 +2,13 @@
  * What an index finds on seeded data around centres: nearly all, in the order of the exact scores, equal ones by row.
  */
 import t from 'tap'
-import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
+import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
+import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
 
 const ROWS = 5_000
 const DIMENSION = 32
@@ -15,8 +17,6 @@ const QUESTIONS = 20
 const NEAREST = 50
 /** So few that an index is asked for them, unless too many are among the rows that the planner looks at. */
 const NARROW = 5
-
-type Metric = VectorQuestion['metric']
 
 for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
   t.test(`${metric}: an index finds 99 % of the nearest, and 99.9 % of the few above a threshold`, async t => {
@@ -46,8 +46,8 @@ for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
 
       const nearest = await ask(engine, question, NEAREST)
       t.match(nearest.plan, /\[index/, 'an index is asked for the nearest')
-      t.strictSame(nearest.rows, nearest.rows.toSorted(byScore), 'the nearest are in the order of their scores')
-      hits.nearest += overlap(nearest.rows, ranked.slice(0, NEAREST))
+      t.strictSame(nearest.keys, nearest.keys.toSorted(byScore), 'the nearest are in the order of their scores')
+      hits.nearest += overlap(nearest.keys, ranked.slice(0, NEAREST))
 
       const threshold = (scores[ranked[NARROW - 1]!]! + scores[ranked[NARROW]!]!) / 2
       const narrow = await ask(engine, { ...question, threshold }, NARROW + 1)
@@ -55,8 +55,8 @@ for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
       const expected = ranked
         .slice(0, NARROW)
         .filter(row => (isHigh ? scores[row]! > threshold : scores[row]! < threshold))
-      t.equal(overlap(narrow.rows, expected), narrow.rows.length, 'what is found above the threshold passes')
-      hits.narrow += overlap(narrow.rows, expected) + NARROW - expected.length
+      t.equal(overlap(narrow.keys, expected), narrow.keys.length, 'what is found above the threshold passes')
+      hits.narrow += overlap(narrow.keys, expected) + NARROW - expected.length
     }
     const recall = { nearest: hits.nearest / (QUESTIONS * NEAREST), narrow: hits.narrow / (QUESTIONS * NARROW) }
     t.ok(indexed > QUESTIONS / 2, `an index is asked for ${indexed} thresholds`)
@@ -73,32 +73,17 @@ async function openWith(vectors: readonly number[][], metric: Metric, path: stri
   const ready = new Promise<void>(resolve => {
     onReady = resolve
   })
-  const engine = await openEngine({
-    path,
-    model: {
-      name: 'vectors',
-      dataClasses: {
-        Item: {
-          key: 'ID',
-          attributes: {
-            ID: { type: 'long' },
-            embedding: { type: 'vector', dimension: DIMENSION, metric, hnsw: {} },
-          },
-        },
+  const engine = await openEngine(
+    engineOptions({
+      path,
+      model: vectorModel({ dimension: DIMENSION, metric, hnsw: {} }),
+      memoryBytes: 2 ** 26,
+      vectorIndex: { minRows: 1_000, recall: 0.99, always: true },
+      onNote: text => {
+        if (text.startsWith('the index of')) onReady()
       },
-    },
-    wire: { dateOnlyFormat: 'iso' },
-    allowLoss: false,
-    mapSizeBytes: 2 ** 30,
-    cacheBytes: 2 ** 26,
-    memoryBytes: 2 ** 26,
-    vectorIndex: { minRows: 1_000, recall: 0.99, always: true },
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
-    writeQueueBytes: 2 ** 28,
-    onNote: text => {
-      if (text.startsWith('the index of')) onReady()
-    },
-  })
+    }),
+  )
   const body = Buffer.from(JSON.stringify(vectors.map((embedding, ID) => ({ ID, embedding }))))
   await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
   engine.warmUp()
@@ -111,23 +96,5 @@ async function openWith(vectors: readonly number[][], metric: Metric, path: stri
   return engine
 }
 
-async function ask(
-  engine: Engine,
-  { vector, metric, comparator, threshold }: VectorQuestion,
-  top: number,
-): Promise<{ rows: number[]; plan: string }> {
-  const bytes = await engine.read({
-    dataClass: 'Item',
-    source: { kind: 'all' },
-    filter: `embedding ${comparator} :1`,
-    params: toParams([{ vector, metric, threshold }]),
-    skip: 0,
-    top,
-    output: { form: 'collection', attributes: { from: 'path', items: parsePathList('ID') }, describe: { plan: true } },
-  })
-  const { __ENTITIES, __queryPlan } = JSON.parse(Buffer.from(bytes).toString()) as {
-    __ENTITIES: { ID: number }[]
-    __queryPlan: object
-  }
-  return { rows: __ENTITIES.map(({ ID }) => ID), plan: JSON.stringify(__queryPlan) }
-}
+const ask = (engine: Engine, { vector, metric, comparator, threshold }: VectorQuestion, top: number) =>
+  readItems(engine, { filter: `embedding ${comparator} :1`, params: toParams([{ vector, metric, threshold }]), top })

@@ -3,11 +3,14 @@
  * asked for. Also after changes and restarts, with vectors of any length, and beside other conditions.
  */
 import t, { type Test } from 'tap'
-import { type Engine, openEngine, parsePathList } from '../../engine/index.ts'
+import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
+import { readRequest } from '../support/read-request.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
+import { type FoundItems, type Metric, readItems, vectorModel } from '../support/vector-items.ts'
 
 const ROWS = 12_000
 const CLUSTERS = 100
@@ -27,21 +30,6 @@ const SIZES: readonly Size[] = [{ dimension: 160, nearest: 20 }, ...(isLong ? [{
 const CONDITION_SHARE = 0.25
 
 const METRICS = ['cosine', 'dot', 'euclidean'] as const
-type Metric = VectorQuestion['metric']
-
-const modelOf = (dimension: number) => ({
-  name: 'vectors',
-  dataClasses: {
-    Item: {
-      key: 'ID',
-      attributes: {
-        ID: { type: 'long' },
-        group: { type: 'long' },
-        embedding: { type: 'vector', dimension, hnsw: {} },
-      },
-    },
-  },
-})
 
 interface Shape {
   readonly isClustered: boolean
@@ -74,21 +62,18 @@ class World {
   }
 
   async open(): Promise<void> {
-    this.engine = await openEngine({
-      path: this.path,
-      model: modelOf(this.size.dimension),
-      wire: { dateOnlyFormat: 'iso' },
-      allowLoss: false,
-      mapSizeBytes: 2 ** 30,
-      cacheBytes: 2 ** 22,
-      memoryBytes: 2 ** 27,
-      imageMinutes: 60,
-      imageChanges: 1,
-      vectorIndex: { minRows: 1e9, recall: 0.99 },
-      limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
-      writeQueueBytes: 2 ** 28,
-      onNote: text => void this.notes.push(text),
-    })
+    this.engine = await openEngine(
+      engineOptions({
+        path: this.path,
+        model: vectorModel({ dimension: this.size.dimension, hnsw: {} }),
+        cacheBytes: 2 ** 22,
+        memoryBytes: 2 ** 27,
+        imageMinutes: 60,
+        imageChanges: 1,
+        vectorIndex: { minRows: 1e9, recall: 0.99 },
+        onNote: text => void this.notes.push(text),
+      }),
+    )
     await this.engine.memoryFilled()
   }
 
@@ -131,7 +116,7 @@ class World {
     const saves = updated.map(key => ({ __KEY: String(key), __STAMP: 1, ...this.row(key, this.anyVector()) }))
     await this.save([...saves, ...deleted.map(() => this.row(this.nextKey++, this.anyVector()))])
     const source = { kind: 'keys', keys: deleted.map(String) } as const
-    await this.engine.delete({ ...REQUEST, source, top: undefined }, { atomic: false })
+    await this.engine.delete(readRequest('Item', 'ID', { source }), { atomic: false })
     for (const key of deleted) this.rows.delete(key)
   }
 
@@ -166,8 +151,9 @@ class World {
     const name = `${metric}${condition}`
 
     const nearest = { filter, params: toParams([{ vector, metric, threshold: null }]), top: count }
-    t.strictSame((await this.read({ ...nearest, exact: true })).keys, ranked.slice(0, count), `${name}: exactly`)
-    const few = await this.read(nearest)
+    const exactly = await readItems(this.engine, { ...nearest, exact: true })
+    t.strictSame(exactly.keys, ranked.slice(0, count), `${name}: exactly`)
+    const few = await readItems(this.engine, nearest)
     inOrder(t, few.keys, ranked, `${name}: the nearest`)
     found.nearest.add(few, ranked.slice(0, count))
 
@@ -179,8 +165,9 @@ class World {
       top: 2 * NARROW,
       orderBy: `embedding ${sign < 0 ? 'desc' : 'asc'}`,
     }
-    t.strictSame((await this.read({ ...above, exact: true })).keys, expected, `${name}: all above a threshold`)
-    const some = await this.read(above)
+    const all = await readItems(this.engine, { ...above, exact: true })
+    t.strictSame(all.keys, expected, `${name}: all above a threshold`)
+    const some = await readItems(this.engine, above)
     inOrder(t, some.keys, expected, `${name}: above a threshold`)
     found.narrow.add(some, expected)
     return ranked.slice(0, count).filter(key => !few.keys.includes(key)).length
@@ -193,19 +180,10 @@ class World {
     for (let i = 0; i < ITSELF; i++) {
       const [key, { embedding }] = stored[Math.floor((i * stored.length) / ITSELF)]!
       const params = toParams([{ vector: embedding, metric: 'cosine', threshold: null }])
-      const { keys, plan } = await this.read({ filter: 'embedding > :1', params, top: 1 })
+      const { keys, plan } = await readItems(this.engine, { filter: 'embedding > :1', params, top: 1 })
       t.strictSame(keys, [key], 'a vector is the nearest of itself')
       t.match(plan, /\(sketch\)/)
     }
-  }
-
-  private async read(request: object): Promise<Answer> {
-    const bytes = await this.engine.read({ ...REQUEST, ...request })
-    const { __ENTITIES, __queryPlan } = JSON.parse(Buffer.from(bytes).toString()) as {
-      __ENTITIES: { ID: number }[]
-      __queryPlan: object
-    }
-    return { keys: __ENTITIES.map(({ ID }) => ID), plan: JSON.stringify(__queryPlan) }
   }
 
   private async save(rows: readonly object[]): Promise<void> {
@@ -248,11 +226,6 @@ class World {
   }
 }
 
-interface Answer {
-  readonly keys: readonly number[]
-  readonly plan: string
-}
-
 /** Of what is expected how much was found, and how often by sketches. */
 class Share {
   private found = 0
@@ -260,7 +233,7 @@ class Share {
   private sketched = 0
   private asked = 0
 
-  add({ keys, plan }: Answer, expected: readonly number[]): void {
+  add({ keys, plan }: FoundItems, expected: readonly number[]): void {
     const all = new Set(keys)
     this.found += expected.filter(key => all.has(key)).length
     this.expected += expected.length
@@ -284,18 +257,6 @@ function inOrder(t: Test, keys: readonly number[], ranked: readonly number[], na
     `${name} pass, and are in their order`,
   )
 }
-
-const REQUEST = {
-  dataClass: 'Item',
-  source: { kind: 'all' },
-  skip: 0,
-  top: 1,
-  output: {
-    form: 'collection',
-    attributes: { from: 'path', items: parsePathList('ID') },
-    describe: { plan: true },
-  },
-} as const
 
 t.setTimeout(timeoutMs)
 

@@ -4,11 +4,14 @@
  */
 import { isLong } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
-import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../engine/index.ts'
+import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
+import { readRequest } from '../support/read-request.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { referenceAnswer, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
+import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
 
 const DIMENSION = 24
 const CLUSTERS = 12
@@ -17,20 +20,6 @@ const ROUNDS = isLong ? 8 : 2
 const ROWS = 2_000
 /** Of all that indexes are asked for in a run. */
 const LEAST_RECALL = 0.98
-
-const modelOf = (metric: string) => ({
-  name: 'vectors',
-  dataClasses: {
-    Item: {
-      key: 'ID',
-      attributes: {
-        ID: { type: 'long' },
-        group: { type: 'long' },
-        embedding: { type: 'vector', dimension: DIMENSION, metric, hnsw: { m: 12, ef: 150 } },
-      },
-    },
-  },
-})
 
 interface Row {
   group: number
@@ -57,24 +46,20 @@ class World {
   constructor(
     private readonly random: Random,
     private readonly path: string,
-    private readonly metric: 'cosine' | 'dot' | 'euclidean',
+    private readonly metric: Metric,
     private readonly options: Partial<EngineOptions>,
   ) {
     this.centres = Array.from({ length: CLUSTERS }, () => this.numbers())
   }
 
   async open(): Promise<void> {
-    this.engine = await openEngine({
-      path: this.path,
-      model: modelOf(this.metric),
-      wire: { dateOnlyFormat: 'iso' },
-      allowLoss: false,
-      mapSizeBytes: 2 ** 30,
-      cacheBytes: 2 ** 26,
-      limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
-      writeQueueBytes: 2 ** 28,
-      ...this.options,
-    })
+    this.engine = await openEngine(
+      engineOptions({
+        path: this.path,
+        model: vectorModel({ dimension: DIMENSION, metric: this.metric, hnsw: { m: 12, ef: 150 } }),
+        ...this.options,
+      }),
+    )
     this.engine.warmUp()
   }
 
@@ -142,7 +127,7 @@ class World {
     }
     if (deleted.length === 0) return
     const source = { kind: 'keys', keys: deleted.map(String) } as const
-    await this.engine.delete({ ...REQUEST, source, top: undefined }, { atomic: false })
+    await this.engine.delete(readRequest('Item', 'ID', { source }), { atomic: false })
     for (const key of deleted) this.rows.delete(key)
   }
 
@@ -172,11 +157,11 @@ class World {
       top,
     }
     const expected = all.slice(0, top)
-    const exact = await this.ask({ ...request, exact: true })
+    const exact = await readItems(this.engine, { ...request, exact: true })
     t.same(exact.keys, expected, `${metric} ${filter} ${threshold}`)
     t.equal(exact.count, all.length)
 
-    const answer = await this.ask(request)
+    const answer = await readItems(this.engine, request)
     if (answer.plan.includes('[index')) this.usedIndex++
     else t.same(answer.keys, expected, 'a scan leaves nothing out')
     const right = new Set(all)
@@ -192,17 +177,7 @@ class World {
   private async plan(): Promise<string> {
     const vector = this.near(this.centres[0]!)
     const params = toParams([{ vector, metric: this.metric, threshold: null }])
-    return (await this.ask({ filter: 'embedding > :1', params, top: 1 })).plan
-  }
-
-  private async ask(request: object): Promise<{ keys: number[]; count: number; plan: string }> {
-    const bytes = await this.engine.read({ ...REQUEST, ...request })
-    const { __ENTITIES, __COUNT, __queryPlan } = JSON.parse(Buffer.from(bytes).toString()) as {
-      __ENTITIES: { ID: number }[]
-      __COUNT: number
-      __queryPlan: object
-    }
-    return { keys: __ENTITIES.map(({ ID }) => ID), count: __COUNT, plan: JSON.stringify(__queryPlan) }
+    return (await readItems(this.engine, { filter: 'embedding > :1', params, top: 1 })).plan
   }
 
   private numbers(): number[] {
@@ -221,18 +196,6 @@ class World {
     return this.random.chance(0.01) ? vector.map(number => number * 1e37) : vector
   }
 }
-
-const REQUEST = {
-  dataClass: 'Item',
-  source: { kind: 'all' },
-  skip: 0,
-  top: 1,
-  output: {
-    form: 'collection',
-    attributes: { from: 'path', items: parsePathList('ID') },
-    describe: { plan: true },
-  },
-} as const
 
 for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
   for (const [name, options] of Object.entries(SETTINGS)) {

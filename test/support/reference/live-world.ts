@@ -1,9 +1,11 @@
 /**
  * A world and an engine that holds the same rows.
  */
-import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../../engine/index.ts'
+import { type Engine, type EngineOptions, openEngine } from '../../../engine/index.ts'
 import type { ReadRequest } from '../../../engine/query/request.ts'
 import { addRow, deleteRows } from './changes.ts'
+import { engineOptions } from '../engine-options.ts'
+import { decode, readJson, readRequest } from '../read-request.ts'
 import { optionsOf, wantedSetting } from '../setting.ts'
 import type { Random } from './random.ts'
 import { bodyOf, type Pools, randomModel, randomPools, randomRow, randomValue } from './random-world.ts'
@@ -151,36 +153,8 @@ const NORMAL = { cacheBytes: 64 << 20, memoryBytes: 64 << 20, pool: { threads: 1
 type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMinutes' | 'imageChanges' | 'pool'>
 
 const openWorld = (path: string, world: World, options: WorldOptions): Promise<Engine> =>
-  openEngine({
-    path,
-    model: modelOf(world),
-    wire: { dateOnlyFormat: 'iso' },
-    allowLoss: false,
-    mapSizeBytes: 256 << 20,
-    ...options,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 },
-    writeQueueBytes: 64 << 20,
-  })
+  openEngine(engineOptions({ path, model: modelOf(world), ...options }))
 
 /** A read of all keys of a dataclass, unless said otherwise. */
-export function request(spec: ClassSpec, part: Partial<ReadRequest> = {}): ReadRequest {
-  return {
-    dataClass: spec.name,
-    source: { kind: 'all' },
-    skip: 0,
-    top: Number.POSITIVE_INFINITY,
-    output: { form: 'collection', attributes: { from: 'path', items: parsePathList(spec.key) } },
-    ...part,
-  }
-}
-
-/** The answer to a read. */
-// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
-export async function readJson(engine: Engine, request: ReadRequest): Promise<any> {
-  const bytes = engine.read(request)
-  // What is there at once is valid until the next read only.
-  return decode(bytes instanceof Promise ? await bytes : bytes)
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
-export const decode = (body: Uint8Array): any => JSON.parse(Buffer.from(body).toString('utf8'))
+export const request = (spec: ClassSpec, part: Partial<ReadRequest> = {}): ReadRequest =>
+  readRequest(spec.name, spec.key, part)

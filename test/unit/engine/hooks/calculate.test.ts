@@ -3,9 +3,10 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine } from '../../../../engine/index.ts'
 import { ModuleBundler } from '../../../../kernel/module-bundler.ts'
+import { engineOptions } from '../../../support/engine-options.ts'
 import { company } from '../../../support/fixtures/company.ts'
+import { readJson, readRequest } from '../../../support/read-request.ts'
 import { insertRows, temporaryFolder } from '../../../support/test-server.ts'
-import { LIMITS } from '../language/world.ts'
 
 /** A store that is opened again and again, with other code. */
 function reopenable(t: Test) {
@@ -21,19 +22,15 @@ function reopenable(t: Test) {
     async open(source: string | undefined, options: Partial<EngineOptions> = {}): Promise<Engine> {
       await engine?.close()
       steps.length = 0
-      engine = await openEngine({
-        path: join(path, 'store'),
-        model: company.model,
-        wire: { dateOnlyFormat: 'iso' },
-        allowLoss: false,
-        mapSizeBytes: 2 ** 30,
-        cacheBytes: 2 ** 24,
-        limits: LIMITS,
-        writeQueueBytes: 2 ** 26,
-        onProgress: step => steps.push(step),
-        ...(source !== undefined && { functions: { threads: 1, modules: [await moduleOf(t, source, bundler)] } }),
-        ...options,
-      })
+      engine = await openEngine(
+        engineOptions({
+          path: join(path, 'store'),
+          model: company.model,
+          onProgress: step => steps.push(step),
+          ...(source !== undefined && { functions: { threads: 1, modules: [await moduleOf(t, source, bundler)] } }),
+          ...options,
+        }),
+      )
       return engine
     },
   }
@@ -53,15 +50,8 @@ const label = (expression: string, options = ''): string =>
 
 /** Keys of the employees that a filter finds. */
 async function find(engine: Engine, filter: string): Promise<string[]> {
-  const bytes = await engine.read({
-    dataClass: 'Employee',
-    source: { kind: 'all' },
-    filter,
-    skip: 0,
-    top: undefined,
-    output: { form: 'array' },
-  })
-  return (JSON.parse(Buffer.from(bytes).toString()) as { __KEY: string }[]).map(({ __KEY }) => __KEY)
+  const { __ENTITIES } = await readJson(engine, readRequest('Employee', 'ID', { filter }))
+  return __ENTITIES.map(({ __KEY }: { __KEY: string }) => __KEY)
 }
 
 t.test('P3.8 entities get the values of code that is new, and of code that has changed', async t => {

@@ -5,10 +5,9 @@ import type { AuthorClass } from '../../../../engine/language/describe-classes.t
 import { Language, type LanguageOptions } from '../../../../engine/language/language.ts'
 import { openReadStore } from '../../../../engine/memory/open-read-store.ts'
 import { WriterLink } from '../../../../engine/write/writer-link.ts'
+import { engineOptions, LIMITS } from '../../../support/engine-options.ts'
 import { company } from '../../../support/fixtures/company.ts'
 import { type Fixture, insertRows, temporaryFolder } from '../../../support/test-server.ts'
-
-export const LIMITS = { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 }
 
 export interface World {
   language: Language
@@ -27,14 +26,9 @@ export interface WorldOptions extends Partial<LanguageOptions> {
 /** A store of its own with the language over it, in the thread of the test. Closes with the test. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   const { fixture = company, memoryBytes = 0, dateOnlyFormat = 'iso', ...rest } = options
-  const store = {
-    path: temporaryFolder(t),
-    mapSizeBytes: 2 ** 30,
-    model: fixture.model,
-    wire: { dateOnlyFormat },
-    cacheBytes: 2 ** 24,
-  }
-  const engine = await openEngine({ ...store, allowLoss: false, memoryBytes, limits: LIMITS, writeQueueBytes: 2 ** 26 })
+  const path = temporaryFolder(t)
+  const store = engineOptions({ path, model: fixture.model, wire: { dateOnlyFormat }, memoryBytes })
+  const engine = await openEngine(store)
   for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine, dataClass, rows)
   const reader = openReadStore(store)
   const writer = new WriterLink(end => void engine.linkWriter(end))

@@ -8,6 +8,7 @@ import { SEGMENT_ROWS, type VectorSegment } from '../../../../engine/storage/sna
 import { blockOf, sketchBytes, sketchesBytes, writeSketch } from '../../../../engine/vector/sketch.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { testModel } from '../storage/test-model.ts'
+import { vectorModel } from '../../../support/vector-items.ts'
 import type { RowWriter } from '../../../support/write-rows.ts'
 import { randomChanges } from './random-changes.ts'
 import { type MemoryWorld, openMemoryWorld, picture } from './world.ts'
@@ -170,22 +171,12 @@ t.test('an image of another size of the memory or another model is not used', as
   sameAsLmdb(t, world, 'filled')
 })
 
-const vectorModel = {
-  name: 'vectors',
-  dataClasses: {
-    Item: {
-      key: 'ID',
-      attributes: { ID: { type: 'long' }, embedding: { type: 'vector', dimension: DIMENSION, hnsw: {} } },
-    },
-  },
-}
-
 t.test('an image has the sketches of its moment, though vectors change in place while it is written', async t => {
   for (const seed of [1, 2, 3]) {
     const random = randomOf(seed)
     const vectors: number[][] = []
     const vector = () => Array.from({ length: DIMENSION }, () => random.integer(-9, 9))
-    const world = openMemoryWorld(t, vectorModel)
+    const world = openMemoryWorld(t, vectorModel({ dimension: DIMENSION, hnsw: {} }))
     const put = (write: RowWriter, ID: number, embedding = vector()) => {
       if (ID < vectors.length) write.update('Item', ID, { ID, embedding })
       else write.insert('Item', { ID, embedding })

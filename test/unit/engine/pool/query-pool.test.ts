@@ -8,7 +8,9 @@ import { openEngine } from '../../../../engine/index.ts'
 import { outputUrl } from '../../../../engine/output-root.ts'
 import { type PoolOptions, QueryPool } from '../../../../engine/pool/query-pool.ts'
 import type { PoolMessage, Task } from '../../../../engine/pool/tasks.ts'
-import { caller, decode, LIMITS, optionsOf, read, SLOW, save } from './store.ts'
+import { LIMITS } from '../../../support/engine-options.ts'
+import { decode } from '../../../support/read-request.ts'
+import { caller, optionsOf, read, SLOW, save } from './store.ts'
 
 const ROWS = 5_000
 const folder = mkdtempSync(join(tmpdir(), 'tesser-pool-'))

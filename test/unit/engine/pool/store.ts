@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { type Engine, type EngineOptions, openEngine, parsePathList } from '../../../../engine/index.ts'
+import { type Engine, type EngineOptions, openEngine } from '../../../../engine/index.ts'
 import type { ReadRequest } from '../../../../engine/query/request.ts'
+import { engineOptions } from '../../../support/engine-options.ts'
+import { readRequest } from '../../../support/read-request.ts'
 
 const MODEL = {
   name: 'items',
@@ -29,20 +31,8 @@ const MODEL = {
   },
 } as const
 
-export const LIMITS = { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 }
-
-export const optionsOf = (path: string, options: Partial<EngineOptions> = {}): EngineOptions => ({
-  path,
-  model: MODEL,
-  wire: { dateOnlyFormat: 'iso' },
-  allowLoss: false,
-  mapSizeBytes: 2 ** 30,
-  cacheBytes: 2 ** 26,
-  memoryBytes: 0,
-  limits: LIMITS,
-  writeQueueBytes: 2 ** 28,
-  ...options,
-})
+export const optionsOf = (path: string, options: Partial<EngineOptions> = {}): EngineOptions =>
+  engineOptions({ path, model: MODEL, ...options })
 
 /** An engine over a folder of its own with this many items, in groups of ten. Closes with the test. */
 export async function openItems(t: Test, count: number, options: Partial<EngineOptions> = {}): Promise<Engine> {
@@ -79,20 +69,11 @@ export async function save(engine: Engine, dataClass: string, rows: readonly obj
 }
 
 /** A read of all keys of the items, unless said otherwise. */
-export const read = (part: Partial<ReadRequest> = {}): ReadRequest => ({
-  dataClass: 'Item',
-  source: { kind: 'all' },
-  skip: 0,
-  top: 1,
-  output: { form: 'collection', attributes: { from: 'path', items: parsePathList('ID,number') } },
-  ...part,
-})
+export const read = (part: Partial<ReadRequest> = {}): ReadRequest =>
+  readRequest('Item', 'ID,number', { top: 1, ...part })
 
 /** A filter that takes some microseconds for each row. */
 export const SLOW = Array.from({ length: 40 }, (_, i) => `note % "w${i}@z"`).join(' or ')
-
-// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
-export const decode = (bytes: Uint8Array): any => JSON.parse(Buffer.from(bytes).toString())
 
 /** Somebody who waits for an answer, until `leave`. */
 export function caller() {

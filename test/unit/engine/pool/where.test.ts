@@ -4,7 +4,8 @@
 import t, { type Test } from 'tap'
 import { parsePathList } from '../../../../engine/index.ts'
 import type { Output, ReadRequest } from '../../../../engine/query/request.ts'
-import { decode, openItems, read } from './store.ts'
+import { decode } from '../../../support/read-request.ts'
+import { openItems, read } from './store.ts'
 
 const entity: Output = { form: 'entity' }
 const items = parsePathList('number')

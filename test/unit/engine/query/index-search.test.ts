@@ -4,24 +4,19 @@ import { filterByIndex } from '../../../../engine/query/execute/index-search.ts'
 import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
 import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
 import type { VectorIndex } from '../../../../engine/vector/vector-index.ts'
+import { vectorModel } from '../../../support/vector-items.ts'
 import { createRowStore } from '../../../support/write-rows.ts'
 
 const ROWS = 600
-const MODEL = {
-  name: 'index-search',
-  dataClasses: {
-    Item: { key: 'ID', attributes: { ID: { type: 'long' }, place: { type: 'vector', dimension: 1, hnsw: {} } } },
-  },
-}
 
 /** Rows at 0, 1, 2 …, and an index that finds all of them and counts how many it is asked for. */
 function open(t: Test) {
-  const rows = createRowStore(t.testdir({}), MODEL)
+  const rows = createRowStore(t.testdir({}), vectorModel({ dimension: 1, hnsw: {} }))
   rows.commit(write => {
-    for (let row = 0; row < ROWS; row++) write.insert('Item', { ID: row, place: [row] })
+    for (let row = 0; row < ROWS; row++) write.insert('Item', { ID: row, embedding: [row] })
   })
   const snapshot = rows.open().snapshot()
-  const place = rows.attribute('Item', 'place')
+  const attribute = rows.attribute('Item', 'embedding')
   const asked: number[] = []
   const nearest: VectorIndex['nearest'] = (_, count) => {
     asked.push(count)
@@ -40,13 +35,13 @@ function open(t: Test) {
     const found = filterByIndex(
       {
         kind: 'VectorFilter',
-        attribute: place,
+        attribute,
         similarity: { metric: 'euclidean', vector: Float32Array.of(0) },
         test: { comparator: 'less', threshold },
         access: 'index',
       },
-      indexed.table(place.dataClass),
-      indexed.table(place.dataClass).live,
+      indexed.table(attribute.dataClass),
+      indexed.table(attribute.dataClass).live,
       { snapshot: indexed, budget: new QueryBudget() },
     )
     return { found: found?.size, asked: [...asked] }

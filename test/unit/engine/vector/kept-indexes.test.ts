@@ -8,24 +8,12 @@ import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
 import { KeptIndexes } from '../../../../engine/vector/kept-indexes.ts'
 import { IndexStatus } from '../../../../engine/vector/vector-index.ts'
 import { randomOf } from '../../../support/reference/random.ts'
+import { vectorModel } from '../../../support/vector-items.ts'
 import { createRowStore } from '../../../support/write-rows.ts'
 
 const DIMENSION = 12
 const ROWS = 1_200
 const random = randomOf(3)
-
-const modelOf = (m: number) => ({
-  name: 'kept-indexes',
-  dataClasses: {
-    Item: {
-      key: 'ID',
-      attributes: {
-        ID: { type: 'long' },
-        embedding: { type: 'vector', dimension: DIMENSION, metric: 'euclidean', hnsw: { m, ef: 150 } },
-      },
-    },
-  },
-})
 
 const centres = Array.from({ length: 10 }, () => numbers(1_000))
 function numbers(most: number): number[] {
@@ -49,7 +37,7 @@ class World {
     private readonly path: string,
     m = 12,
   ) {
-    this.rows = createRowStore(path, modelOf(m))
+    this.rows = createRowStore(path, vectorModel({ dimension: DIMENSION, metric: 'euclidean', hnsw: { m, ef: 150 } }))
     this.store = this.rows.open()
     this.embedding = this.rows.attribute('Item', 'embedding')
   }

@@ -1,0 +1,15 @@
+import type { EngineOptions } from '../../engine/index.ts'
+
+/** What no test reaches that does not set it. */
+export const LIMITS = { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 }
+
+/** Everything that an engine has to be told; without shared memory, unless the test asks for it. */
+export const engineOptions = (own: Pick<EngineOptions, 'path' | 'model'> & Partial<EngineOptions>): EngineOptions => ({
+  wire: { dateOnlyFormat: 'iso' },
+  allowLoss: false,
+  mapSizeBytes: 2 ** 30,
+  cacheBytes: 2 ** 26,
+  limits: LIMITS,
+  writeQueueBytes: 2 ** 28,
+  ...own,
+})

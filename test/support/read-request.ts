@@ -1,0 +1,23 @@
+import { type Engine, parsePathList } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/request.ts'
+
+/** A read of these attributes of all entities, unless said otherwise. */
+export const readRequest = (dataClass: string, attributes: string, part: Partial<ReadRequest> = {}): ReadRequest => ({
+  dataClass,
+  source: { kind: 'all' },
+  skip: 0,
+  top: Number.POSITIVE_INFINITY,
+  output: { form: 'collection', attributes: { from: 'path', items: parsePathList(attributes) } },
+  ...part,
+})
+
+/** The answer to a read. */
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+export async function readJson(engine: Engine, request: ReadRequest): Promise<any> {
+  const bytes = engine.read(request)
+  // What is there at once is valid until the next read only.
+  return decode(bytes instanceof Promise ? await bytes : bytes)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+export const decode = (body: Uint8Array): any => JSON.parse(Buffer.from(body).toString())
