@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { checkModel } from '../catalog/check-model.ts'
+import { buildCatalog } from '../catalog/build-catalog.ts'
 import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
-import { loadModel } from '../catalog/load-model.ts'
+import type { Model } from '../catalog/model-schema.ts'
 import { assignNumbers, type TableNumbers } from '../catalog/table-numbers.ts'
 import { type Environment, FORMAT_VERSION } from '../storage/environment.ts'
 import { findLosses } from './find-losses.ts'
@@ -14,7 +14,7 @@ import { type LockOwner, lockStore } from '../storage/store-lock.ts'
 
 /** How the data of a store is to be read: entries of `meta`. */
 interface StoredSchema {
-  model: unknown
+  model: Model
   numbers: TableNumbers
   wire: WireOptions
   /** Version of the row layout of each dataclass. In `meta` they are entries of their own, see `layouts.ts`. */
@@ -28,8 +28,8 @@ export interface Schema {
 
 export interface PrepareOptions {
   environment: Environment
-  /** Content of the model file. */
-  model: unknown
+  /** As `checkModel` gives it back. */
+  model: Model
   wire: WireOptions
   /** Let a changed model remove or break what it no longer allows. */
   allowLoss: boolean
@@ -53,7 +53,7 @@ class MigrationError extends Error {
  * Takes the store for this process and brings it to `model`. A crash at any point is safe: a migration that has begun is
  * finished first at the next start.
  * @throws {MigrationError} listing everything that would be lost, unless `allowLoss`; or what cannot be done at all
- * @throws {ModelError} when the model is wrong in itself
+ * @throws {ModelError} when a `tableNumber` of the model contradicts those of the store
  * @throws {Error} when another process has the store, or a version wrote it whose format this one does not read
  */
 export function prepareStore(options: PrepareOptions): PreparedStore {
@@ -87,7 +87,7 @@ export function prepareStore(options: PrepareOptions): PreparedStore {
 /** Catalog and layouts of a store that has been prepared. */
 function loadSchema(environment: Environment): Schema {
   const { model, numbers, wire } = readSchema(environment)
-  const catalog = loadModel(model, numbers)
+  const catalog = buildCatalog(model, numbers)
   return { catalog, layouts: loadLayouts(environment, catalog, wire) }
 }
 
@@ -97,7 +97,7 @@ function readSchema({ meta }: Environment): StoredSchema {
   for (const [name, { tableNumber }] of Object.entries(numbers.dataClasses)) {
     versions[name] = (meta.get(layoutKey(tableNumber)) as StoredLayout).version
   }
-  return { model: meta.get('model'), numbers, wire: meta.get('wire') as WireOptions, versions }
+  return { model: meta.get('model') as Model, numbers, wire: meta.get('wire') as WireOptions, versions }
 }
 
 function putSchema({ meta }: Environment, schema: StoredSchema): void {
@@ -110,12 +110,12 @@ function putSchema({ meta }: Environment, schema: StoredSchema): void {
 }
 
 function resolve({ model, numbers, wire, versions }: StoredSchema): Schema {
-  const catalog = loadModel(model, numbers)
+  const catalog = buildCatalog(model, numbers)
   return { catalog, layouts: new Map(catalog.dataClasses.map(dc => [dc, rowLayout(dc, versions[dc.name]!, wire)])) }
 }
 
 function create({ environment, model, wire }: PrepareOptions): void {
-  const numbers = assignNumbers(checkModel(model))
+  const numbers = assignNumbers(model)
   const versions = Object.fromEntries(Object.keys(numbers.dataClasses).map(name => [name, 1]))
   environment.root.transactionSync(() => {
     environment.meta.putSync('format', FORMAT_VERSION)
@@ -128,8 +128,8 @@ function change({ environment, model, wire, allowLoss, onProgress }: PrepareOpti
   const stored = readSchema(environment)
   if (JSON.stringify([stored.model, stored.wire]) === JSON.stringify([model, wire])) return
   const old = resolve(stored)
-  const numbers = assignNumbers(checkModel(model), stored.numbers)
-  const catalog = loadModel(model, numbers)
+  const numbers = assignNumbers(model, stored.numbers)
+  const catalog = buildCatalog(model, numbers)
   const versions: Record<string, number> = Object.create(null)
   for (const dataClass of catalog.dataClasses) {
     const before = old.catalog.dataClassesByName.get(dataClass.name)

@@ -1,4 +1,5 @@
 import type { WireOptions } from '../catalog/dataclass.ts'
+import type { Model } from '../catalog/model-schema.ts'
 import { isShared } from '../entity-set/members.ts'
 import type { ErrorData } from '../errors.ts'
 import type { ImageScheduleOptions } from '../memory/image-schedule.ts'
@@ -18,8 +19,8 @@ export interface WriterThreadOptions extends ImageScheduleOptions {
   /** Folder of the store. */
   path: string
   mapSizeBytes: number
-  /** Content of the model file. */
-  model: unknown
+  /** Checked before the thread is started. */
+  model: Model
   wire: WireOptions
   allowLoss: boolean
   owner: LockOwner

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
+import { checkModel } from '../catalog/check-model.ts'
 import type { WireOptions } from '../catalog/dataclass.ts'
 import { ModelError } from '../catalog/model-error.ts'
+import type { Model } from '../catalog/model-schema.ts'
 import { ProtocolError } from '../errors.ts'
 import { SharedHeap } from '../memory/shared-heap.ts'
 import { outputUrl } from '../output-root.ts'
@@ -86,7 +88,7 @@ export class WriterClient {
   })
 
   private constructor(
-    private readonly options: WriterClientOptions,
+    private readonly options: WriterClientOptions & { readonly model: Model },
     private readonly token: string,
   ) {}
 
@@ -96,7 +98,8 @@ export class WriterClient {
    * @throws {Error} named `MigrationError` when it does not fit the data; when another process has the store
    */
   static async start(options: WriterClientOptions): Promise<WriterClient> {
-    const client = new WriterClient(options, randomUUID())
+    // Here, where what checks has been loaded for the config: loading it takes a thread more than all else it needs.
+    const client = new WriterClient({ ...options, model: checkModel(options.model) }, randomUUID())
     try {
       await client.spawn()
     } catch (error) {

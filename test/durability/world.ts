@@ -1,3 +1,4 @@
+import { checkModel } from '../../engine/catalog/check-model.ts'
 import { type EntitySetHeader, readMembers } from '../../engine/entity-set/entity-set-table.ts'
 import { decodeMembers, setOf } from '../../engine/entity-set/members.ts'
 import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
@@ -54,7 +55,7 @@ export interface Survey {
 export async function survey(path: string): Promise<Survey> {
   const environment = openEnvironment(options(path))
   const owner = { token: 'survey', otherTokens: [] }
-  const { catalog, layouts, release } = prepareStore({ ...options(path), environment, owner })
+  const { catalog, layouts, release } = prepareStore({ ...options(path), model: checkModel(model), environment, owner })
   const dataClass = catalog.dataClassesByName.get('City')!
   const rows = [...tableRows(environment, dataClass.tableNumber)].map(
     ({ bytes }) => new RowView(layouts.get(dataClass)!, bytes),

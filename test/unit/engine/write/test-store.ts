@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { checkModel } from '../../../../engine/catalog/check-model.ts'
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
 import type { ErrorData } from '../../../../engine/errors.ts'
 import { checkStore } from '../../../../engine/inspect/check-store.ts'
@@ -121,7 +122,11 @@ let uuids = 0
 /** A store in a folder of the test, closed with it at the latest. */
 export function openTestStore(
   t: Test,
-  options: Partial<PrepareOptions> & { path?: string; writer?: Partial<WriterOptions> } = {},
+  options: Partial<Omit<PrepareOptions, 'model'>> & {
+    model?: object
+    path?: string
+    writer?: Partial<WriterOptions>
+  } = {},
 ): TestStore {
   const environment = openEnvironment({ path: options.path ?? t.testdir(), mapSizeBytes: 2 ** 30 })
   let release: (() => void) | undefined
@@ -134,11 +139,11 @@ export function openTestStore(
   t.teardown(close)
   const prepared = prepareStore({
     environment,
-    model,
     wire: ISO,
     allowLoss: false,
     owner: { token: `test ${process.hrtime.bigint()}`, otherTokens: [] },
     ...options,
+    model: checkModel(options.model ?? model),
   })
   release = prepared.release
   const { catalog, layouts } = prepared
