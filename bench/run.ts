@@ -5,6 +5,7 @@ import { OWN_SERVER_CASES } from './own-server/cases.ts'
 import { measureOwnServerCase } from './own-server/measure.ts'
 import { ENGINE_CASES } from './engine/cases.ts'
 import type { EngineResult } from './engine/engine-case.ts'
+import type { Rounds } from './engine/measure.ts'
 import { HTTP_CASES } from './http/cases.ts'
 import type { HttpCase } from './http/http-case.ts'
 import { measureHttpCase } from './http/measure.ts'
@@ -40,7 +41,7 @@ async function run(options: Options): Promise<Report> {
   const folder = needsWorld ? await prepareWorld(world, progress) : ''
   const place = { folder, seed: world.seed, employees: world.employees }
 
-  const engine = await measureEngine(engineCases, place, options.seconds)
+  const engine = await measureEngine(engineCases, place, options)
   const { http, memoryAfterReads, transport, readyMs } = await measureHttp(httpCases, world, folder, options)
   const ownServer = await measureOwnServers(OWN_SERVER_CASES.filter(wanted), options)
   const { seconds, rounds, connections } = options
@@ -67,14 +68,14 @@ async function run(options: Options): Promise<Report> {
 async function measureEngine(
   cases: readonly { name: string }[],
   place: EngineQuestions['open']['question'],
-  seconds: number,
+  { seconds, rounds, warmUpSeconds }: Rounds,
 ): Promise<EngineResult[]> {
   if (cases.length === 0) return []
   const child = new Child<EngineQuestions>('engine')
   await child.ask('open', place)
   const results: EngineResult[] = []
   for (const { name } of cases) {
-    const result = await child.ask('measure', { name, seconds })
+    const result = await child.ask('measure', { name, rounds: { seconds, rounds, warmUpSeconds } })
     const recall = result.recall === undefined ? '' : ` at recall ${result.recall.toFixed(4)}`
     say(`engine ${name}: ${result.problem ?? `${rate(result.perSecond)}/s${recall}`}`)
     results.push(result)

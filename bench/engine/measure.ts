@@ -1,13 +1,20 @@
 import { Histogram } from '../load/histogram.ts'
+import { median } from '../report/report.ts'
 import type { EngineCase, EngineContext, EngineResult } from './engine-case.ts'
 
 const CHECKED_RUNS = 5
 
-/** Checks the first answers of a case, then runs it again and again for a time. */
+export interface Rounds {
+  readonly seconds: number
+  readonly rounds: number
+  readonly warmUpSeconds: number
+}
+
+/** Checks the first answers of a case, then runs it again and again: after a warm-up in rounds, of which the median counts. */
 export async function measureEngineCase(
   { name, title, owes = {}, prepare }: EngineCase,
   context: EngineContext,
-  seconds: number,
+  { seconds, rounds, warmUpSeconds }: Rounds,
 ): Promise<EngineResult> {
   const result = { name, title, owes, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
   const prepared = await prepare(context)
@@ -37,9 +44,14 @@ export async function measureEngineCase(
       await Promise.all(Array.from({ length: atOnce }, () => client(until, times)))
       return (performance.now() - startedAt) / 1000
     }
-    await clients(seconds / 4, new Histogram())
+    await clients(warmUpSeconds, new Histogram())
     const cpu = process.cpuUsage()
-    const elapsed = await clients(seconds, histogram)
+    const rates: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const before = histogram.count
+      const elapsed = await clients(seconds, histogram)
+      rates.push((histogram.count - before) / elapsed)
+    }
     const { user, system } = process.cpuUsage(cpu)
     return {
       ...result,
@@ -49,7 +61,7 @@ export async function measureEngineCase(
       against: against && { what: against.what, p50Ms: others.quantile(0.5) / 1000 },
       units,
       unit,
-      perSecond: histogram.count / elapsed,
+      perSecond: median(rates),
       // What runs in turns with it takes its share.
       cpuMs: against ? undefined : (user + system) / 1000 / histogram.count,
       p50Ms: histogram.quantile(0.5) / 1000,

@@ -14,8 +14,7 @@ answerParent<EngineQuestions>({
     context = { engine: await openWorld(folder), world: new World(seed, employees) }
     return null
   },
-  measure: ({ name, seconds }) =>
-    measureEngineCase(ENGINE_CASES.find(bench => bench.name === name)!, context!, seconds),
+  measure: ({ name, rounds }) => measureEngineCase(ENGINE_CASES.find(bench => bench.name === name)!, context!, rounds),
   close: async () => {
     await context?.engine.close()
     return null

@@ -1,4 +1,5 @@
 import type { EngineResult } from '../engine/engine-case.ts'
+import type { Rounds } from '../engine/measure.ts'
 import type { DriveRequest, DriveResult } from '../load/drive.ts'
 
 /** What can be asked of a child process: plain data, an entry for each question. */
@@ -50,6 +51,6 @@ export type LoadQuestions = { drive: Ask<DriveRequest, DriveResult> }
 
 export type EngineQuestions = {
   open: Ask<WorldPlace, null>
-  measure: Ask<{ name: string; seconds: number }, EngineResult>
+  measure: Ask<{ name: string; rounds: Rounds }, EngineResult>
   close: Ask<null, null>
 }

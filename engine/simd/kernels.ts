@@ -114,6 +114,7 @@ export interface Kernels {
    * @param candidates may be 0
    * @param metric 0: Σab / ‖a‖; 1: scale Σab; 2: √Σ(a - b)²
    * @param tolerance how far the score may be off: relative to ‖a‖, of distances to themselves
+   * @param out a word behind them is written to
    * @returns number of vectors
    */
   scoreVectors(

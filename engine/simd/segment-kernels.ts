@@ -20,8 +20,11 @@ export interface VectorQuestion {
   readonly tolerance: number
 }
 
-/** @returns of each of the rows that has a vector two numbers: a view that is valid until the next call */
-export type VectorScorer = (page: number, rows: Uint32Array) => Float32Array
+/**
+ * @param pages of {@link MAX_PAGES} segments at most @param rows of all of them, {@link SEGMENT_ROWS} at most, or of one
+ * @returns of each of the rows that has a vector two numbers: a view that is valid until the next call
+ */
+export type VectorScorer = (pages: readonly number[], rows: Uint32Array) => Float32Array
 
 /** Rows of a segment, ascending, and of each the least and the greatest that its score can be. */
 export interface Scored {
@@ -36,6 +39,8 @@ export interface Scored {
  */
 export type CodeScorer = (pages: readonly number[], rows: Uint32Array, limit: number) => Scored
 export const MAX_PAGES = 32
+/** As many as there is room for the sums of all of their rows. */
+export const MAX_SUMMED_PAGES = 6
 
 /** Sums have 16 bits. */
 const toSum = (sum: number): number => Math.max(0, Math.min(0x7fff, sum))
@@ -46,8 +51,12 @@ export interface SketchScanner {
   has(page: number): boolean
   /** Those of the rows whose sums are at least so much. */
   near(page: number, rows: Uint32Array, least: LeastSums): Uint32Array
-  /** Of each of the rows whose whole sum is at least so much its row and its sum, one after the other. */
-  sums(page: number, rows: Uint32Array, least: number): Uint32Array
+  /**
+   * Of each of the rows whose sums are at least so much its row and its whole sum, one after the other.
+   * @param pages of {@link MAX_SUMMED_PAGES} segments at most @param rows of all of them
+   * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
+   */
+  sums(pages: readonly number[], rows: Uint32Array, least: LeastSums): Uint32Array
   /** How long the shortest and the longest vector of a segment may be. */
   lengths(page: number): { readonly shortest: number; readonly longest: number }
 }
@@ -228,16 +237,16 @@ export class SegmentKernels {
    * @returns undefined when there is no room for the vector that they are compared with
    */
   vectorScorer({ vector, metric, scale, tolerance }: VectorQuestion): VectorScorer | undefined {
-    const { singles, data } = this
+    const { singles, data, kernels } = this
     const { length } = vector
-    const out = data + 8 * Math.ceil(length / 2)
-    if (out + SEGMENT_ROWS * 8 > this.end) return undefined
-    return (page, rows) => {
-      this.load(page, rows)
+    const { list, mask, end: out } = this.manyPages(data + 8 * Math.ceil(length / 2))
+    if (out + SEGMENT_ROWS * 8 + 4 > this.end) return undefined
+    const code = METRIC_CODES[metric]
+    return (pages, rows) => {
       // Other kernels work in the same memory.
       singles.set(vector, data >>> 2)
-      const code = METRIC_CODES[metric]
-      const count = this.kernels.scoreVectors(this.list, 1, this.mask, data, length, code, scale, tolerance, out)
+      this.loadMany(pages, rows, list, mask)
+      const count = kernels.scoreVectors(list, pages.length, mask, data, length, code, scale, tolerance, out)
       return singles.subarray(out >>> 2, (out >>> 2) + 2 * count)
     }
   }
@@ -249,17 +258,14 @@ export class SegmentKernels {
    */
   codeScorer({ numbers, step, error, length }: CodedQuestion, metric: Metric, above: boolean): CodeScorer | undefined {
     const { words, singles, data, kernels } = this
-    const list = data + 2 * numbers.length
-    const mask = list + 4 * MAX_PAGES
-    const entries = mask + 4 * SEGMENT_WORDS * MAX_PAGES
+    const { list, mask, end: entries } = this.manyPages(data + 2 * numbers.length)
     const bounds = entries + SEGMENT_ROWS * 4
     if (bounds + SEGMENT_ROWS * 8 + 8 > this.end) return undefined
     const query = new Int16Array(words.buffer, data, numbers.length)
     const code = METRIC_CODES[metric]
     return (pages, rows, limit) => {
       query.set(numbers)
-      words.set(pages, list >>> 2)
-      words.set(rows, mask >>> 2)
+      this.loadMany(pages, rows, list, mask)
       const of = [list, pages.length, mask, data, numbers.length, code, step, error, length] as const
       const count = kernels.scoreCodes(...of, limit, above, entries, bounds)
       return {
@@ -271,24 +277,24 @@ export class SegmentKernels {
 
   /** @returns undefined when there is no room for the question */
   sketchScanner({ table, firstBytes }: SketchQuestion): SketchScanner | undefined {
-    const { words, bytes, singles, data, kernels, list, mask, bits, layout } = this
-    const room = data + Math.ceil(table.length / 16) * 16
+    const { words, bytes, singles, data, kernels, layout } = this
+    const { list, mask, end: room } = this.manyPages(data + Math.ceil(table.length / 16) * 16)
     const found = room + 64
-    if (found + SEGMENT_ROWS * 8 > this.end) return undefined
-    const filter = (page: number, rows: Uint32Array, { first, whole }: LeastSums, into: number): number => {
-      this.load(page, rows)
+    if (found + MAX_SUMMED_PAGES * SEGMENT_ROWS * 8 > this.end) return undefined
+    const filter = (pages: readonly number[], rows: Uint32Array, least: LeastSums, into: number): number => {
       bytes.set(table, data)
-      const of = [list, 1, mask, data, table.length / 32] as const
-      return kernels.filterSketches(...of, toSum(whole), firstBytes, toSum(first), mask, into, room)
+      this.loadMany(pages, rows, list, mask)
+      const of = [list, pages.length, mask, data, table.length / 32] as const
+      return kernels.filterSketches(...of, toSum(least.whole), firstBytes, toSum(least.first), mask, into, room)
     }
     return {
       has: page => words[(page + layout.vectorSketches) >>> 2] !== 0,
       near: (page, rows, least) => {
-        filter(page, rows, least, 0)
-        return bits
+        filter([page], rows, least, 0)
+        return words.subarray(mask >>> 2, (mask >>> 2) + SEGMENT_WORDS)
       },
-      sums: (page, rows, whole) => {
-        const count = filter(page, rows, { first: 0, whole }, found)
+      sums: (pages, rows, least) => {
+        const count = filter(pages, rows, least, found)
         return words.subarray(found >>> 2, (found >>> 2) + 2 * count)
       },
       lengths: page => {
@@ -379,5 +385,17 @@ export class SegmentKernels {
   private load(page: number, rows: Uint32Array): void {
     this.words[this.list >>> 2] = page
     this.bits.set(rows)
+  }
+
+  /** Where a list of {@link MAX_PAGES} segments and their bitmaps are, and what comes behind them. */
+  private manyPages(start: number) {
+    const list = start
+    const mask = list + 4 * MAX_PAGES
+    return { list, mask, end: mask + 4 * SEGMENT_WORDS * MAX_PAGES }
+  }
+
+  private loadMany(pages: readonly number[], rows: Uint32Array, list: number, mask: number): void {
+    this.words.set(pages, list >>> 2)
+    this.words.set(rows, mask >>> 2)
   }
 }

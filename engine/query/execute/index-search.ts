@@ -1,7 +1,7 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { TableSnapshot } from '../../storage/snapshot.ts'
-import { isHigherNearer, passes } from '../../vector/similarity.ts'
+import { passes } from '../../vector/similarity.ts'
 import { effortOf, MEASURED_COUNT } from '../../vector/vector-index.ts'
 import type { VectorFilter } from '../plan/physical-plan.ts'
 import { MIN_CANDIDATES_SHARE, maxFound } from '../plan/vector-access.ts'
@@ -58,7 +58,7 @@ export function filterByIndex(
 /** Rows that an index has found. */
 export interface Found {
   readonly rowIds: readonly number[]
-  /** Of each, the nearest first, the least and the greatest that its score can be. Undefined: they are in no order. */
+  /** Of each the least and the greatest that its score can be. Undefined: that is not known of all. */
   readonly bounds: Float64Array | undefined
 }
 
@@ -92,31 +92,4 @@ export function nearestByIndex(
     }
   }
   return undefined
-}
-
-/**
- * Orders what an index has found by its score: bounds tell most rows apart; those that they do not are scored exactly.
- * @returns undefined: there are none
- */
-export function orderedByIndex(
-  { rowIds, bounds }: Found,
-  { attribute, similarity }: VectorFilter,
-  { snapshot }: QueryContext,
-): Uint32Array | undefined {
-  if (!bounds) return undefined
-  const ordered = new Uint32Array(rowIds)
-  const read = scoreReader(snapshot.table(attribute.dataClass), attribute, similarity, 1)
-  const isDescending = isHigherNearer(similarity.metric)
-  const isBefore = (i: number, j: number): boolean =>
-    isDescending ? bounds[2 * i]! > bounds[2 * j + 1]! : bounds[2 * i + 1]! < bounds[2 * j]!
-  for (let start = 0, i = 1; i <= rowIds.length; i++) {
-    if (i < rowIds.length && !isBefore(i - 1, i)) continue
-    if (i - start > 1) {
-      const alike = rowIds.slice(start, i).map(rowId => ({ rowId, score: read(rowId) ?? Number.NaN }))
-      alike.sort((a, b) => (isDescending ? b.score - a.score : a.score - b.score) || a.rowId - b.rowId)
-      for (const [j, { rowId }] of alike.entries()) ordered[start + j] = rowId
-    }
-    start = i
-  }
-  return ordered
 }

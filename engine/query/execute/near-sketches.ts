@@ -1,14 +1,13 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
-import { RowSet } from '../../row-set/row-set.ts'
-import type { SketchScanner } from '../../simd/segment-kernels.ts'
+import { countBits, RowSet } from '../../row-set/row-set.ts'
+import { MAX_SUMMED_PAGES, type SketchScanner } from '../../simd/segment-kernels.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
 import { lengthOf, type Similarity } from '../../vector/similarity.ts'
 import { type LeastSums, MAX_SUM, sketchQuestion, type SketchQuestion } from '../../vector/sketch.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import type { QueryContext } from './evaluate.ts'
-import type { Nearest } from './nearest-candidates.ts'
-import { scoreRows } from './score-segment.ts'
-import { Best } from './top-candidates.ts'
+import { NearestCandidates } from './nearest-candidates.ts'
+import { forEachBatch, rowIdOf, type SegmentBatch } from './segment-batch.ts'
 
 /**
  * So many standard deviations below a limit is still looked at. Estimates of what is near scatter a fourth more than others.
@@ -31,14 +30,20 @@ export function nearFilter(similarity: Similarity): NearFilter {
   }
 }
 
-/** So many times what is wanted is scored, of those with the highest sums, to see how near the wanted ones are at least. */
+/** So many times what is wanted is scored at first, of those with the highest sums, to see how near the wanted ones are. */
 const SCORED = 4
 /** So many times what is wanted is remembered: mostly those that are as near are among them. */
 export const REMEMBERED = 24
+const MIN_REMEMBERED = 1000
+/** As a sample tells it only roughly, how many pass. */
+const SPARE = 1.3
+/** Rows of a sample: so many at least, and so many that pass. */
+const SAMPLED = { rows: 2048, passing: 32 }
+const SUMMED_AT_ONCE = { segments: MAX_SUMMED_PAGES, rows: Number.POSITIVE_INFINITY }
 
 /**
  * Rows among which the first `count` of an order by similarity probably are, by their sketches.
- * @returns `rows` when there are no sketches, or when some have no vector
+ * @returns undefined when there are no sketches, or when some have no vector
  */
 export function nearestBySketches(
   { attribute, descending }: SortKey,
@@ -46,120 +51,116 @@ export function nearestBySketches(
   rows: RowSet,
   count: number,
   { snapshot, budget }: QueryContext,
-): Nearest {
-  const all = { rows, limit: undefined }
-  if (rows.size < REMEMBERED * count) return all
+): RowSet | undefined {
+  if (rows.size < REMEMBERED * count) return undefined
   const table = snapshot.table(attribute.dataClass)
   const column = table.column(attribute as StorageAttribute)
   const sketches = new Sketches(similarity, count < MANY ? FEW_DEVIATIONS : MANY_DEVIATIONS)
-  highest.clear(REMEMBERED * count)
-  const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
-  let isSketched = true
-  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
-    budget.examine(SEGMENT_ROWS)
-    const segment = column.segment(index) as VectorSegment
-    const scanner = sketches.of(segment)
-    isSketched &&= scanner !== undefined && hasAll(segment, wanted)
-    if (!isSketched) return
-    const found = scanner!.sums(segment.page!.address, wanted, highest.least)
-    highest.add(index * SEGMENT_ROWS, found, (index + 1) / segments)
-  })
-  if (!isSketched) return all
-  const leastScored = highest.leastOf(SCORED * count)
-  const scored = highest.rows(leastScored)
-  const limit = worstOf(scored)
-  if (similarity.metric === 'cosine') {
-    const { whole } = sketches.sumsOf(limit)
-    if (whole >= highest.least) return { rows: highest.rows(Math.min(whole, leastScored)), limit }
+  const room = Math.min(rows.size, SPARE * Math.max(REMEMBERED * count, MIN_REMEMBERED))
+  if (!sum(sampleOf(rows, Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)), 0)) return undefined
+  let least = sums.leastOf((sums.size * room) / rows.size)
+  if (!sum(rows, least)) return undefined
+  if (sums.size < SCORED * count) {
+    // The sample was like few others.
+    least = 0
+    sum(rows, least)
   }
-  const words = new Uint32Array(segments * SEGMENT_WORDS)
-  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
-    const segment = column.segment(index) as VectorSegment
-    const least = sketches.leastSums(segment, limit)
-    words.set(sketches.of(segment)!.near(segment.page!.address, wanted, least), index * SEGMENT_WORDS)
-  })
-  const near = RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
-  return { rows: near.or(scored), limit }
+  const leastScored = sums.leastOf(SCORED * count)
+  const candidates = new NearestCandidates(column, similarity, descending, count)
+  candidates.add(sums.rows(leastScored))
+  const limit = candidates.limit
+  const { whole } = similarity.metric === 'cosine' ? sketches.sumsOf(limit) : { whole: 0 }
+  candidates.add(whole >= least ? sums.rows(whole, leastScored) : asNear().minus(sums.rows(leastScored)))
+  return candidates.rows()
 
-  /** So good are the scores of `count` of them at least. */
-  function worstOf(some: RowSet): number {
-    const worsts = new Best(count)
-    const any = descending ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-    const take = (_: number, least: number, most: number): void => {
-      const worst = descending ? -least : most
-      // Of a zero vector neither bound is known.
-      if (worst < worsts.last) worsts.add(worst)
+  /** Remembers those whose sums are at least so much. @returns whether all have sketches */
+  function sum(rows: RowSet, least: number): boolean {
+    let isSketched = true
+    sums.clear()
+    forEachBatch(rows, column, SUMMED_AT_ONCE, batch => {
+      budget.examine(countBits(batch.wanted))
+      const scanner = sketches.of(batch.segments[0]!)
+      isSketched &&= scanner !== undefined && hasAll(batch, scanner)
+      if (isSketched) sums.add(batch, scanner!.sums(batch.pages, batch.wanted, { first: 0, whole: least }))
+    })
+    return isSketched
+  }
+
+  /** All that are probably as near as the limit. */
+  function asNear(): RowSet {
+    const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
+    rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
+      const segment = column.segment(index) as VectorSegment
+      const least = sketches.leastSums(segment, limit)
+      words.set(sketches.of(segment)!.near(segment.page!.address, wanted, least), index * SEGMENT_WORDS)
+    })
+    return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
+  }
+}
+
+/** About so many of the rows, some from everywhere. */
+function sampleOf(rows: RowSet, size: number): RowSet {
+  const words = rows.toWords()
+  const step = Math.max(1, Math.floor(rows.size / size))
+  const sample = new Uint32Array(words.length)
+  for (let i = 0; i < words.length; i += step) sample[i] = words[i]!
+  return RowSet.fromWords(sample)
+}
+
+function hasAll({ segments, wanted }: SegmentBatch, scanner: SketchScanner): boolean {
+  return segments.every(({ present, page }, i) => {
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      if ((wanted[i * SEGMENT_WORDS + word]! & ~present[word]!) !== 0) return false
     }
-    scoreRows(some, column, similarity, descending, () => any, take)
-    return descending ? -worsts.last : worsts.last
-  }
+    return page !== undefined && scanner.has(page.address)
+  })
 }
 
-function hasAll({ present }: VectorSegment, wanted: Uint32Array): boolean {
-  for (let word = 0; word < SEGMENT_WORDS; word++) if ((wanted[word]! & ~present[word]!) !== 0) return false
-  return true
-}
-
-/** The first rows are not all remembered that will be too many in the end, though they may be the nearest. */
-const MIN_SHARE = 0.2
-
-/** The rows with the highest sums. Its arrays are used again: new ones for each query keep the garbage collector busy. */
-class HighestSums {
+/** Rows with their sums. Its arrays are used again: new ones for each query keep the garbage collector busy. */
+class Sums {
   private readonly counts = new Uint32Array(MAX_SUM + 1)
   private rowIds = new Uint32Array(2 ** 14)
   private sums = new Uint16Array(2 ** 14)
-  private size = 0
-  /** How many of them have at least the least sum. */
-  private above = 0
-  private room = 0
-  /** As many as there is room for are not below it. */
-  least = 0
+  private highest = 0
+  size = 0
 
-  /** @param room how many are wanted */
-  clear(room: number): void {
-    // Those that were counted are mostly few, and far from the highest that there can be.
+  clear(): void {
     for (let i = 0; i < this.size; i++) this.counts[this.sums[i]!] = 0
+    this.highest = 0
     this.size = 0
-    this.above = 0
-    this.room = room
-    this.least = 0
   }
 
-  /**
-   * @param found the row from `start` on and the sum of each, one after the other
-   * @param share of all rows that have been looked at
-   */
-  add(start: number, found: Uint32Array, share: number): void {
+  /** @param found a row of the batch and its sum, one after the other */
+  add(batch: SegmentBatch, found: Uint32Array): void {
     const { counts } = this
     const end = this.size + found.length / 2
     if (end > this.rowIds.length) this.grow(end)
     const { rowIds, sums } = this
+    let { highest } = this
     for (let i = 0, at = this.size; at < end; i += 2, at++) {
-      rowIds[at] = start + found[i]!
-      sums[at] = found[i + 1]!
-      counts[found[i + 1]!]!++
+      const sum = found[i + 1]!
+      rowIds[at] = rowIdOf(found[i]!, batch)
+      sums[at] = sum
+      counts[sum]!++
+      if (sum > highest) highest = sum
     }
-    this.above += end - this.size
+    this.highest = highest
     this.size = end
-    const room = this.room * Math.max(MIN_SHARE, share)
-    for (; this.above - counts[this.least]! >= room; this.least++) this.above -= counts[this.least]!
   }
 
-  /** At least `count` have such a sum. */
+  /** The highest sum that so many have at least; 0: there are not so many. */
   leastOf(count: number): number {
-    let { least, above } = this
-    for (; above - this.counts[least]! >= count; least++) above -= this.counts[least]!
+    let least = this.highest
+    for (let above = this.counts[least]!; above < count && least > 0; above += this.counts[least]!) least--
     return least
   }
 
-  /** Those with at least a sum. */
-  rows(least: number): RowSet {
+  /** Those with at least a sum, and less than another. */
+  rows(least: number, below = Number.POSITIVE_INFINITY): RowSet {
     const { rowIds, sums } = this
-    let count = 0
-    for (let i = 0; i < this.size; i++) if (sums[i]! >= least) count++
-    const rows = new Uint32Array(count)
-    for (let i = this.size - 1; count > 0; i--) if (sums[i]! >= least) rows[--count] = rowIds[i]!
-    return RowSet.fromSorted(rows)
+    const rows: number[] = []
+    for (let i = 0; i < this.size; i++) if (sums[i]! >= least && sums[i]! < below) rows.push(rowIds[i]!)
+    return RowSet.fromSorted(Uint32Array.from(rows))
   }
 
   private grow(room: number): void {
@@ -172,7 +173,7 @@ class HighestSums {
   }
 }
 
-const highest = new HighestSums()
+const sums = new Sums()
 
 /** What is asked of the sketches of vectors. */
 class Sketches {

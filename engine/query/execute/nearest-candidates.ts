@@ -1,6 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../storage/snapshot.ts'
+import { type Column, SEGMENT_ROWS, SEGMENT_WORDS } from '../../storage/snapshot.ts'
 import type { Similarity } from '../../vector/similarity.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import type { QueryContext } from './evaluate.ts'
@@ -8,22 +8,57 @@ import { scansSegments } from './filter-vectors.ts'
 import { scoreRows } from './score-segment.ts'
 import { Best } from './top-candidates.ts'
 
-/** Rows among which the first of an order by similarity are. */
-export interface Nearest {
-  readonly rows: RowSet
-  /** As many of them as are wanted have a score that is at least as good. Undefined: that is not known. */
-  readonly limit: number | undefined
+/** Those rows among which the first `count` of an order by similarity are, with those that their codes do not tell from them. */
+export class NearestCandidates {
+  /** Of each score the worst that it may be: as good as the last of these is good enough. What is better is lower here. */
+  private readonly worsts: Best
+  private readonly rowIds: number[] = []
+  /** The best that each of their scores may be. */
+  private readonly bests: number[] = []
+
+  constructor(
+    private readonly column: Column,
+    private readonly similarity: Similarity,
+    private readonly descending: boolean,
+    count: number,
+  ) {
+    this.worsts = new Best(count)
+  }
+
+  /** As many as are wanted have a score that is at least as good. */
+  get limit(): number {
+    return this.descending ? -this.worsts.last : this.worsts.last
+  }
+
+  /** @param rows that have vectors, none of them twice */
+  add(rows: RowSet): void {
+    const { column, similarity, descending, worsts, rowIds, bests } = this
+    const limit = () => this.limit
+    scoreRows(rows, column, similarity, descending, limit, (rowId, least, most) => {
+      const best = descending ? -most : least
+      // What is not known may be anything.
+      if (best > worsts.last) return
+      rowIds.push(rowId)
+      bests.push(best)
+      const worst = descending ? -least : most
+      if (worst < worsts.last) worsts.add(worst)
+    })
+  }
+
+  rows(): RowSet {
+    const { bests, worsts } = this
+    return RowSet.fromIds(this.rowIds.filter((_, i) => !(bests[i]! > worsts.last)))
+  }
 }
 
 /**
- * Those of the rows among which the first `count` of an order by similarity are, with those that their codes do not tell
- * from them.
+ * The same of all of these rows.
  * @returns `rows` when it would not pay, or when some have no vector
  */
 export function nearestCandidates(
   { attribute, descending }: SortKey,
   similarity: Similarity,
-  { rows, limit }: Nearest,
+  rows: RowSet,
   count: number,
   { snapshot, budget }: QueryContext,
 ): RowSet {
@@ -37,24 +72,7 @@ export function nearestCandidates(
     for (let word = 0; word < SEGMENT_WORDS; word++) if (wanted[word]! & ~present[word]!) hasNull = true
   })
   if (hasNull) return rows
-  // Of each score the worst that it may be: as good as the last of these is good enough. What is better is lower here.
-  const worsts = new Best(count)
-  const sign = descending ? -1 : 1
-  const known = limit === undefined ? Number.POSITIVE_INFINITY : sign * limit
-  const last = () => Math.min(worsts.last, known)
-  const rowIds: number[] = []
-  /** The best that each of their scores may be. */
-  const bests: number[] = []
-  const limitNow = () => sign * last()
-  scoreRows(rows, column, similarity, descending, limitNow, (rowId, least, most) => {
-    const best = descending ? -most : least
-    // What is not known may be anything.
-    if (best > last()) return
-    rowIds.push(rowId)
-    bests.push(best)
-    const worst = descending ? -least : most
-    if (worst < worsts.last) worsts.add(worst)
-  })
-  const found = rowIds.filter((_, i) => !(bests[i]! > last()))
-  return RowSet.fromSorted(Uint32Array.from(found))
+  const candidates = new NearestCandidates(column, similarity, descending, count)
+  candidates.add(rows)
+  return candidates.rows()
 }

@@ -1,14 +1,20 @@
-import { countBits, type RowSet } from '../../row-set/row-set.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
 import { type Column, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment, vectorStart } from '../../storage/snapshot.ts'
 import { type CodeScorer, MAX_PAGES, type Scored, type VectorScorer } from '../../simd/segment-kernels.ts'
 import { lengthOf, scoreOf, type Similarity } from '../../vector/similarity.ts'
+import { forEachBatch, rowIdOf, type SegmentBatch } from './segment-batch.ts'
 import { type CodedQuestion, codeQuestion, isUsual } from '../../vector/vector-codes.ts'
 
 /**
  * Scores of those of the rows that have a vector, in their order: of each the least and the greatest that it can be. NaN:
  * it may be anything, or nothing. Valid until the next call.
  */
-export type SegmentScorer = (segment: VectorSegment, rows: Uint32Array) => Float32Array | Float64Array
+export type SegmentScorer = (
+  segment: VectorSegment,
+  rows: Uint32Array,
+  /** Of more than one segment, of which this is the first, with the rows of all of them. */
+  pages?: readonly number[],
+) => Float32Array | Float64Array
 
 /**
  * Scores segment by segment: by a kernel in single precision where the segment is in shared memory, else exactly.
@@ -32,13 +38,16 @@ export function segmentScorer(similarity: Similarity): SegmentScorer {
   // Only where it is needed: with 64 KB for each query the garbage collector would take more time than the kernels.
   let exact: Float64Array | undefined
   let scorer: VectorScorer | null | undefined
-  return (segment, rows) => {
+  return (segment, rows, pages) => {
     if (segment.page && scorer === undefined) scorer = segment.page.kernels.vectorScorer(question) ?? null
-    if (segment.page && scorer) return scorer(segment.page.address, rows)
+    if (segment.page && scorer) return scorer(pages ?? [segment.page.address], rows)
     exact ??= new Float64Array(2 * SEGMENT_ROWS)
     return exactScores(similarity, segment, rows, exact)
   }
 }
+
+/** As a kernel takes them. */
+const SCORED_AT_ONCE = { segments: MAX_PAGES, rows: SEGMENT_ROWS }
 
 /** Rows whose score may be as good as a limit, with bounds. Valid until the next call. */
 export type LimitScorer = (segment: VectorSegment, rows: Uint32Array, limit: number) => Scored
@@ -74,43 +83,36 @@ export function scoreRows(
 ): void {
   const codes = new Codes(similarity, above)
   let scoreOne: LimitScorer | undefined
-  let count = 0
-  const indexes: number[] = []
-  const pages: number[] = []
-  let scorer: CodeScorer | undefined
-  const tell = ({ entries, bounds }: Scored, indexes: readonly number[]): void => {
-    for (let i = 0; i < entries.length; i++) {
-      const entry = entries[i]!
-      const rowId = indexes[Math.floor(entry / SEGMENT_ROWS)]! * SEGMENT_ROWS + (entry % SEGMENT_ROWS)
-      take(rowId, bounds[2 * i]!, bounds[2 * i + 1]!)
-    }
+  const tell = ({ entries, bounds }: Scored, batch: Pick<SegmentBatch, 'indexes'>): void => {
+    for (let i = 0; i < entries.length; i++) take(rowIdOf(entries[i]!, batch), bounds[2 * i]!, bounds[2 * i + 1]!)
   }
-  const flush = (): void => {
-    if (pages.length > 0) tell(scorer!(pages, masks.subarray(0, pages.length * SEGMENT_WORDS), limit()), indexes)
-    indexes.length = 0
-    pages.length = 0
-    count = 0
-  }
-  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
-    const segment = column.segment(index) as VectorSegment
-    scorer = codes.scorer(segment)
-    if (!scorer) {
-      flush()
-      scoreOne ??= limitScorer(similarity, above)
-      tell(scoreOne(segment, wanted, limit()), [index])
-      return
+  forEachBatch(rows, column, SCORED_AT_ONCE, batch => {
+    const { segments, indexes, pages, wanted } = batch
+    const scorer = codes.scorer(segments[0]!)
+    if (scorer) return tell(scorer(pages, wanted, limit()), batch)
+    scoreOne ??= limitScorer(similarity, above)
+    for (const [i, segment] of segments.entries()) {
+      const ofOne = wanted.subarray(i * SEGMENT_WORDS, (i + 1) * SEGMENT_WORDS)
+      tell(scoreOne(segment, ofOne, limit()), { indexes: [indexes[i]!] })
     }
-    const size = countBits(wanted)
-    if (pages.length === MAX_PAGES || count + size > SEGMENT_ROWS) flush()
-    masks.set(wanted, pages.length * SEGMENT_WORDS)
-    indexes.push(index)
-    pages.push(segment.page!.address)
-    count += size
   })
-  flush()
 }
 
-const masks = new Uint32Array(MAX_PAGES * SEGMENT_WORDS)
+/**
+ * Of each of the rows, in their order, the least and the greatest that its score can be, in single precision.
+ * @returns undefined: that is not known of all of them
+ */
+export function boundsOfScores(rows: RowSet, column: Column, similarity: Similarity): Float64Array | undefined {
+  const score = segmentScorer(similarity)
+  const bounds = new Float64Array(2 * rows.size)
+  let end = 0
+  forEachBatch(rows, column, SCORED_AT_ONCE, ({ segments, pages, wanted }) => {
+    const scores = score(segments[0]!, wanted, pages)
+    bounds.set(scores, end)
+    end += scores.length
+  })
+  return end === bounds.length && !bounds.some(Number.isNaN) ? bounds : undefined
+}
 
 /** A similarity as the kernels that read codes want it. */
 class Codes {

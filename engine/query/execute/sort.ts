@@ -6,9 +6,10 @@ import { orderCost, sortCost } from '../cost/sort-cost.ts'
 import { exactLookup } from '../plan/lower.ts'
 import type { IndexLookup, Operator, VectorFilter } from '../plan/physical-plan.ts'
 import type { QueryContext } from './evaluate.ts'
-import { nearestByIndex, orderedByIndex } from './index-search.ts'
+import { nearestByIndex } from './index-search.ts'
 import { nearestBySketches } from './near-sketches.ts'
 import { nearestCandidates } from './nearest-candidates.ts'
+import { boundsOfFew, orderByScore } from './order-by-score.ts'
 import { orderScan } from './order-scan.ts'
 import type { Rows } from './rows.ts'
 import { orderOf } from './sort-keys.ts'
@@ -108,12 +109,17 @@ function sorted(
   const end = skip + count
   const condition = filter && nearestCondition(keys[0]!, filter)
   const isIndexed = condition?.access === 'index' && selection instanceof RowSet
-  const found = isIndexed && nearestByIndex(condition, selection, end, context)
-  const nearest = found && keys.length === 1 && orderedByIndex(found, condition!, context)
-  if (nearest) return nearest.subarray(skip, end)
+  const found = isIndexed ? nearestByIndex(condition, selection, end, context) : undefined
+  const byScore = keys.length === 1 && keys[0]!.relations.length === 0 ? keys[0]!.similarity : undefined
+  const inOrder = (rowIds: ArrayLike<number>, bounds: Float64Array): Uint32Array =>
+    orderByScore(rowIds, bounds, keys[0]!, byScore!, context).subarray(skip, end)
+  if (byScore && found?.bounds) return inOrder(found.rowIds, found.bounds)
   const rows = found ? RowSet.fromIds(found.rowIds) : selection
   const isSketched = condition?.access === 'sketch'
-  const rowIds = rows instanceof RowSet ? candidates(keys[0]!, rows, end, isSketched, context).toIds() : rows
+  const few = rows instanceof RowSet ? candidates(keys[0]!, rows, end, isSketched, context) : rows
+  const rowIds = few instanceof RowSet ? few.toIds() : few
+  const bounds = byScore && few instanceof RowSet ? boundsOfFew(few, keys[0]!, byScore, context) : undefined
+  if (bounds) return inOrder(rowIds, bounds)
   const order = orderOf(keys, rowIds, context)
   const positions = end < rowIds.length ? topPositions(rowIds.length, end, order) : sortPositions(rowIds.length, order)
   return positions.subarray(skip, end).map(position => rowIds[position]!)
@@ -133,7 +139,6 @@ function nearestCondition({ similarity, relations }: SortKey, filter: Operator):
 function candidates(key: SortKey, rows: RowSet, count: number, isSketched: boolean, context: QueryContext): RowSet {
   const { similarity, relations } = key
   if (!similarity || relations.length > 0) return topCandidates(key, rows, count, context)
-  const all = { rows, limit: undefined }
-  const near = isSketched ? nearestBySketches(key, similarity, rows, count, context) : all
-  return nearestCandidates(key, similarity, near, count, context)
+  const sketched = isSketched ? nearestBySketches(key, similarity, rows, count, context) : undefined
+  return sketched ?? nearestCandidates(key, similarity, rows, count, context)
 }

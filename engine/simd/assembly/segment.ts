@@ -25,3 +25,35 @@ export function selected(present: usize, candidates: usize, at: usize): u64 {
 export function next(bitmap: usize): usize {
   return bitmap === 0 ? 0 : bitmap + BITMAP_BYTES
 }
+
+/** With more rows of 64 than this what they refer to is loaded before it is needed anyway. */
+const MANY: u64 = 24
+
+/**
+ * Brings what rows that lie apart refer to into the cache, all at a time: what a loop does with one decides where it goes on,
+ * so that it would wait for each.
+ * @param offset of the addresses in a segment @param bytes at each of them
+ * @returns what has to be stored somewhere: what is not used would not be loaded
+ */
+export function touch(segments: usize, count: u32, candidates: usize, offset: usize, bytes: usize): u32 {
+  let all: u32 = 0
+  for (let segment: u32 = 0; segment < count; segment++) {
+    const present = presentOf(segments, segment)
+    let addresses = <usize>load<u32>(segments + (segment << 2)) + offset
+    for (let at: usize = 0; at < BITMAP_BYTES; at += 8, addresses += 256) {
+      let rest = selected(present, candidates, at)
+      if (popcnt(rest) > MANY) continue
+      for (; rest !== 0; rest &= rest - 1) {
+        const address = <usize>load<u32>(addresses + ((<usize>ctz(rest)) << 2))
+        for (let line: usize = 0; line < bytes; line += 64) all |= <u32>load<u8>(address + line)
+      }
+    }
+    candidates = next(candidates)
+  }
+  return all
+}
+
+/** The same of what values are the addresses of. */
+export function touchValues(segments: usize, count: u32, candidates: usize, bytes: usize): u32 {
+  return touch(segments, count, candidates, valuesOffset, bytes)
+}

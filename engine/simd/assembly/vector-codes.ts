@@ -1,5 +1,5 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
-import { BITMAP_BYTES, next, presentOf, selected } from './segment'
+import { BITMAP_BYTES, next, presentOf, selected, touch } from './segment'
 
 /** Where in a segment the addresses of the codes of its vectors are. */
 declare const vectorCodesOffset: u32
@@ -32,7 +32,7 @@ export function scoreCodes(
 ): u32 {
   const end = query + ((<usize>dimension) << 1)
   const start = entries
-  const touched = touch(segments, count, candidates, <usize>dimension + NUMBERS)
+  const touched = touch(segments, count, candidates, vectorCodesOffset, <usize>dimension + NUMBERS)
   for (let segment: u32 = 0; segment < count; segment++) {
     const present = presentOf(segments, segment)
     let codes = <usize>load<u32>(segments + (segment << 2)) + vectorCodesOffset
@@ -71,34 +71,9 @@ export function scoreCodes(
     }
     candidates = next(candidates)
   }
-  // Where nobody reads it: what is not used would not be loaded.
+  // Where nobody reads it.
   store<u32>(bounds, touched)
   return <u32>((entries - start) >> 2)
-}
-
-/** With more rows of 64 than this the next codes are loaded before they are needed anyway. */
-const MANY: u64 = 24
-
-/**
- * Brings codes that lie apart into the cache, all at a time: what the loop does with one decides where it goes on, so that it
- * would wait for each.
- */
-function touch(segments: usize, count: u32, candidates: usize, bytes: usize): u32 {
-  let all: u32 = 0
-  for (let segment: u32 = 0; segment < count; segment++) {
-    const present = presentOf(segments, segment)
-    let codes = <usize>load<u32>(segments + (segment << 2)) + vectorCodesOffset
-    for (let at: usize = 0; at < BITMAP_BYTES; at += 8, codes += 256) {
-      let rest = selected(present, candidates, at)
-      if (popcnt(rest) > MANY) continue
-      for (; rest !== 0; rest &= rest - 1) {
-        const vector = <usize>load<u32>(codes + ((<usize>ctz(rest)) << 2))
-        for (let line: usize = 0; line < bytes; line += 64) all |= <u32>load<u8>(vector + line)
-      }
-    }
-    candidates = next(candidates)
-  }
-  return all
 }
 
 /** Σ of i8 × i16. Two sums, because each addition waits for the one before. */

@@ -1,5 +1,5 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
-import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
+import { BITMAP_BYTES, next, presentOf, selected, touchValues, valuesOf } from './segment'
 
 /** Where in a vector, counted in bytes from its address, its length and its numbers are. */
 declare const vectorLengthOffset: u32
@@ -26,6 +26,8 @@ export function scoreVectors(
 ): u32 {
   const end = query + ((<usize>dimension) << 2)
   const start = out
+  const bytes = vectorNumbersOffset + ((<usize>dimension) << 2)
+  const touched = touchValues(segments, count, candidates, bytes)
   for (let segment: u32 = 0; segment < count; segment++) {
     const present = presentOf(segments, segment)
     let values = valuesOf(segments, segment)
@@ -54,6 +56,8 @@ export function scoreVectors(
     }
     candidates = next(candidates)
   }
+  // Where nobody reads it.
+  store<u32>(out, touched)
   return <u32>((out - start) >> 3)
 }
 

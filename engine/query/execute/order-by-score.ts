@@ -1,0 +1,66 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
+import type { Similarity } from '../../vector/similarity.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import type { QueryContext } from './evaluate.ts'
+import { scansSegments, scoreReader } from './filter-vectors.ts'
+import { boundsOfScores } from './score-segment.ts'
+
+/** More are sorted as others are. */
+const MAX_ROWS = 4096
+
+/**
+ * Of each of the rows the least and the greatest that its score can be, in single precision.
+ * @returns undefined: they are too many, or that is not known of all of them
+ */
+export function boundsOfFew(
+  rows: RowSet,
+  { attribute }: SortKey,
+  similarity: Similarity,
+  { snapshot }: QueryContext,
+): Float64Array | undefined {
+  const table = snapshot.table(attribute.dataClass)
+  if (rows.size > MAX_ROWS || !scansSegments(table, attribute as StorageAttribute, rows.size)) return undefined
+  return boundsOfScores(rows, table.column(attribute as StorageAttribute), similarity)
+}
+
+/**
+ * Rows by their scores, equal ones by their ids: bounds tell most of them apart; those that they do not are scored exactly.
+ * @param bounds of each the least and the greatest that its score can be
+ */
+export function orderByScore(
+  rowIds: ArrayLike<number>,
+  bounds: Float64Array,
+  { attribute, descending }: SortKey,
+  similarity: Similarity,
+  { snapshot }: QueryContext,
+): Uint32Array {
+  // Of each the best and the worst that it can be. What is better is lower here.
+  const bests = new Float64Array(rowIds.length)
+  const worsts = new Float64Array(rowIds.length)
+  const order: number[] = []
+  for (let i = 0; i < rowIds.length; i++) {
+    bests[i] = descending ? -bounds[2 * i + 1]! : bounds[2 * i]!
+    worsts[i] = descending ? -bounds[2 * i]! : bounds[2 * i + 1]!
+    order.push(i)
+  }
+  order.sort((i, j) => bests[i]! - bests[j]!)
+  const ordered = new Uint32Array(order.length)
+  for (let i = 0; i < order.length; i++) ordered[i] = rowIds[order[i]!]!
+  const read = scoreReader(snapshot.table(attribute.dataClass), attribute as StorageAttribute, similarity, 1)
+  let worst = Number.NEGATIVE_INFINITY
+  for (let start = 0, i = 0; i <= order.length; i++) {
+    if (i === order.length || bests[order[i]!]! > worst) {
+      if (i - start > 1) ordered.subarray(start, i).set(exactly(ordered.subarray(start, i)))
+      start = i
+    }
+    if (i < order.length) worst = Math.max(worst, worsts[order[i]!]!)
+  }
+  return ordered
+
+  function exactly(alike: Uint32Array): number[] {
+    const scored = Array.from(alike, rowId => ({ rowId, score: read(rowId) ?? Number.NaN }))
+    scored.sort((a, b) => (descending ? b.score - a.score : a.score - b.score) || a.rowId - b.rowId)
+    return scored.map(({ rowId }) => rowId)
+  }
+}
