@@ -1,23 +1,26 @@
 /**
- * Loaded into the process of each test, into its threads and its child processes (`test-env` of tap in package.json). tap
- * has each of them tell which modules it loads, by hooks in one more thread beside each thread, so that a thread takes three
- * times as long to start. It is of use for coverage and `tap --changed` only.
+ * Loaded before each test (`test-env` of tap in package.json). tap has every process, and every thread by one more thread of
+ * hooks, tell which modules it loads, so that a thread takes three times as long to start. It is of use for coverage and
+ * `tap --changed` only.
  */
 import module, { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'
 
-const isOfTap = text => String(text).includes('@tapjs/processinfo')
+const isOfTap = text => text.includes('@tapjs/processinfo')
 
+// As if it had begun already: else it would have child processes begin too.
+globalThis[Symbol.for('@tapjs/processinfo.ProcessInfoNodeData')] = { files: [] }
 const { register } = module
 module.register = (specifier, ...options) => {
-  if (!isOfTap(specifier)) register(specifier, ...options)
+  if (!isOfTap(String(specifier))) register(specifier, ...options)
 }
+// What threads and child processes get, where a test says nothing else.
+process.env.NODE_OPTIONS = ''
+process.execArgv = process.execArgv.filter(argument => !isOfTap(argument))
 const { Worker } = threads
 threads.Worker = class extends Worker {
   constructor(file, options) {
-    super(file, { execArgv: process.execArgv.filter(argument => !isOfTap(argument)), ...options })
+    super(file, { execArgv: process.execArgv, ...options })
   }
 }
 syncBuiltinESMExports()
-// Relative until here, and a child process may have another working directory.
-process.env.NODE_OPTIONS = `--import=${import.meta.url}`
