@@ -1,5 +1,5 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
-import { countBits, RowSet } from '../../row-set/row-set.ts'
+import { RowSet } from '../../row-set/row-set.ts'
 import { MAX_SUMMED_PAGES, type SketchScanner } from '../../simd/segment-kernels.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
 import { lengthOf, type Similarity } from '../../vector/similarity.ts'
@@ -43,7 +43,8 @@ const SUMMED_AT_ONCE = { segments: MAX_SUMMED_PAGES, rows: Number.POSITIVE_INFIN
 
 /**
  * Rows among which the first `count` of an order by similarity probably are, by their sketches.
- * @returns undefined when there are no sketches, or when some have no vector
+ * @param rows that have vectors
+ * @returns undefined when there are no sketches
  */
 export function nearestBySketches(
   { attribute, descending }: SortKey,
@@ -56,6 +57,7 @@ export function nearestBySketches(
   const table = snapshot.table(attribute.dataClass)
   const column = table.column(attribute as StorageAttribute)
   const sketches = new Sketches(similarity, count < MANY ? FEW_DEVIATIONS : MANY_DEVIATIONS)
+  budget.examine(rows.size)
   const room = Math.min(rows.size, SPARE * Math.max(REMEMBERED * count, MIN_REMEMBERED))
   if (!sum(sampleOf(rows, Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)), 0)) return undefined
   let least = sums.leastOf((sums.size * room) / rows.size)
@@ -78,9 +80,9 @@ export function nearestBySketches(
     let isSketched = true
     sums.clear()
     forEachBatch(rows, column, SUMMED_AT_ONCE, batch => {
-      budget.examine(countBits(batch.wanted))
+      budget.examine(0)
       const scanner = sketches.of(batch.segments[0]!)
-      isSketched &&= scanner !== undefined && hasAll(batch, scanner)
+      isSketched &&= scanner !== undefined && batch.pages.every(page => scanner.has(page))
       if (isSketched) sums.add(batch, scanner!.sums(batch.pages, batch.wanted, { first: 0, whole: least }))
     })
     return isSketched
@@ -105,15 +107,6 @@ function sampleOf(rows: RowSet, size: number): RowSet {
   const sample = new Uint32Array(words.length)
   for (let i = 0; i < words.length; i += step) sample[i] = words[i]!
   return RowSet.fromWords(sample)
-}
-
-function hasAll({ segments, wanted }: SegmentBatch, scanner: SketchScanner): boolean {
-  return segments.every(({ present, page }, i) => {
-    for (let word = 0; word < SEGMENT_WORDS; word++) {
-      if ((wanted[i * SEGMENT_WORDS + word]! & ~present[word]!) !== 0) return false
-    }
-    return page !== undefined && scanner.has(page.address)
-  })
 }
 
 /** Rows with their sums. Its arrays are used again: new ones for each query keep the garbage collector busy. */

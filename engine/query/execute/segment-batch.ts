@@ -54,6 +54,8 @@ export function forEachBatch(
   flush()
 }
 
+const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
+
 /** Of a row as kernels count them over some segments. */
 export const rowIdOf = (entry: number, { indexes }: Pick<SegmentBatch, 'indexes'>): number =>
-  indexes[Math.floor(entry / SEGMENT_ROWS)]! * SEGMENT_ROWS + (entry % SEGMENT_ROWS)
+  indexes[entry >>> SEGMENT_BITS]! * SEGMENT_ROWS + (entry & (SEGMENT_ROWS - 1))
