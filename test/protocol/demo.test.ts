@@ -17,8 +17,9 @@ interface Country {
   flag: { __deferred: { uri: string } }
 }
 
+const server = await startDemo(t)
+
 t.test('the demo answers its sample questions as its data says', async t => {
-  const server = await startDemo(t)
   await loadSentenceModel(server)
   for (const { title, url, count, first, value } of JSON.parse(
     readFileSync('config/demo/samples.json', 'utf8'),
@@ -33,7 +34,6 @@ t.test('the demo answers its sample questions as its data says', async t => {
 })
 
 t.test("a page shows all countries' flags, and shows them again without loading one", async t => {
-  const server = await startDemo(t)
   const countries = await request(`${server.url}/rest/Country/name,flag?$top=500`)
   const { __ENTITIES } = (await countries.body.json()) as { __ENTITIES: Country[] }
   t.ok(__ENTITIES.length > 190)
