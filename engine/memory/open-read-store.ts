@@ -54,7 +54,7 @@ export interface ReadStore {
  */
 export function openReadStore(options: ReadStoreOptions, vectorIndexes?: VectorIndexes): ReadStore {
   const environment = openEnvironment(options)
-  // Checked by the writer, and loading the checker again would take each thread 0.1 s.
+  // Checked before the writer was started, and loading the checker again would take each thread 0.1 s.
   const catalog = buildCatalog(options.model as Model, environment.meta.get('numbers') as TableNumbers)
   const layouts = loadLayouts(environment, catalog, options.wire)
   const { cacheBytes, memory } = options
