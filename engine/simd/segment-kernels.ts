@@ -52,11 +52,11 @@ export interface SketchScanner {
   /** Those of the rows whose sums are at least so much. */
   near(page: number, rows: Uint32Array, least: LeastSums): Uint32Array
   /**
-   * Of each of the rows whose sums are at least so much its row and its whole sum, one after the other.
+   * Of each of the rows whose whole sum is at least so much its row and its sum, one after the other.
    * @param pages of {@link MAX_SUMMED_PAGES} segments at most @param rows of all of them
    * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
    */
-  sums(pages: readonly number[], rows: Uint32Array, least: LeastSums): Uint32Array
+  sums(pages: readonly number[], rows: Uint32Array, least: number): Uint32Array
   /** How long the shortest and the longest vector of a segment may be. */
   lengths(page: number): { readonly shortest: number; readonly longest: number }
 }
@@ -276,16 +276,21 @@ export class SegmentKernels {
   }
 
   /** @returns undefined when there is no room for the question */
-  sketchScanner({ table, firstBytes }: SketchQuestion): SketchScanner | undefined {
+  sketchScanner({ table }: SketchQuestion): SketchScanner | undefined {
     const { words, bytes, singles, data, kernels, layout } = this
     const { list, mask, end: room } = this.manyPages(data + Math.ceil(table.length / 16) * 16)
     const found = room + 64
     if (found + MAX_SUMMED_PAGES * SEGMENT_ROWS * 8 > this.end) return undefined
-    const filter = (pages: readonly number[], rows: Uint32Array, least: LeastSums, into: number): number => {
+    const filter = (
+      pages: readonly number[],
+      rows: Uint32Array,
+      { whole, first, firstBytes }: LeastSums,
+      into: number,
+    ): number => {
       bytes.set(table, data)
       this.loadMany(pages, rows, list, mask)
       const of = [list, pages.length, mask, data, table.length / 32] as const
-      return kernels.filterSketches(...of, toSum(least.whole), firstBytes, toSum(least.first), mask, into, room)
+      return kernels.filterSketches(...of, toSum(whole), firstBytes, toSum(first), mask, into, room)
     }
     return {
       has: page => words[(page + layout.vectorSketches) >>> 2] !== 0,
@@ -294,7 +299,7 @@ export class SegmentKernels {
         return words.subarray(mask >>> 2, (mask >>> 2) + SEGMENT_WORDS)
       },
       sums: (pages, rows, least) => {
-        const count = filter(pages, rows, least, found)
+        const count = filter(pages, rows, { whole: least, first: 0, firstBytes: table.length / 32 }, found)
         return words.subarray(found >>> 2, (found >>> 2) + 2 * count)
       },
       lengths: page => {

@@ -87,20 +87,25 @@ const LEVELS = [-LOW, LOW, -HIGH, HIGH]
 export interface SketchQuestion {
   /** Of each two numbers the 16 sums that they can have, as numbers up to {@link MAX_ENTRY}. */
   readonly table: Uint8Array
-  /** Bytes of a sketch after which most of what is far can be told. */
-  readonly firstBytes: number
   /** What vectors with this cosine have as sums of entries, less so many standard deviations. */
   sumsOf(cosine: number, deviations: number): LeastSums
 }
 
 export interface LeastSums {
-  /** Over the first bytes. */
-  readonly first: number
   readonly whole: number
+  /** Over so many bytes, after which most of what is far can be told. */
+  readonly first: number
+  readonly firstBytes: number
 }
 
-/** Of a rotated vector so many numbers tell that it is not as near as within a cluster. */
-const FIRST_NUMBERS = 128
+/** A sum over some of the numbers. */
+interface Part {
+  readonly groups: number
+  /** The greatest that it can be. */
+  readonly most: number
+  /** Of the numbers of the question. */
+  readonly squares: number
+}
 
 /** @returns undefined: vectors of this dimension have no sketches, or the vector has no direction */
 export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined {
@@ -116,23 +121,24 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
   const step = widest / MAX_ENTRY
   const unit = (1 - LOST) * Math.sqrt(numbers.length)
   const table = new Uint8Array(groups * ENTRIES)
-  const firstGroups = Math.floor(Math.min(groups / 2, FIRST_NUMBERS / GROUP) / GROUPS_AT_ONCE) * GROUPS_AT_ONCE
-  const first = { most: 0, squares: 0 }
-  const whole = { most: 0, squares: 0 }
+  const parts: Part[] = []
+  let most = 0
+  let squares = 0
   for (let group = 0; group < groups; group++) {
     const a = numbers[group * GROUP]! / length
     const b = numbers[group * GROUP + 1]! / length
-    const most = HIGH * (Math.abs(a) + Math.abs(b))
+    const middle = HIGH * (Math.abs(a) + Math.abs(b))
     for (let bits = 0; bits < ENTRIES; bits++) {
-      const sum = most + a * LEVELS[bits & 3]! + b * LEVELS[bits >> 2]!
+      const sum = middle + a * LEVELS[bits & 3]! + b * LEVELS[bits >> 2]!
       // Rounded, which Math.round takes longer for.
       table[group * ENTRIES + bits] = sum / step + 0.5
     }
-    whole.most += most
-    whole.squares += a * a + b * b
-    if (group === firstGroups - 1) Object.assign(first, whole)
+    most += middle
+    squares += a * a + b * b
+    if ((group + 1) % GROUPS_AT_ONCE === 0) parts.push({ groups: group + 1, most, squares })
   }
-  const leastOf = ({ most, squares }: typeof first, groups: number, cosine: number, deviations: number): number => {
+  const whole = parts.at(-1)!
+  const leastOf = ({ groups, most, squares }: Part, cosine: number, deviations: number): number => {
     // What a part of the numbers tells of the rest, what their levels lose, and up to half a step of each entry.
     const variance = (squares * (1 - squares) + (squares * LOST) / (1 - LOST)) / numbers.length
     const deviation = Math.sqrt(Math.max(0, variance) + (groups * step ** 2) / 12 / unit ** 2)
@@ -140,13 +146,27 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
   }
   return {
     table,
-    firstBytes: (firstGroups * GROUP) / NUMBERS_PER_BYTE,
-    sumsOf: (cosine, deviations) => ({
-      first: leastOf(first, firstGroups, cosine, deviations),
-      whole: leastOf(whole, groups, cosine, deviations),
-    }),
+    sumsOf(cosine, deviations) {
+      let best = { part: whole, cost: 1 }
+      for (const part of parts) {
+        // Of a vector that has nothing to do with the question, which most are.
+        const scatter = Math.sqrt(part.squares / (1 - LOST) / numbers.length)
+        const away = (leastOf(part, cosine, deviations) * step - part.most) / unit / scatter
+        const share = part.groups / groups
+        const cost = share + (1 - share) * (1 - (1 - tailOf(away)) ** BLOCK_ROWS)
+        if (cost < best.cost) best = { part, cost }
+      }
+      return {
+        whole: leastOf(whole, cosine, deviations),
+        first: leastOf(best.part, cosine, deviations),
+        firstBytes: (best.part.groups * GROUP) / NUMBERS_PER_BYTE,
+      }
+    },
   }
 }
+
+/** At most this share of a normal distribution is so many standard deviations above its mean. Source: Chernoff's bound. */
+const tailOf = (deviations: number): number => (deviations > 0 ? Math.exp(-(deviations ** 2) / 2) / 2 : 1)
 
 /**
  * A rotation that mixes all numbers of a vector in O(D log D): signs at random, then a Walsh-Hadamard transform, six times.

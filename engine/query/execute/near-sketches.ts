@@ -71,7 +71,7 @@ export function nearestBySketches(
   const candidates = new NearestCandidates(column, similarity, descending, count)
   candidates.add(sums.rows(leastScored))
   const limit = candidates.limit
-  const { whole } = similarity.metric === 'cosine' ? sketches.sumsOf(limit) : { whole: 0 }
+  const whole = similarity.metric === 'cosine' ? sketches.sumsOf(limit).whole : 0
   candidates.add(whole >= least ? sums.rows(whole, leastScored) : asNear().minus(sums.rows(leastScored)))
   return candidates.rows()
 
@@ -83,7 +83,7 @@ export function nearestBySketches(
       budget.examine(0)
       const scanner = sketches.of(batch.segments[0]!)
       isSketched &&= scanner !== undefined && batch.pages.every(page => scanner.has(page))
-      if (isSketched) sums.add(batch, scanner!.sums(batch.pages, batch.wanted, { first: 0, whole: least }))
+      if (isSketched) sums.add(batch, scanner!.sums(batch.pages, batch.wanted, least))
     })
     return isSketched
   }
@@ -173,6 +173,7 @@ class Sketches {
   private readonly question: SketchQuestion | undefined
   private readonly length: number
   private scanner: SketchScanner | null | undefined
+  private last: { readonly cosine: number; readonly sums: LeastSums } | undefined
 
   constructor(
     private readonly similarity: Similarity,
@@ -190,7 +191,8 @@ class Sketches {
   }
 
   sumsOf(cosine: number): LeastSums {
-    return this.question!.sumsOf(cosine, this.deviations)
+    if (this.last?.cosine !== cosine) this.last = { cosine, sums: this.question!.sumsOf(cosine, this.deviations) }
+    return this.last.sums
   }
 
   /** What vectors of the segment whose score is as good as a limit mostly have. */
@@ -203,7 +205,7 @@ class Sketches {
         ? limit / (this.length * (limit > 0 ? longest : shortest))
         : leastCosine(limit, this.length, shortest, longest)
     // What is not known may be anything.
-    return cosine > -1 ? this.sumsOf(cosine) : { first: 0, whole: 0 }
+    return this.sumsOf(cosine > -1 ? cosine : Number.NEGATIVE_INFINITY)
   }
 }
 

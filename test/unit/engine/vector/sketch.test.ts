@@ -146,8 +146,8 @@ for (const dimension of DIMENSIONS) {
           const cosine = cosineOf(compared, stored)
           const sum = sumOf(asked.table, sketches, entry)
           squares += ((estimate(sum) - cosine) / deviation) ** 2
-          const { first, whole } = asked.sumsOf(cosine, DEVIATIONS)
-          if (sum < whole || sumOf(asked.table, sketches, entry, asked.firstBytes) < first) missed++
+          const { first, firstBytes, whole } = asked.sumsOf(cosine, DEVIATIONS)
+          if (sum < whole || sumOf(asked.table, sketches, entry, firstBytes) < first) missed++
           all++
         }
       }
