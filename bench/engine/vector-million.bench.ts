@@ -7,7 +7,7 @@ import { CHECKS, PreparedVectors, Recall } from './prepared-vectors.ts'
 const PLAN = { rows: 1_000_000, dimension: 128, clusters: 10_000 }
 const NEAREST = 100
 
-/** Whether so many fit in memory: making the store and its index takes half an hour. */
+/** Whether so many fit in memory: making the store and its index takes some ten minutes. */
 export const vectorMillion: EngineCase = engineCase({
   name: 'vector-nearest-1m-128',
   title: `the ${NEAREST} nearest, 1 M × 128`,
