@@ -21,7 +21,7 @@ export interface Options {
 }
 
 export const USAGE = `node bench [options]
-  --quick              100 k rows and short rounds: less than two minutes in all
+  --quick              100 k rows and short rounds: some six minutes in all
   --case NAME          only this case; can be repeated
   --rows 100k|1m       employees in the world (1m)
   --seconds N          length of a round (2, quick 0.4)

@@ -1,4 +1,4 @@
-import { SEGMENT_ROWS } from '../storage/snapshot.ts'
+import { SEGMENT_BITS, SEGMENT_ROWS } from '../storage/snapshot.ts'
 import { type ColumnReader, type ColumnValue, columnReader, compareValues } from './column-reader.ts'
 import type { TableShape } from './directory.ts'
 import type { RowTest } from './order-tree.ts'
@@ -244,7 +244,5 @@ export class ColumnWriter {
     }
   }
 }
-
-const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
 
 const ascending = (a: number, b: number): number => a - b

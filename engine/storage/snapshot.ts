@@ -70,6 +70,7 @@ export const ROW_INSERT = 0xfffffffe
 
 /** Rows per segment: row `id` is entry `id % SEGMENT_ROWS` of segment `floor(id / SEGMENT_ROWS)`. */
 export const SEGMENT_ROWS = 4096
+export const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
 export const SEGMENT_WORDS = SEGMENT_ROWS / 32
 
 /** What a column can hold: everything of a row that is a value of its own. */

@@ -60,18 +60,14 @@ export function nearestBySketches(
   budget.examine(rows.size)
   const room = Math.min(rows.size, SPARE * Math.max(REMEMBERED * count, MIN_REMEMBERED))
   if (!sum(sampleOf(rows, Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)), 0)) return undefined
-  let least = sums.leastOf((sums.size * room) / rows.size)
+  const least = sums.leastOf((sums.size * room) / rows.size)
   if (!sum(rows, least)) return undefined
-  if (sums.size < SCORED * count) {
-    // The sample was like few others.
-    least = 0
-    sum(rows, least)
-  }
   const leastScored = sums.leastOf(SCORED * count)
   const candidates = new NearestCandidates(column, similarity, descending, count)
   candidates.add(sums.rows(leastScored))
   const limit = candidates.limit
   const whole = similarity.metric === 'cosine' ? sketches.sumsOf(limit).whole : 0
+  // Else the sample was like few others.
   candidates.add(whole >= least ? sums.rows(whole, leastScored) : asNear().minus(sums.rows(leastScored)))
   return candidates.rows()
 

@@ -1,6 +1,6 @@
 import { countBits, type RowSet } from '../../row-set/row-set.ts'
 import { MAX_PAGES } from '../../simd/segment-kernels.ts'
-import { type Column, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
+import { type Column, SEGMENT_BITS, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
 
 /** Segments that are looked at together: all in shared memory, or one that is not. Valid until the next one. */
 export interface SegmentBatch {
@@ -21,7 +21,7 @@ interface BatchSize {
 
 const masks = new Uint32Array(MAX_PAGES * SEGMENT_WORDS)
 
-/** Some segments with their rows, then the next. `visit` may change which are wanted, and must not look at other batches. */
+/** Some segments with their rows, then the next. `visit` must not look at other batches. */
 export function forEachBatch(
   rows: RowSet,
   column: Column,
@@ -53,8 +53,6 @@ export function forEachBatch(
   })
   flush()
 }
-
-const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
 
 /** Of a row as kernels count them over some segments. */
 export const rowIdOf = (entry: number, { indexes }: Pick<SegmentBatch, 'indexes'>): number =>

@@ -1,0 +1,53 @@
+/** Where the rows of a sample are like few others, a search by sketches looks at too few or too many, and has to notice it. */
+import t from 'tap'
+import { openEngine } from '../../engine/index.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
+import { randomOf } from '../support/reference/random.ts'
+import { referenceAnswer } from '../support/reference/vectors.ts'
+import { insertRows, temporaryFolder } from '../support/test-server.ts'
+import { readItems, vectorModel } from '../support/vector-items.ts'
+
+const ROWS = 20_000
+const DIMENSION = 384
+/** Of the rows by 32, every so manieth is in the sample of so many. */
+const STEP = 9
+const NEAREST = 60
+
+for (const isSampleNear of [true, false]) {
+  t.test(`the nearest are found where ${isSampleNear ? 'only' : 'none of'} the sample is near`, async t => {
+    const random = randomOf(5)
+    const number = () => random.integer(-1000, 1000) / 1000
+    const question = Array.from({ length: DIMENSION }, number)
+    const rows = new Map(
+      Array.from({ length: ROWS }, (_, ID) => {
+        const isSampled = Math.floor(ID / 32) % STEP === 0
+        const nearness = isSampled === isSampleNear ? 0.4 : 0
+        return [ID, { ID, group: 0, embedding: question.map(each => nearness * each + number()) }]
+      }),
+    )
+    const engine = await openEngine(
+      engineOptions({
+        path: temporaryFolder(t),
+        model: vectorModel({ dimension: DIMENSION, hnsw: {} }),
+        memoryBytes: 2 ** 27,
+        vectorIndex: { minRows: 1e9, recall: 0.99 },
+      }),
+    )
+    t.teardown(() => engine.close())
+    await insertRows(engine, 'Item', [...rows.values()])
+    await engine.memoryFilled()
+    const nearest = { vector: question, metric: 'cosine', threshold: null } as const
+    const { keys, plan } = await readItems(engine, {
+      filter: 'embedding > :1',
+      params: toParams([nearest]),
+      orderBy: 'embedding desc',
+      top: NEAREST,
+    })
+    t.match(plan, 'sketch')
+    const expected = referenceAnswer({ ...nearest, comparator: '>' }, rows).slice(0, NEAREST)
+    const found = expected.filter(key => keys.includes(key)).length
+    t.ok(found >= 0.97 * NEAREST, `${found} of ${NEAREST}`)
+    t.equal(keys.length, NEAREST)
+  })
+}
