@@ -27,7 +27,7 @@ import { type Part, SharedHeap } from './memory/shared-heap.ts'
 import { PermissionErrors } from './permission/permission-errors.ts'
 import { Permissions } from './permission/permissions.ts'
 import { type Access, Views } from './permission/views.ts'
-import { type Caller, QueryPool } from './pool/query-pool.ts'
+import { type Caller, QueryPool, queryThread } from './pool/query-pool.ts'
 import { TaskRunner } from './pool/task-runner.ts'
 import { VectorPool } from './pool/vector-pool.ts'
 import type { Promised } from './promised.ts'
@@ -39,7 +39,7 @@ import { prepareSaved, type SaveAnswer } from './query/serialise/answer-saved.ts
 import { ServerRecords } from './records/server-records.ts'
 import { openReadStore, type ReadStore } from './memory/open-read-store.ts'
 import { guarded } from './storage/restricted-snapshot.ts'
-import { indexedVectors } from './vector/vector-index.ts'
+import { IndexStatus, indexedVectors } from './vector/vector-index.ts'
 import type { DeleteRequest, DeleteResult, LockRequest, LockResult, SaveRequest, SaveResult } from './write/requests.ts'
 import type { WriterClient } from './write/writer-client.ts'
 import type { LinkEnd } from './write/writer-link.ts'
@@ -83,14 +83,16 @@ export class Engine {
     this.restricted = this.hooked.restricted
     const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted: this.restricted }
     const pool = { ...POOL, ...options.pool }
-    this.data = openReadStore(store, { find: attribute => this.vectors?.indexes.find(attribute) })
+    this.data = openReadStore(store)
     this.views = new Views(this.catalog)
     this.permissions = new Permissions({ catalog: this.catalog, classes: classes.classes })
     const events = { onInternalError, onThreadEnd: () => this.releaseMemory(), onNote: options.onNote }
-    this.pool = new QueryPool(pool, store, limits, events)
-    if (indexedVectors(this.catalog).length > 0) {
+    const hasIndexes = indexedVectors(this.catalog).length > 0
+    const indexStatus = hasIndexes ? IndexStatus.allocate(this.catalog) : undefined
+    this.pool = new QueryPool(pool, store, limits, events, queryThread(indexStatus))
+    if (indexStatus) {
       const index = options.vectorIndex ?? VECTOR_INDEX
-      this.vectors = new VectorPool(this.catalog, pool, store, limits, index, events)
+      this.vectors = new VectorPool(this.catalog, pool, store, limits, index, events, indexStatus)
     }
     functions?.openStore(
       { open: { store, limits } },
@@ -378,8 +380,8 @@ export class Engine {
   async close(): Promise<void> {
     await this.functions?.close()
     // What the pool still finds may be kept as an entity set.
-    await this.pool.close()
     await this.vectors?.close()
+    await this.pool.close()
     await this.entitySetStore.close()
     await this.uploads.close()
     await this.writer.close()

@@ -2,7 +2,6 @@ import { buildCatalog } from '../catalog/build-catalog.ts'
 import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 import type { TableNumbers } from '../catalog/table-numbers.ts'
-import type { VectorIndexes } from '../vector/vector-index.ts'
 import { shareMemory } from './shared-store.ts'
 import { type Environment, openEnvironment } from '../storage/environment.ts'
 import { loadLayouts } from '../storage/layouts.ts'
@@ -49,10 +48,9 @@ export interface ReadStore {
 /**
  * Opens a store for reading, in the kernel thread and in every thread of the pool alike. The writer thread has brought it
  * to the model before.
- * @param vectorIndexes what the thread knows of them; undefined: vectors are scanned
  * @throws {Error} when the store was written for another model
  */
-export function openReadStore(options: ReadStoreOptions, vectorIndexes?: VectorIndexes): ReadStore {
+export function openReadStore(options: ReadStoreOptions): ReadStore {
   const environment = openEnvironment(options)
   // Checked before the writer was started, and loading the checker again would take each thread 0.1 s.
   const catalog = buildCatalog(options.model as Model, environment.meta.get('numbers') as TableNumbers)
@@ -69,11 +67,7 @@ export function openReadStore(options: ReadStoreOptions, vectorIndexes?: VectorI
     environment,
     catalog,
     layouts,
-    read: work =>
-      store.read(snapshot => {
-        snapshot.vectorIndexes = vectorIndexes
-        return work(snapshot)
-      }),
+    read: work => store.read(work),
     snapshot: () => store.snapshot(),
     rest: () => environment.root.resetReadTxn(),
     async close() {

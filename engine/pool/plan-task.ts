@@ -12,13 +12,14 @@ import type { QueryContext } from '../query/execute/evaluate.ts'
 import { rowOfKey } from '../query/execute/open-source.ts'
 import { Trace } from '../query/execute/trace.ts'
 import { describePlan } from '../query/plan/describe-operator.ts'
-import { usesVectorIndex } from '../query/plan/vector-access.ts'
+import { vectorSearches } from '../query/plan/vector-access.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { Output, ReadRequest } from '../query/request.ts'
 import { type Page, planPage, planSelection, runPage, runSelection, type Selection } from '../query/select.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { type CollectionOptions, writeArray, writeCollection, writeEntity } from '../query/serialise/write-selection.ts'
 import type { RowLayout } from '../storage/row-layout.ts'
+import type { VectorSearch } from '../vector/searched-indexes.ts'
 import type { Task } from './tasks.ts'
 
 /** What a thread needs to know to work on tasks. */
@@ -32,9 +33,9 @@ export interface TaskScope {
 export interface PlannedTask {
   /** What {@link run} is expected to take, in microseconds. */
   cost(): number
-  /** An index of vectors is to be asked: for the thread that has it. */
-  readonly usesVectorIndex: boolean
-  /** @returns bytes that are valid until the next task of this thread @throws {ProtocolError} */
+  /** What indexes of vectors are going to be asked. */
+  readonly searches: readonly VectorSearch[]
+  /** @returns bytes that are valid until the next task of this thread @throws {ProtocolError} @throws {SearchNeeded} */
   run(): Uint8Array
 }
 
@@ -68,7 +69,7 @@ function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): Pl
   const view = views.of(request.access)
   const selection = planPage(request, view, snapshot)
   return {
-    usesVectorIndex: usesIndex(selection),
+    searches: searchesOf(selection),
     cost() {
       const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return MICROSECONDS.request + microseconds + costOfEntities(request.output, selection.dataClass, rows, snapshot)
@@ -101,7 +102,7 @@ function planEntity(
   const view = views.of(access)
   const dataClass = view.dataClass(name)
   return {
-    usesVectorIndex: false,
+    searches: [],
     cost: () => MICROSECONDS.request + MICROSECONDS.key + costOfEntities(output, dataClass, 1, snapshot),
     run() {
       const projection = bindProjection(dataClass, output, view, layouts, limits)
@@ -110,7 +111,7 @@ function planEntity(
   }
 }
 
-const usesIndex = ({ filter }: Selection): boolean => filter !== undefined && usesVectorIndex(filter)
+const searchesOf = ({ filter }: Selection): VectorSearch[] => (filter ? vectorSearches(filter) : [])
 
 /** What is told about the filter. Source: protocol notes, 2.14. */
 function descriptionOf(
@@ -152,7 +153,7 @@ function planCompute(
   const selection = planSelection(unordered(request), view, snapshot)
   const measures = bindAggregates(items, aggregation, selection.dataClass, view)
   return {
-    usesVectorIndex: usesIndex(selection),
+    searches: searchesOf(selection),
     cost() {
       const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return measures.reduce(
@@ -182,7 +183,7 @@ function planDistinct(
   const measure = bindFirstScalar(items, selection.dataClass, view)
   const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY }
   return {
-    usesVectorIndex: usesIndex(selection),
+    searches: searchesOf(selection),
     cost() {
       const { rows, microseconds } = expectSelection(selection, view, snapshot)
       return MICROSECONDS.request + microseconds + costOfAggregate(measure, true, rows, snapshot)
@@ -197,14 +198,14 @@ function planRowIds({ request, of }: Of<'rowIds'>, { views }: TaskScope, context
   if (of === 'page') {
     const selection = planPage(request, view, context.snapshot)
     return {
-      usesVectorIndex: usesIndex(selection),
+      searches: searchesOf(selection),
       cost: () => costOfFinding(selection, view, context),
       run: () => bytesOf(runPage(selection, view, context).rowIds),
     }
   }
   const selection = planSelection(request, view, context.snapshot)
   return {
-    usesVectorIndex: usesIndex(selection),
+    searches: searchesOf(selection),
     cost: () => costOfFinding(selection, view, context),
     run: () => bytesOf(runSelection(selection, view, context).rowIds),
   }
@@ -219,7 +220,7 @@ function planMembers(
   const selection = planSelection(request, view, context.snapshot)
   bindProjection(selection.dataClass, request.output, view, layouts, limits, selection.score)
   return {
-    usesVectorIndex: usesIndex(selection),
+    searches: searchesOf(selection),
     cost: () => costOfFinding(selection, view, context),
     run: () => encodeMembers(runSelection(selection, view, context).selection),
   }

@@ -13,7 +13,7 @@ setImmediate(() => Atomics.add(options.loaded, 0, 1))
 
 export default function run(message: PoolMessage): PoolOutcome {
   return answerTask(message, options, () => {
-    opened ??= openPoolStore(options.store)
+    opened ??= openPoolStore(options)
     return opened
   })
 }

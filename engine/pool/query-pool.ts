@@ -10,7 +10,8 @@ import { QueryErrors } from '../query/query-errors.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadStoreOptions } from '../memory/open-read-store.ts'
 import { PoolErrors } from './pool-errors.ts'
-import type { PoolMessage, PoolOutcome, PoolThreadOptions, Task } from './tasks.ts'
+import { SearchNeeded } from '../vector/searched-indexes.ts'
+import type { PoolMessage, PoolOutcome, PoolThreadOptions, SearchedTask } from './tasks.ts'
 
 export interface PoolOptions {
   /** 0: one less than the processor has cores, at least one. */
@@ -35,8 +36,14 @@ export interface PoolEvents {
 interface ThreadEntry {
   readonly file: string
   /** More of their `workerData`. */
-  readonly data?: object
+  readonly data: object
 }
+
+/** @param indexStatus undefined: there are no indexes of vectors */
+export const queryThread = (indexStatus?: Int32Array): ThreadEntry => ({
+  file: 'engine/pool/pool-thread.js',
+  data: { indexStatus },
+})
 
 /** Who waits for an answer. */
 export interface Caller {
@@ -57,8 +64,8 @@ export interface CallerSession {
 }
 
 /** A task from its arrival to its answer. */
-interface Pending {
-  readonly task: Task
+interface Pending<T> {
+  readonly task: T
   readonly deadlineAt: number
   readonly caller: Caller | undefined
   /** Set while a thread has it. */
@@ -88,11 +95,11 @@ const LOADING_PAUSE_MS = 5
  * Threads that work on queries. The queue is here, in front of Piscina's: a task that waits can be taken away, and one
  * that a thread has is told by a flag in shared memory, for the other tasks of the thread must go on.
  */
-export class QueryPool {
-  /** Not answered yet, the oldest first. They all have the same time, so that is the order of their deadlines. */
-  private readonly open = new Set<Pending>()
+export class QueryPool<T = SearchedTask> {
+  /** Not answered yet, the oldest first: about the order of their deadlines. The thread looks at these too. */
+  private readonly open = new Set<Pending<T>>()
   /** Those of them that no thread has. */
-  private readonly waiting = new Set<Pending>()
+  private readonly waiting = new Set<Pending<T>>()
   private readonly cancelled: Int32Array
   private readonly examined: Uint32Array
   private readonly freeSlots: number[]
@@ -111,7 +118,7 @@ export class QueryPool {
     private readonly store: ReadStoreOptions,
     private readonly limits: QueryLimits,
     private readonly events: PoolEvents = {},
-    private readonly entry: ThreadEntry = { file: 'engine/pool/pool-thread.js' },
+    private readonly entry: ThreadEntry = queryThread(),
   ) {
     this.threads = options.threads || Math.max(MIN_THREADS, availableParallelism() - 1)
     const slots = this.threads * TASKS_PER_THREAD
@@ -122,17 +129,18 @@ export class QueryPool {
 
   /**
    * @returns the bytes of the answer, owned by the caller
-   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link CodeNeeded}
+   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link CodeNeeded};
+   * {@link SearchNeeded}
    */
-  run(task: Task, caller?: Caller): Promise<Uint8Array> {
+  run(task: T, caller?: Caller, deadlineAt = Date.now() + this.limits.timeoutMs): Promise<Uint8Array> {
     if (this.closing) return Promise.reject(PoolErrors.CLOSED())
     if (this.freeSlots.length === 0 && this.waiting.size >= this.options.queueLimit) {
       return Promise.reject(PoolErrors.BUSY(this.waiting.size).retryAfter(RETRY_AFTER_SECONDS))
     }
     return new Promise((resolve, reject) => {
-      const pending: Pending = {
+      const pending: Pending<T> = {
         task,
-        deadlineAt: Date.now() + this.limits.timeoutMs,
+        deadlineAt,
         caller,
         slot: undefined,
         resolve,
@@ -172,14 +180,14 @@ export class QueryPool {
     }
   }
 
-  private async send(pending: Pending, slot: number): Promise<void> {
+  private async send(pending: Pending<T>, slot: number): Promise<void> {
     const { task, deadlineAt } = pending
     pending.slot = slot
     Atomics.store(this.cancelled, slot, 0)
     this.examined[slot] = 0
     this.piscina ??= this.start()
     try {
-      const message: PoolMessage = { task, deadlineAt, slot }
+      const message: PoolMessage<T> = { task, deadlineAt, slot }
       const outcome = (await this.piscina.run(message)) as PoolOutcome
       // Also of one that nobody waits for any more.
       pending.caller?.examined?.(this.examined[slot]!)
@@ -199,15 +207,16 @@ export class QueryPool {
     return this.piscina?.threads.map(thread => thread.threadId) ?? []
   }
 
-  private settle(pending: Pending, outcome: PoolOutcome): void {
+  private settle(pending: Pending<T>, outcome: PoolOutcome): void {
     if (!this.finish(pending)) return
     if (outcome instanceof Uint8Array) pending.resolve(outcome)
     else if ('codeNeeded' in outcome) pending.reject(new CodeNeeded())
+    else if ('searchNeeded' in outcome) pending.reject(new SearchNeeded(outcome.searchNeeded))
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
   }
 
   /** Nobody is going to get an answer; what a thread has of it ends at the next batch of rows. */
-  private giveUp(pending: Pending, error: ProtocolError): void {
+  private giveUp(pending: Pending<T>, error: ProtocolError): void {
     if (!this.finish(pending)) return
     this.waiting.delete(pending)
     if (pending.slot !== undefined) Atomics.store(this.cancelled, pending.slot, 1)
@@ -215,7 +224,7 @@ export class QueryPool {
   }
 
   /** @returns false when it was answered before */
-  private finish(pending: Pending): boolean {
+  private finish(pending: Pending<T>): boolean {
     return this.open.delete(pending)
   }
 
@@ -255,7 +264,7 @@ export class QueryPool {
   }
 
   private start(): Piscina {
-    const workerData: PoolThreadOptions = {
+    const workerData: Omit<PoolThreadOptions, 'indexStatus'> = {
       store: { ...this.store, cacheBytes: Math.floor(this.store.cacheBytes / this.threads) },
       limits: this.limits,
       cancelled: this.cancelled,

@@ -8,8 +8,10 @@ import type { ReadRequest } from '../query/request.ts'
 import type { ReadStore } from '../memory/open-read-store.ts'
 import { guarded } from '../storage/restricted-snapshot.ts'
 import { planTask } from './plan-task.ts'
-import type { Caller, QueryPool } from './query-pool.ts'
-import { isUnrestricted, type Task } from './tasks.ts'
+import { isShared } from '../entity-set/members.ts'
+import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vector/searched-indexes.ts'
+import { type Caller, QueryPool } from './query-pool.ts'
+import { isUnrestricted, type SearchedTask, type Task } from './tasks.ts'
 import type { VectorPool } from './vector-pool.ts'
 
 /**
@@ -34,7 +36,13 @@ export interface TaskRunnerOptions {
   readonly runWithCode: ((task: Task, caller?: Caller) => Promise<Uint8Array>) | undefined
 }
 
-/** Decides where a task runs: here and now, in a thread of the pool, in that of the vectors, or where the code for it is. */
+/** What indexes of vectors have to be asked. */
+type Searches = readonly VectorSearch[]
+
+/**
+ * Decides where a task runs: here and now, in a thread of the pool, or where the code for it is; after indexes of vectors
+ * were asked where it uses them.
+ */
 export class TaskRunner {
   constructor(private readonly options: TaskRunnerOptions) {}
 
@@ -74,32 +82,61 @@ export class TaskRunner {
 
   private runWithoutCode(task: Task, caller?: Caller): Promised<Uint8Array> {
     const answer = this.runHere(task, caller)
-    return answer instanceof Uint8Array ? answer : answer.run(task, caller)
+    return answer instanceof Uint8Array ? answer : this.runElsewhere(task, answer, caller)
   }
 
-  /** @returns the pool that has to do it: it costs too much for this thread, or takes what only another one has */
-  private runHere(task: Task, caller?: Caller): Uint8Array | QueryPool {
+  /** @param answer of {@link runHere} */
+  private async runElsewhere(
+    task: Task,
+    answer: Uint8Array | QueryPool | Searches,
+    caller?: Caller,
+  ): Promise<Uint8Array> {
+    const { limits, vectors } = this.options
+    const deadlineAt = Date.now() + limits.timeoutMs
+    const searched: Searched[] = []
+    for (;;) {
+      const isPool = answer instanceof QueryPool
+      const result: Uint8Array | Searches =
+        answer instanceof QueryPool
+          ? await answer.run({ ...task, searched }, caller, deadlineAt).catch(searchesOf)
+          : answer
+      // What is given at once is valid until the next task.
+      if (result instanceof Uint8Array) return isPool || isShared(result) ? result : result.slice()
+      searched.push(...(await Promise.all(result.map(search => vectors!.search(search, caller, deadlineAt)))))
+      answer = this.runHere({ ...task, searched }, caller)
+    }
+  }
+
+  /** @returns what has to be known first, or the pool that has to do it because it costs too much for this thread */
+  private runHere(task: SearchedTask, caller?: Caller): Uint8Array | QueryPool | Searches {
     const { data, views, limits, restricted, inlineCostMs, pool, vectors } = this.options
     if (inlineCostMs === 0 && !vectors) return pool
     const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * inlineCostMs)
     return data.read(whole => {
+      searchIn(whole, vectors?.indexes, task.searched)
       const snapshot = isUnrestricted(task) ? whole : guarded(whole, restricted)
       const counter = { examined: 0 }
       const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
       const budget = new QueryBudget({ timeoutMs, maxRowsExamined: limits.maxRowsExamined, counter })
       const planned = planTask(task, { views, layouts: data.layouts, limits }, { snapshot, budget })
-      if (planned.usesVectorIndex) return vectors!
+      if (!task.searched && planned.searches.length > 0) return planned.searches
       if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return pool
       try {
         return planned.run()
       } catch (error) {
         if (budget.isOver && overrunMs < limits.timeoutMs) return pool
-        throw error
+        return searchesOf(error)
       } finally {
         caller?.examined?.(counter.examined)
       }
     })
   }
+}
+
+/** @throws {unknown} any other error */
+function searchesOf(error: unknown): Searches {
+  if (error instanceof SearchNeeded) return [error.search]
+  throw error
 }
 
 const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>

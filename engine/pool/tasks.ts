@@ -4,6 +4,7 @@ import type { PathListItem } from '../query/parse/parse-path-list.ts'
 import type { QueryLimits } from '../query/query-limits.ts'
 import type { ReadRequest } from '../query/request.ts'
 import type { ReadStoreOptions } from '../memory/open-read-store.ts'
+import type { Searched, VectorSearch } from '../vector/searched-indexes.ts'
 
 /** What can be asked of a store, in any thread: plain data. The answers are bytes. */
 export type Task =
@@ -35,6 +36,8 @@ export interface PoolThreadOptions {
   readonly cancelled: Int32Array
   /** As many: the rows that the last task there has examined. */
   readonly examined: Uint32Array
+  /** Of `IndexStatus`. Undefined: there are no indexes of vectors. */
+  readonly indexStatus: Int32Array | undefined
   /** How many threads can be ended: they have loaded their code, and opened the store when they do it by themselves. */
   readonly loaded: Int32Array
 }
@@ -52,15 +55,17 @@ export interface VectorIndexOptions {
 /** `workerData` of the thread that has the indexes of vectors. */
 export interface VectorThreadOptions extends PoolThreadOptions {
   readonly index: VectorIndexOptions
-  /** Of `IndexStatus`. */
-  readonly status: Int32Array
+  readonly indexStatus: Int32Array
   /** Of `ThreadGate`. */
   readonly gate: Int32Array
 }
 
+/** A task with what indexes of vectors have found for it. */
+export type SearchedTask = Task & { readonly searched?: readonly Searched[] }
+
 /** To a thread of the pool. */
-export interface PoolMessage {
-  readonly task: Task
+export interface PoolMessage<T = SearchedTask> {
+  readonly task: T
   /** Milliseconds since 1970. The time that it waited counts. */
   readonly deadlineAt: number
   /** Its entry in {@link PoolThreadOptions.cancelled}. */
@@ -75,5 +80,7 @@ export type PoolOutcome =
   | { readonly error: ErrorData }
   /** It takes code of authors, which these threads do not run. */
   | { readonly codeNeeded: true }
+  /** It has to know first what an index of vectors finds. */
+  | { readonly searchNeeded: VectorSearch }
   /** Anything else that was thrown: a fault of ours, for the log. */
   | { readonly fault: unknown }

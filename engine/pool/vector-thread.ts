@@ -1,18 +1,20 @@
 /**
- * Entry of the thread that has the indexes of vectors: hnswlib-node shares nothing, so that queries which use an index come
- * here. Between them it makes the indexes and keeps them up to date. Without hnswlib-node there are none, and no query
- * comes.
+ * Entry of the thread that has the indexes of vectors: hnswlib-node shares nothing, so that searches come here. Whatever
+ * else a query needs is done where the others are. Between searches it makes the indexes and keeps them up to date. Without
+ * hnswlib-node there are none, and no search comes.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { move } from 'piscina'
 import type { StorageAttribute } from '../catalog/attribute.ts'
+import { openReadStore, type ReadStore } from '../memory/open-read-store.ts'
 import { nearestRows } from '../query/execute/nearest-rows.ts'
 import { QueryBudget } from '../query/execute/query-budget.ts'
 import type { TableSnapshot } from '../storage/snapshot.ts'
 import type { Hnswlib } from '../vector/hnsw-graph.ts'
 import { KeptIndexes } from '../vector/kept-indexes.ts'
+import { encodeFound, type Found, type VectorSearch } from '../vector/searched-indexes.ts'
 import { ThreadGate } from '../vector/thread-gate.ts'
-import { IndexStatus, type VectorIndexes } from '../vector/vector-index.ts'
-import { answerTask, openPoolStore, type PoolStore } from './answer-task.ts'
+import { IndexStatus } from '../vector/vector-index.ts'
 import type { PoolMessage, PoolOutcome, VectorThreadOptions } from './tasks.ts'
 
 /** How long a query may have to wait for work on the indexes, in milliseconds. */
@@ -22,16 +24,35 @@ const PAUSE_MS = 100
 const options = workerData as VectorThreadOptions
 const note = (text: string): void => parentPort?.postMessage(text)
 let kept: KeptIndexes | undefined
-const indexes: VectorIndexes = { find: attribute => kept?.find(attribute) }
-let opened: PoolStore | undefined
+let opened: ReadStore | undefined
 
-const store = (): PoolStore => {
-  opened ??= openPoolStore(options.store, indexes)
+const store = (): ReadStore => {
+  opened ??= openReadStore(options.store)
   return opened
 }
 
-export default function run(message: PoolMessage): PoolOutcome {
-  return answerTask(message, options, store, snapshot => kept?.catchUp(store().environment, snapshot))
+export default function run({ task, slot }: PoolMessage<VectorSearch>): PoolOutcome {
+  try {
+    const isCancelled = Atomics.load(options.cancelled, slot) === 1
+    return move(encodeFound(isCancelled ? undefined : search(task))) as unknown as Uint8Array
+  } catch (error) {
+    return { fault: error }
+  }
+}
+
+/** @returns undefined: the index cannot be used */
+function search({ dataClass, attribute, vector, count }: VectorSearch): Found | undefined {
+  const { environment, read, rest } = store()
+  try {
+    return read(snapshot => {
+      if (!kept) return undefined
+      kept.catchUp(environment, snapshot)
+      const found = kept.find(dataClass, attribute)?.nearest?.(vector, count)
+      return found && { ...found, stamp: kept.stamp! }
+    })
+  } finally {
+    rest()
+  }
 }
 
 async function keep(): Promise<void> {
@@ -52,7 +73,7 @@ async function keep(): Promise<void> {
     catalog,
     library.default,
     { ...options.index, folder: options.store.path },
-    new IndexStatus(catalog, options.status),
+    new IndexStatus(catalog, options.indexStatus),
     note,
   )
   const gate = new ThreadGate(options.gate)

@@ -6,13 +6,13 @@ import type { Snapshot, TableSnapshot } from '../storage/snapshot.ts'
 import { readGlobalStamp } from '../storage/store-state.ts'
 import type { Hnswlib } from './hnsw-graph.ts'
 import { type ExactNearest, IndexKeeper, type IndexOptions } from './index-keeper.ts'
-import { type IndexStatus, indexedVectors, type VectorIndex, type VectorIndexes } from './vector-index.ts'
+import { type IndexStatus, indexedVectors, type VectorIndex } from './vector-index.ts'
 
 /** All indexes of a store, in the thread that has them. */
-export class KeptIndexes implements VectorIndexes {
+export class KeptIndexes {
   private readonly keepers: ReadonlyMap<StorageAttribute, IndexKeeper>
   /** Global stamp up to which they have been told of changes; undefined: they know nothing yet. */
-  private stamp: number | undefined
+  stamp: number | undefined
 
   constructor(
     catalog: Catalog,
@@ -35,8 +35,12 @@ export class KeptIndexes implements VectorIndexes {
     if (known.length > 0) this.stamp = Math.min(...known)
   }
 
-  find(attribute: StorageAttribute): VectorIndex | undefined {
-    return this.keepers.get(attribute)?.index
+  /** By names. @returns undefined: it cannot be used */
+  find(dataClass: string, attribute: string): VectorIndex | undefined {
+    for (const [{ name, dataClass: of }, keeper] of this.keepers) {
+      if (name === attribute && of.name === dataClass) return keeper.index
+    }
+    return undefined
   }
 
   /** To be called with each snapshot before it is read: tells the indexes what has changed up to it. */

@@ -6,8 +6,10 @@ export interface VectorIndex {
   readonly metric: Metric
   /** What finding the nearest of them is expected to take, in microseconds. */
   cost(count: number): number
-  /** The nearest `count`. Only in the thread that has the index: the others send it their queries. */
+  /** The nearest `count`. Undefined: this thread cannot ask. */
   readonly nearest?: (vector: Float32Array, count: number) => Nearest
+  /** Whether it was searched for this query already. */
+  readonly isSearched?: (vector: Float32Array) => boolean
 }
 
 /** What an index finds. Some may not exist any more. */

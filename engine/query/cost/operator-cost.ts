@@ -45,6 +45,13 @@ export function expect(operator: Operator, dataClass: DataClass, candidates: num
     case 'NullFilter':
       return filtered(operator, nullSelectivity(operator), 1, candidates, table)
     case 'VectorFilter': {
+      const { test, wanted } = operator
+      if (wanted !== undefined) {
+        return {
+          rows: test ? Math.min(wanted, candidates) : candidates,
+          microseconds: wanted * MICROSECONDS.indexedVector,
+        }
+      }
       const cost = operator.attribute.vector!.dimension * COST_PER_DIMENSION
       return filtered(operator, scoreSelectivity(operator.test), cost, candidates, table)
     }

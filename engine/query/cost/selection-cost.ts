@@ -4,7 +4,7 @@ import type { View } from '../../catalog/view.ts'
 import type { Snapshot } from '../../storage/snapshot.ts'
 import { attributeOperator, relationsOf } from '../execute/open-source.ts'
 import { columnTarget } from '../execute/over-columns.ts'
-import { keptOrder } from '../execute/sort.ts'
+import { keptOrder, nearestCondition } from '../execute/sort.ts'
 import type { LogicalPlan } from '../plan/logical-plan.ts'
 import type { SelectRequest, Selection } from '../select.ts'
 import { type Expectation, expect } from './operator-cost.ts'
@@ -28,7 +28,8 @@ function expectPlan(plan: LogicalPlan, selection: Selection, source: Expectation
     case 'Sort':
       return { rows: input.rows, microseconds: input.microseconds + costOfSort(plan, input.rows, snapshot) }
     case 'TopN': {
-      const microseconds = input.microseconds + costOfSort(plan, input.rows, snapshot)
+      const isFound = nearestCondition(plan.keys[0]!, selection.filter)?.access === 'index'
+      const microseconds = input.microseconds + (isFound ? 0 : costOfSort(plan, input.rows, snapshot))
       return { rows: pageRows(plan, input.rows), microseconds }
     }
     case 'Limit':

@@ -22,6 +22,8 @@ export const MICROSECONDS = {
   /** The same of a sketch, and for each of the nearest that are wanted those that are scored for it. */
   sketchedDimension: 0.000014,
   sketchedNearest: 3,
+  /** The same of one that an index has found. */
+  indexedVector: 0.3,
   /** Getting at a value of a column. */
   cell: 0.002,
   /** A value of a row that is not read through its column. */

@@ -1,10 +1,9 @@
-import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { TableSnapshot } from '../../storage/snapshot.ts'
 import { passes } from '../../vector/similarity.ts'
 import { effortOf, MEASURED_COUNT } from '../../vector/vector-index.ts'
 import type { VectorFilter } from '../plan/physical-plan.ts'
-import { MIN_CANDIDATES_SHARE, maxFound } from '../plan/vector-access.ts'
+import { MIN_CANDIDATES_SHARE, maxFound, rememberWanted } from '../plan/vector-access.ts'
 import type { QueryContext } from './evaluate.ts'
 import { scoreReader } from './filter-vectors.ts'
 
@@ -12,20 +11,17 @@ import { scoreReader } from './filter-vectors.ts'
 const GROWTH = 1.7
 /** What is searched for has to be so many times less than the candidates: of the last ones a search misses more. */
 const CANDIDATES_PER_HIT = 2
-/** Nearest that the last search for what passes had to ask for: the next one is probably like it. */
-const reached = new WeakMap<StorageAttribute, number>()
-/** So many times what is needed on average is asked for where some of what is found will not be among the rows. */
-const SPARE = 1.3
 
 /** Hits up to which a search for so many nearest is taken to have found all of them. */
 const maxHits = (count: number): number => (MEASURED_COUNT * effortOf(count)) / CANDIDATES_PER_HIT
 
 /**
  * The candidates whose score passes, found by asking the index for more and more of the nearest until enough of them fail.
- * @returns undefined when there are too many, or the thread does not have the index
+ * @returns undefined when there are too many, or no index can be asked
+ * @throws {SearchNeeded}
  */
 export function filterByIndex(
-  { attribute, similarity, test }: VectorFilter,
+  { attribute, similarity, test, wanted = MEASURED_COUNT }: VectorFilter,
   table: TableSnapshot,
   candidates: RowSet,
   { snapshot, budget }: QueryContext,
@@ -37,8 +33,7 @@ export function filterByIndex(
     const score = table.live.has(rowId) ? read(rowId) : undefined
     return score !== undefined && passes(test, score)
   }
-  const first = reached.get(attribute) ?? MEASURED_COUNT
-  for (let count = first; count <= maxFound(table.live.size); count = Math.ceil(count * GROWTH)) {
+  for (let count = wanted; count <= maxFound(table.live.size); count = Math.ceil(count * GROWTH)) {
     const { near, bounds, unknown } = index.nearest(similarity.vector, count)
     budget.examine(near.length + unknown.length)
     const isNear = (rowId: number, i: number): boolean => {
@@ -47,8 +42,7 @@ export function filterByIndex(
     }
     const hits = near.filter(isNear)
     if (near.length === count && hits.length > maxHits(count)) continue
-    if (count > MEASURED_COUNT && hits.length <= maxHits(MEASURED_COUNT)) reached.delete(attribute)
-    else reached.set(attribute, count)
+    rememberWanted(attribute, hits.length > maxHits(MEASURED_COUNT) ? count : MEASURED_COUNT)
     hits.push(...unknown.filter(isHit))
     return RowSet.fromIds(candidates === table.live ? hits : hits.filter(rowId => candidates.has(rowId)))
   }
@@ -64,10 +58,11 @@ export interface Found {
 
 /**
  * Rows among which the nearest `count` are, but for what the index misses.
- * @returns undefined when a scan costs less, or the thread does not have the index
+ * @returns undefined when a scan costs less, or no index can be asked
+ * @throws {SearchNeeded}
  */
 export function nearestByIndex(
-  { attribute, similarity }: VectorFilter,
+  { attribute, similarity, wanted: first = 0 }: VectorFilter,
   rows: RowSet,
   count: number,
   { snapshot, budget }: QueryContext,
@@ -76,9 +71,7 @@ export function nearestByIndex(
   const table = snapshot.table(attribute.dataClass)
   const share = rows.size / Math.max(1, table.live.size)
   if (!index?.nearest || share < MIN_CANDIDATES_SHARE) return undefined
-  // Of the nearest about this share are among the rows.
-  const first = share === 1 ? count : Math.ceil((SPARE * count) / share)
-  for (let wanted = first; wanted <= maxFound(table.live.size); wanted *= 2) {
+  for (let wanted = Math.max(first, count); wanted <= maxFound(table.live.size); wanted *= 2) {
     const { near, bounds, unknown } = index.nearest(similarity.vector, wanted)
     budget.examine(near.length + unknown.length)
     const found = near.filter(rowId => rows.has(rowId))

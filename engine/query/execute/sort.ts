@@ -107,7 +107,7 @@ function sorted(
   context: QueryContext,
 ): Uint32Array {
   const end = skip + count
-  const condition = filter && nearestCondition(keys[0]!, filter)
+  const condition = nearestCondition(keys[0]!, filter)
   const isIndexed = condition?.access === 'index' && selection instanceof RowSet
   const found = isIndexed ? nearestByIndex(condition, selection, end, context) : undefined
   const byScore = keys.length === 1 && keys[0]!.relations.length === 0 ? keys[0]!.similarity : undefined
@@ -126,8 +126,11 @@ function sorted(
 }
 
 /** The condition whose order this is, when it may miss some. */
-function nearestCondition({ similarity, relations }: SortKey, filter: Operator): VectorFilter | undefined {
-  if (!similarity || relations.length > 0) return undefined
+export function nearestCondition(
+  { similarity, relations }: SortKey,
+  filter: Operator | undefined,
+): VectorFilter | undefined {
+  if (!filter || !similarity || relations.length > 0) return undefined
   const conditions = filter.kind === 'Intersect' ? filter.inputs : [filter]
   return conditions.find(
     (each): each is VectorFilter =>

@@ -67,6 +67,8 @@ export interface VectorFilter {
    * and an index finds most of them without any.
    */
   readonly access: 'scan' | 'sketch' | 'index'
+  /** Of an index: how many nearest it is asked for at first. */
+  readonly wanted?: number
 }
 
 export type IndexLookup =

@@ -9,6 +9,7 @@ import {
 } from '../../storage/snapshot.ts'
 import { isHigherNearer, lengthOf, passes, type ScoreTest } from '../../vector/similarity.ts'
 import { sketchBytes } from '../../vector/sketch.ts'
+import type { VectorSearch } from '../../vector/searched-indexes.ts'
 import { isComparable, MEASURED_COUNT, type VectorIndex } from '../../vector/vector-index.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { expect } from '../cost/operator-cost.ts'
@@ -76,20 +77,26 @@ export function chooseVectorAccess(
   }
 }
 
-export function usesVectorIndex(operator: Operator): boolean {
+/** What indexes are going to be asked for, at first. */
+export function vectorSearches(operator: Operator): VectorSearch[] {
   switch (operator.kind) {
-    case 'VectorFilter':
-      return operator.access === 'index'
+    case 'VectorFilter': {
+      const { attribute, similarity, wanted } = operator
+      if (wanted === undefined) return []
+      return [
+        { dataClass: attribute.dataClass.name, attribute: attribute.name, vector: similarity.vector, count: wanted },
+      ]
+    }
     case 'Intersect':
     case 'Union':
-      return operator.inputs.some(usesVectorIndex)
+      return operator.inputs.flatMap(vectorSearches)
     case 'Difference':
-      return usesVectorIndex(operator.left)
+      return vectorSearches(operator.left)
     case 'SemiJoin':
     case 'ReverseSemiJoin':
-      return usesVectorIndex(operator.input)
+      return vectorSearches(operator.input)
     default:
-      return false
+      return []
   }
 }
 
@@ -117,9 +124,28 @@ function withAccess(
   }
   const access = costs.index <= costs.sketch ? 'index' : 'sketch'
   if (costs.scan < costs[access]) return filter
-  // The thread that has the index is only asked by one that has seen that already.
-  return !test || index?.nearest || isNarrow(filter, table) ? { ...filter, access } : filter
+  // What was searched for was seen to be narrow.
+  if (test && !index?.isSearched?.(similarity.vector) && !isNarrow(filter, table)) return filter
+  if (access === 'sketch') return { ...filter, access }
+  const wanted = test ? wantedAbove(attribute) : wantedNearest(order!.count, candidates, size)
+  return { ...filter, access, wanted }
 }
+
+/** Nearest that the last search for what passes a test had to ask for: the next one is probably like it. */
+const reached = new WeakMap<StorageAttribute, number>()
+/** So many times what is needed on average is asked for where some of what is found will not be among the rows. */
+const SPARE = 1.3
+
+export const wantedAbove = (attribute: StorageAttribute): number => reached.get(attribute) ?? MEASURED_COUNT
+
+export function rememberWanted(attribute: StorageAttribute, count: number): void {
+  if (count > MEASURED_COUNT) reached.set(attribute, count)
+  else reached.delete(attribute)
+}
+
+/** Of the nearest about the share of the candidates is among these. @param rows of which they are */
+const wantedNearest = (count: number, candidates: number, rows: number): number =>
+  candidates >= rows ? count : Math.ceil((SPARE * count * rows) / candidates)
 
 /** @param nearest how many are wanted; 0: those above a threshold */
 function sketchCost(attribute: StorageAttribute, table: TableSnapshot, nearest: number): number {

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { filterByIndex } from '../../../../engine/query/execute/index-search.ts'
 import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { wantedAbove } from '../../../../engine/query/plan/vector-access.ts'
 import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
 import type { VectorIndex } from '../../../../engine/vector/vector-index.ts'
 import { vectorModel } from '../../../support/vector-items.ts'
@@ -39,6 +40,7 @@ function open(t: Test) {
         similarity: { metric: 'euclidean', vector: Float32Array.of(0) },
         test: { comparator: 'less', threshold },
         access: 'index',
+        wanted: wantedAbove(attribute),
       },
       indexed.table(attribute.dataClass),
       indexed.table(attribute.dataClass).live,

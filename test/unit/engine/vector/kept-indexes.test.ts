@@ -84,11 +84,11 @@ class World {
   }
 
   nearest(to: readonly number[], count: number): { near: readonly number[]; unknown: readonly number[] } {
-    return this.indexes.find(this.embedding)!.nearest!(Float32Array.from(to), count)
+    return this.indexes.find('Item', 'embedding')!.nearest!(Float32Array.from(to), count)
   }
 
   get isUsable(): boolean {
-    return this.indexes.find(this.embedding) !== undefined
+    return this.indexes.find('Item', 'embedding') !== undefined
   }
 
   vectorOf(rowId: number): number[] {

@@ -1,0 +1,131 @@
+/**
+ * Queries by an index while rows come, change and go: what a search has found may be out of date when the query goes on.
+ * Each answer fits together all the same: its scores are those of the vectors that it has, in order, and pass; and it has
+ * what was written before it was asked for.
+ */
+import t from 'tap'
+import { type Engine, openEngine } from '../../engine/index.ts'
+import { toParams } from '../../engine/query/parse/parse-params.ts'
+import { engineOptions } from '../support/engine-options.ts'
+import { readJson, readRequest } from '../support/read-request.ts'
+import { randomOf } from '../support/reference/random.ts'
+import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { referenceScore } from '../support/reference/vectors.ts'
+import { temporaryFolder } from '../support/test-server.ts'
+import { readItems, vectorModel } from '../support/vector-items.ts'
+
+const ROWS = 4_000
+const DIMENSION = 32
+const CENTRES = 8
+const WRITES = isLong ? 2_000 : 200
+/** Changed at a time. */
+const CHANGED = 5
+/** Mostly the index has caught up by then, in milliseconds. */
+const PAUSE = 2
+const CLIENTS = 4
+const NEAREST = 10
+
+t.setTimeout(timeoutMs)
+
+const random = randomOf(Number(process.env.TESSER_TEST_SEED ?? 12))
+const numbers = (spread: number) => Array.from({ length: DIMENSION }, () => random.integer(-spread, spread) / 1000)
+const centres = Array.from({ length: CENTRES }, () => numbers(1000))
+const vector = () => {
+  const beside = numbers(300)
+  return random.pick(centres).map((number, i) => number + beside[i]!)
+}
+
+t.test('answers fit together', async t => {
+  const engine = await openEngine(
+    engineOptions({
+      path: temporaryFolder(t),
+      model: vectorModel({ dimension: DIMENSION, hnsw: {} }),
+      memoryBytes: 2 ** 26,
+      vectorIndex: { minRows: 1_000, recall: 0.99, always: true },
+    }),
+  )
+  t.teardown(() => engine.close())
+  engine.warmUp()
+  const stamps = new Map<number, number>()
+  await save(
+    engine,
+    stamps,
+    Array.from({ length: ROWS }, (_, ID) => ID),
+  )
+  const nearest = { filter: 'embedding > :1', params: toParams([{ vector: vector(), threshold: null }]), top: 1 }
+  while (!(await readItems(engine, nearest)).plan.includes('[index')) {
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+
+  let isWriting = true
+  let answers = 0
+  let indexed = 0
+  const wrong: unknown[] = []
+  const client = async (): Promise<void> => {
+    while (isWriting) {
+      const question = {
+        vector: vector(),
+        metric: 'cosine',
+        comparator: '>',
+        threshold: random.pick([null, 0.9]),
+      } as const
+      const { vector: of, metric, threshold } = question
+      const request = readRequest('Item', 'ID, embedding, __SCORE', {
+        filter: 'embedding > :1',
+        params: toParams([{ vector: of, metric, threshold }]),
+        orderBy: 'embedding desc',
+        top: NEAREST,
+      })
+      const { __ENTITIES, __queryPlan } = await readJson(engine, {
+        ...request,
+        output: { ...request.output, describe: { plan: true } },
+      })
+      answers++
+      if (JSON.stringify(__queryPlan).includes('[index')) indexed++
+      const scores = __ENTITIES.map(({ __SCORE }: { __SCORE: number }) => __SCORE)
+      const expected = __ENTITIES.map(({ embedding }: { embedding: number[] }) => referenceScore(question, embedding))
+      const fits = scores.every(
+        (score: number, i: number) =>
+          Math.abs(score - expected[i]) < 1e-9 && score > (threshold ?? -2) && !(i > 0 && score > scores[i - 1]),
+      )
+      const isWhole = threshold !== null || scores.length > NEAREST / 2
+      if (!fits || !isWhole) wrong.push({ question, scores, expected })
+    }
+  }
+  const writes = async (): Promise<void> => {
+    for (let i = 0; i < WRITES && wrong.length === 0; i++) {
+      const IDs = [...stamps.keys()]
+      const [updated] = IDs.splice(random.integer(0, IDs.length - 1), 1)
+      const first = random.integer(0, IDs.length - CHANGED)
+      const [written] = await save(engine, stamps, [updated!, ROWS + i, ...IDs.slice(first, first + CHANGED)])
+      const itself = { ...nearest, params: toParams([{ vector: written, threshold: null }]) }
+      const { keys } = await readItems(engine, itself)
+      if (keys[0] !== updated) wrong.push({ updated, keys })
+      if (i % 10 === 9) await remove(engine, stamps, random.pick([...stamps.keys()]))
+      await new Promise(resolve => setTimeout(resolve, PAUSE))
+    }
+    isWriting = false
+  }
+  await Promise.all([writes(), ...Array.from({ length: CLIENTS }, client)])
+  t.strictSame(wrong.slice(0, 1), [], `${answers} answers`)
+  t.ok(indexed > answers / 10, `${indexed} of ${answers} by the index`)
+})
+
+/** @returns the vectors that these rows have got */
+async function save(engine: Engine, stamps: Map<number, number>, IDs: readonly number[]): Promise<number[][]> {
+  const vectors = IDs.map(vector)
+  const elements = IDs.map((ID, i) => {
+    const __STAMP = stamps.get(ID)
+    stamps.set(ID, (__STAMP ?? 0) + 1)
+    return { ...(__STAMP && { __KEY: String(ID), __STAMP }), ID, embedding: vectors[i] }
+  })
+  const body = Buffer.from(JSON.stringify(elements))
+  await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
+  return vectors
+}
+
+async function remove(engine: Engine, stamps: Map<number, number>, ID: number): Promise<void> {
+  const source = { kind: 'keys', keys: [String(ID)] } as const
+  await engine.delete(readRequest('Item', 'ID', { source }), { atomic: false })
+  stamps.delete(ID)
+}
