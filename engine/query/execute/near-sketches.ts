@@ -39,6 +39,7 @@ const MIN_REMEMBERED = 1000
 const SPARE = 1.3
 /** Rows of a sample: so many at least, and so many that pass. */
 const SAMPLED = { rows: 2048, passing: 32 }
+const WORD_BITS = Math.log2(SEGMENT_WORDS)
 const SUMMED_AT_ONCE = { segments: MAX_SUMMED_PAGES, rows: Number.POSITIVE_INFINITY }
 
 /**
@@ -59,9 +60,10 @@ export function nearestBySketches(
   const sketches = new Sketches(similarity, count < MANY ? FEW_DEVIATIONS : MANY_DEVIATIONS)
   budget.examine(rows.size)
   const room = Math.min(rows.size, SPARE * Math.max(REMEMBERED * count, MIN_REMEMBERED))
-  if (!sum(sampleOf(rows, Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)), 0)) return undefined
+  const sampled = Math.max(SAMPLED.rows, (SAMPLED.passing * rows.size) / room)
+  if (!sum(0, Math.max(1, Math.floor(rows.size / sampled)))) return undefined
   const least = sums.leastOf((sums.size * room) / rows.size)
-  if (!sum(rows, least)) return undefined
+  if (!sum(least)) return undefined
   const leastScored = sums.leastOf(SCORED * count)
   const candidates = new NearestCandidates(column, similarity, descending, count)
   candidates.add(sums.rows(leastScored))
@@ -71,15 +73,22 @@ export function nearestBySketches(
   candidates.add(whole >= least ? sums.rows(whole, leastScored) : asNear().minus(sums.rows(leastScored)))
   return candidates.rows()
 
-  /** Remembers those whose sums are at least so much. @returns whether all have sketches */
-  function sum(rows: RowSet, least: number): boolean {
+  /**
+   * Remembers those whose sums are at least so much.
+   * @param step of the rows by 32 every so manieth, for a sample
+   * @returns whether all have sketches
+   */
+  function sum(least: number, step = 1): boolean {
     let isSketched = true
     sums.clear()
     forEachBatch(rows, column, SUMMED_AT_ONCE, batch => {
       budget.examine(0)
-      const scanner = sketches.of(batch.segments[0]!)
-      isSketched &&= scanner !== undefined && batch.pages.every(page => scanner.has(page))
-      if (isSketched) sums.add(batch, scanner!.sums(batch.pages, batch.wanted, least))
+      const { segments, pages, wanted } = batch
+      const scanner = sketches.of(segments[0]!)
+      isSketched &&= scanner !== undefined && pages.every(page => scanner.has(page))
+      if (!isSketched) return
+      if (step > 1) keepEvery(step, batch)
+      sums.add(batch, scanner!.sums(pages, wanted, least))
     })
     return isSketched
   }
@@ -96,13 +105,12 @@ export function nearestBySketches(
   }
 }
 
-/** About so many of the rows, some from everywhere. */
-function sampleOf(rows: RowSet, size: number): RowSet {
-  const words = rows.toWords()
-  const step = Math.max(1, Math.floor(rows.size / size))
-  const sample = new Uint32Array(words.length)
-  for (let i = 0; i < words.length; i += step) sample[i] = words[i]!
-  return RowSet.fromWords(sample)
+/** Some from everywhere, by 32. */
+function keepEvery(step: number, { indexes, wanted }: SegmentBatch): void {
+  for (let i = 0; i < wanted.length; i++) {
+    const word = indexes[i >>> WORD_BITS]! * SEGMENT_WORDS + (i & (SEGMENT_WORDS - 1))
+    if (word % step !== 0) wanted[i] = 0
+  }
 }
 
 /** Rows with their sums. Its arrays are used again: new ones for each query keep the garbage collector busy. */
@@ -147,9 +155,11 @@ class Sums {
   /** Those with at least a sum, and less than another. */
   rows(least: number, below = Number.POSITIVE_INFINITY): RowSet {
     const { rowIds, sums } = this
-    const rows: number[] = []
-    for (let i = 0; i < this.size; i++) if (sums[i]! >= least && sums[i]! < below) rows.push(rowIds[i]!)
-    return RowSet.fromSorted(Uint32Array.from(rows))
+    let count = 0
+    for (let sum = least; sum <= this.highest && sum < below; sum++) count += this.counts[sum]!
+    const rows = new Uint32Array(count)
+    for (let i = 0, at = 0; at < count; i++) if (sums[i]! >= least && sums[i]! < below) rows[at++] = rowIds[i]!
+    return RowSet.fromSorted(rows)
   }
 
   private grow(room: number): void {
