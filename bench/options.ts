@@ -61,7 +61,7 @@ export function readOptions(args: readonly string[], knownCases: readonly string
     compare: values.compare ? [values.compare, positionals[0]!] : undefined,
     seconds: number('seconds', values.seconds ?? (quick ? '0.4' : '2'), 0.05),
     rounds: quick ? 3 : 5,
-    warmUpSeconds: quick ? 0.3 : 1,
+    warmUpSeconds: quick ? 0.3 : 3,
     connections: number('connections', values.connections ?? '32', 1),
     profile: values.profile,
   }
