@@ -1,6 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { MAX_SUMMED_PAGES, type SketchScanner } from '../../simd/segment-kernels.ts'
+import { MAX_SUMMED_PAGES, type SketchScanner } from '../../simd/vector-kernels.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
 import { lengthOf, type Similarity } from '../../vector/similarity.ts'
 import { type LeastSums, MAX_SUM, sketchQuestion, type SketchQuestion } from '../../vector/sketch.ts'
@@ -192,7 +192,7 @@ class Sketches {
   /** @returns undefined: the segment has none */
   of({ page }: VectorSegment): SketchScanner | undefined {
     if (!page || !this.question) return undefined
-    if (this.scanner === undefined) this.scanner = page.kernels.sketchScanner(this.question) ?? null
+    if (this.scanner === undefined) this.scanner = page.kernels.vectors.sketchScanner(this.question) ?? null
     return this.scanner?.has(page.address) ? this.scanner : undefined
   }
 

@@ -1,6 +1,6 @@
 import type { RowSet } from '../../row-set/row-set.ts'
 import { type Column, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment, vectorStart } from '../../storage/snapshot.ts'
-import { type CodeScorer, MAX_PAGES, type Scored, type VectorScorer } from '../../simd/segment-kernels.ts'
+import { type CodeScorer, MAX_PAGES, type Scored, type VectorScorer } from '../../simd/vector-kernels.ts'
 import { lengthOf, scoreOf, type Similarity } from '../../vector/similarity.ts'
 import { forEachBatch, rowIdOf, type SegmentBatch } from './segment-batch.ts'
 import { type CodedQuestion, codeQuestion, isUsual } from '../../vector/vector-codes.ts'
@@ -39,7 +39,7 @@ export function segmentScorer(similarity: Similarity): SegmentScorer {
   let exact: Float64Array | undefined
   let scorer: VectorScorer | null | undefined
   return (segment, rows, pages) => {
-    if (segment.page && scorer === undefined) scorer = segment.page.kernels.vectorScorer(question) ?? null
+    if (segment.page && scorer === undefined) scorer = segment.page.kernels.vectors.scorer(question) ?? null
     if (segment.page && scorer) return scorer(pages ?? [segment.page.address], rows)
     exact ??= new Float64Array(2 * SEGMENT_ROWS)
     return exactScores(similarity, segment, rows, exact)
@@ -130,7 +130,8 @@ class Codes {
   scorer({ page }: VectorSegment): CodeScorer | undefined {
     if (!page) return undefined
     if (this.known === undefined) {
-      this.known = (this.question && page.kernels.codeScorer(this.question, this.similarity.metric, this.above)) ?? null
+      this.known =
+        (this.question && page.kernels.vectors.codeScorer(this.question, this.similarity.metric, this.above)) ?? null
     }
     return this.known ?? undefined
   }

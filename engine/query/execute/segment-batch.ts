@@ -1,5 +1,5 @@
 import { countBits, type RowSet } from '../../row-set/row-set.ts'
-import { MAX_PAGES } from '../../simd/segment-kernels.ts'
+import { MAX_PAGES } from '../../simd/vector-kernels.ts'
 import { type Column, SEGMENT_BITS, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../storage/snapshot.ts'
 
 /** Segments that are looked at together: all in shared memory, or one that is not. Valid until the next one. */
