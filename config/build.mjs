@@ -89,7 +89,7 @@ await build({
   plugins: [compileGrammars],
   logLevel: 'warning',
 })
-await compileKernels(new URL(`${options.out}/engine/simd/kernels.wasm`, root))
+await compileKernels(new URL(`${options.out}/engine/simd/`, root))
 if (existsSync(new URL('config/default.json', root))) {
   await cp(new URL('config/default.json', root), new URL(`${options.out}/config/default.json`, root))
 }

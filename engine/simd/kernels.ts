@@ -221,8 +221,11 @@ export interface Kernels {
 
 /** The kernels of one thread for one memory: make them once. Undefined where WebAssembly has no SIMD. */
 export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels | undefined {
-  const module = compiled()
-  if (!module) return undefined
+  if (cached === undefined) cached = compileFirst() ?? null
+  return cached ? instantiate(cached, memory, layout) : undefined
+}
+
+export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {
   const instance = new WebAssembly.Instance(module, {
     env: { memory },
     segment: { presentOffset: layout.present, valuesOffset: layout.values },
@@ -236,17 +239,23 @@ export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): K
 
 let cached: WebAssembly.Module | null | undefined
 
-function compiled(): WebAssembly.Module | undefined {
-  if (cached === undefined) cached = compile()
-  return cached ?? undefined
+/** With relaxed SIMD, as Node.js has it from 22 on, and without. They give the same results. */
+export const KERNEL_FILES = ['engine/simd/kernels-relaxed.wasm', 'engine/simd/kernels.wasm']
+
+function compileFirst(): WebAssembly.Module | undefined {
+  for (const file of KERNEL_FILES) {
+    const module = compile(file)
+    if (module) return module
+  }
+  return undefined
 }
 
-function compile(): WebAssembly.Module | null {
+export function compile(file: string): WebAssembly.Module | undefined {
   try {
-    return new WebAssembly.Module(readFileSync(outputUrl('engine/simd/kernels.wasm')))
+    return new WebAssembly.Module(readFileSync(outputUrl(file)))
   } catch (error) {
-    // What an engine or a processor without SIMD says of the instructions; anything else is a broken build.
-    if (error instanceof WebAssembly.CompileError) return null
+    // What an engine or a processor without some instructions says of them; anything else is a broken build.
+    if (error instanceof WebAssembly.CompileError) return undefined
     throw error
   }
 }

@@ -57,10 +57,10 @@ export function filterSketches(
             const second = v128.load(entries + four, 16)
             const x = v128.load(codes + four)
             const y = v128.load(codes + four, 16)
-            a = i8x16.add(a, i8x16.swizzle(first, v128.and(x, low)))
-            a = i8x16.add(a, i8x16.swizzle(second, v128.and(i16x8.shr_u(x, 4), low)))
-            b = i8x16.add(b, i8x16.swizzle(first, v128.and(y, low)))
-            b = i8x16.add(b, i8x16.swizzle(second, v128.and(i16x8.shr_u(y, 4), low)))
+            a = i8x16.add(a, lookUp(first, v128.and(x, low)))
+            a = i8x16.add(a, lookUp(second, v128.and(i16x8.shr_u(x, 4), low)))
+            b = i8x16.add(b, lookUp(first, v128.and(y, low)))
+            b = i8x16.add(b, lookUp(second, v128.and(i16x8.shr_u(y, 4), low)))
           }
           codes += 128
           s0 = i16x8.add(s0, v128.and(a, even))
@@ -91,6 +91,12 @@ export function filterSketches(
     out += BITMAP_BYTES
   }
   return passed
+}
+
+/** Entries of a table by indexes up to 15: beyond them `swizzle` gives 0, which takes it two more instructions. */
+function lookUp(table: v128, indexes: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return i8x16.relaxed_swizzle(table, indexes)
+  return i8x16.swizzle(table, indexes)
 }
 
 /** A bit for each of 16 sums. */
