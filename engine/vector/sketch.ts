@@ -32,8 +32,6 @@ const LOW = 0.4528
 const HIGH = 1.51
 const LOST = 0.1175
 // Source: Max, Quantizing for Minimum Distortion (1960), table 1.
-/** What is near is off by more: 1.05 times as much with a cosine of 0.5, 1.16 times with 0.9. Measured. */
-const NEAR_SCATTER = 0.2
 /** Of fewer numbers a sketch tells too little; sums over more could leave 16 bits. */
 const MIN_DIMENSION = 64
 const MAX_DIMENSION = 2048
@@ -143,8 +141,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
   const leastOf = ({ groups, most, squares }: Part, cosine: number, deviations: number): number => {
     // What a part of the numbers tells of the rest, what their levels lose, and up to half a step of each entry.
     const variance = (squares * (1 - squares) + (squares * LOST) / (1 - LOST)) / numbers.length
-    const scatter = 1 + NEAR_SCATTER * Math.min(1, cosine ** 2)
-    const deviation = scatter * Math.sqrt(Math.max(0, variance) + (groups * step ** 2) / 12 / unit ** 2)
+    const deviation = Math.sqrt(Math.max(0, variance) + (groups * step ** 2) / 12 / unit ** 2)
     return Math.floor(((squares * cosine - deviations * deviation) * unit + most) / step)
   }
   return {

@@ -10,11 +10,11 @@ import { NearestCandidates } from './nearest-candidates.ts'
 import { forEachBatch, rowIdOf, type SegmentBatch } from './segment-batch.ts'
 
 /**
- * So many standard deviations below a limit is still looked at. Of many nearest most are further from the limit, and the
- * limit is rather too low.
+ * So many standard deviations below a limit is still looked at. Estimates of what is near scatter up to a fourth more than
+ * others. Of many nearest most are further from the limit, and the limit is rather too low.
  */
-const THRESHOLD_DEVIATIONS = 3.2
-const FEW_DEVIATIONS = 2.7
+const THRESHOLD_DEVIATIONS = 3.6
+const FEW_DEVIATIONS = 3
 const MANY_DEVIATIONS = 2
 const MANY = 50
 
