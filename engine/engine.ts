@@ -379,8 +379,9 @@ export class Engine {
   /** Finishes what runs and the queued writes, then closes the store. */
   async close(): Promise<void> {
     await this.functions?.close()
-    // What the pool still finds may be kept as an entity set.
+    // What it finds goes on in the pool.
     await this.vectors?.close()
+    // What the pool still finds may be kept as an entity set.
     await this.pool.close()
     await this.entitySetStore.close()
     await this.uploads.close()

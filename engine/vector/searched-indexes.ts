@@ -31,7 +31,7 @@ export class SearchNeeded extends Error {
 }
 
 /** Searches of one query; more of them were for nothing, and it goes on without indexes. */
-const MAX_SEARCHES = 8
+const MAX_SEARCHES = 32
 
 /** The indexes of vectors for one query in a thread that does not have them. */
 class SearchedIndexes implements VectorIndexes {
@@ -49,7 +49,6 @@ class SearchedIndexes implements VectorIndexes {
     if (!index || known.some(({ found }) => !found)) return undefined
     return {
       ...index,
-      isSearched: vector => known.some(each => isEqual(each.vector, vector)),
       nearest(vector, count) {
         const search = known.find(each => each.count >= count && isEqual(each.vector, vector))
         if (search) return firstOf(search.found!, count, stamp)

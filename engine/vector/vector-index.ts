@@ -8,8 +8,6 @@ export interface VectorIndex {
   cost(count: number): number
   /** The nearest `count`. Undefined: this thread cannot ask. */
   readonly nearest?: (vector: Float32Array, count: number) => Nearest
-  /** Whether it was searched for this query already. */
-  readonly isSearched?: (vector: Float32Array) => boolean
 }
 
 /** What an index finds. Some may not exist any more. */

@@ -124,8 +124,7 @@ function withAccess(
   }
   const access = costs.index <= costs.sketch ? 'index' : 'sketch'
   if (costs.scan < costs[access]) return filter
-  // What was searched for was seen to be narrow.
-  if (test && !index?.isSearched?.(similarity.vector) && !isNarrow(filter, table)) return filter
+  if (test && !isNarrow(filter, table)) return filter
   if (access === 'sketch') return { ...filter, access }
   const wanted = test ? wantedAbove(attribute) : wantedNearest(order!.count, candidates, size)
   return { ...filter, access, wanted }
