@@ -57,6 +57,18 @@ for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
         .filter(row => (isHigh ? scores[row]! > threshold : scores[row]! < threshold))
       t.equal(overlap(narrow.keys, expected), narrow.keys.length, 'what is found above the threshold passes')
       hits.narrow += overlap(narrow.keys, expected) + NARROW - expected.length
+
+      const middle = ranked.findIndex((row, i) => i > ROWS / 2 && scores[row] !== scores[ranked[i - 1]!])
+      const wide = (scores[ranked[middle - 1]!]! + scores[ranked[middle]!]!) / 2
+      const params = toParams([threshold, wide].map(each => ({ vector: question.vector, metric, threshold: each })))
+      const comparator = isHigh ? '>' : '<'
+      const either = await readItems(engine, {
+        filter: `embedding ${comparator} :1 or embedding ${comparator} :2`,
+        params,
+        top: 1,
+      })
+      t.equal(either.count, middle, 'a wide threshold is complete')
+      t.ok(either.plan.split('[index').length <= 2, 'and scanned, though the same vector is searched for')
     }
     const recall = { nearest: hits.nearest / (QUESTIONS * NEAREST), narrow: hits.narrow / (QUESTIONS * NARROW) }
     t.ok(indexed > QUESTIONS / 2, `an index is asked for ${indexed} thresholds`)
