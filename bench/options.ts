@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { suggestion } from '../engine/suggestion.ts'
+import { suggestion } from '../engine/base/suggestion.ts'
 
 export interface Options {
   quick: boolean
@@ -35,7 +35,7 @@ export const USAGE = `node bench [options]
 
 export class UsageError extends Error {}
 
-/** @throws {UsageError} what is wrong and what would do */
+/** @throws {UsageError} what is wrong and what is expected */
 export function readOptions(args: readonly string[], knownCases: readonly string[]): Options | 'help' {
   const { values, positionals } = parse(args)
   if (values.help) return 'help'
@@ -47,7 +47,9 @@ export function readOptions(args: readonly string[], knownCases: readonly string
   }
   if (values.compare ? positionals.length !== 1 : positionals.length > 0) {
     throw new UsageError(
-      values.compare ? '--compare takes two JSON reports' : `"${positionals[0]}" is no option; for a case say --case`,
+      values.compare
+        ? '--compare takes two JSON reports'
+        : `"${positionals[0]}" is not an option; for a case say --case`,
     )
   }
   return {

@@ -25,7 +25,7 @@ import { World } from './world/world.ts'
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** A line that the next one replaces, where there is somebody to see it. */
+/** A line that the next one replaces, on a terminal. */
 const progress = (line: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`)
 }
@@ -142,7 +142,7 @@ function write(file: string | undefined, content: string): void {
 
 const readReport = (file: string): Report => {
   const report = JSON.parse(readFileSync(file, 'utf8')) as Report
-  if (report.version !== 1) throw new UsageError(`${file} is no report of this version of the benchmarks`)
+  if (report.version !== 1) throw new UsageError(`${file} is not a report of this version of the benchmarks`)
   return report
 }
 

@@ -5,16 +5,22 @@
  *   node config/build.mjs                                   the product
  *   node config/build.mjs --tests                           the product, the tests and the benchmarks
  *   node config/build.mjs --types                           with the declarations that the compilers of authors read
+ *   node config/build.mjs --with FILE                       with a plugin for esbuild, the default export of FILE
  *   node config/build.mjs --out dist-x --only FILE [FILE …]    only these entries (and the threads), for one test at a time
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { grammar } from 'ohm-js'
 import { compileKernels } from '../engine/simd/compile.mjs'
+import { writePages } from '../plugins/docs/pages.mjs'
+import { writeRuntime } from '../plugins/client/bundle-runtime.mjs'
+import { writeExplorer } from '../plugins/explorer/page.mjs'
+import { writeNotices } from './third-party-notices.mjs'
 
 const { values: options, positionals } = parseArgs({
   options: {
@@ -22,6 +28,7 @@ const { values: options, positionals } = parseArgs({
     only: { type: 'boolean', default: false },
     types: { type: 'boolean', default: false },
     out: { type: 'string', default: 'dist' },
+    with: { type: 'string' },
   },
   allowPositionals: true,
 })
@@ -31,18 +38,18 @@ const sources = async (folder, pattern) =>
   existsSync(new URL(folder, root))
     ? (await readdir(new URL(folder, root), { recursive: true }))
         .map(file => `${folder}/${file}`)
-        .filter(file => pattern.test(file))
+        .filter(file => pattern.test(file) && !file.includes('node_modules'))
     : []
 
-const threads = [
-  'engine/write/writer-thread.ts',
-  'engine/pool/pool-thread.ts',
-  'engine/pool/vector-thread.ts',
-  'engine/functions/function-thread.ts',
-  // What their modules import: part of them, so that it is the same.
-  'engine/language/classes.ts',
+/** Threads without code of others: one file each, which loads faster than many chunks. */
+const threads = ['engine/threads/writer-thread.ts', 'engine/threads/pool-thread.ts', 'engine/threads/vector-thread.ts']
+/** Threads and processes that share modules with what they load. */
+const sharedThreads = [
+  'engine/threads/function-thread.ts',
+  // Imports of their modules: part of them, so that it is the same.
+  'engine/author/data-api/classes.ts',
   'plugins/binary/convert.child.ts',
-].filter(file => existsSync(new URL(file, root)))
+]
 const product = async () => [
   'kernel/api.ts',
   'kernel/testing.ts',
@@ -50,16 +57,8 @@ const product = async () => [
   'kernel/cli/main.ts',
   ...(await sources('plugins', /^plugins\/[^/]+\/index\.ts$/)),
 ]
-const testsAndBenchmarks = async () => [
-  ...(await sources('test', /\.(test|child)\.ts$/)),
-  ...(await sources('bench', /\.ts$/)),
-]
 
-const entryPoints = [
-  ...threads,
-  ...(options.only ? positionals : await product()),
-  ...(options.tests ? await testsAndBenchmarks() : []),
-]
+const entryPoints = [...sharedThreads, ...(options.only ? positionals : await product())]
 
 /** Grammars are compiled once and for all: it takes 200 ms, which every thread that parses would need to start. */
 const compileGrammars = {
@@ -72,32 +71,127 @@ const compileGrammars = {
   },
 }
 
+/**
+ * Packages that become part of the bundles: all JavaScript, and much faster to load from one file than from the hundreds
+ * that some have. All others are imported from where they are installed.
+ */
+const BUNDLED = [
+  '@fastify/busboy',
+  '@fastify/proxy-addr',
+  '@modelcontextprotocol/server',
+  '@sinclair/typebox',
+  'ajv',
+  'ajv-formats',
+  'chokidar',
+  'fastest-levenshtein',
+  'import-meta-resolve',
+  'ipaddr.js',
+  'jose',
+  'minizlib',
+  'mrmime',
+  'negotiator',
+  'ohm-js',
+  'p-limit',
+  'prom-client',
+  're2js',
+  'secure-json-parse',
+  'semver',
+]
+/** Modules of Node.js that bundled packages require become imports: an ES module has no `require`. */
+const importBuiltins = {
+  name: 'import-builtins',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(?:node:)?[a-z0-9_]+$/ }, ({ path, kind }) => {
+      const name = path.replace(/^node:/, '')
+      return kind === 'require-call' && isBuiltin(name) ? { path: name, namespace: 'builtin' } : undefined
+    })
+    onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
+      contents: `import * as all from 'node:${path}'; module.exports = all.default`,
+    }))
+  },
+}
+const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+  await readFile(new URL('package.json', root), 'utf8'),
+)
+const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })
+
+const plugins = [compileGrammars, importBuiltins]
+if (options.with) plugins.unshift((await import(new URL(options.with, root))).default)
+
 await rm(new URL(`${options.out}/`, root), { recursive: true, force: true })
-await build({
+const common = {
   absWorkingDir: fileURLToPath(root),
-  entryPoints,
   outdir: options.out,
   outbase: '.',
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  packages: 'external',
+  external: ['tesser', ...installed.filter(name => !BUNDLED.includes(name))],
   sourcemap: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  plugins: [compileGrammars],
+  metafile: true,
+  plugins,
   logLevel: 'warning',
-})
+}
+/**
+ * Tests and benchmarks that import the kernel share its chunks; the others have chunks of their own. They import single
+ * modules of the engine, and would take the product apart into hundreds of chunks, one for each set of tests that imports some.
+ */
+async function kernelOf(files) {
+  const { metafile } = await build({ ...common, entryPoints: files, splitting: true, sourcemap: false, write: false })
+  const reaches = (file, seen = new Set()) =>
+    file === 'kernel/main.ts' ||
+    (!seen.has(file) && importsOf(metafile.inputs[file]).some(path => reaches(path, seen.add(file))))
+  return files.filter(file => reaches(file))
+}
+const importsOf = ({ imports }) => imports.flatMap(({ path, external }) => (external ? [] : path))
+
+const testsAndBenchmarks = options.tests
+  ? [...(await sources('test', /\.(test|child)\.ts$/)), ...(await sources('bench', /\.ts$/))].sort()
+  : []
+const sharing = await kernelOf(testsAndBenchmarks)
+const others = testsAndBenchmarks.filter(file => !sharing.includes(file))
+const split = { ...common, splitting: true, chunkNames: 'chunks/[name]-[hash]' }
+const results = await Promise.all([
+  build({ ...split, entryPoints: [...entryPoints, ...sharing] }),
+  build({ ...split, entryPoints: others }),
+  build({ ...common, entryPoints: threads }),
+])
+for (const { metafile } of results) {
+  const imports = Object.values(metafile.outputs).flatMap(output => output.imports)
+  const required = imports.find(({ kind, external }) => kind === 'require-call' && external)
+  if (required)
+    throw new Error(`a package of BUNDLED calls require("${required.path}"), which an ES module does not have`)
+}
 await compileKernels(new URL(`${options.out}/engine/simd/`, root))
+const pages = await Promise.all(
+  [
+    ['docs', folder => writePages(root, folder)],
+    ['explorer', writeExplorer],
+  ].map(([name, write]) =>
+    entryPoints.includes(`plugins/${name}/index.ts`)
+      ? write(new URL(`${options.out}/plugins/${name}/pages/`, root))
+      : [],
+  ),
+)
+if (entryPoints.includes('plugins/client/index.ts')) await writeRuntime(new URL(`${options.out}/plugins/client/`, root))
+await writeNotices(new URL(`${options.out}/THIRD-PARTY-NOTICES.txt`, root), root, [
+  ...results.flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+  ...pages.flat(),
+])
 if (existsSync(new URL('config/default.json', root))) {
   await cp(new URL('config/default.json', root), new URL(`${options.out}/config/default.json`, root))
+}
+if (options.tests) {
+  const { writeTestGroups } = await import('../test/support/group-tests.mjs')
+  const tests = [...others, ...sharing].filter(file => file.endsWith('.test.ts'))
+  await writeTestGroups(new URL(`${options.out}/`, root), tests)
 }
 if (options.types) {
   const types = fileURLToPath(new URL(`${options.out}/types/`, root))
   const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
   const project = fileURLToPath(new URL('config/tsconfig.types.json', root))
   execFileSync(process.execPath, [tsc, '--project', project, '--outDir', types], { stdio: 'inherit' })
-  const classes = 'engine/language/tesser-classes.d.ts'
+  const classes = 'engine/author/data-api/tesser-classes.d.ts'
   await cp(new URL(classes, root), `${types}${classes}`)
 }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shapeProblems } from '../engine/catalog/shape-problems.ts'
-import { outputUrl } from '../engine/output-root.ts'
-import { suggestion } from '../engine/suggestion.ts'
+import { outputUrl } from '../engine/base/output-root.ts'
+import { suggestion } from '../engine/base/suggestion.ts'
 import { ConfigError } from './config-error.ts'
 import type { PluginReference } from './option.ts'
 import { readJsonFile } from './read-json-file.ts'
@@ -20,6 +20,9 @@ import {
 export interface ConfigSources {
   /** Path of the config file; without it `TESSER_CONFIG`, then `tesser.config.json` in `cwd` if there is one. */
   file?: string | undefined
+  /** Folder at which relative paths of the file start; its own by default. */
+  pathsFrom?: string
+  /** An empty variable counts as one that is not set. */
   env: Readonly<Record<string, string | undefined>>
   /** Text of each flag by its name without dashes: `port`, `server-port`, `log-level`. */
   flags: Readonly<Record<string, string | undefined>>
@@ -37,8 +40,10 @@ export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> 
   readonly plugins: readonly PluginReference[]
   /** The config file. */
   readonly file: string | undefined
-  /** Where relative paths and npm names of the file start; the working directory when there is no file. */
+  /** Folder of the file, where its npm names start and what it does not name is; the working directory when there is no file. */
   readonly folder: string
+  /** Start of relative paths in the file; that of {@link folder} unless a caller says otherwise. */
+  readonly pathsFolder: string
   /** The embedded demo is served, because nothing says what else would be. */
   readonly demo: boolean
 }
@@ -47,8 +52,8 @@ export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> 
  * Configuration from flags, environment, file and defaults, in this order of precedence.
  * @throws {ConfigError} with every problem of all of them
  */
-export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSources): Config {
-  const { path, content } = readConfigFile(file ?? env.TESSER_CONFIG, cwd)
+export function loadConfig({ file, pathsFrom, env, flags, cwd = process.cwd() }: ConfigSources): Config {
+  const { path, content } = readConfigFile(file ?? (env.TESSER_CONFIG || undefined), cwd)
   const folder = path === undefined ? cwd : dirname(path)
   const problems = shapeProblems(CONFIG_FILE_SCHEMA, content, '').map(problem => `${path}: ${problem}`)
 
@@ -57,12 +62,13 @@ export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSour
     const option = optionOf(key)
     const texts = [
       ...flagNames(key).map(name => ({ source: `--${name}`, text: flags[name] })),
-      ...environmentNames(key).map(name => ({ source: name, text: env[name] })),
+      // Docker Compose sets a variable without a value to an empty text.
+      ...environmentNames(key).map(name => ({ source: name, text: env[name] || undefined })),
     ]
     const first = texts.find(({ text }) => text !== undefined)
     const value = first ? option.fromText(first.text!) : valueAt(content, key)
     if (first) problems.push(...shapeProblems(option.schema, value, first.source))
-    if (value !== undefined) received.set(key, { value, folder: first ? cwd : folder })
+    if (value !== undefined) received.set(key, { value, folder: first ? cwd : (pathsFrom ?? folder) })
   }
   problems.push(...contradictions(received, path))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -84,9 +90,10 @@ export function loadConfig({ file, env, flags, cwd = process.cwd() }: ConfigSour
     },
     model: given.model ?? DEMO_MODEL(),
     data: given.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
-    plugins: withBuiltIn([...(demo ? [DEMO_PLUGIN()] : []), ...given.plugins], given.disablePlugins),
+    plugins: withBuiltIn([...(demo ? [DEMO_PLUGIN()] : []), ...given.plugins], given),
     file: path,
     folder,
+    pathsFolder: pathsFrom ?? folder,
     demo,
   })
 }
@@ -100,7 +107,7 @@ function readConfigFile(given: string | undefined, cwd: string): { path: string 
   return { path, content: readJsonFile(path, 'config') }
 }
 
-/** What cannot be seen in one option alone. */
+/** Contradictions that cannot be seen in one option alone. */
 function contradictions(received: ReadonlyMap<ConfigKey, { value: unknown }>, path: string | undefined): string[] {
   const problems: string[] = []
   if (path !== undefined && !received.has('model')) {
@@ -108,6 +115,21 @@ function contradictions(received: ReadonlyMap<ConfigKey, { value: unknown }>, pa
   }
   if (received.has('server.tls.keyFile') !== received.has('server.tls.certFile')) {
     problems.push('server.tls: keyFile and certFile are needed together')
+  }
+  const proxies = received.get('server.trustedProxies')?.value
+  const mayUseTls = received.has('server.tls.keyFile') || (Array.isArray(proxies) && proxies.length > 0)
+  if (received.get('session.sameSite')?.value === 'none' && !mayUseTls) {
+    problems.push(
+      'session.sameSite: browsers take "none" over TLS only; set server.tls, or server.trustedProxies when a proxy speaks TLS',
+    )
+  }
+  const basePath = received.get('server.basePath')?.value
+  if (/^\/rest(?:\/|$)/.test(String(basePath))) {
+    problems.push(`server.basePath: ${JSON.stringify(basePath)} begins as the addresses of data do; name another one`)
+  }
+  const cookieName = received.get('session.cookieName')?.value
+  if (basePath && /^__Host-/i.test(String(cookieName))) {
+    problems.push('session.cookieName: browsers take the prefix "__Host-" without server.basePath only')
   }
   const disabled = received.get('disablePlugins')?.value
   const known = builtInPlugins().map(nameOf)
@@ -127,11 +149,20 @@ const builtInPlugins = (): readonly string[] =>
 
 const nameOf = (specifier: string): string => specifier.slice(specifier.lastIndexOf('/') + 1)
 
+/** Options of the configuration that a built-in plugin gets as its own. */
+const OPTIONS_OF: Readonly<Record<string, (values: ConfigValues) => Record<string, unknown>>> = {
+  metrics: ({ metrics }) => ({ ...metrics }),
+  mcp: ({ mcp }) => ({ ...mcp }),
+}
+
 /** Built-in plugins, with options where `plugins` names them again, then the other ones of `plugins`. */
-function withBuiltIn(plugins: readonly PluginReference[], disabled: readonly string[]): PluginReference[] {
+function withBuiltIn(plugins: readonly PluginReference[], values: ConfigValues): PluginReference[] {
   const references = new Map<string, PluginReference>()
   for (const specifier of builtInPlugins()) {
-    if (!disabled.includes(nameOf(specifier))) references.set(specifier, { specifier })
+    const name = nameOf(specifier)
+    if (values.disablePlugins.includes(name)) continue
+    const options = OPTIONS_OF[name]?.(values)
+    references.set(specifier, { specifier, ...(options && { options }) })
   }
   for (const plugin of plugins) references.set(plugin.specifier, plugin)
   return [...references.values()]

@@ -32,10 +32,17 @@ interface Common<T> {
 export function text<T extends string | undefined = string>({
   doc,
   secret = false,
+  mayBeEmpty = false,
   pattern,
+  examples,
   ...rest
-}: Common<T> & { secret?: boolean; pattern?: string }): Option<T> {
-  return make({ schema: Type.String({ minLength: 1, ...(pattern && { pattern }) }), doc, secret, ...rest })
+}: Common<T> & { secret?: boolean; mayBeEmpty?: boolean; pattern?: string; examples?: string[] }): Option<T> {
+  const schema = Type.String({
+    ...(!mayBeEmpty && { minLength: 1 }),
+    ...(pattern && { pattern }),
+    ...(examples && { examples }),
+  })
+  return make({ schema, doc, secret, ...rest })
 }
 
 export function integer({ min, max, ...rest }: Common<number> & { min: number; max?: number }): Option<number> {

@@ -1,12 +1,18 @@
+import type { ByteBudget } from './answer/byte-budget.ts'
 import type { UploadLimits } from './binary/uploads.ts'
 import type { WireOptions } from './catalog/dataclass.ts'
 import type { EntitySetLifetimes } from './entity-set/entity-sets.ts'
-import type { FunctionPoolOptions } from './functions/function-pool.ts'
-import type { ClassModule } from './functions/tasks.ts'
-import type { PoolOptions } from './pool/query-pool.ts'
-import type { VectorIndexOptions } from './pool/tasks.ts'
-import type { QueryLimits } from './query/query-limits.ts'
-import type { Progress } from './migration/migrate-data.ts'
+import type { GuestSetLimits } from './entity-set/guest-sets.ts'
+import type { FunctionPoolOptions } from './author/run/function-pool.ts'
+import type { CodeLogLine } from './author/run/code-log.ts'
+import type { ClassModule } from './author/run/tasks.ts'
+import { JSON_BOUNDS } from './base/json-bounds.ts'
+import type { PoolOptions } from './placement/query-pool.ts'
+import type { TaskModule, VectorIndexOptions } from './placement/tasks.ts'
+import type { QueryLimits } from './query/contract/query-limits.ts'
+import type { StoreLockOptions } from './data/store-options.ts'
+import type { SaveLimits } from './write/write-limits.ts'
+import type { Progress } from './base/progress.ts'
 
 export interface EngineOptions {
   /** Folder of the store; made when it does not exist. */
@@ -16,54 +22,75 @@ export interface EngineOptions {
   wire: WireOptions
   /** Let a changed model remove what it no longer names. */
   allowLoss: boolean
+  /** How the store is kept from other processes, and how long a start waits for one that has it. */
+  lock?: Partial<StoreLockOptions>
   mapSizeBytes: number
   /** Memory for column segments: of this thread, and as much again of the threads of the pool together. */
   cacheBytes: number
   /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */
   memoryBytes?: number
-  /** Least time between two images of that memory in the folder of the store, which make the next start fast; 0: none. */
+  /** Minimum time between two checkpoints of that memory in the folder of the store, which make the next start fast; 0: none. */
   imageMinutes?: number
-  /** Least changes of entities between two images. */
+  /** Minimum number of changed entities between two checkpoints. */
   imageChanges?: number
   limits: QueryLimits
+  /** Memory of request bodies and answers under way, shared with all other users of the budget. */
+  buffers?: ByteBudget
+  /** Disk for the answers under way that are too large for memory. */
+  spoolBytes?: number
   pool?: Partial<PoolOptions>
   vectorIndex?: VectorIndexOptions
   entitySets?: Partial<EntitySetOptions>
   /** Modules with classes of authors, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
+  /** Modules with tasks of plugins, for the threads of the pool. */
+  tasks?: readonly TaskModule[]
   uploads?: Partial<UploadLimits>
   /** Memory for pieces of the images and blobs that were sent last. */
   binaryCacheBytes?: number
   /** Bodies that wait for the writer; beyond it a write is refused with 503. */
   writeQueueBytes: number
+  /** Bounds of saves and deletions. */
+  write?: Partial<SaveLimits>
   /** Milliseconds since 1970, for what has a lifetime. */
   now?: () => number
-  /** What is worth knowing of the writer thread, for the log. */
+  /** Called with notes of the writer thread, for the log. */
   onNote?: (text: string) => void
-  /** What goes wrong inside the writer thread, for the log. */
+  /** Called with internal failures of the writer thread, for the log. */
   onInternalError?: (text: string) => void
+  /** Receives console output and errors of plugin code; without it errors go to `onInternalError`. */
+  onCodeLog?: (line: CodeLogLine) => void
   /** How far a change of the model has come. */
   onProgress?: Progress
 }
 
-export interface EntitySetOptions extends EntitySetLifetimes {
+interface EntitySetOptions extends EntitySetLifetimes, GuestSetLimits {
   savedLifetimeSeconds: number
   memoryBytes: number
 }
 
 // Defaults of those who open an engine without a config file.
-export const FUNCTIONS: Omit<FunctionPoolOptions, 'modules' | 'dataClasses'> = {
+export const FUNCTIONS: Omit<FunctionPoolOptions, 'modules' | 'tasks' | 'dataClasses'> = {
   threads: 0,
   queueLimit: 256,
   deadlineMs: 5_000,
   memoryBytes: 2 ** 28,
   breakerLimit: 3,
   breakerPauseMs: 30_000,
+  loadMs: 10_000,
+  argumentBounds: JSON_BOUNDS,
+  logLines: 100,
 }
 
 export const VECTOR_INDEX: VectorIndexOptions = { minRows: 20_000, recall: 0.995 }
 
-export const POOL: PoolOptions = { threads: 0, queueLimit: 256, inlineCostMs: 0.2, heapBytes: 2 ** 30 }
+export const POOL: PoolOptions = {
+  threads: 0,
+  queueLimit: 256,
+  inlineCostMs: 0.2,
+  heapBytes: 2 ** 30,
+  overrunMs: 5_000,
+}
 
 export const ENTITY_SETS: EntitySetOptions = {
   lifetimeSeconds: 7_200,
@@ -72,6 +99,8 @@ export const ENTITY_SETS: EntitySetOptions = {
   savedLifetimeSeconds: 30 * 86_400,
   memoryBytes: 2 ** 28,
   setsPerCreator: 0,
+  guestBytesPerAddress: 2 ** 27,
+  maxGuestBytes: 2 ** 30,
 }
 
 export const UPLOADS: UploadLimits = {
@@ -81,5 +110,10 @@ export const UPLOADS: UploadLimits = {
   maxLifetimeSeconds: 86_400,
   maxConcurrent: 2_000,
   maxPendingBytes: 2 ** 32,
+  guestBytesPerAddress: 2 ** 29,
+  maxGuestBytes: 2 ** 31,
 }
 export const BINARY_CACHE_BYTES = 2 ** 26
+/** Default size of {@link EngineOptions.buffers}. */
+export const BUFFER_BYTES = 2 ** 28
+export const SPOOL_BYTES = 2 ** 32

@@ -1,199 +1,154 @@
-import { threadId } from 'node:worker_threads'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
-import { sweepFiles } from './binary/binary-table.ts'
-import { Uploads } from './binary/uploads.ts'
+import type { Uploads } from './binary/uploads.ts'
 import type { Catalog, DataClass } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
-import { EngineErrors } from './engine-errors.ts'
-import {
-  BINARY_CACHE_BYTES,
-  ENTITY_SETS,
-  type EngineOptions,
-  FUNCTIONS,
-  POOL,
-  UPLOADS,
-  VECTOR_INDEX,
-} from './engine-options.ts'
-import { EntitySetStore } from './entity-set/entity-set-store.ts'
-import { EntitySets } from './entity-set/entity-sets.ts'
-import { ProtocolError } from './errors.ts'
-import { type ClassFunction, type ClassRegistry, isLogin } from './functions/class-registry.ts'
-import { type CallResult, FunctionClient } from './functions/function-client.ts'
-import type { FunctionPool } from './functions/function-pool.ts'
-import type { CallTask } from './functions/tasks.ts'
-import { calculateOutdated } from './hooks/calculate-outdated.ts'
-import { HookedClasses } from './hooks/hooked-classes.ts'
-import { type Part, SharedHeap } from './memory/shared-heap.ts'
+import { EngineErrors } from './base/engine-errors.ts'
+import { BINARY_CACHE_BYTES } from './engine-options.ts'
+import { EngineMetrics } from './engine-metrics.ts'
+import type { EngineParts } from './engine-parts.ts'
+import type { EntitySets, Requester } from './entity-set/entity-sets.ts'
+import { ProtocolError } from './base/errors.ts'
+import { type ClassFunction, type ClassRegistry, isLogin } from './author/declare/class-registry.ts'
+import type { CallResult } from './author/run/function-client.ts'
+import { FunctionErrors } from './author/declare/function-errors.ts'
+import type { CallTask } from './author/run/tasks.ts'
+import { calculateOutdated } from './author/run/calculate-outdated.ts'
+import type { Part } from './memory/heap/shared-heap.ts'
+import type { JsonBounds } from './base/json-bounds.ts'
+import { jsonMembers, type JsonMembers } from './base/json-members.ts'
 import { PermissionErrors } from './permission/permission-errors.ts'
-import { Permissions } from './permission/permissions.ts'
-import { type Access, Views } from './permission/views.ts'
-import { type Caller, QueryPool, queryThread } from './pool/query-pool.ts'
-import { TaskRunner } from './pool/task-runner.ts'
-import { VectorPool } from './pool/vector-pool.ts'
-import type { Promised } from './promised.ts'
+import type { Rights } from './permission/explain-rights.ts'
+import type { DeclaredRoles, Permissions } from './permission/permissions.ts'
+import type { Granted } from './permission/roles.ts'
+import type { Access } from './permission/views.ts'
+import { lockHolder } from './caller/lock-holder.ts'
+import type { Caller } from './caller/caller.ts'
+import type { SessionData } from './caller/session-data.ts'
+import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
+import { readParts } from './placement/body-task.ts'
+import type { QueryOutline } from './placement/outline-query.ts'
+import type { ComputeArgs, DistinctArgs } from './placement/value-tasks.ts'
+import { kept, type Promised } from './base/promised.ts'
+import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
-import { CodeNeeded } from './storage/code-needed.ts'
+import { RequiresPluginCode } from './data/requires-plugin-code.ts'
+import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
-import type { Output, ReadRequest } from './query/request.ts'
-import { prepareSaved, type SaveAnswer } from './query/serialise/answer-saved.ts'
-import { ServerRecords } from './records/server-records.ts'
-import { openReadStore, type ReadStore } from './memory/open-read-store.ts'
-import { guarded } from './storage/restricted-snapshot.ts'
-import { IndexStatus, indexedVectors } from './vector/vector-index.ts'
-import type { DeleteRequest, DeleteResult, LockRequest, LockResult, SaveRequest, SaveResult } from './write/requests.ts'
-import type { WriterClient } from './write/writer-client.ts'
-import type { LinkEnd } from './write/writer-link.ts'
+import { warmUpGrammar } from './query/parse/warm-up.ts'
+import type { QueryLimits } from './query/contract/query-limits.ts'
+import type { Output, ReadRequest } from './query/contract/request.ts'
+import type { ServerRecords } from './records/server-records.ts'
+import { lockStatus } from './write/write-errors.ts'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  ListLocksResult,
+  ResultOf,
+  SaveRequest,
+  SaveResult,
+  WriteRequest,
+} from './write/requests.ts'
+import { bodyLimits } from './write/write-limits.ts'
 
-/** A call of a class function, as a client sends it. */
-export interface FunctionCall extends Pick<CallTask, 'args' | 'read' | 'keep'> {
-  readonly function: ClassFunction
-}
+/** A body up to this size may be one entity, whose refusal shows it. */
+const SMALL_BODY_BYTES = 16 * 1024
+/** A body up to this size is parsed by the writer at once, in some milliseconds. */
+const WHOLE_BODY_BYTES = 512 * 1024
+/** A command of up to this size is parsed in a millisecond or two. */
+const PARSED_BYTES = 64 * 1024
+/** A copy of this size into fresh memory takes a millisecond. */
+const COPIED_BYTES = 2 ** 20
+
+/** Entity sets in the arguments of one call. */
+const MAX_SETS = 100
 
 /** A store that is open, with the threads that work on it. {@link openEngine} makes it. */
-export class Engine {
+export class Engine implements PluginEngine {
   readonly entitySets: EntitySets
-  /** What the server keeps for itself. */
+  /** Records that the server keeps for itself. */
   readonly records: ServerRecords
-  /** Who may do what. Nothing is restricted until it gets roles. */
+  /** Rights of all sessions. Nothing is restricted until roles are set. */
   readonly permissions: Permissions
   readonly uploads: Uploads
   readonly binaries: Binaries
-  private readonly views: Views
-  private readonly entitySetStore: EntitySetStore
-  private readonly data: ReadStore
-  private readonly pool: QueryPool
-  /** Of a model with indexes of vectors. */
-  private readonly vectors: VectorPool | undefined
-  private readonly tasks: TaskRunner
-  private readonly heap: SharedHeap | undefined
-  private readonly code: FunctionClient | undefined
-  private readonly hooked: HookedClasses
-  private readonly restricted: ReadonlySet<string>
+  readonly classes: ClassRegistry
+  readonly metrics: EngineMetrics
 
-  constructor(
-    private readonly options: EngineOptions,
-    private readonly writer: WriterClient,
-    private readonly memory: WebAssembly.Memory | undefined,
-    /** The classes of authors. */
-    readonly classes: ClassRegistry,
-    private readonly functions: FunctionPool | undefined,
-  ) {
-    const { path, mapSizeBytes, model, wire, cacheBytes, limits, onInternalError } = options
-    this.hooked = new HookedClasses(classes.classes)
-    this.restricted = this.hooked.restricted
-    const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted: this.restricted }
-    const pool = { ...POOL, ...options.pool }
-    this.data = openReadStore(store)
-    this.views = new Views(this.catalog)
-    this.permissions = new Permissions({ catalog: this.catalog, classes: classes.classes })
-    const events = { onInternalError, onThreadEnd: () => this.releaseMemory(), onNote: options.onNote }
-    const hasIndexes = indexedVectors(this.catalog).length > 0
-    const indexStatus = hasIndexes ? IndexStatus.allocate(this.catalog) : undefined
-    this.pool = new QueryPool(pool, store, limits, events, queryThread(indexStatus))
-    if (indexStatus) {
-      const index = options.vectorIndex ?? VECTOR_INDEX
-      this.vectors = new VectorPool(this.catalog, pool, store, limits, index, events, indexStatus)
-    }
-    functions?.openStore(
-      { open: { store, limits } },
-      {
-        connectWriter: end => this.linkWriter(end),
-        onThreadEnd: () => this.releaseMemory(),
-      },
-    )
-    const { deadlineMs } = { ...FUNCTIONS, ...options.functions }
-    this.code = functions && new FunctionClient(functions, deadlineMs, onInternalError ?? (() => {}))
-    this.tasks = new TaskRunner({
-      data: this.data,
-      views: this.views,
-      permissions: this.permissions,
-      limits,
-      restricted: this.restricted,
-      inlineCostMs: pool.inlineCostMs,
-      pool: this.pool,
-      vectors: this.vectors,
-      runWithCode: this.code && ((task, caller) => this.code!.read(task, caller)),
-    })
-    this.heap = memory && new SharedHeap(memory)
-    this.records = new ServerRecords(this.data.environment, changes => writer.write({ kind: 'records', changes }))
-    const sets = { ...ENTITY_SETS, ...options.entitySets }
-    this.entitySetStore = new EntitySetStore({
-      ...sets,
-      environment: this.data.environment,
-      write: changes => writer.write({ kind: 'entitySets', changes }),
-      now: options.now ?? Date.now,
-      onInternalError,
-    })
-    this.uploads = new Uploads({
-      environment: this.data.environment,
-      write: changes => writer.write({ kind: 'uploads', changes }),
-      limits: { ...UPLOADS, ...options.uploads },
-      now: options.now ?? Date.now,
-      onInternalError,
-    })
+  /** @param parts what it works with; tests reach single rooms by them */
+  constructor(readonly parts: EngineParts) {
+    const { data, tasks, uploads, options } = parts
+    this.entitySets = parts.entitySets
+    this.records = parts.records
+    this.permissions = parts.permissions
+    this.uploads = uploads
+    this.classes = parts.classes
+    this.metrics = new EngineMetrics(parts)
     this.binaries = new Binaries({
-      data: this.data,
-      tasks: this.tasks,
-      uploads: this.uploads,
+      data,
+      tasks,
+      uploads,
       view: access => this.view(access),
       write: (request, caller) => this.write(request, caller),
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
+      onInternalError: options.onInternalError,
     })
-    this.entitySets = new EntitySets(
-      this.entitySetStore,
-      {
-        catalog: this.catalog,
-        views: this.views,
-        select: (request, caller) => this.tasks.run({ kind: 'members', request }, caller),
-        selectAll: request => this.tasks.run({ kind: 'members', request, isUnrestricted: true }),
-        live: dataClass => this.data.read(snapshot => snapshot.table(dataClass).live),
-      },
-      sets,
-    )
   }
 
   get catalog(): Catalog {
-    return this.data.catalog
+    return this.parts.data.catalog
   }
 
-  /** False while the writer thread is being replaced. */
+  get limits(): QueryLimits {
+    return this.parts.options.limits
+  }
+
   get isWritable(): boolean {
-    return this.writer.isRunning
+    return this.parts.writer.isRunning
   }
 
   /** Resolves as soon as everything that fits is in shared memory. Until then it is read from LMDB. */
   memoryFilled(): Promise<void> {
-    return this.writer.memoryFilled
+    return this.parts.writer.memoryFilled
   }
 
-  /** Most bytes of shared memory. */
   get memoryBytes(): number {
-    return this.options.memoryBytes ?? 0
+    return this.parts.options.memoryBytes ?? 0
   }
 
-  /** Bytes of the shared memory in use, by what they are for; undefined when there is none. */
   memoryUse(): Record<Part, number> | undefined {
-    return this.heap?.usedBytes()
+    return this.parts.heap?.usedBytes()
   }
 
   /** Removes what a crash has left, and brings stored calculated values to the code of now. Before anything else. */
   async prepare(): Promise<void> {
-    const { catalog, data, writer, hooked, code } = this
-    await sweepFiles(data.environment)
+    const { data, writer, hooked, code, options } = this.parts
+    await data.records.sweepIncoming()
     await this.uploads.sweep()
-    await calculateOutdated({ catalog, data, writer, hooked, code, onProgress: this.options.onProgress })
+    await this.checkTasks()
+    await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
   }
 
-  /** Starts the threads of the pool, which otherwise start with the first query that needs them. */
+  /** @throws {Error} naming plugins and their tasks that cannot be loaded */
+  private async checkTasks(): Promise<void> {
+    const { options, pool } = this.parts
+    if (!options.tasks?.length) return
+    const answer = (await pool.run({ kind: 'problems' })) as Uint8Array
+    const problems = JSON.parse(Buffer.from(answer).toString()) as string[]
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+  }
+
+  /** Starts the threads of the pool and compiles the parser, which otherwise happens with the first query that needs them. */
   warmUp(): void {
-    this.pool.warmUp()
-    this.vectors?.warmUp()
-    this.functions?.warmUp()
+    void warmUpGrammar()
+    this.parts.pool.warmUp()
+    this.parts.vectors?.warmUp()
+    this.parts.functions?.warmUp()
   }
 
-  /** The catalog as somebody sees it; without rights of somebody, as nobody in particular does. */
   view(access?: Access): View {
-    return this.views.of(access ?? this.permissions.nobody)
+    return this.parts.views.of(access ?? this.permissions.guest)
   }
 
   /**
@@ -211,80 +166,113 @@ export class Engine {
     throw view.unknownDataClass(name)
   }
 
-  /**
-   * The answer to a read: UTF-8 JSON.
-   * @param caller may go away: its query ends then
-   * @returns bytes that, when they are given at once, are only valid until the next read: use them before any `await`
-   * @throws {ProtocolError}
-   */
-  read(request: ReadRequest, caller?: Caller): Promised<Uint8Array> {
-    return this.tasks.run({ kind: 'read', request }, caller)
+  read(request: ReadRequest, caller?: Caller): Promised<AnswerBody> {
+    return this.parts.tasks.run({ kind: 'read', request }, caller)
   }
 
-  /**
-   * Aggregates of attributes over all that `request` selects, whatever its paging. Without `items` only a count.
-   * @returns UTF-8 JSON, valid as the answer to a read is
-   * @throws {ProtocolError}
-   */
+  async keyOf({ filter: _, ...request }: ReadRequest, caller?: Caller): Promise<string> {
+    const { source } = request
+    if (source.kind === 'keys' && source.keys.length === 1) return source.keys[0]!
+    const body = await kept(this.read({ ...request, output: { form: 'entity' } }, caller))
+    return (JSON.parse(Buffer.from(await bytesOf(body)).toString()) as { __KEY: string }).__KEY
+  }
+
+  /** How a read is carried out, without values: for the log. @throws {ProtocolError} what is wrong with the request */
+  outline(request: ReadRequest): QueryOutline {
+    return this.parts.tasks.outline(request)
+  }
+
   compute(
     request: ReadRequest,
     items: readonly PathListItem[],
     aggregation: Aggregation,
     caller?: Caller,
-  ): Promised<Uint8Array> {
-    return this.tasks.run({ kind: 'compute', request, items, aggregation }, caller)
+  ): Promised<AnswerBody> {
+    return this.parts.tasks.run(
+      { kind: 'named', name: 'compute', request, args: { items, aggregation } satisfies ComputeArgs },
+      caller,
+    )
   }
 
-  /**
-   * The different values of the first scalar attribute in `items`, ascending, as far as `request` selects and pages them.
-   * @returns UTF-8 JSON, valid as the answer to a read is
-   * @throws {ProtocolError}
-   */
-  distinct(request: ReadRequest, items: readonly PathListItem[], caller?: Caller): Promised<Uint8Array> {
-    return this.tasks.run({ kind: 'distinct', request, items }, caller)
+  distinct(
+    request: ReadRequest,
+    items: readonly PathListItem[],
+    caller?: Caller,
+    { counted = false } = {},
+  ): Promised<AnswerBody> {
+    return this.parts.tasks.run(
+      { kind: 'named', name: 'distinct', request, args: { items, counted } satisfies DistinctArgs },
+      caller,
+    )
   }
 
-  /** Saves and resolves when it is durable. @throws {ProtocolError} when no entity could be looked at: bad JSON, overload */
-  write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
-    const known = { ...request, access: request.access ?? (request.trusted ? undefined : this.permissions.nobody) }
+  runTask(name: string, request: ReadRequest, args: unknown, caller?: Caller): Promised<AnswerBody> {
+    return this.parts.tasks.run({ kind: 'named', name, request, args }, caller)
+  }
+
+  async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    const access = request.access ?? (request.trusted ? undefined : this.permissions.guest)
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    return dataClass && this.hooked.onSave(dataClass) ? this.code!.save(known, caller) : this.writer.write(known)
+    const known = await this.checked({ ...request, access }, dataClass, caller)
+    return dataClass && this.parts.hooked.onSave(dataClass)
+      ? this.parts.code!.save(known, caller)
+      : this.toWriter(known, caller)
   }
 
   /**
-   * Links a thread that waits for its writes, as function code does: see `WriterLink`.
-   * @returns to be called when the thread has ended
+   * The same save, ready for the writer: a large body is checked and split in the pool, since parsing it would hold up this thread
+   * or all writing.
+   * @throws {PermissionErrors.CREATE} nothing of a large body may be saved
    */
-  linkWriter(end: LinkEnd): () => void {
-    return this.writer.connect(end)
+  private checked(
+    request: SaveRequest,
+    dataClass: DataClass | undefined,
+    caller: Caller | undefined,
+  ): Promised<SaveRequest> {
+    const { body, trusted, access } = request
+    if (trusted || body.byteLength <= SMALL_BODY_BYTES) return request
+    const view = this.view(access)
+    if (dataClass && !view.may('create', dataClass) && !view.may('update', dataClass)) {
+      if (!view.shows(dataClass)) throw view.unknownDataClass(dataClass.name)
+      throw PermissionErrors.CREATE(dataClass.name).followedBy(PermissionErrors.UPDATE(dataClass.name))
+    }
+    return body.byteLength > WHOLE_BODY_BYTES ? this.split(request, caller) : request
   }
 
-  /** Saves, and writes the answer: the entities as they are on the server now, with what went wrong. */
+  private async split(request: SaveRequest, caller: Caller | undefined): Promise<SaveRequest> {
+    // From here on neither the pool nor the writer copies it.
+    const body = await shared(request.body)
+    const limits = bodyLimits(this.parts.saveLimits)
+    const found = await this.parts.pool.run({ kind: 'split', body, limits }, caller)
+    // It is not sent to a client, so it comes as its bytes.
+    return { ...request, body, parts: readParts(found as Uint8Array) }
+  }
+
+  /** The members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */
+  async jsonMembers(body: Uint8Array, bounds: JsonBounds, caller?: Caller): Promise<JsonMembers> {
+    if (body.byteLength <= PARSED_BYTES) return jsonMembers(body, bounds)
+    const found = (await this.parts.pool.run({ kind: 'members', body, bounds }, caller)) as Uint8Array
+    return JSON.parse(Buffer.from(found).toString()) as JsonMembers
+  }
+
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
-    const known = { ...request, access: request.access ?? this.permissions.nobody }
+    const known = { ...request, access: request.access ?? this.permissions.guest }
     const dataClass = this.addressed(known.dataClass, known.access)
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
-    if (this.hooked.onSave(dataClass) || (this.restricted.size > 0 && isShownWithOthers)) {
-      return this.code!.saveAndAnswer(known, output, caller)
+    if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
+      return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
-    const view = this.view(known.access)
-    let answer: ReturnType<typeof prepareSaved>
+    let answer: ReturnType<SavedAnswers['prepare']>
     try {
-      answer = prepareSaved(dataClass, output, { view, layouts: this.data.layouts, limits: this.options.limits })
+      answer = this.parts.savedAnswers.prepare(dataClass, known.access, { mode: known.mode, output })
     } catch (error) {
-      if (error instanceof CodeNeeded) return this.code!.saveAndAnswer(known, output, caller)
-      throw error
+      if (!(error instanceof RequiresPluginCode)) throw error
+      return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
-    const result = await this.writer.write(known)
-    return this.data.read(snapshot => answer(result, guarded(snapshot, this.restricted)))
+    return answer(await this.toWriter(await this.checked(known, dataClass, caller), caller), caller)
   }
 
-  /**
-   * Deletes what `request` selects, whatever its paging, and resolves when it is durable.
-   * @returns the number of deleted entities
-   * @throws {ProtocolError} why the first entity that is left could not be deleted
-   */
   async delete(
     request: ReadRequest,
     { atomic, owner }: Pick<DeleteRequest, 'atomic' | 'owner'>,
@@ -293,9 +281,10 @@ export class Engine {
     const view = this.view(request.access)
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
-    const rowIds = await this.tasks.rowIds({ ...request, exact: true }, caller)
+    demandUniqueAddress(request, view)
+    const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
     if (rowIds.length === 0) return 0
-    const access = request.access ?? this.permissions.nobody
+    const access = request.access ?? this.permissions.guest
     const { deleted, error } = await this.drop(
       { kind: 'delete', dataClass: request.dataClass, access, rowIds, atomic, owner },
       caller,
@@ -307,85 +296,103 @@ export class Engine {
 
   private drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)!
-    return this.hooked.onDrop(dataClass) ? this.code!.drop(request, caller) : this.writer.write(request)
+    return this.parts.hooked.onDrop(dataClass) ? this.parts.code!.drop(request, caller) : this.toWriter(request, caller)
   }
 
-  /** A login may be tried by everybody, whatever is said of it. */
+  private async toWriter<Request extends WriteRequest>(request: Request, caller?: Caller): Promise<ResultOf<Request>> {
+    const sentAt = performance.now()
+    try {
+      return await this.parts.writer.write(request)
+    } finally {
+      // With the time in its queue: requests share its transactions.
+      caller?.ran?.({ where: 'writer', waitedMs: 0, ranMs: performance.now() - sentAt })
+    }
+  }
+
+  declaredRoles(): DeclaredRoles | undefined {
+    return this.permissions.declared
+  }
+
+  explainRights(granted: Granted): Rights | undefined {
+    return this.permissions.explain(granted, this.view(this.permissions.accessOf(granted)))
+  }
+
   mayCall(called: ClassFunction, access?: Access): boolean {
-    return isLogin(called) || this.permissions.mayExecute(called, access ?? this.permissions.nobody)
+    return isLogin(called) || this.permissions.mayExecute(called, access ?? this.permissions.guest)
   }
 
-  /**
-   * Locks the one entity that `request` selects for a session, or unlocks it.
-   * @throws {ProtocolError} 404: there is none
-   */
-  async lock(
-    request: ReadRequest,
-    { lock, holder }: Pick<LockRequest, 'lock' | 'holder'>,
-    caller?: Caller,
-  ): Promise<LockResult> {
+  async lock(request: ReadRequest, lock: boolean, session: SessionData, caller?: Caller): Promise<LockOutcome> {
     const view = this.view(request.access)
     const { name } = view.dataClass(request.dataClass)
     // A lock holds up those who may change the entity, so it takes the same right.
     if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
-    const rowId = await this.tasks.rowId(request, caller)
-    return this.writer.write({ kind: 'lock', dataClass: request.dataClass, rowId, lock, holder })
+    demandUniqueAddress(request, view)
+    const rowId = await this.parts.tasks.rowId(request, caller)
+    const job = { kind: 'lock', dataClass: name, rowId, lock, holder: lockHolder(session) } as const
+    const { result, wasNotLocked, blocker } = await this.toWriter(job, caller)
+    if (blocker) return { result, status: { success: false, ...lockStatus(blocker) } }
+    return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }
   }
 
-  /** Frees what a session has locked. */
+  listLocks(limit: number): Promise<ListLocksResult> {
+    return this.parts.writer.write({ kind: 'listLocks', limit })
+  }
+
   async freeLocks(owner: string): Promise<void> {
-    await this.writer.write({ kind: 'freeLocks', owner })
+    await this.parts.writer.write({ kind: 'freeLocks', owner })
   }
 
-  /**
-   * Calls a class function in a thread of its own kind.
-   * @throws {ProtocolError} what it throws as such, or that it failed, was too late, or cannot be called now
-   */
   async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
     const { fullName, name, target } = called
-    const access = call.read?.access ?? this.permissions.nobody
-    // Whoever may not read a dataclass can address neither an entity nor a selection of it.
+    const access = call.read?.access ?? this.permissions.guest
+    // Without the right to read a dataclass neither an entity nor a selection of it can be addressed.
     if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
     if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
-    const sets = await this.setsIn(call.args, access)
+    if (target.kind === 'entity') demandUniqueAddress(call.read!, this.view(access))
+    const sets = await this.setsIn(call.args, { access, caller })
     const task = { kind: 'call', target, function: name, fullName, sets, access, ...call } as const
-    return this.code!.call(called, task, caller)
+    return this.parts.code!.call(called, task, caller)
   }
 
   /** The entity sets that arguments name. Only this thread knows where they are. */
-  private async setsIn(args: CallTask['args'], access: Access | undefined): Promise<CallTask['sets']> {
-    if (!args?.includes('"__DATASET"')) return undefined
-    const ids = args.matchAll(/"__DATASET"\s*:\s*"([0-9A-Fa-f]{32})"/g)
+  private async setsIn(args: FunctionCall['args'], requester: Requester): Promise<CallTask['sets']> {
+    const bytes = args && Buffer.from(args.buffer, args.byteOffset, args.byteLength)
+    if (!bytes?.includes('"__DATASET"')) return undefined
+    const ids = new Set<string>()
+    for (const [, id] of bytes.toString('latin1').matchAll(/"__DATASET"\s*:\s*"([0-9A-Fa-f]{32})"/g)) {
+      if (ids.add(id!).size > MAX_SETS) throw FunctionErrors.TOO_MANY_SETS(MAX_SETS)
+    }
     const sets = new Map<string, { dataClass: string; members: Uint8Array }>()
-    for (const [, id] of ids) {
-      const { dataClass, set } = await this.entitySets.openAny(id!, access)
-      if (this.view(access).shows(dataClass)) sets.set(id!, { dataClass: dataClass.name, members: set.encoded })
+    for (const id of ids) {
+      const { dataClass, set } = await this.entitySets.openAny(id, requester)
+      if (this.view(requester.access).shows(dataClass))
+        sets.set(id, { dataClass: dataClass.name, members: set.encoded })
     }
     return sets
   }
 
-  /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
-  private releaseMemory(): void {
-    if (!this.memory) return
-    const alive = new Set([
-      threadId,
-      ...this.pool.threadIds,
-      ...(this.vectors?.threadIds ?? []),
-      ...(this.functions?.threadIds ?? []),
-    ])
-    new SharedHeap(this.memory).freeSlotsOfOthers(id => alive.has(id))
-  }
-
   /** Finishes what runs and the queued writes, then closes the store. */
   async close(): Promise<void> {
-    await this.functions?.close()
-    // What it finds goes on in the pool.
-    await this.vectors?.close()
-    // What the pool still finds may be kept as an entity set.
-    await this.pool.close()
-    await this.entitySetStore.close()
-    await this.uploads.close()
-    await this.writer.close()
-    await this.data.close()
+    const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools } = this.parts
+    await functions?.close()
+    // Its results go on in the pool.
+    await vectors?.close()
+    // Results of the pool may still be kept as an entity set.
+    await pool.close()
+    await entitySetStore.close()
+    await uploads.close()
+    await writer.close()
+    await data.close()
+    spools.close()
   }
+}
+
+/** A copy in memory that threads share, made in slices: fresh memory of 32 MiB costs some 20 ms. */
+async function shared(bytes: Uint8Array): Promise<Uint8Array> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
+  for (let at = 0; at < bytes.byteLength; at += COPIED_BYTES) {
+    if (at > 0) await nextTurn()
+    copy.set(bytes.subarray(at, at + COPIED_BYTES), at)
+  }
+  return copy
 }

@@ -1,29 +1,45 @@
-import { mkdirSync } from 'node:fs'
+import { SharedCounts, type ThreadCounts } from './base/counts/thread-counts.ts'
 import { addCalculated } from './catalog/add-calculated.ts'
+import type { Catalog } from './catalog/dataclass.ts'
+import { loadModel } from './catalog/load-model.ts'
 import { Engine } from './engine.ts'
+import { openParts } from './engine-parts.ts'
 import { type EngineOptions, FUNCTIONS } from './engine-options.ts'
-import { ClassRegistry } from './functions/class-registry.ts'
-import { FunctionPool } from './functions/function-pool.ts'
-import { calculatedDeclarations } from './hooks/hooked-classes.ts'
-import type { ClassDescriptor } from './language/describe-classes.ts'
-import { createSharedMemory } from './memory/shared-heap.ts'
+import { codeLog } from './author/run/code-log.ts'
+import { ClassRegistry } from './author/declare/class-registry.ts'
+import { FunctionPool } from './author/run/function-pool.ts'
+import type { LoadedClasses } from './author/declare/describe-classes.ts'
+import { checkDeclarations } from './author/declare/check-declarations.ts'
+import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
+import { createSharedMemory } from './memory/heap/shared-heap.ts'
 import { WriterClient } from './write/writer-client.ts'
 
 /**
  * Opens a store, after the writer thread has brought it to the given model.
- * @throws {ModelError} the model is wrong; {@link MigrationError} it does not fit the data; {@link StoreError}
+ * @throws {ModelError} the model is wrong; {@link DeclarationError} the classes of plugins are; {@link MigrationError} the
+ * model does not fit the data; {@link StoreError}
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  mkdirSync(options.path, { recursive: true })
   const memory = createSharedMemory(options.memoryBytes ?? 0, options.onNote)
-  const functions = startFunctions(options)
+  const counts = new SharedCounts()
+  const own = counts.claim('kernel')
+  const functions = startFunctions(options, own)
   try {
-    const classes = await functions?.describe()
+    const loaded = await functions?.describe()
+    const classes = loaded?.classes
     const model = addCalculated(options.model, calculatedDeclarations(classes ?? []))
-    const whole = { ...options, model }
-    const writer = await WriterClient.start({ ...whole, memory, maxWaitingBytes: options.writeQueueBytes })
+    if (loaded) checkDeclarations(loaded, loadModel(model))
+    const withModel = { ...options, model }
+    const writer = await WriterClient.start({
+      ...withModel,
+      memory,
+      maxWaitingBytes: options.writeQueueBytes,
+      counts: { shared: counts, own },
+    })
     try {
-      const engine = new Engine(whole, writer, memory, new ClassRegistry(classes), functions)
+      const registry = new ClassRegistry(classes)
+      const threads = { writer, memory, classes: registry, functions, counts, ownCounts: own }
+      const engine = new Engine(openParts(withModel, threads))
       await engine.prepare()
       return engine
     } catch (error) {
@@ -37,23 +53,33 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Loads the classes of authors and lets go of them. @throws {Error} naming plugin and module that cannot be used */
-export async function describeClasses(options: EngineOptions): Promise<readonly ClassDescriptor[]> {
+export async function describeClasses(options: EngineOptions): Promise<LoadedClasses> {
   const functions = startFunctions(options)
   try {
-    return (await functions?.describe()) ?? []
+    return (await functions?.describe()) ?? { classes: [], problems: [] }
   } finally {
     await functions?.close()
   }
 }
 
-function startFunctions({
-  functions,
-  model,
-  now,
-  onInternalError = () => {},
-}: EngineOptions): FunctionPool | undefined {
+/**
+ * The model with what the classes of plugins add to it, and their functions, without a store.
+ * @throws {ModelError} {@link DeclarationError}; {@link Error} naming plugin and module that cannot be used
+ */
+export async function describeModel(options: EngineOptions): Promise<{ catalog: Catalog; classes: ClassRegistry }> {
+  const loaded = await describeClasses(options)
+  const model = addCalculated(options.model, calculatedDeclarations(loaded.classes))
+  const catalog = loadModel(model, undefined, options.wire)
+  checkDeclarations(loaded, catalog)
+  return { catalog, classes: new ClassRegistry(loaded.classes) }
+}
+
+function startFunctions(
+  { functions, tasks = [], model, now, ...options }: EngineOptions,
+  counts?: ThreadCounts,
+): FunctionPool | undefined {
   if (!functions || functions.modules.length === 0) return undefined
   const { dataClasses } = (model ?? {}) as { dataClasses?: unknown }
   const names = typeof dataClasses === 'object' && dataClasses !== null ? Object.keys(dataClasses) : undefined
-  return new FunctionPool({ ...FUNCTIONS, dataClasses: names, ...functions }, onInternalError, now)
+  return new FunctionPool({ ...FUNCTIONS, tasks, dataClasses: names, ...functions }, codeLog(options), now, counts)
 }

@@ -3,6 +3,10 @@ import type { Reply } from './reply.ts'
 
 type CorsOptions = Config['server']['cors']
 
+/** Headers of answers that scripts of other pages may read. */
+const EXPOSED =
+  'Accept-Ranges, Content-Disposition, Content-Location, Content-Range, ETag, Retry-After, Server-Timing, WWW-Authenticate'
+
 /** Headers for an answer to a page of `origin`; none when that origin is not allowed. Source: Fetch standard, 3.2. */
 export function corsHeaders(options: CorsOptions, origin: string): Record<string, string> {
   const listed = options.origins.includes(origin)
@@ -10,20 +14,28 @@ export function corsHeaders(options: CorsOptions, origin: string): Record<string
   const headers: Record<string, string> = {
     // With credentials a browser takes no `*`, and a `*` in the config must not hand them to every site.
     'Access-Control-Allow-Origin': listed ? origin : '*',
-    'Access-Control-Expose-Headers': 'Content-Location, Retry-After',
+    'Access-Control-Expose-Headers': EXPOSED,
     Vary: 'Origin',
   }
   if (options.credentials && listed) headers['Access-Control-Allow-Credentials'] = 'true'
   return headers
 }
 
-/** Answer to the question a browser asks before a request that is not simple. */
-export const preflight = (options: CorsOptions): Reply => ({
+/** Headers of requests that the server and its plugins read, beside those that browsers send without asking. */
+const READ = 'Authorization, Content-Type, If-None-Match, If-Range, Range, traceparent, tracestate'
+
+/**
+ * Answer to the question that a browser asks before a request that is not simple. Headers that it names are allowed, as plugins
+ * read headers of their own: which pages may ask at all is decided by their origin. Source: Fetch standard, 3.2.
+ */
+export const preflight = (options: CorsOptions, wanted: string): Reply => ({
   status: 204,
   headers: {
-    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',
-    'Access-Control-Allow-Headers': 'Content-Type, Authorization',
+    'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'Access-Control-Allow-Headers': HEADER_NAMES.test(wanted) ? wanted : READ,
     'Access-Control-Max-Age': String(options.maxAgeSeconds),
   },
   body: '',
 })
+
+const HEADER_NAMES = /^(?=.{1,2000}$)[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/

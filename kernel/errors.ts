@@ -1,18 +1,27 @@
-import { defineErrors, ProtocolError } from '../engine/errors.ts'
+import { defineErrors, ProtocolError } from '../engine/index.ts'
 import { EdgeErrors } from './transport/edge-errors.ts'
-import { JSON_HEADERS, type Reply } from './reply.ts'
+import { json, type Reply } from './reply.ts'
 
 export const KernelErrors = defineErrors('KERNEL', {
   /** Neither `/rest` nor a route of a plugin. */
   NO_SUCH_PATH: {
     errCode: 1806,
     http: 404,
-    message: (path: string) => `nothing is served at ${path}; the data is below /rest, for example /rest/$catalog`,
+    /** @param basePath what clients see in front of all paths */
+    message: (path: string, hint: string, basePath: string) =>
+      path === '/'
+        ? `this is a Tesser server; its data is below ${basePath}/rest: GET ${basePath}/rest/$catalog lists the dataclasses${hint}`
+        : `nothing is served at ${basePath}${path}${hint}; the data is below ${basePath}/rest, for example ${basePath}/rest/$catalog`,
   },
   UNKNOWN_METHOD: {
     errCode: 1812,
     http: 400,
     message: (method: string, known: string) => `$method=${method} is not known; it is one of ${known}`,
+  },
+  UNKNOWN_PARAMETER: {
+    errCode: 1811,
+    http: 400,
+    message: (name: string, hint: string) => `"${name}" is not a known parameter${hint}`,
   },
   METHOD_NOT_APPLICABLE: {
     errCode: 1813,
@@ -23,20 +32,18 @@ export const KernelErrors = defineErrors('KERNEL', {
 
 /** The one place where an error becomes an answer. */
 export function errorReply(error: unknown, onInternal: (error: unknown) => void): Reply {
-  let shown: ProtocolError
-  if (error instanceof ProtocolError) shown = error
-  else {
-    onInternal(error)
-    shown = EdgeErrors.INTERNAL_ERROR()
+  if (!(error instanceof ProtocolError)) onInternal(error)
+  const { entries, httpStatus, retryAfterSeconds, allow } =
+    error instanceof ProtocolError ? error : EdgeErrors.INTERNAL_ERROR()
+  const more = {
+    ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
+    // Source: RFC 9110, 15.5.6.
+    ...(allow && { Allow: allow.join(', ') }),
   }
-  const headers: Record<string, string> = { ...JSON_HEADERS }
-  if (shown.retryAfterSeconds !== undefined) headers['Retry-After'] = String(shown.retryAfterSeconds)
-  // Source: RFC 9110, 15.5.6.
-  if (shown.allow) headers.Allow = shown.allow.join(', ')
-  return { status: shown.httpStatus, headers, body: JSON.stringify({ __ERROR: shown.entries }) }
+  return json({ __ERROR: entries }, httpStatus, more)
 }
 
-/** 405 with the verbs that would do. */
+/** 405 with the verbs that are allowed. */
 export function methodNotApplicable(what: string, verb: string, verbs: readonly string[]): Reply {
   const error = KernelErrors.METHOD_NOT_APPLICABLE(what, verb, verbs.join(' or '))
   return errorReply(new ProtocolError({ ...error.toData(), allow: verbs }), () => {})

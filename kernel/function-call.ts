@@ -1,18 +1,19 @@
 import {
-  bodyText,
   type CallResult,
   type ClassFunction,
-  type Engine,
+  type PluginEngine,
   FunctionErrors,
   isLogin,
   kept,
+  ProtocolError,
   readTimeout,
   sourceOf,
 } from '../engine/index.ts'
-import { ProtocolError } from '../engine/errors.ts'
 import { methodNotApplicable } from './errors.ts'
-import { encoded, JSON_HEADERS, type Reply } from './reply.ts'
+import { encoded, type Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
+import { JSON_HEADERS } from './transport/content-headers.ts'
+import { OwnedBytes } from './transport/owned-bytes.ts'
 
 const VERBS = ['GET', 'POST']
 
@@ -21,36 +22,41 @@ const VERBS = ['GET', 'POST']
  *
  * Arguments come in the body of a POST, or in `$params` of a GET. A selection is paged, shown and kept as an entity set
  * (`$method=entityset`) as the parameters of the request say. Call it before the first `await`, or after
- * `request.body()` has been asked for.
+ * `request.argumentBody()` has been called.
  * @throws {ProtocolError} what the function throws; {@link FunctionErrors}
  * Source: base specification, 4.7; protocol notes, 7.
  */
-export function callFunction(engine: Engine, called: ClassFunction, request: RestRequest): Reply | Promise<Reply> {
+export function callFunction(
+  engine: PluginEngine,
+  called: ClassFunction,
+  request: RestRequest,
+): Reply | Promise<Reply> {
   const isGet = request.verb === 'GET' || request.verb === 'HEAD'
   if (!isGet && request.verb !== 'POST') return methodNotApplicable('a class function', request.verb, VERBS)
-  // A login changes who asks, which a link must not do.
+  // A login changes the caller, which a link must not do.
   if (isGet && (!called.allowedOnHTTPGET || isLogin(called))) throw notByGet(called)
   if (!isLogin(called)) request.demandLogin()
   return isGet
-    ? call(engine, called, request, request.parameter('$params'))
-    : request.body().then(body => call(engine, called, request, body.length > 0 ? bodyText(body) : undefined))
+    ? call(engine, called, request, Buffer.from(request.parameter('$params') ?? ''))
+    : request.argumentBody().then(body => call(engine, called, request, body))
 }
 
 async function call(
-  engine: Engine,
+  engine: PluginEngine,
   called: ClassFunction,
   request: RestRequest,
-  args: string | undefined,
+  body: Uint8Array,
 ): Promise<Reply> {
   const { read, transport } = request
   const keep = request.parameter('$method') === 'entityset'
   const setOptions = request.session.entitySetOptions(readTimeout(request.parameter('$timeout')))
+  const args = body.length > 0 ? body : undefined
   const result = await engine.call({ function: called, args, read, keep }, transport)
   if (!keep) return replyTo(result)
   if ('members' in result) {
     const { dataClass, members } = result
     const set = await engine.entitySets.keepMembers(dataClass, members, setOptions)
-    const uri = entitySetUri(dataClass, set.id)
+    const uri = engine.entitySets.uri(dataClass, set)
     const output = {
       ...read.output,
       form: read.output.form === 'array' ? 'array' : 'collection',
@@ -64,18 +70,18 @@ async function call(
   if (!('body' in result) || called.target.kind !== 'entitySelection') return replyTo(result)
   // The function has returned no selection, so the one that it was called on is kept. Source: protocol notes, 7.4.
   const set = await engine.entitySets.create(read, setOptions, transport)
-  const text = typeof result.body === 'string' ? result.body : Buffer.from(result.body).toString()
-  const uri = entitySetUri(read.dataClass, set.id)
-  return { status: 200, headers: JSON_HEADERS, body: `{"__ENTITYSET":${JSON.stringify(uri)},${text.slice(1)}` }
+  const bytes = typeof result.body === 'string' ? Buffer.from(result.body) : result.body
+  const head = Buffer.from(`{"__ENTITYSET":${JSON.stringify(engine.entitySets.uri(read.dataClass, set))},`)
+  return { status: 200, headers: JSON_HEADERS, body: Buffer.concat([head, bytes.subarray(1)]) }
 }
 
-const entitySetUri = (dataClass: string, id: string): string =>
-  `/rest/${encodeURIComponent(dataClass)}/$entityset/${id}`
+function replyTo(result: CallResult): Reply {
+  if ('message' in result) return { ...result.message, body: owned(result.message.body) }
+  return { status: 200, headers: JSON_HEADERS, body: owned('body' in result ? result.body : result.members) }
+}
 
-const replyTo = (result: CallResult): Reply =>
-  'message' in result
-    ? result.message
-    : { status: 200, headers: JSON_HEADERS, body: 'body' in result ? result.body : result.members }
+/** Results of a function thread are in memory of their own. */
+const owned = (body: Uint8Array | string): Reply['body'] => (typeof body === 'string' ? body : new OwnedBytes(body))
 
 const notByGet = ({ fullName }: ClassFunction): ProtocolError =>
   new ProtocolError({ ...FunctionErrors.NOT_BY_GET(fullName).toData(), allow: ['POST'] })

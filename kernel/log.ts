@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
 
-/** Headers that let whoever reads a log act for somebody else. */
+/** Headers with which a reader of the log could act for another client. */
 const SECRET_HEADERS = ['cookie', 'authorization', '["set-cookie"]', '["proxy-authorization"]']
 const SECRET_PATHS = ['', '*.', '*.*.']
   .flatMap(prefix => SECRET_HEADERS.map(header => `${prefix}${header}`))
@@ -13,7 +13,7 @@ const SECRET_PATHS = ['', '*.', '*.*.']
  * @param destination where lines go instead, for tests
  */
 export function createLogger(
-  { log }: Pick<Config, 'log'>,
+  { log }: { readonly log: Pick<Config['log'], 'level' | 'pretty'> },
   destination: DestinationStream = pino.destination(1),
 ): Logger {
   const options = {

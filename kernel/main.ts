@@ -1,20 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
-import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
+import { ByteBudget, type Engine, type EngineOptions, type JsonBounds, openEngine } from '../engine/index.ts'
+import { exposureWarnings } from './auth/exposed-files.ts'
+import { openServerWarning } from './auth/open-server.ts'
 import { openRoles } from './auth/roles-file.ts'
+import { CertificateRenewal } from './certificate-renewal.ts'
+import { containFaults } from './contain-faults.ts'
 import { createLogger } from './log.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { MetricSources } from './metrics/metrics.ts'
+import { requestMeter } from './metrics/request-meter.ts'
+import { RequestCounts } from './metrics/request-counts.ts'
+import { serverMetrics } from './metrics/server-metrics.ts'
+import { MigrationLog } from './migration-log.ts'
 import { ModuleBundler } from './module-bundler.ts'
 import { importPlugins, type Plugin } from './plugin-loader.ts'
 import { withPluginModels } from './plugin-model.ts'
+import { PluginOrigins } from './plugin-origins.ts'
 import { registerPlugins } from './register-plugins.ts'
 import { Router } from './router.ts'
-import { createHandler } from './server.ts'
+import { createHandlers } from './server.ts'
 import { openVisitors } from './session/open-visitors.ts'
+import { connectionBound } from './transport/connection-limit.ts'
 import { selectTransport } from './transport/select.ts'
 import type { TransportName } from './transport/transport.ts'
+import { TrustedProxies } from './transport/trusted-proxies.ts'
 
 /*
  * V8 learns which objects live long and makes them where they are collected seldom. It learns it at the start, when all
@@ -22,6 +35,9 @@ import type { TransportName } from './transport/transport.ts'
  * and copying that was a fifth of the time of a request for one entity (33 µs with it, 27 without).
  */
 setFlagsFromString('--no-allocation-site-pretenuring')
+
+/** Clients that send one request after the other send the next one within this time. */
+const QUIET_MS = 500
 
 export interface Server {
   /** `http://127.0.0.1:8080`, without a slash at the end. */
@@ -31,11 +47,18 @@ export interface Server {
   readonly engine: Engine
   /** Names of the loaded plugins in their order. */
   readonly plugins: readonly string[]
+  /** Reads the TLS files again, if it has any. A pair that cannot be used is logged, and the certificate stays. */
+  renewCertificate(): Promise<void>
+  /**
+   * Closes without a failed request: clients and load balancers have `server.drainMs` to see that `/health/ready` is 503, and
+   * what is on its way when the port has been closed is answered.
+   */
+  stop(): Promise<void>
   /** Stops accepting, finishes what is in flight, then closes plugins and store. Safe to call twice. */
   close(): Promise<void>
 }
 
-/** What a server is made of, read from files and checked as far as can be done without the store. */
+/** Parts of a server, read from files and checked as far as can be done without the store. */
 export interface ServerParts {
   readonly config: Config
   readonly plugins: readonly Plugin[]
@@ -69,60 +92,153 @@ export async function startServer(
   log: Logger = createLogger(config),
   { now = Date.now }: { now?: () => number } = {},
 ): Promise<Server> {
-  const opened: { close(): Promise<void> }[] = []
+  const opened: { close(): void | Promise<void> }[] = []
   /** In the order in which things have to be closed: the last one opened first. */
   const closeAll = async (): Promise<void> => {
     for (const each of opened.splice(0).reverse()) await each.close()
   }
   try {
+    const trustedProxies = new TrustedProxies(config.server.trustedProxies)
+    const migrationLog = new MigrationLog(log)
     const engine = await openEngine({
       ...options,
       now,
       onNote: text => log.info(text),
       onInternalError: text => log.error(text),
-      onProgress: (...progress) => log.info({ progress }, 'bringing the store to the model'),
+      onCodeLog: ({ level, text, place, error, trace }) =>
+        log[level]({ ...place, trace, ...(error && { err: withoutClass(error) }) }, text),
+      onProgress: step => migrationLog.show(step),
     })
     opened.push(engine)
     opened.push(openRoles(config, engine, log))
     const visitors = await openVisitors(config, engine, log, now)
     opened.push(visitors)
     const lifecycle: Lifecycle = { state: 'starting' }
-    const plugins = await registerPlugins(imported, { engine, visitors, lifecycle, log, now })
+    const origins = new PluginOrigins(imported)
+    const release = containFaults(origins, log)
+    opened.push({ close: release })
+    const metrics = new MetricSources(log)
+    const requests = config.metrics.enabled
+      ? new RequestCounts(imported.map(({ definition }) => definition.name))
+      : undefined
+    if (requests) metrics.add(undefined, () => requests.read())
+    metrics.add(undefined, () => engine.metrics.read())
+    const plugins = await registerPlugins(imported, {
+      engine,
+      visitors,
+      lifecycle,
+      log,
+      now,
+      basePath: config.server.basePath,
+      configFolder: config.pathsFolder,
+      metrics,
+      dispatch: (inner, request) => handlers.dispatch(inner, request),
+    })
     opened.push(plugins)
-    const { start, name, passedOver } = selectTransport(config.server.transport, config.server.headerBytes)
-    for (const reason of passedOver) log.debug(reason)
-    const { host, port, tls, headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked, graceMs } =
-      config.server
+    const bound = connectionBound(config.server.maxConnections, [config.pool.threads, config.functions.threads])
+    const selected = selectTransport(config.server.transport, config.server.headerBytes, bound)
+    const { start, name } = selected
+    for (const reason of selected.passedOver) log.debug(reason)
+    const {
+      host,
+      port,
+      tls,
+      headerBytes,
+      bodyBytes,
+      bufferBytes,
+      requestTimeoutMs,
+      idleTimeoutMs,
+      refuseChunked,
+      graceMs,
+      answerTimeoutMs,
+      minAnswerRate,
+    } = config.server
+    const { commandBodyBytes, jsonDepth, jsonValues } = config.server
+    const argumentBytes = Math.min(config.functions.argumentBytes, Math.floor(config.functions.memoryBytes / 8))
+    const limits = { commandBodyBytes, argumentBytes, json: { depth: jsonDepth, values: jsonValues } }
+    const handlers = createHandlers(
+      new Router(plugins.registry, {
+        engine,
+        sessions: visitors.sessions,
+        pages: visitors.pages,
+        limits,
+        basePath: config.server.basePath,
+        guestsAdministrate: config.auth.guestsAdministrate,
+      }),
+      visitors,
+      plugins.registry,
+      origins,
+      config,
+      log,
+    )
     const transport = await start(
       {
         host,
         port,
         tls,
-        limits: { headerBytes, bodyBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked },
+        limits: {
+          headerBytes,
+          // A larger one would never fit.
+          bodyBytes: Math.min(bodyBytes, bufferBytes),
+          requestTimeoutMs,
+          idleTimeoutMs,
+          refuseChunked,
+          answerTimeoutMs,
+          minAnswerRate,
+          maxConnections: bound.maxConnections,
+        },
+        memory: options.buffers,
+        trustedProxies,
+        meter: requestMeter(requests, log, engine, config.log.slowQueryMs),
         onHandlerError: error => log.error({ err: error }, 'an answer failed'),
         onWaiting: text => log.warn(text),
+        onWarning: text => log.warn(text),
       },
-      createHandler(new Router(plugins.registry, engine, visitors.sessions), visitors, plugins.registry, config, log),
+      handlers.handle,
     )
-    opened.push({ close: () => transport.close(graceMs) })
+    let quietMs = 0
+    opened.push({ close: () => transport.close(graceMs, quietMs) })
+    const renewal = tls && new CertificateRenewal(transport, tls, log)
+    if (renewal) opened.push(renewal)
+    metrics.add(undefined, () => serverMetrics(transport, visitors.sessions, lifecycle))
     lifecycle.state = 'ready'
     await plugins.ready()
-    for (const warning of transport.warnings) log.warn(warning)
+    const openWarning = openServerWarning(config, engine.permissions.hasRoles)
+    const warnings = [
+      ...selected.warnings,
+      ...transport.warnings,
+      ...exposureWarnings(config),
+      ...(openWarning ? [openWarning] : []),
+    ]
+    for (const warning of warnings) log.warn(warning)
     const url = `${config.server.tls ? 'https' : 'http'}://${hostInUrl(host)}:${transport.port}`
     log.info({ url, transport: name, plugins: plugins.names }, 'listening')
 
     let closing: Promise<void> | undefined
+    const close = (): Promise<void> => {
+      if (closing) return closing
+      lifecycle.state = 'stopping'
+      log.info('stopping')
+      closing = closeAll().then(() => log.info('stopped'))
+      return closing
+    }
     return {
       url,
       port: transport.port,
       transport: name,
       engine,
       plugins: plugins.names,
-      close() {
+      renewCertificate: async () => renewal?.renew(),
+      async stop() {
         lifecycle.state = 'stopping'
-        closing ??= closeAll()
-        return closing
+        if (config.server.drainMs > 0) {
+          log.info('draining')
+          await delay(config.server.drainMs)
+        }
+        quietMs = QUIET_MS
+        await close()
       },
+      close,
     }
   } catch (error) {
     await closeAll()
@@ -130,13 +246,18 @@ export async function startServer(
   }
 }
 
+/** Data of an error: pino takes the name of a class for its type where there is one, and the name of the error otherwise. */
+const withoutClass = <T extends object>(error: T): T => Object.assign(Object.create(null), error) as T
+
 /**
  * The part of the config that the engine needs; also for commands that work on the store without serving it.
  * @param plugins add dataclasses and code
  */
 export function engineOptions(config: Config, plugins: readonly Plugin[] = []): EngineOptions {
   const { storage, protocol, query, pool, vector, entitySet, upload } = config
-  const { deadlineSeconds, breakerPauseSeconds, ...functions } = config.functions
+  const { deadlineSeconds, loadSeconds, breakerPauseSeconds, argumentBytes: _, ...functions } = config.functions
+  const { queueBytes: writeQueueBytes, ...write } = config.write
+  const { basePath } = config.server
   return {
     path: config.data,
     model: withPluginModels(readJsonFile(config.model, 'model'), plugins),
@@ -144,23 +265,35 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
       ...functions,
       modules: plugins.flatMap(({ classes }) => classes),
       deadlineMs: deadlineSeconds * 1000,
+      loadMs: loadSeconds * 1000,
       breakerPauseMs: breakerPauseSeconds * 1000,
+      argumentBounds: argumentBounds(config),
     },
-    wire: protocol,
+    tasks: plugins.flatMap(({ tasks }) => tasks),
+    wire: basePath === '' ? protocol : { ...protocol, basePath },
     allowLoss: storage.allowLoss,
+    lock: { kind: storage.lock, waitMs: storage.lockWaitMs },
     mapSizeBytes: storage.mapSizeBytes,
     cacheBytes: storage.cacheBytes,
     memoryBytes: storage.memoryBytes,
     imageMinutes: storage.imageMinutes,
     imageChanges: storage.imageChanges,
     limits: query,
+    buffers: ByteBudget.of(config.server.bufferBytes),
+    spoolBytes: storage.spoolBytes,
     pool,
     vectorIndex: { minRows: vector.indexMinRows, recall: vector.recall },
     entitySets: { ...entitySet, setsPerCreator: config.quota.entitySetsPerSession },
     uploads: upload,
     binaryCacheBytes: storage.binaryCacheBytes,
-    writeQueueBytes: config.write.queueBytes,
+    writeQueueBytes,
+    write: { ...write, json: { depth: config.server.jsonDepth, values: config.server.jsonValues } },
   }
+}
+
+/** Objects take 64 bytes and more of memory, of which arguments may fill a quarter. */
+function argumentBounds({ server, functions }: Config): JsonBounds {
+  return { depth: server.jsonDepth, values: Math.min(server.jsonValues, Math.floor(functions.memoryBytes / 256)) }
 }
 
 const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { BuildFailure, Plugin as BuildPlugin } from 'esbuild'
+import type { BuildFailure, Location, Plugin as BuildPlugin } from 'esbuild'
 import { resolve as resolveModule } from 'import-meta-resolve'
-import { outputUrl } from '../engine/output-root.ts'
+import { outputUrl } from '../engine/index.ts'
 
-/** What plugins import of Tesser, and the file of this build that it is. */
+/** Modules of Tesser that plugins import, with their files in this build. */
 const OWN_MODULES: Readonly<Record<string, string>> = {
   tesser: 'kernel/api.js',
-  'tesser/classes': 'engine/language/classes.js',
+  'tesser/classes': 'engine/author/data-api/classes.js',
 }
 
 /**
@@ -20,6 +20,8 @@ const OWN_MODULES: Readonly<Record<string, string>> = {
 export class ModuleBundler {
   /** Paths of all files that have been bundled. */
   readonly sources = new Set<string>()
+  /** Warnings of esbuild; the caller that prints them empties the set. */
+  readonly warnings = new Set<string>()
   private folder: string | undefined
 
   /** @param always also what could be imported as it is: a changed module is a new one then */
@@ -39,27 +41,33 @@ export class ModuleBundler {
 
   private async bundle(path: string): Promise<URL> {
     const { build } = await import('esbuild')
+    // Traces name the files of the plugin, not the bundle that is made of them. Before the bundle is imported.
+    process.setSourceMapsEnabled(true)
     this.sources.add(path)
+    this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
     const result = await build({
       entryPoints: [path],
       write: false,
+      // Not its name, but what the paths in the source map are relative to.
+      outfile: join(this.folder, 'bundle.mjs'),
       metafile: true,
       bundle: true,
       format: 'esm',
       platform: 'node',
       target: 'node20',
       sourcemap: 'inline',
+      define: { 'import.meta.url': IMPORT_URL },
       logLevel: 'silent',
       plugins: [resolveImports, keepImportUrls],
     }).catch((error: Partial<BuildFailure>) => {
       const problems = error.errors?.map(({ text, location }) => {
         if (location) this.sources.add(resolve(location.file))
-        return `${text}${location ? ` (${basename(location.file)}, line ${location.line})` : ''}`
+        return placed(text, location)
       })
       throw new Error(problems?.join('; ') ?? String(error))
     })
     for (const source of Object.keys(result.metafile.inputs)) this.sources.add(resolve(source))
-    this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
+    for (const { text, location } of result.warnings) this.warnings.add(placed(text, location))
     const { contents } = result.outputFiles[0]!
     // Named by its content: what has not changed is not loaded again.
     const file = join(
@@ -71,12 +79,16 @@ export class ModuleBundler {
   }
 }
 
+/** A message of esbuild with its place as editors and terminals link it. */
+const placed = (text: string, location: Location | null): string =>
+  location ? `${text} (${location.file}:${location.line}:${location.column + 1})` : text
+
 /** Files of the plugin go into the bundle; packages are imported from where they lie, `tesser` from here. */
 const resolveImports: BuildPlugin = {
   name: 'tesser-resolve',
   setup(build) {
     build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
-      if (kind === 'entry-point' || path.startsWith('node:')) return undefined
+      if (kind === 'entry-point' || /^(node|tesser-import-url):/.test(path)) return undefined
       const own = OWN_MODULES[path]
       if (own) return { path: outputUrl(own).href, external: true }
       try {
@@ -88,17 +100,30 @@ const resolveImports: BuildPlugin = {
   },
 }
 
-/** `import.meta.url` stays that of the source. */
+/**
+ * `import.meta.url` stays that of the source. It becomes a name that a line at the end imports: what is before keeps its lines
+ * and columns, for traces and breakpoints.
+ */
 const keepImportUrls: BuildPlugin = {
   name: 'tesser-import-url',
   setup(build) {
-    build.onLoad({ filter: /\.[mc]?[jt]s$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
-      loader: /ts$/.test(path) ? 'ts' : 'js',
-      resolveDir: dirname(path),
+    build.onResolve({ filter: /^tesser-import-url:/ }, ({ path }) => ({ path, namespace: 'tesser-import-url' }))
+    build.onLoad({ filter: /./, namespace: 'tesser-import-url' }, ({ path }) => ({
+      contents: `export default ${JSON.stringify(path.slice('tesser-import-url:'.length))}`,
     }))
+    build.onLoad({ filter: /\.[mc]?[jt]s$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      if (!source.includes('import.meta.url')) return undefined
+      const url = JSON.stringify(`tesser-import-url:${pathToFileURL(path).href}`)
+      return {
+        contents: `${source}\nimport ${IMPORT_URL} from ${url}`,
+        loader: /ts$/.test(path) ? 'ts' : 'js',
+        resolveDir: dirname(path),
+      }
+    })
   },
 }
+const IMPORT_URL = '__tesserImportUrl'
 
 function importsOtherTesser(path: string, url: string): boolean {
   if (!/['"]tesser(\/[a-z]+)?['"]/.test(readFileSync(path, 'utf8'))) return false

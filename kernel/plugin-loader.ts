@@ -4,9 +4,7 @@ import { Ajv } from 'ajv'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { satisfies, validRange } from 'semver'
 import type { PluginReference } from '../config/option.ts'
-import type { ClassModule } from '../engine/index.ts'
-import { outputUrl } from '../engine/output-root.ts'
-import { suggestion } from '../engine/suggestion.ts'
+import { type ClassModule, messageWithPlace, outputUrl, suggestion, type TaskModule } from '../engine/index.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { ModuleBundler } from './module-bundler.ts'
 
@@ -26,9 +24,12 @@ export interface Plugin {
   /** As the config names it. */
   readonly specifier: string
   readonly definition: PluginDefinition
+  /** File of its module; undefined for built-in ones. */
+  readonly entry: string | undefined
   /** Complete. */
   readonly options: Record<string, unknown>
   readonly classes: readonly ClassModule[]
+  readonly tasks: readonly TaskModule[]
 }
 
 /**
@@ -45,8 +46,8 @@ export async function importPlugins(
   const imported = await Promise.all(
     references.map(async ({ specifier, options = {} }) => {
       try {
-        const definition = await importPlugin(specifier, baseFolder, bundler)
-        return [{ specifier, definition, options: structuredClone(options) }]
+        const { definition, entry } = await importPlugin(specifier, baseFolder, bundler)
+        return [{ specifier, definition, entry, options: structuredClone(options) }]
       } catch (error) {
         problems.push(`plugin ${specifier} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
         return []
@@ -57,41 +58,70 @@ export async function importPlugins(
   problems.push(...candidates.flatMap((candidate, i) => metadataProblems(candidate, candidates.slice(0, i))))
   if (problems.length > 0) throw new PluginError(problems)
   return Promise.all(
-    candidates.map(async candidate => ({ ...candidate, classes: await classModules(candidate, bundler) })),
+    candidates.map(async candidate => ({
+      ...candidate,
+      classes: await classModules(candidate, bundler),
+      tasks: await taskModules(candidate, bundler),
+    })),
   )
 }
 
-type Candidate = Omit<Plugin, 'classes'>
+type Candidate = Omit<Plugin, 'classes' | 'tasks'>
 
-async function importPlugin(specifier: string, baseFolder: string, bundler: ModuleBundler): Promise<PluginDefinition> {
+/** A plugin has at least one of them. */
+const PARTS = ['register', 'classes', 'tasks', 'model'] as const
+
+async function importPlugin(
+  specifier: string,
+  baseFolder: string,
+  bundler: ModuleBundler,
+): Promise<Pick<Plugin, 'definition' | 'entry'>> {
   const builtIn = /^tesser\/plugins\/([a-z-]+)$/.exec(specifier)
-  const url = builtIn
-    ? outputUrl(`plugins/${builtIn[1]}/index.js`)
-    : await bundler.importable(new URL(resolveModule(specifier, pathToFileURL(`${baseFolder}/`).href)))
-  const module = (await import(url.href)) as { default?: Partial<PluginDefinition> }
+  const source = builtIn ? undefined : new URL(resolveModule(specifier, pathToFileURL(`${baseFolder}/`).href))
+  const url = source ? await bundler.importable(source) : outputUrl(`plugins/${builtIn![1]}/index.js`)
+  const module: { default?: Partial<PluginDefinition> } = await import(url.href).catch(cause => {
+    throw new Error(messageWithPlace(cause), { cause })
+  })
   const plugin = module.default
-  if (typeof plugin !== 'object' || plugin === null || (!plugin.register && !plugin.classes && !plugin.model)) {
+  if (typeof plugin !== 'object' || plugin === null || !PARTS.some(part => plugin[part])) {
     throw new Error('its default export is not a plugin; export default definePlugin({ name, kernel, register })')
   }
-  return plugin as PluginDefinition
+  return { definition: plugin as PluginDefinition, entry: source && fileURLToPath(source) }
 }
 
-async function classModules({ definition, options }: Candidate, bundler: ModuleBundler): Promise<ClassModule[]> {
-  const { name, classes = [] } = definition
+function classModules({ definition, options }: Candidate, bundler: ModuleBundler): Promise<ClassModule[]> {
+  const { name: plugin, classes = [] } = definition
   const urls = classes instanceof URL ? [classes] : classes
   return Promise.all(
-    urls.map(async url => {
-      const source = fileURLToPath(url)
-      try {
-        return { plugin: name, source, url: (await bundler.importable(url)).href, settings: options }
-      } catch (error) {
-        throw new PluginError([`plugin ${name}: ${source} cannot be loaded: ${(error as Error).message}`], error)
-      }
-    }),
+    urls.map(async url => ({ plugin, settings: options, ...(await importable(url, plugin, bundler)) })),
   )
 }
 
-/** What speaks against a plugin before any of its code runs; fills the defaults of its options in. */
+function taskModules({ definition }: Candidate, bundler: ModuleBundler): Promise<TaskModule[]> {
+  const { name: plugin, tasks = {} } = definition
+  return Promise.all(
+    Object.entries(tasks).map(async ([name, url]) => ({
+      plugin,
+      name: `${plugin}/${name}`,
+      ...(await importable(url, plugin, bundler)),
+    })),
+  )
+}
+
+async function importable(
+  url: URL,
+  plugin: string,
+  bundler: ModuleBundler,
+): Promise<Pick<ClassModule, 'source' | 'url'>> {
+  const source = fileURLToPath(url)
+  try {
+    return { source, url: (await bundler.importable(url)).href }
+  } catch (error) {
+    throw new PluginError([`plugin ${plugin}: ${source} cannot be loaded: ${(error as Error).message}`], error)
+  }
+}
+
+/** Objections to a plugin before any of its code runs; fills the defaults of its options in. */
 function metadataProblems({ definition, specifier, options }: Candidate, earlier: readonly Candidate[]): string[] {
   const problems: string[] = []
   const given: unknown = definition.name
@@ -100,7 +130,7 @@ function metadataProblems({ definition, specifier, options }: Candidate, earlier
   const namesake = earlier.find(other => other.definition.name === given)
   if (namesake) problems.push(`plugins ${namesake.specifier} and ${specifier} have one name, ${name}`)
   if (!validRange(definition.kernel)) {
-    problems.push(`plugin ${name} names no kernel version range; kernel: '^${KERNEL_VERSION}' would do`)
+    problems.push(`plugin ${name} has no range of kernel versions; add kernel: '^${KERNEL_VERSION}'`)
   } else if (!satisfies(KERNEL_VERSION, definition.kernel)) {
     problems.push(`plugin ${name} needs kernel ${definition.kernel}, this is ${KERNEL_VERSION}`)
   }

@@ -6,7 +6,7 @@ import { type Plugin, PluginError } from './plugin-loader.ts'
  */
 export function withPluginModels(model: unknown, plugins: readonly Plugin[]): unknown {
   const own = (model as { dataClasses?: unknown } | null)?.dataClasses
-  // What is wrong with the file itself is told by the one who checks it.
+  // Faults of the file itself are reported by its own check.
   if (typeof own !== 'object' || own === null || Array.isArray(own)) return model
   const owners = new Map(Object.keys(own).map(name => [name, 'the model file']))
   const dataClasses: Record<string, unknown> = { ...own }

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
-import type { Engine } from '../engine/index.ts'
+import { type Engine, messageWithPlace } from '../engine/index.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import type { MetricSources, ReadMetrics } from './metrics/metrics.ts'
 import { type Plugin, PluginError } from './plugin-loader.ts'
 import { Registry } from './registry.ts'
+import type { Handlers } from './server.ts'
 import type { Visitors } from './session/visitors.ts'
 
-export interface RegisteredPlugins {
+interface RegisteredPlugins {
   readonly registry: Registry
   readonly names: readonly string[]
   /** Runs what the plugins gave to `scope.onReady`. */
@@ -14,14 +16,23 @@ export interface RegisteredPlugins {
   close(): Promise<void>
 }
 
-/** What plugins get to work with. */
-export interface PluginSurroundings {
+interface Callback {
+  readonly plugin: string
+  readonly run: () => void | Promise<void>
+}
+
+/** Context of plugins. */
+interface PluginContext {
   readonly engine: Engine
   readonly visitors: Visitors
   readonly lifecycle: Lifecycle
   readonly log: Logger
   /** Milliseconds since 1970. */
   readonly now: () => number
+  readonly basePath: string
+  readonly configFolder: string
+  readonly metrics: MetricSources
+  readonly dispatch: Handlers['dispatch']
 }
 
 /**
@@ -30,26 +41,41 @@ export interface PluginSurroundings {
  */
 export async function registerPlugins(
   plugins: readonly Plugin[],
-  { engine, visitors, lifecycle, log, now }: PluginSurroundings,
+  { engine, visitors, lifecycle, log, now, basePath, configFolder, metrics, dispatch }: PluginContext,
 ): Promise<RegisteredPlugins> {
   const registry = new Registry()
-  const onReady: (() => void | Promise<void>)[] = []
-  const onClose: (() => void | Promise<void>)[] = []
+  const onReady: Callback[] = []
+  const onClose: Callback[] = []
+  // One that fails keeps neither the others nor the store from being closed.
   const close = async () => {
-    for (const callback of onClose.reverse()) await callback()
+    for (const { plugin, run } of onClose.reverse()) {
+      try {
+        await run()
+      } catch (error) {
+        log.error({ plugin, err: error }, `plugin ${plugin} failed to close`)
+      }
+    }
   }
+  const names = plugins.map(({ definition }) => definition.name)
   for (const { specifier, definition, options } of plugins) {
     const { name } = definition
     const scope = {
       plugin: name,
+      plugins: names,
       engine,
       sessions: visitors.sessions,
       identities: visitors.identities,
+      logins: visitors.logins,
+      quota: visitors.quota,
       lifecycle,
       now,
+      basePath,
+      configFolder,
+      metrics: { add: (read: ReadMetrics) => metrics.add(name, read), read: () => metrics.read() },
+      dispatch,
       log: log.child({ plugin: name }),
-      onReady: (callback: () => void | Promise<void>) => void onReady.push(callback),
-      onClose: (callback: () => void | Promise<void>) => void onClose.push(callback),
+      onReady: (callback: () => void | Promise<void>) => void onReady.push({ plugin: name, run: callback }),
+      onClose: (callback: () => void | Promise<void>) => void onClose.push({ plugin: name, run: callback }),
       ...registry.scopeFor(name),
     }
     try {
@@ -57,14 +83,20 @@ export async function registerPlugins(
     } catch (error) {
       await close()
       const where = specifier === name ? '' : ` (${specifier})`
-      throw new PluginError([`plugin ${name}${where} failed to register: ${(error as Error)?.message ?? error}`], error)
+      throw new PluginError([`plugin ${name}${where} failed to register: ${messageWithPlace(error)}`], error)
     }
   }
   return {
     registry,
-    names: plugins.map(({ definition }) => definition.name),
+    names,
     async ready() {
-      for (const callback of onReady) await callback()
+      for (const { plugin, run } of onReady) {
+        try {
+          await run()
+        } catch (error) {
+          throw new PluginError([`plugin ${plugin} failed when the port was open: ${messageWithPlace(error)}`], error)
+        }
+      }
     },
     close,
   }

@@ -1,5 +1,8 @@
-import type { Accepts, Answer, MaybeAnswer, Scope, Verb } from './api.ts'
-import type { ReadRequest } from '../engine/query/request.ts'
+import { fileURLToPath } from 'node:url'
+import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
+import { type ReadRequest, suggestion } from '../engine/index.ts'
+import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
+import { KernelErrors } from './errors.ts'
 import type { RestRequest } from './request.ts'
 
 export interface Handler<T> extends Accepts {
@@ -9,9 +12,24 @@ export interface Handler<T> extends Accepts {
 
 type ApplyParameter = (read: ReadRequest, value: string, request: RestRequest) => void
 type FindMember = Parameters<Scope['member']>[0]
-export type OnRequest = Parameters<Scope['onRequest']>[0]
-export type OnReply = Parameters<Scope['onReply']>[0]
+type OnRequest = Parameters<Scope['onRequest']>[0]
+type OnReply = Parameters<Scope['onReply']>[0]
 type ApplyPart = (request: RestRequest, next: () => string | undefined) => void | Promise<void>
+
+/**
+ * Parameters that clients of the protocol send, and that change nothing here: of mobile apps, of old web clients, and for
+ * administration. Source: protocol notes, 1.8, 1.9, 3.2 and 11.
+ */
+export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
+  '$extendedAttributes',
+  '$emMethod',
+  '$imageinfo',
+  '$metadata',
+  '$changestamp',
+  '$progressinfo',
+  '$kind',
+  '$path',
+])
 
 /** Everything the plugins have registered, by the name a request asks for it with. */
 export class Registry {
@@ -19,15 +37,37 @@ export class Registry {
   readonly methods = new Map<string, Handler<Answer>>()
   readonly verbs = new Map<string, { plugin: string; handle: (request: RestRequest) => Answer }>()
   /** In the order of registration, which is the order in which they are asked. */
-  readonly commands = new Map<string, Handler<MaybeAnswer>>()
+  readonly commands = new Map<string, Handler<HandlerResult>>()
   readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter }>()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   /** By verb. */
-  readonly binaries = new Map<string, Handler<MaybeAnswer>>()
-  readonly routes = new Map<string, Handler<Answer>>()
-  readonly members: FindMember[] = []
+  readonly binaries = new Map<string, Handler<HandlerResult>>()
+  readonly routes = new Map<string, Handler<Answer> & { readonly isAsset?: boolean }>()
+  /** Pages for unknown paths, by the path of the folder above. */
+  readonly fallbacks = new Map<string, Handler<Answer>>()
+  readonly members: { readonly plugin: string; readonly find: FindMember }[] = []
   readonly onRequest: OnRequest[] = []
   readonly onReply: OnReply[] = []
+  /** Read by handlers themselves. */
+  readonly #read = new Set<string>(['$method'])
+
+  /**
+   * Refuses a parameter that would have no effect, which in `$filtre=…` would be every entity. Only names with `$` belong to the
+   * protocol: proxies and browsers add others.
+   * @throws {KernelErrors.UNKNOWN_PARAMETER} 400
+   */
+  demandKnown(parameters: ReadonlyMap<string, string>): void {
+    for (const name of parameters.keys()) {
+      if (!name.startsWith('$') || this.#isKnown(name)) continue
+      const known = [...new Set([...this.parameters.keys(), ...this.commands.keys(), ...this.#read])]
+      const hint = suggestion(name, known) || `; known are ${known.sort().join(', ')}`
+      throw KernelErrors.UNKNOWN_PARAMETER(name.slice(0, 100), hint)
+    }
+  }
+
+  #isKnown(name: string): boolean {
+    return this.parameters.has(name) || this.commands.has(name) || this.#read.has(name) || IGNORED_PARAMETERS.has(name)
+  }
 
   applyParameters(request: RestRequest): void {
     // A service has no dataclass, but what its functions return may be a selection that is shown like any other.
@@ -43,12 +83,48 @@ export class Registry {
     for (const [name, value] of request.parameters) this.parameters.get(name)?.apply(request.read, value, request)
   }
 
+  /** A route by its path, or a file by another encoding of it. */
+  routeAt(path: string): Handler<Answer> | undefined {
+    const route = this.routes.get(path)
+    if (route) return route
+    const file = this.routes.get(canonicalPath(path) ?? '')
+    return file?.isAsset ? file : undefined
+  }
+
+  /** Page for a path without a route, below the folder of an app. Addresses of the protocol and of other plugins have none. */
+  fallbackAt(path: string): Handler<Answer> | undefined {
+    for (const [folder, page] of this.fallbacks) {
+      if (!path.startsWith(folder)) continue
+      const first = `${folder}${path.slice(folder.length).split('/', 1)[0]}`
+      const isOfOther = [...this.routes].some(
+        ([route, { plugin }]) => plugin !== page.plugin && (route === first || route.startsWith(`${first}/`)),
+      )
+      if (!isOfOther && first.toLowerCase() !== '/rest') return page
+    }
+    return undefined
+  }
+
   /** The registering half of a {@link Scope}, in the name of `plugin`. */
   scopeFor(
     plugin: string,
   ): Omit<
     Scope,
-    'plugin' | 'engine' | 'log' | 'lifecycle' | 'onReady' | 'onClose' | 'now' | 'sessions' | 'identities'
+    | 'plugin'
+    | 'plugins'
+    | 'engine'
+    | 'log'
+    | 'lifecycle'
+    | 'metrics'
+    | 'onReady'
+    | 'onClose'
+    | 'now'
+    | 'basePath'
+    | 'configFolder'
+    | 'dispatch'
+    | 'sessions'
+    | 'identities'
+    | 'logins'
+    | 'quota'
   > {
     return {
       service: (name, accepts, handle) => claim(this.services, name, { plugin, ...accepts, handle }),
@@ -56,12 +132,40 @@ export class Registry {
       verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
       command: (name, accepts, handle) => claim(this.commands, name, { plugin, ...accepts, handle }),
       parameter: (name, apply) => claim(this.parameters, name, { plugin, apply }),
+      readsParameters: (...names) => {
+        for (const name of names) this.#read.add(name)
+      },
+      isParameter: name => this.parameters.has(name),
       part: (name, apply) => claim(this.parts, name, { plugin, apply }),
       binary: (accepts, handle) => {
         for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })
       },
       route: (path, accepts, handle) => claim(this.routes, path, { plugin, ...accepts, handle }),
-      member: find => void this.members.push(find),
+      assets: async (path, folder, { fallback = false, policy } = {}) => {
+        const assets = await loadAssets(folder, policy)
+        const serve = (at: string, asset: Asset) =>
+          claim(this.routes, at, {
+            plugin,
+            verbs: ['GET'],
+            isAsset: true,
+            handle: request => sendAsset(asset, request),
+          })
+        for (const [name, asset] of assets) serve(path + name, asset)
+        const index = assets.get('index.html')
+        if (fallback) {
+          if (!index)
+            throw new Error(`${fileURLToPath(folder)} has no index.html, which unknown paths below ${path} would get`)
+          const handle = (request: RestRequest) => sendAsset(index, request, ['Accept'])
+          claim(this.fallbacks, path, { plugin, verbs: ['GET'], handle })
+        }
+        if (!index) return
+        serve(path, index)
+        if (path === '/') return
+        // Relative, and so right behind a base path: links of the page begin at its folder.
+        const moved = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
+        claim(this.routes, path.slice(0, -1), { plugin, verbs: ['GET'], handle: () => moved })
+      },
+      member: find => void this.members.push({ plugin, find }),
       onRequest: hook => void this.onRequest.push(hook),
       onReply: hook => void this.onReply.push(hook),
       applyParameters: request => this.applyParameters(request),

@@ -1,22 +1,72 @@
-import type { Promised } from '../engine/index.ts'
+import { inspect } from 'node:util'
+import type { AnswerBody, Promised } from '../engine/index.ts'
+import { isStream } from './transport/answer.ts'
+import { jsonHeaders } from './transport/content-headers.ts'
 import type { TransportResponse } from './transport/transport.ts'
 
 export type Reply = TransportResponse
 
-/** Every JSON answer of the protocol has it. Source: protocol notes, 11. */
-export const JSON_HEADERS = Object.freeze({ 'Content-Type': 'application/json; charset=UTF-8' } as const)
-
 /** A value as the JSON body of an answer. */
 export const json = (value: unknown, status = 200, headers?: Record<string, string>): Reply => ({
   status,
-  headers: headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS,
+  headers: jsonHeaders(headers),
   body: JSON.stringify(value),
 })
 
+/** Whether a handler has returned something that can be sent. */
+export function isReply(reply: Reply): boolean {
+  const body = (reply as Partial<Reply> | null | undefined)?.body
+  if (typeof body === 'string' || body instanceof Uint8Array) return true
+  return typeof body === 'object' && (isStream(body) || typeof body.read === 'function')
+}
+
+/** With a copy of its bytes, which are those of the engine's until its next read. */
+export const lasting = (reply: Reply): Reply =>
+  reply.body instanceof Uint8Array ? { ...reply, body: new Uint8Array(reply.body) } : reply
+
+/**
+ * The body of a reply, whole.
+ * @throws {Error} it is larger than `maxBytes`, after which no more of it is read
+ */
+export async function readBody({ body }: Reply, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of piecesOf(body)) {
+    size += piece.byteLength
+    if (size > maxBytes) throw new Error(`the body of a reply has more than ${maxBytes} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+async function* piecesOf(body: Reply['body']): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'string' || body instanceof Uint8Array) yield Buffer.from(body)
+  else if (isStream(body)) for await (const piece of body) yield Buffer.from(piece)
+  else {
+    try {
+      for (let start = 0; start < body.size; ) {
+        const piece = Buffer.from(await body.read(start))
+        start += piece.byteLength
+        yield piece
+      }
+    } finally {
+      body.close()
+    }
+  }
+}
+
+export const wrongReply = (given: unknown): TypeError =>
+  new TypeError(
+    `a handler returned ${inspect(given, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
+  )
+
 /** A body that is JSON already, as the engine writes it, at once or later. */
-export function encoded(body: Uint8Array, status?: number, headers?: Record<string, string>): Reply
-export function encoded(body: Promised<Uint8Array>, status?: number, headers?: Record<string, string>): Promised<Reply>
-export function encoded(body: Promised<Uint8Array>, status = 200, headers?: Record<string, string>): Promised<Reply> {
-  if (body instanceof Promise) return body.then(bytes => encoded(bytes, status, headers))
-  return { status, headers: headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body }
+export function encoded(body: AnswerBody, status?: number, headers?: Record<string, string>): Reply
+export function encoded(body: Promised<AnswerBody>, status?: number, headers?: Record<string, string>): Promised<Reply>
+export function encoded(body: Promised<AnswerBody>, status = 200, headers?: Record<string, string>): Promised<Reply> {
+  if (body instanceof Promise) return body.then(done => encoded(done, status, headers))
+  const shown = jsonHeaders(headers)
+  if (body instanceof Uint8Array) return { status, headers: shown, body }
+  const { coding, body: stored } = body
+  return { status, headers: coding ? { ...shown, 'Content-Encoding': coding } : shown, body: stored }
 }

@@ -1,30 +1,67 @@
-import type { UploadOwner } from '../engine/binary/upload-table.ts'
-import type { DataClass } from '../engine/catalog/dataclass.ts'
-import { type Access, type CallerSession, type Engine, PermissionErrors, type View } from '../engine/index.ts'
-import type { ReadRequest } from '../engine/query/request.ts'
+import {
+  type Access,
+  type CallerSession,
+  type ClientText,
+  type DataClass,
+  type Engine,
+  type JsonBounds,
+  type JsonMembers,
+  parseJsonBody,
+  PermissionErrors,
+  type ReadRequest,
+  type UploadOwner,
+  type View,
+} from '../engine/index.ts'
 import type { Reply } from './reply.ts'
 import { callerSession } from './session/caller-session.ts'
+import { isWrite, type PagePolicy } from './session/page-policy.ts'
 import type { Session } from './session/session.ts'
 import type { Sessions, Visit } from './session/sessions.ts'
+import { parseQueryString } from './url/parse-query-string.ts'
 import type { StreamLimits, TakePiece, TransportRequest } from './transport/transport.ts'
+
+/** Bounds of what a request may bring, from the config. */
+interface RequestLimits {
+  /** Maximum body of a command: a login, `$query`, `$release`. */
+  readonly commandBodyBytes: number
+  readonly json: JsonBounds
+  /** Maximum body with the arguments of a class function. */
+  readonly argumentBytes: number
+}
+
+/** Context shared by all requests of a server. */
+export interface RequestContext {
+  readonly engine: Engine
+  readonly sessions: Sessions
+  readonly pages: PagePolicy
+  readonly limits: RequestLimits
+  /** Path at which a proxy serves the server; empty for none. */
+  readonly basePath: string
+  /** Guests may administrate the server as long as there are no roles. */
+  readonly guestsAdministrate: boolean
+}
+
+/** Session of a request, for one that is made in its name. */
+// biome-ignore lint/complexity/useLiteralKeys: no business of plugins
+export const visitOf = (request: RestRequest): Visit => request['visit']
 
 /** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
 export class RestRequest {
   /**
-   * What the request reads. The address gives the dataclass and the selection, parameter plugins add theirs. Only
+   * Read of the request. The address gives the dataclass and the selection, parameter plugins add theirs. Only
    * requests on a dataclass have one.
    */
   read!: ReadRequest
   dataClass: DataClass | undefined
   /**
-   * What path parts have left for when the parameters are known, in order, before anybody answers. The first that gives a
+   * Steps that path parts have left until the parameters are known, in order, before any handler answers. The first that gives a
    * reply has answered.
    */
   readonly steps: (() => Reply | undefined | Promise<Reply | undefined>)[] = []
 
-  /** Who answers, when the path says so, as it does with the name of a class function. */
-  answerBy: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
-  /** The rights of who asks, as they are at the beginning. Undefined: nothing is restricted. */
+  /** Handler chosen by the path, as by the name of a class function. */
+  handler: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
+  /** Rights of the caller, as they are at the beginning. Undefined: nothing is restricted. */
   readonly access: Access | undefined
   private caller: CallerSession | undefined
   private received: Promise<Uint8Array> | undefined
@@ -32,8 +69,7 @@ export class RestRequest {
   constructor(
     readonly transport: TransportRequest,
     private readonly visit: Visit,
-    private readonly engine: Engine,
-    private readonly sessions: Sessions,
+    private readonly context: RequestContext,
     /** Upper case. `$query` turns a POST into the GET that it stands for. */
     public verb: string,
     /** Parameters of the query string, decoded, with quotes removed. */
@@ -41,23 +77,25 @@ export class RestRequest {
     /** Path parts behind the service or the dataclass, decoded. */
     public parts: readonly string[],
   ) {
-    this.access = engine.permissions.accessOf(visit.session.granted)
+    this.access = context.engine.permissions.accessOf(visit.session.granted)
     transport.session = () => this.callerSession
+    transport.subject = this
   }
 
-  /** What exists for who asks. */
+  /** View of the caller. */
   get view(): View {
-    return this.engine.view(this.access)
+    return this.context.engine.view(this.access)
   }
 
-  /** Who asks. */
+  /** Session of the caller. */
   get session(): Session {
     return this.visit.session
   }
 
-  /** Who asks, as the owner of uploads. */
+  /** The caller as the owner of uploads. */
   get uploader(): UploadOwner {
-    return { handle: this.session.handle, isNew: this.visit.isNew === true }
+    const { handle, guestNetwork } = this.session
+    return { handle, isNew: this.visit.isNew === true, guestNetwork }
   }
 
   /** After a login or a logout: the answer brings its cookie. */
@@ -68,19 +106,51 @@ export class RestRequest {
   /** The session for function code. The head of the request is read before the first `await` only. */
   get callerSession(): CallerSession {
     if (!this.caller) {
-      const privileges = this.engine.permissions.expand(this.session.granted)
-      this.caller = callerSession(this.sessions, this.visit, this.transport, privileges)
+      const privileges = this.context.engine.permissions.expand(this.session.granted)
+      this.caller = callerSession(this.context.sessions, this.visit, this.transport, privileges)
     }
     return this.caller
   }
 
   /** @throws {PermissionErrors.LOGIN_NEEDED} the roles demand a login, and this is a guest */
   demandLogin(): void {
-    if (this.engine.permissions.forceLogin && this.session.isGuest) throw PermissionErrors.LOGIN_NEEDED()
+    if (this.context.engine.permissions.forceLogin && this.session.isGuest) throw PermissionErrors.LOGIN_NEEDED()
+  }
+
+  /**
+   * Refuses a GET that changes something when a page of another site sends it, by an image or a link; writes are refused
+   * anyway. Call it before the first `await`.
+   * @throws {PageErrors.OTHER_ORIGIN} 403
+   */
+  refuseOtherPages(): void {
+    // A write has been admitted, `$query` among them.
+    if (!isWrite(this.transport.method)) {
+      this.context.pages.rejectCrossOrigin(this.transport, this.visit.receivedId !== undefined)
+    }
+  }
+
+  /**
+   * Whether the client may administrate the server. With roles it takes the privilege `WebAdmin`, without them a login: a user,
+   * a key, a token, or privileges that function code has granted.
+   */
+  get isAdministrator(): boolean {
+    const { engine, guestsAdministrate } = this.context
+    if (engine.permissions.hasRoles) return engine.permissions.isAdministrator(this.session.granted)
+    return guestsAdministrate || !this.session.isGuest
   }
 
   parameter(name: string): string | undefined {
     return this.parameters.get(name)
+  }
+
+  /** A parameter that is a text of the query language. Forms and `URLSearchParams` send a blank as `+`. */
+  text(name: string): ClientText | undefined {
+    const text = this.parameters.get(name)
+    const { query } = this.transport
+    // A body has no raw plus signs.
+    if (!text?.includes('+') || parseQueryString(query).get(name) !== text) return text
+    const withBlanks = parseQueryString(query.replaceAll('+', '%20')).get(name)!
+    return withBlanks === text ? text : { text, withBlanks }
   }
 
   /** True for `true` and `1`, the two ways clients switch a flag on. */
@@ -89,11 +159,43 @@ export class RestRequest {
     return value === 'true' || value === '1'
   }
 
-  /** The whole body; empty when there is none. Call it for the first time before the first `await`. */
-  body(): Promise<Uint8Array> {
+  /**
+   * The whole body; empty when there is none. Call it for the first time before the first `await`.
+   * @param maxBytes where less than `server.bodyBytes` will do
+   * @throws {EdgeErrors.BODY_TOO_LARGE} 413
+   */
+  body(maxBytes?: number): Promise<Uint8Array> {
     this.caller ??= this.callerSession
-    this.received ??= this.transport.body()
+    this.received ??= this.transport.body(maxBytes)
     return this.received
+  }
+
+  /** Asks for the body now, so that it can still be read after an `await`. */
+  keepBody(): void {
+    if (this.verb === 'GET' || this.verb === 'HEAD' || this.verb === 'OPTIONS') return
+    // A failure is reported to the reader of the body.
+    this.body().catch(() => {})
+  }
+
+  /**
+   * The JSON of the small body of a command, such as a login or a query; undefined when it is empty. Call it as {@link body}.
+   * @throws {ProtocolError} 413 beyond `server.commandBodyBytes`, 400 when it is not JSON, too deep, or has too many values
+   */
+  json(): Promise<unknown> {
+    const { commandBodyBytes, json } = this.context.limits
+    return this.body(commandBodyBytes).then(body => parseJsonBody(body, json))
+  }
+
+  /** The members of the JSON object in such a body, each as a text. Call it as {@link body}. @throws as {@link json} */
+  async jsonMembers(): Promise<JsonMembers> {
+    const { engine, limits } = this.context
+    const body = await this.body(limits.commandBodyBytes)
+    return engine.jsonMembers(body, limits.json, this.transport)
+  }
+
+  /** The arguments of a class function, as they came. Call it as {@link body}. @throws {EdgeErrors.BODY_TOO_LARGE} 413 */
+  argumentBody(): Promise<Uint8Array> {
+    return this.body(this.context.limits.argumentBytes)
   }
 
   /** The body, piece by piece. Call before the first `await`. See `TransportRequest.streamBody`. */

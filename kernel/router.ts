@@ -1,10 +1,9 @@
-import { type Engine, parseAttributeList } from '../engine/index.ts'
-import type { SelectionSource } from '../engine/query/request.ts'
+import { parseAttributeList, type ProtocolError, type SelectionSource, suggestion } from '../engine/index.ts'
 import { KernelErrors, methodNotApplicable } from './errors.ts'
 import { accepts, type Handler, type Registry } from './registry.ts'
-import type { Reply } from './reply.ts'
-import { RestRequest } from './request.ts'
-import type { Sessions, Visit } from './session/sessions.ts'
+import { lasting, type Reply } from './reply.ts'
+import { type RequestContext, RestRequest } from './request.ts'
+import type { Visit } from './session/sessions.ts'
 import type { TransportRequest } from './transport/transport.ts'
 import { parsePath, type ResourcePath, stripRestPrefix } from './url/parse-path.ts'
 import { parseQueryString } from './url/parse-query-string.ts'
@@ -17,8 +16,7 @@ import { parseQueryString } from './url/parse-query-string.ts'
 export class Router {
   constructor(
     private readonly registry: Registry,
-    private readonly engine: Engine,
-    private readonly sessions: Sessions,
+    private readonly context: RequestContext,
   ) {}
 
   answer(transport: TransportRequest, visit: Visit): Reply | Promise<Reply> {
@@ -27,12 +25,13 @@ export class Router {
     if (restPath === undefined) return this.route(transport, visit)
     const parameters = parseQueryString(transport.query)
     const path = parsePath(restPath)
-    const request = new RestRequest(transport, visit, this.engine, this.sessions, verb, parameters, path.parts)
+    const request = new RestRequest(transport, visit, this.context, verb, parameters, path.parts)
     if (path.kind === 'service') {
       const service = this.registry.services.get(path.name)
       // An unknown `$…` is looked up as a dataclass and not found: protocol notes, 1.1.
       if (!service) throw request.view.unknownDataClass(path.name)
       if (!service.guests) request.demandLogin()
+      this.registry.demandKnown(parameters)
       return call(service, path.name, request)
     }
     request.demandLogin()
@@ -41,31 +40,55 @@ export class Router {
     return waiting ? later(waiting, () => this.dispatch(request)) : this.dispatch(request)
   }
 
+  /** Plugin that a route or service belongs to, for the log. */
+  ownerOf(path: string): string | undefined {
+    const route = this.registry.routes.get(path)
+    if (route) return route.plugin
+    const service = /^\/rest\/([^/]+)/.exec(path)?.[1]
+    return service === undefined ? undefined : this.registry.services.get(service)?.plugin
+  }
+
   private route(transport: TransportRequest, visit: Visit): Reply | Promise<Reply> {
-    const route = this.registry.routes.get(transport.path)
-    if (!route) throw KernelErrors.NO_SUCH_PATH(transport.path.slice(0, 200))
+    const { path } = transport
+    const route = this.registry.routeAt(path) ?? (opensPage(transport) ? this.registry.fallbackAt(path) : undefined)
+    if (!route) throw this.nothingAt(path, visit)
     return call(
       route,
-      transport.path,
-      new RestRequest(
-        transport,
-        visit,
-        this.engine,
-        this.sessions,
-        transport.method,
-        parseQueryString(transport.query),
-        [],
-      ),
+      path,
+      new RestRequest(transport, visit, this.context, transport.method, parseQueryString(transport.query), []),
     )
+  }
+
+  /** With what was probably meant: an address without `/rest`, or one in other letters. */
+  private nothingAt(path: string, { session }: Visit): ProtocolError {
+    const { routes, services } = this.registry
+    const { engine, basePath } = this.context
+    const addresses = (paths: Iterable<[string, unknown]>): string[] => [...paths].map(([each]) => basePath + each)
+    const shown = path.replace(/^\/+/, '/').slice(0, 200)
+    if (shown === '/') {
+      const served = addresses([...routes].filter(([, { isAsset }]) => !isAsset))
+      return KernelErrors.NO_SUCH_PATH(shown, `; it also serves ${served.join(', ')}`, basePath)
+    }
+    const first = shown
+      .slice(1)
+      .split(/[/([:]/, 1)[0]!
+      .toLowerCase()
+    const { dataClasses } = engine.view(engine.permissions.accessOf(session.granted))
+    const name = [...dataClasses.map(each => each.name), ...services.keys()].find(each => each.toLowerCase() === first)
+    const meant = first === 'rest' ? `/rest${shown.slice('/rest'.length)}` : name && `/rest/${name}`
+    const hint = meant ? `; did you mean "${basePath}${meant}"?` : suggestion(basePath + shown, addresses(routes))
+    return KernelErrors.NO_SUCH_PATH(shown, hint, basePath)
   }
 
   /** The dataclass and the entities that the path names. */
   private address(request: RestRequest, path: Extract<ResourcePath, { kind: 'dataClass' }>): void {
     const { access } = request
     const { selector } = path
-    // Whoever may not read a dataclass may still create entities of it, or call a function.
+    // Without the right to read a dataclass its entities may still be created, and its functions called.
     const isWhole = selector.kind === 'all' && !path.parts.some(part => part.startsWith('$'))
-    request.dataClass = isWhole ? this.engine.addressed(path.dataClass, access) : request.view.dataClass(path.dataClass)
+    request.dataClass = isWhole
+      ? this.context.engine.addressed(path.dataClass, access)
+      : request.view.dataClass(path.dataClass)
     const single = selector.kind === 'attribute' || (selector.kind === 'keys' && selector.keys.length === 1)
     const source: SelectionSource = selector
     request.read = {
@@ -74,7 +97,7 @@ export class Router {
       source,
       skip: 0,
       top: undefined,
-      output: { form: single ? 'entity' : 'collection' },
+      output: { form: single ? 'entity' : 'collection', coding: request.transport.coding },
     }
   }
 
@@ -84,18 +107,19 @@ export class Router {
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i]!
       const owner = part.startsWith('$') ? this.registry.parts.get(part) : undefined
-      const answerBy = owner ? undefined : this.member(request, part)
-      if (answerBy) {
-        request.answerBy = answerBy
+      const handler = owner ? undefined : this.member(request, part)
+      if (handler) {
+        request.handler = handler
         continue
       }
       if (!owner) {
         request.read.output.attributes = {
           from: 'path',
-          items: parseAttributeList(part, request.read.dataClass),
+          items: parseAttributeList(part, request.read.dataClass, this.context.engine.limits),
         }
         continue
       }
+      request.transport.plugin = owner.plugin
       const waiting = owner.apply(request, () => parts[++i])
       if (waiting) {
         const rest = parts.slice(i + 1)
@@ -108,15 +132,18 @@ export class Router {
     return undefined
   }
 
-  private member(request: RestRequest, part: string): RestRequest['answerBy'] {
-    for (const find of this.registry.members) {
-      const answerBy = find(request, part)
-      if (answerBy) return answerBy
+  private member(request: RestRequest, part: string): RestRequest['handler'] {
+    for (const { plugin, find } of this.registry.members) {
+      const handler = find(request, part)
+      if (!handler) continue
+      request.transport.plugin = plugin
+      return handler
     }
     return undefined
   }
 
   private dispatch(request: RestRequest): Reply | Promise<Reply> {
+    this.registry.demandKnown(request.parameters)
     this.registry.applyParameters(request)
     return request.steps.length > 0 ? this.takeSteps(request) : this.handle(request)
   }
@@ -124,7 +151,10 @@ export class Router {
   private takeSteps(request: RestRequest): Reply | Promise<Reply> {
     for (let step = request.steps.shift(); step; step = request.steps.shift()) {
       const answer = step()
-      if (answer instanceof Promise) return later(answer, reply => reply ?? this.takeSteps(request))
+      if (answer instanceof Promise) {
+        request.keepBody()
+        return later(answer, reply => reply ?? this.takeSteps(request))
+      }
       if (answer) return answer
     }
     return this.handle(request)
@@ -132,8 +162,8 @@ export class Router {
 
   private handle(request: RestRequest): Reply | Promise<Reply> {
     const { registry } = this
-    const { parameters, verb, answerBy } = request
-    if (answerBy) return answerBy(request)
+    const { parameters, verb, handler } = request
+    if (handler) return handler(request)
     const methodName = parameters.get('$method')
     if (methodName !== undefined) {
       const method = registry.methods.get(methodName)
@@ -143,34 +173,42 @@ export class Router {
     // Most requests on one entity have no parameters.
     for (const [parameter, command] of parameters.size > 0 ? registry.commands : NO_COMMANDS) {
       if (!parameters.has(parameter) || !accepts(command.verbs, verb)) continue
+      request.transport.plugin = command.plugin
       const answer = command.handle(request)
       if (answer !== undefined) {
         return answer instanceof Promise ? later(answer, reply => reply ?? this.byVerb(request)) : answer
       }
     }
     const binary = registry.binaries.get(verb)
-    const answer = binary && this.engine.binaries.addressed(request.read) && binary.handle(request)
+    const isBinary = binary && this.context.engine.binaries.addressed(request.read)
+    if (isBinary) request.transport.plugin = binary.plugin
+    const answer = isBinary && binary.handle(request)
     if (answer instanceof Promise) return later(answer, reply => reply ?? this.byVerb(request))
-    return answer ?? this.byVerb(request)
+    return answer || this.byVerb(request)
   }
 
   private byVerb(request: RestRequest): Reply | Promise<Reply> {
     const owner = this.registry.verbs.get(request.verb === 'HEAD' ? 'GET' : request.verb)
     if (!owner) return methodNotApplicable('a dataclass', request.verb, [...this.registry.verbs.keys()])
+    request.transport.plugin = owner.plugin
     return owner.handle(request)
   }
 }
+
+/** Whether it is a browser that opens a page: scripts, health checks and tools are better served by a 404 than by a page. */
+const opensPage = (request: TransportRequest): boolean =>
+  accepts(['GET'], request.method) && request.header('accept').includes('text/html')
 
 const NO_COMMANDS: Registry['commands'] = new Map()
 
 /** Bytes of the engine are valid until its next read, which can come before an answer that was waited for is sent. */
 async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise<Reply>): Promise<Reply> {
   const answer = next(await waiting)
-  if (answer instanceof Promise || !(answer.body instanceof Uint8Array)) return answer
-  return { ...answer, body: answer.body.slice() }
+  return answer instanceof Promise ? answer : lasting(answer)
 }
 
 function call<T>(handler: Handler<T>, what: string, request: RestRequest): T | Reply {
+  request.transport.plugin = handler.plugin
   return accepts(handler.verbs, request.verb)
     ? handler.handle(request)
     : methodNotApplicable(what, request.verb, handler.verbs)

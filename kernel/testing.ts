@@ -17,7 +17,9 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { loadConfig } from '../config/load-config.ts'
-import type { Engine } from '../engine/index.ts'
+import type { PluginEngine } from '../engine/index.ts'
+import { createKey, hashKey, writeDirectory } from './auth/directory.ts'
+import { unknownGrantsOf } from './auth/unknown-grants.ts'
 import { createServer, type Server } from './main.ts'
 
 export interface TestServerOptions {
@@ -25,17 +27,33 @@ export interface TestServerOptions {
   readonly model: object | string | URL
   /** Entities by dataclass, saved in this order: those that others refer to come first. */
   readonly data?: Readonly<Record<string, readonly object[]>>
+  /** Users by name, with what each may do: `server.as('ada')` sends requests as them. */
+  readonly users?: Readonly<Record<string, TestRights>>
+  /** Content of a file of roles, or where one is. */
+  readonly roles?: object | string | URL
   /** By URL, npm name or path; paths are relative to the working directory. */
   readonly plugins?: readonly TestPlugin[]
-  /** Everything else as `tesser.config.json` has it. */
-  readonly config?: Readonly<Record<string, object>>
+  /**
+   * Everything else as `tesser.config.json` has it. Relative paths start at the working directory, as in a config file there.
+   * `plugins` adds to the option of that name.
+   */
+  readonly config?: Readonly<Record<string, object | string>>
   /** The clock of what has a lifetime: milliseconds since 1970. */
   readonly now?: () => number
-  /** Where the store is; it stays there. Otherwise a folder that is removed when the server is closed. */
+  /** Folder of the store, which stays there. Otherwise a folder that is removed when the server is closed. */
   readonly folder?: string
 }
 
+/** Sections of a config file that the test kit adds to. */
+type ConfigFile = Partial<Record<'auth' | 'server' | 'log' | 'storage', object>> & { plugins?: readonly TestPlugin[] }
+
 export type TestPlugin = string | URL | { readonly plugin: string | URL; readonly options?: object }
+
+/** By the names of the file of roles. */
+export interface TestRights {
+  readonly roles?: readonly string[]
+  readonly privileges?: readonly string[]
+}
 
 export interface TestAnswer {
   readonly status: number
@@ -47,7 +65,16 @@ export interface TestAnswer {
   readonly bytes: Uint8Array
 }
 
-export interface TestServer extends Server {
+export interface TestServer extends Omit<Server, 'engine' | 'stop' | 'renewCertificate'>, TestClient {
+  readonly engine: PluginEngine
+  /**
+   * Sends requests as one of `users`, without a session behind them: `Session.storage` ends with the request.
+   * @throws {Error} there is no such user
+   */
+  as(user: string): TestClient
+}
+
+export interface TestClient {
   /** @param path with `/rest`; what a URL cannot have is percent-encoded */
   get(path: string, headers?: Record<string, string>): Promise<TestAnswer>
   /** @param body sent as JSON; texts and bytes as they are */
@@ -57,29 +84,41 @@ export interface TestServer extends Server {
 
 /**
  * Starts a server on a free port of 127.0.0.1. It logs errors only.
- * @throws {Error} what `tesser start` would refuse, and entities that cannot be saved
+ * @throws {Error} what `tesser start` would refuse, entities that cannot be saved, and users with roles or privileges that `roles`
+ * does not declare
  */
 export async function createTestServer(options: TestServerOptions): Promise<TestServer> {
-  const { model, data = {}, plugins = [], config = {}, now, folder = temporaryFolder() } = options
+  const { model, data = {}, users = {}, roles, now, folder = temporaryFolder() } = options
+  const { plugins = [], auth, server: serverOptions, log, storage, ...config } = (options.config ?? {}) as ConfigFile
   const removeFolder = (): void => {
     if (!options.folder) rmSync(folder, { recursive: true, force: true })
   }
   let server: Server | undefined
   try {
+    const directory = usersAsKeys(users)
+    if (directory.file.keys.length > 0) writeDirectory(join(folder, 'test-directory.json'), directory.file)
     const file = join(folder, 'tesser.config.json')
     const content = {
-      model: modelFile(model, folder),
+      model: givenFile(model, join(folder, 'model.json')),
       data: join(folder, 'store'),
-      plugins: plugins.map(reference),
+      plugins: [...(options.plugins ?? []), ...plugins].map(reference),
       ...config,
-      server: { port: 0, graceMs: 1_000, ...config.server },
-      log: { level: 'error', ...config.log },
-      storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB', ...config.storage },
+      auth: {
+        ...(roles && { rolesFile: givenFile(roles, join(folder, 'test-roles.json')) }),
+        ...(directory.file.keys.length > 0 && { directoryFile: join(folder, 'test-directory.json') }),
+        ...auth,
+      },
+      server: { port: 0, graceMs: 1_000, ...serverOptions },
+      log: { level: 'error', ...log },
+      storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB', ...storage },
     }
     writeFileSync(file, JSON.stringify(content))
-    server = await createServer(loadConfig({ file, env: {}, flags: {} }), undefined, { now })
+    server = await createServer(loadConfig({ file, pathsFrom: process.cwd(), env: {}, flags: {} }), undefined, { now })
+    const { permissions } = server.engine
+    const unknown = unknownGrantsOf({ users: directory.file.keys, keys: [] }, granted => permissions.unknownIn(granted))
+    if (unknown.length > 0) throw new Error(unknown.join('\n'))
     for (const [dataClass, entities] of Object.entries(data)) await insertRows(server.engine, dataClass, entities)
-    return withClient(server, removeFolder)
+    return withClients(server, directory.secrets, removeFolder)
   } catch (error) {
     await server?.close()
     removeFolder()
@@ -88,7 +127,7 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
 }
 
 /** Saves entities as `tesser load` does. @throws {Error} when one of them is refused */
-export async function insertRows(engine: Engine, dataClass: string, entities: readonly object[]): Promise<void> {
+export async function insertRows(engine: PluginEngine, dataClass: string, entities: readonly object[]): Promise<void> {
   const body = new TextEncoder().encode(JSON.stringify(entities))
   const saved = await engine.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true })
   const index = saved.entities.findIndex(({ failure }) => failure)
@@ -100,11 +139,23 @@ export async function insertRows(engine: Engine, dataClass: string, entities: re
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'tesser-test-'))
 
-function modelFile(model: object | string | URL, folder: string): string {
-  if (model instanceof URL) return fileURLToPath(model)
-  if (typeof model === 'string') return resolve(model)
-  const file = join(folder, 'model.json')
-  writeFileSync(file, JSON.stringify(model))
+/** Directory with an API key for each user, and these keys by user. */
+function usersAsKeys(users: NonNullable<TestServerOptions['users']>) {
+  const secrets: ReadonlyMap<string, string> = new Map(Object.keys(users).map(name => [name, createKey()]))
+  const keys = Object.entries(users).map(([name, { roles = [], privileges = [] }]) => ({
+    name,
+    hash: hashKey(secrets.get(name)!),
+    roles: [...roles],
+    privileges: [...privileges],
+  }))
+  return { secrets, file: { users: [], keys } }
+}
+
+/** Path, or a file with its content. */
+function givenFile(given: object | string | URL, file: string): string {
+  if (given instanceof URL) return fileURLToPath(given)
+  if (typeof given === 'string') return resolve(given)
+  writeFileSync(file, JSON.stringify(given))
   return file
 }
 
@@ -115,16 +166,42 @@ function reference(plugin: TestPlugin): object {
 }
 
 function specifier(plugin: string | URL): string {
-  const isBuiltIn = String(plugin).startsWith('tesser/plugins/')
-  return isBuiltIn ? String(plugin) : resolveModule(String(plugin), pathToFileURL(`${process.cwd()}/`).href)
+  const name = String(plugin)
+  if (name.startsWith('tesser/plugins/')) return name
+  try {
+    return resolveModule(name, pathToFileURL(`${process.cwd()}/`).href)
+  } catch {
+    // The loader says why, with all other problems.
+    return name
+  }
 }
 
-function withClient(server: Server, removeFolder: () => void): TestServer {
-  const send: TestServer['send'] = async (method, path, body, headers = {}) => {
+function withClients(server: Server, keys: ReadonlyMap<string, string>, removeFolder: () => void): TestServer {
+  return {
+    ...server,
+    ...clientOf(server.url),
+    as(user) {
+      const key = keys.get(user)
+      if (key === undefined) {
+        throw new Error(
+          `there is no user ${user}; the option users of createTestServer has ${[...keys.keys()].join(', ') || 'none'}`,
+        )
+      }
+      return clientOf(server.url, { Authorization: `Bearer ${key}` })
+    },
+    async close() {
+      await server.close()
+      removeFolder()
+    },
+  }
+}
+
+function clientOf(url: string, identity: Record<string, string> = {}): TestClient {
+  const send: TestClient['send'] = async (method, path, body, headers = {}) => {
     const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
-    const answer = await fetch(`${server.url}${path}`, {
+    const answer = await fetch(`${url}${path}`, {
       method,
-      headers,
+      headers: { ...identity, ...headers },
       body: isRaw ? body : JSON.stringify(body),
       redirect: 'manual',
     })
@@ -133,14 +210,9 @@ function withClient(server: Server, removeFolder: () => void): TestServer {
     return { status: answer.status, headers: answer.headers, text, json: parsed(text), bytes }
   }
   return {
-    ...server,
     send,
     get: (path, headers) => send('GET', path, undefined, headers),
     post: (path, body, headers) => send('POST', path, body, headers),
-    async close() {
-      await server.close()
-      removeFolder()
-    },
   }
 }
 

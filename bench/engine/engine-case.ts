@@ -1,5 +1,5 @@
-import type { Engine } from '../../engine/index.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { AnswerBody, Engine } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import type { World } from '../world/world.ts'
 
 export interface EngineContext {
@@ -8,10 +8,10 @@ export interface EngineContext {
   world: World
 }
 
-export interface PreparedCase {
+interface PreparedCase {
   /** Things that one run deals with, for a rate that tells more than runs. */
   units: number
-  /** What they are: `rows`. */
+  /** Unit of the runs: `rows`. */
   unit: string
   /** The nth run. */
   run(n: number): unknown
@@ -19,15 +19,15 @@ export interface PreparedCase {
   atOnce?: number
   /** The same done in another way, in turns with {@link run}. */
   against?: { what: string; run(n: number): unknown }
-  /** What is wrong with the answer of the nth run, or undefined. */
+  /** Fault of the answer of the nth run, or undefined. */
   problemOf(answer: unknown, n: number): string | undefined | Promise<string | undefined>
   /** Answers that are checked; 5 unless said otherwise. */
   checks?: number
   /** Share of what had to be found that was, in the answers that were checked. */
   recall?(): number
-  /** What was wrong while it was measured. */
+  /** Faults found during the measurement. */
   afterwards?(): string | undefined | Promise<string | undefined>
-  /** What else was found, for the report. */
+  /** Further findings, for the report. */
   remark?(): string
   close?(): Promise<void>
 }
@@ -36,12 +36,12 @@ export interface PreparedCase {
 export interface EngineOwes {
   p50Ms?: number
   perSecond?: number
-  /** Runs for each second that one core works, whoever else it works for. */
+  /** Runs per second of CPU of one core, whatever else it works for. */
   perCoreSecond?: number
   recall?: number
   /** At most `factor` times the time of the case `of`. */
   cost?: { of: string; factor: number }
-  /** At most so many times the time of what runs in turns with it. */
+  /** Maximum time, as a multiple of that of the case which runs in turns with it. */
   against?: number
 }
 
@@ -63,7 +63,7 @@ export interface EngineResult {
   remark?: string | undefined
   against?: { what: string; p50Ms: number } | undefined
   perSecond: number
-  /** Of all threads of the process, for a run. */
+  /** CPU of all threads of the process for a run. */
   cpuMs?: number | undefined
   p50Ms: number
   p99Ms: number
@@ -82,8 +82,8 @@ export function readPage(
 }
 
 /** The `__COUNT` and the keys of a page. The answer is only valid until the next read. */
-export function pageOf(answer: Uint8Array): { count: number; keys: number[] } {
-  const { __COUNT, __ENTITIES } = JSON.parse(Buffer.from(answer).toString()) as {
+export function pageOf(answer: AnswerBody): { count: number; keys: number[] } {
+  const { __COUNT, __ENTITIES } = JSON.parse(Buffer.from(answer as Uint8Array).toString()) as {
     __COUNT: number
     __ENTITIES: { ID: number }[]
   }

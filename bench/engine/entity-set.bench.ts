@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { type Engine, type EntitySet, kept, sourceOf } from '../../engine/index.ts'
 import { decodeMembers, type Members } from '../../engine/entity-set/members.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { Histogram } from '../load/histogram.ts'
 import { columnsOf, rowsWhere } from '../world/columns.ts'
 import { syllableName } from '../world/names.ts'
@@ -126,7 +126,7 @@ const creating = (
     },
   })
 
-/** Of two sets of half the rows, the first one ordered where it says so. */
+/** Combines two sets of half the rows, the first one ordered if `isOrdered`. */
 const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): EngineCase =>
   engineCase({
     name: `entity-set-${operator}${isOrdered ? '-ordered' : ''}`,
@@ -202,7 +202,7 @@ const smallSets: EngineCase = engineCase({
     const rowIds = (n: number) => Uint32Array.from({ length: members }, (_, i) => world.pick(n, world.employees, i))
     const before = memoryInUse()
     const ids: string[] = []
-    // What is to be counted must be all that is left: no set, no answer.
+    // Only the counted sets must remain: no set, no answer.
     for (let n = 0; n < count; n += 50) {
       const sets = Array.from({ length: 50 }, (_, i) =>
         create(engine, { source: { kind: 'rows', rowIds: rowIds(n + i), ordered: true } }),
@@ -211,7 +211,7 @@ const smallSets: EngineCase = engineCase({
     }
     const megabytes = (memoryInUse() - before) / 1e6
     const dataClass = engine.catalog.dataClassesByName.get('Employee')!
-    const setOf = (n: number) => engine.entitySets.open(dataClass, ids[world.pick(n, count)]!) as EntitySet
+    const setOf = (n: number) => engine.entitySets.open(dataClass, ids[world.pick(n, count)]!, {}) as EntitySet
     return {
       units: 1,
       unit: 'pages',
@@ -248,7 +248,7 @@ const besideReads: EngineCase = engineCase({
           const startedAt = performance.now()
           const key = String(1 + world.pick(n + i, world.employees))
           await readPage(engine, { dataClass: 'Employee', source: { kind: 'keys', keys: [key] } })
-          // What the thread is kept from counts too: a request would have to wait for it.
+          // The time that the thread is held counts too: a request would have to wait for it.
           await new Promise(resolve => setImmediate(resolve))
           reads.add((performance.now() - startedAt) * 1000)
         }
@@ -266,7 +266,7 @@ const besideReads: EngineCase = engineCase({
   },
 })
 
-/** Of JavaScript and of buffers, without what nothing refers to any more. */
+/** Memory in use by JavaScript and buffers, without garbage. */
 function memoryInUse(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

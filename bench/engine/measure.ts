@@ -62,7 +62,7 @@ export async function measureEngineCase(
       units,
       unit,
       perSecond: median(rates),
-      // What runs in turns with it takes its share.
+      // The other one of the turns takes its share.
       cpuMs: against ? undefined : (user + system) / 1000 / histogram.count,
       p50Ms: histogram.quantile(0.5) / 1000,
       p99Ms: histogram.quantile(0.99) / 1000,

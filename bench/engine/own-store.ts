@@ -1,3 +1,4 @@
+import { TEXT_LIMITS } from '../../engine/query/parse/limits.ts'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -17,7 +18,7 @@ export async function openOwnStore(
     mapSizeBytes: 2 ** 34,
     cacheBytes: 2 ** 20,
     memoryBytes,
-    limits: { timeoutMs: 10_000, maxRowsExamined: 1e8, maxExpandDepth: 1, maxAnswerBytes: 2 ** 26 },
+    limits: { ...TEXT_LIMITS, timeoutMs: 10_000, maxRowsExamined: 1e8, maxExpandDepth: 1, maxAnswerBytes: 2 ** 26 },
     writeQueueBytes: 2 ** 28,
   })
   return {

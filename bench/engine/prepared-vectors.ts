@@ -1,16 +1,16 @@
 import type { Engine } from '../../engine/index.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { GROUPS, openVectorWorld, VectorWorld, type VectorWorldPlan } from '../world/vector-world.ts'
 import { readPage } from './engine-case.ts'
 
 /** Questions that are asked; later ones come again. */
 export const QUESTIONS = 200
-/** Of these the answers are known. */
+/** Number of questions whose answers are known. */
 export const CHECKS = 20
 
 /** All rows by their cosine, the nearest first. */
-export interface Ranking {
+interface Ranking {
   readonly rows: Uint32Array
   /** By row. */
   readonly scores: Float64Array
@@ -81,7 +81,7 @@ export class PreparedVectors {
     return rankings.reduce((sum, bytes) => sum + bytes, this.numbers.byteLength)
   }
 
-  /** Of the first {@link CHECKS} questions. */
+  /** Ranking of the first {@link CHECKS} questions. */
   ranking(n: number): Ranking {
     this.rankings[n] ??= this.rank(this.questions[n]!)
     return this.rankings[n]

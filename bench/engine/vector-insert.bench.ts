@@ -58,7 +58,7 @@ export const vectorInsert: EngineCase = engineCase({
           const { keys } = pageOf(await nearest(world.vector(row), 1))
           if (keys[0] !== row) return differs('the nearest of a new vector', keys[0], row)
         }
-        return asked === 0 ? 'nobody was answered meanwhile' : undefined
+        return asked === 0 ? 'no question was answered meanwhile' : undefined
       },
       remark: () => `${asked} answers meanwhile`,
       close: async () => {

@@ -4,7 +4,7 @@ import type { Expectation } from './http-case.ts'
 type Json = Record<string, unknown>
 
 /**
- * What is wrong with an answer, or undefined when it is the expected one in every attribute of every entity. Only times
+ * Fault of an answer, or undefined when it is the expected one in every attribute of every entity. Only times
  * of saves and the global stamp may be any.
  */
 export function problemOf(world: World, expectation: Expectation, answer: unknown): string | undefined {

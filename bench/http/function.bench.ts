@@ -2,7 +2,7 @@ import { columnsOf } from '../world/columns.ts'
 import type { World } from '../world/world.ts'
 import { type BenchRequest, type HttpCase, httpCase, oursPath, type Requests } from './http-case.ts'
 
-/** Of the sums. */
+/** Rows of the sums. */
 const ROWS = 100_000
 
 export const functionTrivial: HttpCase = httpCase({

@@ -3,7 +3,7 @@ import type { Employee, World } from '../world/world.ts'
 export type Target = 'ours' | 'baseline' | 'bound'
 export const TARGETS: readonly Target[] = ['ours', 'baseline', 'bound']
 
-/** What is sent: a GET, or with a body a POST. */
+/** Request: a GET, or with a body a POST. */
 export interface Address {
   /** Path and query as they stand in the request line; ASCII. */
   path: string
@@ -11,7 +11,7 @@ export interface Address {
   body?: string
 }
 
-/** What has to come back, worked out from the world and not from a database. Attributes not named are those of the row. */
+/** Expected answer, worked out from the world and not from a database. Attributes not named are those of the row. */
 export type Expectation =
   | { kind: 'employee'; row: number }
   /** Rows of the page in their order. */
@@ -35,14 +35,14 @@ export interface Requests {
   at(n: number): BenchRequest
 }
 
-/** What is owed; see design.md, 10. Ratios are of requests per second. */
+/** Owed speed; see design.md, 10. Ratios are of requests per second. */
 export interface Owes {
   baseline?: number
   bound?: number
   /** At 32 connections. */
   perSecond?: number
   p99Ms?: number
-  /** Of the requests beside. */
+  /** For the requests beside. */
   besideP99Ms?: number
   /** At most this many times what a request of another case takes. */
   cost?: { of: string; factor: number }

@@ -15,7 +15,7 @@ import {
   type Target,
 } from './http-case.ts'
 
-export interface Setup {
+interface Setup {
   world: World
   servers: Record<Target, { child: Child<ServerQuestions>; port: number }>
   bound: Child<BoundQuestions>

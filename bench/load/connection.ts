@@ -4,10 +4,10 @@ const CHUNK_BYTES = 65_536
 /** A head is some 150 bytes; beyond this it is none. What else is in the chunk need not become text. */
 const MAX_HEAD_BYTES = 2_048
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** The answer is complete. */
   onAnswer(status: number, bodyBytes: number): void
-  /** The connection cannot be used any more. */
+  /** The connection has failed and is not used again. */
   onFailure(reason: string): void
 }
 
@@ -18,7 +18,7 @@ export class Connection {
   private head = ''
   private status = 0
   private bodyBytes = 0
-  /** Of the body; below 0 while the head is not complete. */
+  /** Missing bytes of the body; below 0 while the head is not complete. */
   private missing = -1
   private isClosed = false
 

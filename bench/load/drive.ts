@@ -56,7 +56,7 @@ export async function drive(request: DriveRequest): Promise<DriveResult> {
 
 type PreparedRequests = { size: number; at(n: number): string }
 
-/** Of the newest case only: bodies of bulk inserts are large. */
+/** Requests of the newest case only: bodies of bulk inserts are large. */
 let kept: { case: string; requests: Map<string, PreparedRequests> } = { case: '', requests: new Map() }
 
 /** Requests as they are sent, made once where there is a limited number of them. */

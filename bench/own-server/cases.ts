@@ -1,6 +1,7 @@
 import type { OwnServerCase } from './own-server-case.ts'
+import lines from './lines.bench.ts'
 import image from './image.bench.ts'
 import uploads from './uploads.bench.ts'
 import vectorNearest from './vector-nearest.bench.ts'
 
-export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, uploads, vectorNearest]
+export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, lines, uploads, vectorNearest]

@@ -12,7 +12,7 @@ const IMAGES = 16
 const IMAGE_BYTES = 2_000_000
 const CONNECTIONS = 64
 const BOUND = 0.7
-/** What memory may grow by from the first round to the last. */
+/** Maximum growth of memory from the first round to the last. */
 const GROWTH_BYTES = 32 * 2 ** 20
 
 /** Without pages of files, which the system can take back. */

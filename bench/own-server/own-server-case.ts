@@ -2,7 +2,7 @@ import type { Child } from '../processes/child.ts'
 import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../processes/questions.ts'
 import type { Verdict } from '../report/verdict.ts'
 
-export interface OwnServerSetup {
+interface OwnServerSetup {
   ours: { child: Child<ServerQuestions>; port: number }
   bound: { child: Child<BoundQuestions>; port: number }
   upload: Child<UploadQuestions>
@@ -16,7 +16,7 @@ export interface OwnServerResult {
   title: string
   /** Why there are no figures, or why they do not count. */
   problem: string | undefined
-  /** What was measured, a line each. */
+  /** Results of the measurement, a line each. */
   lines: string[]
   verdicts: Verdict[]
 }

@@ -20,7 +20,14 @@ export function makePlace(model: object = MODEL, data = 'store'): string {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
-  const config = { model: 'model.json', data, server: { port: 0 }, log: { level: 'error' } }
+  // All clients are guests of one address.
+  const config = {
+    model: 'model.json',
+    data,
+    server: { port: 0 },
+    log: { level: 'error' },
+    upload: { guestBytesPerAddress: '2 GiB' },
+  }
   writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(config))
   return folder
 }

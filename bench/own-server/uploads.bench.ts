@@ -68,7 +68,7 @@ async function check(port: number, ids: readonly string[]): Promise<void> {
   }
 }
 
-async function keepWatching(until: Promise<unknown>, look: () => Promise<void>): Promise<void> {
+export async function keepWatching(until: Promise<unknown>, look: () => Promise<void>): Promise<void> {
   let isOver = false
   until.finally(() => {
     isOver = true

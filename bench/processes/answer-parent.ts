@@ -7,8 +7,8 @@ export interface Envelope<T> {
 
 export type Outcome = Envelope<{ answer: unknown } | { error: string }>
 
-/** What a child process does with each question. */
-export type Handlers<Q extends Questions> = {
+/** Handlers of a child process for each question. */
+type Handlers<Q extends Questions> = {
   [Name in keyof Q]: (question: Q[Name]['question']) => Q[Name]['answer'] | Promise<Q[Name]['answer']>
 }
 

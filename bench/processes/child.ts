@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { outputUrl } from '../../engine/output-root.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
 import type { Envelope, Outcome } from './answer-parent.ts'
 import type { Questions } from './questions.ts'
 

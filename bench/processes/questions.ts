@@ -2,12 +2,12 @@ import type { EngineResult } from '../engine/engine-case.ts'
 import type { Rounds } from '../engine/measure.ts'
 import type { DriveRequest, DriveResult } from '../load/drive.ts'
 
-/** What can be asked of a child process: plain data, an entry for each question. */
+/** Questions to a child process: plain data, an entry for each question. */
 export type Questions = Record<string, { question: unknown; answer: unknown }>
 
 type Ask<Question, Answer> = { question: Question; answer: Answer }
 
-export interface WorldPlace {
+interface WorldPlace {
   folder: string
   seed: number
   employees: number
@@ -16,17 +16,17 @@ export interface WorldPlace {
 /** In bytes. */
 export interface Memory {
   resident: number
-  /** Of it, pages of files that are mapped into memory; undefined where the system does not say. */
+  /** Part of it in pages of files that are mapped into memory; undefined where the system does not say. */
   mapped: number | undefined
-  /** Of ours: the memory that its threads share, by what it is for. */
+  /** For our server: the memory that its threads share, by its purpose. */
   shared?: Readonly<Record<string, number>> | undefined
 }
 
-export interface Listening {
+interface Listening {
   port: number
-  /** Of ours: the HTTP implementation. */
+  /** For our server: the HTTP implementation. */
   transport?: string
-  /** Of ours: milliseconds from its start until everything that fits was in memory. */
+  /** For our server: milliseconds from its start until everything that fits was in memory. */
   readyMs?: number
 }
 

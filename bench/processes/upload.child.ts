@@ -13,7 +13,9 @@ answerParent<UploadQuestions>({
     const ids = await Promise.all(
       files.map(async body => {
         const answer = await request(url, { method: 'POST', body, dispatcher })
-        return ((await answer.body.json()) as { ID: string }).ID
+        const text = await answer.body.text()
+        if (answer.statusCode !== 200) throw new Error(`an upload is answered with ${answer.statusCode}: ${text}`)
+        return (JSON.parse(text) as { ID: string }).ID
       }),
     )
     return { ids, seconds: (performance.now() - startedAt) / 1000 }

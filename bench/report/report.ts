@@ -4,7 +4,7 @@ import type { Owes, Target } from '../http/http-case.ts'
 import type { Figures } from '../load/drive.ts'
 import type { Memory } from '../processes/questions.ts'
 
-/** What a run writes with `--json`; the version is raised when older reports can no longer be read. */
+/** Report of a run, written with `--json`; the version is raised when older reports can no longer be read. */
 export interface Report {
   version: 1
   date: string

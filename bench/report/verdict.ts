@@ -12,9 +12,9 @@ export interface Verdict {
 
 /** Time until a server has everything in memory again. */
 const MAX_READY_MS = 2_000
-/** What the memory that its threads share may be of the raw data. */
+/** Maximum of the memory shared by its threads, as a multiple of the raw data. */
 const MAX_MEMORY_FACTOR = 3
-/** What is owed is of so many rows. */
+/** Number of rows that the figure is owed for. */
 const MEMORY_ROWS = 1_000_000
 
 /** Everything that is owed by the cases of a report. Source: design, 10. */
@@ -84,7 +84,7 @@ function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]
   return verdicts
 }
 
-/** Of all parts. */
+/** Sum of all parts. */
 export const sumOf = (parts: Readonly<Record<string, number>>): number =>
   Object.values(parts).reduce((sum, bytes) => sum + bytes, 0)
 

@@ -1,7 +1,7 @@
 import type { World } from './world.ts'
 
 /** Attributes of all employees as arrays: what the expected answers are worked out from, by plain loops. */
-export interface WorldColumns {
+interface WorldColumns {
   readonly salary: Float64Array
   readonly birth: Float64Array
   readonly name: Uint16Array
@@ -49,7 +49,7 @@ export function rowsByName(world: World): number[] {
   return rows.flat()
 }
 
-/** What `$compute=$all` has to find for the rows that pass. */
+/** Expected result of `$compute=$all` for the rows that pass. */
 export function summaryOf(values: ArrayLike<number>, passes: (row: number) => boolean) {
   let [count, sum, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (let row = 0; row < values.length; row++) {

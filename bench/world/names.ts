@@ -14,7 +14,7 @@ export function syllableName(n: number): string {
   return name[0]!.toUpperCase() + name.slice(1)
 }
 
-/** What two names have in common that differ in the last letter only: n and its neighbour. */
+/** Common part of two names that differ in the last letter only: n and its neighbour. */
 export const namePrefix = (n: number): string => syllableName(n).slice(0, -1)
 
 export const FIRST_NAMES = combinations('Al,Be,Ca,Da,El,Fi,Ga,Ha,Is,Jo', 'bert,lina,mar,nora,rik,sa,ta,vin,wen,zoe')

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { FORMAT_VERSION } from '../../engine/storage/environment.ts'
+import { FORMAT_VERSION } from '../../engine/storage/format-version.ts'
 import { makeSqliteDatabase } from './sqlite-database.ts'
 import { makeTesserStore } from './tesser-store.ts'
 import { WORLD_VERSION, type World } from './world.ts'
@@ -8,7 +8,7 @@ import { WORLD_VERSION, type World } from './world.ts'
 const CACHE = '.tesser/bench'
 
 /**
- * The folder of a world with both databases, made when there is none yet. Nobody may change it: see {@link copyWorld}.
+ * The folder of a world with both databases, made when there is none yet. It must not be changed: see {@link copyWorld}.
  * @param say gets a line about what is being done, without its end
  */
 export async function prepareWorld(world: World, say: (line: string) => void): Promise<string> {

@@ -6,7 +6,7 @@ const SAMPLE = 1_000
 export const attributeCount = (): number => storageNames('Employee').length
 
 /**
- * What the values of all employees take in the JSON that is sent, without names, commas and brackets: those of the
+ * Size of the values of all employees in the JSON that is sent, without names, commas and brackets: those of the
  * attributes, the link to the employer, and key, timestamp and stamp of the entity.
  */
 export function rawBytesOf(world: World): number {

@@ -1,8 +1,9 @@
+import { TEXT_LIMITS } from '../../engine/query/parse/limits.ts'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type Engine, openEngine } from '../../engine/index.ts'
-import { FORMAT_VERSION } from '../../engine/storage/environment.ts'
+import { FORMAT_VERSION } from '../../engine/storage/format-version.ts'
 import { insert } from './tesser-store.ts'
 
 /** Vectors of length 1 that follow from a seed: some around each of some centres, or in all directions alike. */
@@ -131,7 +132,7 @@ async function folderOf(world: VectorWorld): Promise<string> {
 }
 
 async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engine> {
-  // The first thing that is told of an index is that it is ready, or of no use.
+  // The first note about an index says that it is ready, or of no use.
   let onIndex = (): void => {}
   const indexed = new Promise<void>(resolve => {
     onIndex = resolve
@@ -156,7 +157,7 @@ const open = (plan: VectorWorldPlan, folder: string, onNote: (text: string) => v
     mapSizeBytes: 2 ** 36,
     cacheBytes: 2 ** 28,
     memoryBytes: 2 ** 32,
-    limits: { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
+    limits: { ...TEXT_LIMITS, timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
     writeQueueBytes: 2 ** 28,
     onNote,
   })

@@ -1,7 +1,7 @@
 import { CITIES, COUNTRIES, DEPARTMENTS, FIRST_NAMES, NAME_COUNT, SECTORS, sentence, syllableName } from './names.ts'
 import { random } from './random.ts'
 
-/** Raised when the rows of a world change: worlds that are cached on disk are made anew then. */
+/** Raised when the rows of a world change: worlds that are cached on disk are made again then. */
 export const WORLD_VERSION = 1
 
 export interface Company {
@@ -41,7 +41,7 @@ const HIRED_FROM = Date.UTC(1990, 0, 1)
 const BORN_FROM = Date.UTC(1950, 0, 1)
 const BORN_MINUTES = (55 * 365.25 * DAY) / MINUTE
 
-/** What tells the values of one row apart; see {@link random}. */
+/** Numbers that tell the values of one row apart; see {@link random}. */
 const FIELD = {
   firstName: 0,
   lastName: 1,
@@ -56,7 +56,7 @@ const FIELD = {
 
 /**
  * 10,000 companies and their employees, all worked out from a seed. Rows are numbered from 0; a key is the number plus 1.
- * Of a last name there are about 50 employees, whatever their number.
+ * About 50 employees share a last name, whatever their number.
  */
 export class World {
   readonly companies = 10_000

@@ -43,7 +43,7 @@ checkRows(model, rowsOf)
 const sizes = new Map()
 for (const { dataClass, file } of load) {
   const bytes = gzipSync(rowsOf[dataClass].map(row => `${JSON.stringify(row)}\n`).join(''), { level: 9 })
-  // zlib writes no time but names the operating system, which is nobody's business here.
+  // zlib writes no time, but the operating system, which should not be in the file.
   bytes[GZIP_OS_BYTE] = GZIP_OS_UNKNOWN
   sizes.set(dataClass, bytes.length)
   await writeFile(new URL(file, folder), bytes)

@@ -1,27 +1,31 @@
 import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
-import type { BinaryValue } from '../catalog/value.ts'
-import { ProtocolError } from '../errors.ts'
+import type { BinaryFile, BinaryValue } from '../catalog/value.ts'
+import { ProtocolError } from '../base/errors.ts'
 import type { View } from '../catalog/view.ts'
 import type { Access } from '../permission/views.ts'
-import type { Caller } from '../pool/query-pool.ts'
-import type { TaskRunner } from '../pool/task-runner.ts'
-import type { Promised } from '../promised.ts'
-import type { ReadRequest } from '../query/request.ts'
-import { SerialiseErrors } from '../query/serialise/serialise-errors.ts'
-import { encodeBinary } from '../storage/encode-binary.ts'
-import type { ReadStore } from '../memory/open-read-store.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { TaskRunner } from '../placement/task-runner.ts'
+import type { Promised } from '../base/promised.ts'
+import { demandUniqueAddress } from '../query/bind/demand-unique-address.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import { SerialiseErrors } from '../answer/serialise-errors.ts'
+import { DamagedFileError } from '../files/binary-files.ts'
+import { encodeBinary } from '../files/encode-binary.ts'
+import type { ReadStore } from '../data/read-store.ts'
 import type { SaveRequest, SaveResult } from '../write/requests.ts'
-import { BinaryReader, type ByteSource } from './binary-reader.ts'
+import { BinaryErrors } from './binary-errors.ts'
+import { BinaryReader, type ByteSource } from '../files/binary-reader.ts'
 import { newUploadId, type Uploads } from './uploads.ts'
 
 export type BinaryAttribute = StorageAttribute & { type: 'image' | 'blob' }
 
 /** An image or a blob of an entity, as it is in one version of the entity. */
 export interface StoredBinary {
+  readonly attribute: BinaryAttribute
   readonly value: BinaryValue
   /** `__STAMP` of the entity. */
   readonly stamp: number
-  /** Of its last change: no other version of any entity has it. */
+  /** Global stamp of its last change: no other version of any entity has it. */
   readonly globalStamp: number
 }
 
@@ -33,14 +37,17 @@ export interface BinariesOptions {
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult>
   /** Memory for pieces that were read last. */
   readonly cacheBytes: number
+  onInternalError?: ((text: string) => void) | undefined
 }
+
+const NOTHING = new Uint8Array(0)
 
 /** Images and blobs of entities, addressed by the request for one attribute of one entity. */
 export class Binaries {
   private readonly reader: BinaryReader
 
   constructor(private readonly options: BinariesOptions) {
-    this.reader = new BinaryReader(options.data.environment.files, options.cacheBytes)
+    this.reader = new BinaryReader(options.data.records.files, options.cacheBytes)
   }
 
   /**
@@ -56,37 +63,73 @@ export class Binaries {
 
   /**
    * That of the one entity that `request` selects: null when it has none.
-   * @throws {ProtocolError}
+   * @throws {ProtocolError} also when the store has lost its bytes
    */
   find(request: ReadRequest, attribute: BinaryAttribute, caller?: Caller): Promised<StoredBinary | null> {
     const { data, tasks } = this.options
     const binaryOf = (rowId: number): StoredBinary | null =>
       data.read(snapshot => {
         const table = snapshot.table(attribute.dataClass)
+        const row = table.row(rowId)
+        if (!row || row.value(attribute) === null) return null
+        // Before the next read from LMDB, which may take the place of the row.
+        const { stamp, globalStamp } = row
         const value = table.binary(rowId, attribute)
-        const row = value && table.row(rowId)
-        return row ? { value, stamp: row.stamp, globalStamp: row.globalStamp } : null
+        if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
+        return { attribute, value, stamp, globalStamp }
       })
     const rowId = tasks.rowId(request, caller)
     return rowId instanceof Promise ? rowId.then(binaryOf) : binaryOf(rowId)
   }
 
   /**
-   * The bytes of `value` from `start` to before `end`; to be closed.
-   * @returns undefined when the entity has been changed or deleted meanwhile, and its bytes with it
+   * The bytes of `value` from `start` to before `end`; to be closed. The first piece has been read and compared, so that
+   * an answer does not begin with what cannot be sent.
+   * @returns undefined when its file is not there: it has been replaced since it was found, or is {@link missing}
+   * @throws {BinaryErrors.BYTES_LOST} when the file is damaged
    */
-  open(value: BinaryValue, start = 0, end = value.size): ByteSource | undefined {
+  open({ value, attribute }: StoredBinary, start = 0, end = value.size): Promised<ByteSource | undefined> {
+    let source: ByteSource
     try {
-      return this.reader.open(value, start, end)
+      source = this.reader.open(value, start, end)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     }
+    const first = source.size > 0 ? source.read(0) : NOTHING
+    if (!(first instanceof Promise)) return source
+    return first.then(
+      piece => startingWith(piece, source),
+      error => {
+        source.close()
+        throw error instanceof DamagedFileError ? this.lost(attribute, error.message) : error
+      },
+    )
+  }
+
+  /** The error of a value whose file is not there, though it has not been replaced, with a line for the log. */
+  missing({ attribute, value: { content } }: StoredBinary): ProtocolError {
+    return this.lost(attribute, `the file ${(content as BinaryFile).id} of the store is missing`)
+  }
+
+  private lost(attribute: BinaryAttribute, what: string): ProtocolError {
+    const name = `${attribute.dataClass.name}.${attribute.name}`
+    this.options.onInternalError?.(`${name}: ${what}; put it back from a backup, or set the attribute again`)
+    return BinaryErrors.BYTES_LOST(attribute.name)
+  }
+
+  /**
+   * The one that a write is about. To be asked before its bytes are received.
+   * @throws {QueryErrors.NOT_UNIQUE} the address may name several entities
+   */
+  addressedForWriting(request: ReadRequest): BinaryAttribute {
+    demandUniqueAddress(request, this.options.view(request.access))
+    return this.addressed(request)!
   }
 
   /**
    * Sets that of the one entity that `request` selects, in the version that there is, and resolves when it is durable.
-   * What was received for it is discarded when that fails.
+   * The received bytes are discarded when that fails.
    * @param owner handle of the session, for entities that are locked
    * @throws {ProtocolError} also when it has been deleted meanwhile
    */
@@ -123,5 +166,19 @@ export class Binaries {
       if (value) await uploads.discardUnless(error, value)
       throw error
     }
+  }
+}
+
+/** A source whose first piece is at hand, until it has been read. */
+function startingWith(piece: Uint8Array, source: ByteSource): ByteSource {
+  let first: Uint8Array | undefined = piece
+  return {
+    size: source.size,
+    read(at) {
+      const known = at === 0 ? first : undefined
+      first = undefined
+      return known ?? source.read(at)
+    },
+    close: () => source.close(),
   }
 }

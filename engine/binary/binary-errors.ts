@@ -1,10 +1,17 @@
-import { defineErrors } from '../errors.ts'
+import { defineErrors } from '../base/errors.ts'
 
 export const BinaryErrors = defineErrors('BINARY', {
-  DISK_FULL: {
+  DISK: {
     errCode: 1046,
     http: 503,
-    message: () => 'the disk of the store is full or failing; nothing of this upload was kept',
+    message: (problem: string) => `${problem}; nothing of this upload was kept`,
+  },
+  /** The log names the file. */
+  BYTES_LOST: {
+    errCode: 1046,
+    http: 500,
+    message: (attribute: string) =>
+      `the bytes of ${attribute} are missing or damaged on the disk of the server; its log says more`,
   },
   TOO_MANY_UPLOADS: {
     errCode: 1046,
@@ -16,5 +23,17 @@ export const BinaryErrors = defineErrors('BINARY', {
     http: 503,
     message: (limitBytes: number) =>
       `uploads hold ${limitBytes} bytes, which is the limit; try again when some have expired`,
+  },
+  TOO_MUCH_OF_GUESTS: {
+    errCode: 1046,
+    http: 503,
+    message: (limitBytes: number) =>
+      `uploads of guests hold ${limitBytes} bytes, which is the limit; log in, or try again when some have expired`,
+  },
+  TOO_MUCH_OF_NETWORK: {
+    errCode: 1200,
+    http: 429,
+    message: (limitBytes: number) =>
+      `uploads of guests of your network hold ${limitBytes} bytes, which is their limit; log in, or try again when some have expired`,
   },
 })

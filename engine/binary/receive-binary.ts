@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { BinaryValue } from '../catalog/value.ts'
-import { BinaryErrors } from './binary-errors.ts'
-import { type BinaryFiles, newFileId } from '../storage/binary-files.ts'
-import { INLINE_BYTES } from './binary-table.ts'
+import { digestOf, PIECE_BYTES } from '../files/binary-digest.ts'
+import { type BinaryFiles, newFileId } from '../files/binary-files.ts'
+import { INLINE_BYTES } from '../files/encode-binary.ts'
 import { SNIFFED_BYTES, sniffMediaType } from './media-type.ts'
 
 /** Bytes that arrive: hands each piece to `take`, and brings no more while what `take` returned is pending. */
@@ -10,18 +10,13 @@ export type ByteStream = (take: (piece: Uint8Array) => undefined | Promise<void>
 
 /** Beyond it, what would fit into LMDB goes to files too: many small uploads must not fill the memory. */
 const HELD_BYTES = 32 * 1024 * 1024
-/** A file is written in pieces of at least this size. */
-const WRITE_BYTES = 256 * 1024
-
-const DISK_CODES = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG', 'EMFILE', 'ENFILE', 'EROFS'])
-
 /** Bytes of all receivers that are not in files yet. */
 let heldBytes = 0
 
 /**
  * Takes a stream in: small ones in memory, others into a file that is on the disk when this resolves. Memory is a piece or
  * two, whatever the size. What fails leaves nothing behind.
- * @throws what the stream throws; {@link BinaryErrors.DISK_FULL}
+ * @throws what the stream throws; errors of the disk
  */
 export async function receiveBinary(files: BinaryFiles, stream: ByteStream): Promise<BinaryValue> {
   const receiver = new Receiver(files)
@@ -30,18 +25,21 @@ export async function receiveBinary(files: BinaryFiles, stream: ByteStream): Pro
     return await receiver.finish()
   } catch (error) {
     await receiver.discard()
-    throw DISK_CODES.has((error as NodeJS.ErrnoException).code) ? BinaryErrors.DISK_FULL() : error
+    throw error
   }
 }
 
 class Receiver {
-  /** What is not in the file yet. */
+  /** Bytes that are not in the file yet. */
   private held = Buffer.alloc(0)
   private length = 0
   private head = Buffer.alloc(0)
   private readonly id = newFileId()
   private file: FileHandle | undefined
   private size = 0
+  /** Bytes that are in the file. */
+  private written = 0
+  private readonly digests: Uint8Array[] = []
   private draining: Promise<void> | undefined
 
   constructor(private readonly files: BinaryFiles) {}
@@ -53,7 +51,7 @@ class Receiver {
     this.size += piece.length
     this.hold(piece)
     const fits = this.file
-      ? this.length < WRITE_BYTES && !this.draining
+      ? this.length < PIECE_BYTES && !this.draining
       : this.size <= INLINE_BYTES && heldBytes <= HELD_BYTES
     if (fits) return undefined
     this.draining ??= this.drain().finally(() => {
@@ -69,11 +67,12 @@ class Receiver {
       this.letGo()
       return new BinaryValue(mediaType, bytes)
     }
-    await this.drain()
+    await this.draining
+    await this.drain(true)
     await this.file.datasync()
     await this.file.close()
     await this.files.sync()
-    return new BinaryValue(mediaType, this.files.file(this.id, this.size))
+    return new BinaryValue(mediaType, this.files.file(this.id, this.size, Buffer.concat(this.digests)))
   }
 
   async discard(): Promise<void> {
@@ -88,7 +87,7 @@ class Receiver {
     const length = this.length + piece.length
     if (length > this.held.length) {
       const grown = Buffer.allocUnsafeSlow(
-        this.file ? Math.max(length, WRITE_BYTES) : Math.max(length, 2 * this.length),
+        this.file ? Math.max(length, PIECE_BYTES) : Math.max(length, 2 * this.length),
       )
       this.held.copy(grown, 0, 0, this.length)
       heldBytes += grown.length - this.held.length
@@ -104,13 +103,28 @@ class Receiver {
     this.length = 0
   }
 
-  private async drain(): Promise<void> {
+  /** Writes what is held, as far as it makes whole pieces. @param isLast the rest as well */
+  private async drain(isLast = false): Promise<void> {
     this.files.prepare()
-    this.file ??= await open(this.files.path(this.id), 'wx', 0o600)
-    while (this.length > 0) {
-      const full = this.held.subarray(0, this.length)
+    this.file ??= await open(this.files.incomingPath(this.id), 'wx', 0o600)
+    while (this.length >= PIECE_BYTES || (isLast && this.length > 0)) {
+      const full = this.held.subarray(0, isLast ? this.length : this.length - (this.length % PIECE_BYTES))
+      const rest = this.held.subarray(full.length, this.length)
       this.letGo()
-      for (let at = 0; at < full.length; ) at += (await this.file.write(full, at)).bytesWritten
+      if (rest.length > 0) this.hold(rest)
+      await Promise.all([this.write(this.file, full), this.digest(full)])
+    }
+  }
+
+  private async write(file: FileHandle, bytes: Uint8Array): Promise<void> {
+    const position = this.written
+    this.written += bytes.length
+    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, undefined, position + at)).bytesWritten
+  }
+
+  private async digest(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      this.digests.push(await digestOf(bytes.subarray(at, at + PIECE_BYTES)))
     }
   }
 }

@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { BinaryValue } from '../catalog/value.ts'
-import { ProtocolError } from '../errors.ts'
-import { Sweeper } from '../sweeper.ts'
-import { encodeBinary } from '../storage/encode-binary.ts'
-import type { Environment } from '../storage/environment.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { Sweeper } from '../base/sweeper.ts'
+import { diskProblem } from '../base/disk-problem.ts'
+import { encodeBinary } from '../files/encode-binary.ts'
+import type { RecordStore } from '../data/record-store.ts'
 import type { UploadAccess } from '../write/requests.ts'
 import { WriterErrors } from '../write/write-errors.ts'
 import { BinaryErrors } from './binary-errors.ts'
 import { type ByteStream, receiveBinary } from './receive-binary.ts'
-import { eachUpload, expiredUploads, type UploadChange, type UploadOwner } from './upload-table.ts'
+import type { UploadChange, UploadOwner } from '../data/stored-uploads.ts'
 
 export interface UploadLimits {
-  /** Of one upload. */
+  /** Maximum of one upload. */
   maxBytes: number
   /** For one to arrive. */
   maxReceiveMs: number
@@ -22,16 +23,20 @@ export interface UploadLimits {
   maxConcurrent: number
   /** Bytes that are being received, and of uploads that have not expired. */
   maxPendingBytes: number
+  /** The same of the guests of one network. */
+  guestBytesPerAddress: number
+  /** The same of all guests. */
+  maxGuestBytes: number
 }
 
-/** For whoever brings the bytes. */
-export interface ReceiveLimits {
+/** Limits for the sender of the bytes. */
+interface ReceiveLimits {
   bodyBytes: number
   totalTimeoutMs: number
 }
 
-export interface UploadsOptions {
-  environment: Environment
+interface UploadsOptions {
+  store: Pick<RecordStore, 'refresh' | 'uploads' | 'files'>
   write: (changes: UploadChange[]) => Promise<unknown>
   limits: UploadLimits
   /** Milliseconds since 1970. */
@@ -41,6 +46,9 @@ export interface UploadsOptions {
 
 const SWEEP_INTERVAL_MS = 1_000
 const SLICE = 500
+/** Disk and memory that an upload takes beside its bytes. */
+const OVERHEAD_BYTES = 4096
+const RETRY_SECONDS = 10
 
 /**
  * Files that clients have sent and not attached yet, or not only. They are in the store, so that they outlive a restart;
@@ -48,15 +56,17 @@ const SLICE = 500
  */
 export class Uploads {
   readonly limits: Readonly<UploadLimits>
-  private readonly sizes = new Map<string, number>()
-  /** Of the uploads, and of what is being received. */
+  private readonly pending = new Map<string, { bytes: number; network: string | undefined }>()
+  /** Bytes of uploads, received or being received; the same holds for the next two counts. */
   private pendingBytes = 0
+  private guestBytes = 0
+  private readonly networkBytes = new Map<string, number>()
   private receiving = 0
   private readonly sweeper: Sweeper
 
   constructor(private readonly options: UploadsOptions) {
     this.limits = options.limits
-    for (const [id, { value }] of eachUpload(options.environment)) this.count(id, value.size)
+    for (const [id, { value, owner }] of options.store.uploads.all()) this.count(id, value.size, owner)
     this.sweeper = new Sweeper(
       () => this.sweepSlices(),
       SWEEP_INTERVAL_MS,
@@ -70,29 +80,35 @@ export class Uploads {
    */
   async receive(
     stream: (take: Parameters<ByteStream>[0], limits: ReceiveLimits) => ReturnType<ByteStream>,
+    { guestNetwork }: UploadOwner,
   ): Promise<BinaryValue> {
-    const { limits, environment } = this.options
+    const { limits, store } = this.options
     if (this.receiving >= limits.maxConcurrent) throw BinaryErrors.TOO_MANY_UPLOADS(limits.maxConcurrent).retryAfter(1)
-    if (this.pendingBytes >= limits.maxPendingBytes) throw this.tooMuch()
     const { maxBytes, maxReceiveMs } = limits
     let received = 0
     const count = (size: number): void => {
-      if (this.pendingBytes + size > limits.maxPendingBytes) throw this.tooMuch()
+      this.demandRoom(size, guestNetwork)
       received += size
-      this.pendingBytes += size
+      this.hold(size, guestNetwork)
     }
+    count(OVERHEAD_BYTES)
     this.receiving++
     try {
-      return await receiveBinary(environment.files, take => {
+      return await receiveBinary(store.files, take => {
         const takeCounted: typeof take = piece => {
           count(piece.length)
           return take(piece)
         }
         return stream(takeCounted, { bodyBytes: maxBytes, totalTimeoutMs: maxReceiveMs })
       })
+    } catch (error) {
+      const problem = diskProblem(error)
+      if (problem === undefined) throw error
+      this.options.onInternalError?.(`an upload could not be kept: ${(error as Error).stack}`)
+      throw BinaryErrors.DISK(problem)
     } finally {
       this.receiving--
-      this.pendingBytes -= received
+      this.hold(-received, guestNetwork)
     }
   }
 
@@ -102,7 +118,7 @@ export class Uploads {
     const seconds = Math.min(timeoutSeconds ?? limits.lifetimeSeconds, limits.maxLifetimeSeconds)
     const id = newUploadId()
     const upload = { expires: now() + seconds * 1000, owner, value: encodeBinary(value) }
-    this.count(id, value.size)
+    this.count(id, value.size, owner)
     try {
       await this.options.write([{ id, upload }])
     } catch (error) {
@@ -113,14 +129,14 @@ export class Uploads {
     return id
   }
 
-  /** What a save of this client may refer to. */
+  /** Uploads that a save of this client may refer to. */
   access(owner: UploadOwner): UploadAccess {
     return { owner, now: this.options.now() }
   }
 
   /** Removes what was received and is not going to be used. */
   async discard({ content }: BinaryValue): Promise<void> {
-    if (!(content instanceof Uint8Array)) await this.options.environment.files.remove(content.id)
+    if (!(content instanceof Uint8Array)) await this.options.store.files.remove(content.id)
   }
 
   /** The same after a write that failed; one that may have happened after all keeps its file until the next start. */
@@ -139,29 +155,54 @@ export class Uploads {
   }
 
   private async sweepSlices(): Promise<void> {
-    const { environment, now, write } = this.options
+    const { store, now, write } = this.options
     // Nothing is pending in most seconds.
-    while (this.sizes.size > 0) {
-      environment.root.resetReadTxn()
-      const ids = expiredUploads(environment, now(), SLICE)
+    while (this.pending.size > 0) {
+      store.refresh()
+      const ids = store.uploads.expired(now(), SLICE)
       if (ids.length === 0) return
       await write(ids.map(id => ({ id, upload: undefined })))
       for (const id of ids) this.uncount(id)
     }
   }
 
-  private tooMuch(): ProtocolError {
-    return BinaryErrors.TOO_MUCH_UPLOADED(this.limits.maxPendingBytes).retryAfter(10)
+  /** @throws {BinaryErrors} no room for `size` more bytes */
+  private demandRoom(size: number, guestNetwork: string | undefined): void {
+    const { maxPendingBytes, guestBytesPerAddress, maxGuestBytes } = this.limits
+    if (guestNetwork !== undefined) {
+      const ofNetwork = this.networkBytes.get(guestNetwork) ?? 0
+      if (ofNetwork + size > guestBytesPerAddress) {
+        throw BinaryErrors.TOO_MUCH_OF_NETWORK(guestBytesPerAddress).retryAfter(RETRY_SECONDS)
+      }
+      if (this.guestBytes + size > maxGuestBytes) {
+        throw BinaryErrors.TOO_MUCH_OF_GUESTS(maxGuestBytes).retryAfter(RETRY_SECONDS)
+      }
+    }
+    if (this.pendingBytes + size > maxPendingBytes) {
+      throw BinaryErrors.TOO_MUCH_UPLOADED(maxPendingBytes).retryAfter(RETRY_SECONDS)
+    }
   }
 
-  private count(id: string, size: number): void {
-    this.sizes.set(id, size)
-    this.pendingBytes += size
+  private hold(bytes: number, guestNetwork: string | undefined): void {
+    this.pendingBytes += bytes
+    if (guestNetwork === undefined) return
+    this.guestBytes += bytes
+    const ofNetwork = (this.networkBytes.get(guestNetwork) ?? 0) + bytes
+    if (ofNetwork === 0) this.networkBytes.delete(guestNetwork)
+    else this.networkBytes.set(guestNetwork, ofNetwork)
+  }
+
+  private count(id: string, size: number, { guestNetwork: network }: UploadOwner): void {
+    const bytes = size + OVERHEAD_BYTES
+    this.pending.set(id, { bytes, network })
+    this.hold(bytes, network)
   }
 
   private uncount(id: string): void {
-    this.pendingBytes -= this.sizes.get(id) ?? 0
-    this.sizes.delete(id)
+    const counted = this.pending.get(id)
+    if (!counted) return
+    this.pending.delete(id)
+    this.hold(-counted.bytes, counted.network)
   }
 }
 

@@ -1,13 +1,13 @@
-import { suggestion } from '../suggestion.ts'
+import { suggestion } from '../base/suggestion.ts'
 import { ModelError } from './model-error.ts'
 import type { CalculatedModel } from './model-schema.ts'
+import { type ParameterOptions, parameterOptions } from './types/parameters.ts'
 
 /** A calculated attribute as the class of a plugin declares it. */
-export interface CalculatedDeclaration {
+export interface CalculatedDeclaration extends ParameterOptions {
   readonly dataClass: string
   readonly name: string
   readonly type: CalculatedModel['type']
-  readonly simpleDate?: boolean | undefined
   readonly stored?: boolean | undefined
   readonly indexed?: boolean | undefined
   /** Clients get to see it. */
@@ -54,12 +54,13 @@ export function addCalculated(model: unknown, declarations: readonly CalculatedD
   return { ...model, dataClasses }
 }
 
-function declared({ type, simpleDate, stored, indexed, exposed }: CalculatedDeclaration): CalculatedModel {
+function declared(declaration: CalculatedDeclaration): CalculatedModel {
+  const { type, stored, indexed, exposed } = declaration
   return {
     kind: 'calculated',
     type,
     scope: exposed ? 'public' : 'private',
-    ...(simpleDate && { simpleDate }),
+    ...parameterOptions(declaration),
     ...(stored && { stored }),
     ...(indexed && { indexed }),
   }

@@ -1,5 +1,6 @@
 import type { DataClass } from './dataclass.ts'
-import type { ScalarType, StorageType } from './value-type.ts'
+import type { TypeParameters } from './types/parameters.ts'
+import type { PropertyType, StorageType } from './value-type.ts'
 
 /**
  * Attributes as the engine sees them: every name resolved to an object, checked once when the model is loaded.
@@ -20,7 +21,7 @@ interface AttributeBase {
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
 }
 
-export interface StorageAttribute extends AttributeBase {
+export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly kind: 'storage'
   readonly type: StorageType
   /** Also true for the primary key, unique attributes and foreign keys. */
@@ -35,8 +36,6 @@ export interface StorageAttribute extends AttributeBase {
   readonly maxLength: number | undefined
   /** Source text of an RE2 expression that a whole value has to match. */
   readonly pattern: string | undefined
-  /** Only for dates: the time of day does not count. */
-  readonly simpleDate: boolean
   readonly autoFill: 'increment' | 'uuid' | undefined
   readonly defaultFormat: { readonly format: string } | undefined
   readonly multiLine: boolean
@@ -44,20 +43,25 @@ export interface StorageAttribute extends AttributeBase {
   readonly properties: ReadonlyMap<string, DeclaredProperty>
   /** Only for a column over a property: it is none of the attributes of its dataclass and has no slot in rows. */
   readonly source: PropertySource | undefined
+  /** Only for what stands in the head of each row: it is none of the attributes of its dataclass and has no slot in rows. */
+  readonly head: HeadMember | undefined
   /** Only for vectors. */
   readonly vector: VectorOptions | undefined
-  /** Of a stored calculated attribute: code makes its value at each save, and all else treats it like any other. */
+  /** Set for a stored calculated attribute: code makes its value at each save, and all else treats it like any other. */
   readonly calculation: Calculation | undefined
 }
 
-/** What is known of a property inside an object. */
+/** Members of every row's head besides its key. Times are in milliseconds. */
+export type HeadMember = 'stamp' | 'timestamp' | 'globalStamp'
+
+/** Declared type of a property inside an object. */
 export interface DeclaredProperty {
-  readonly type: ScalarType
+  readonly type: PropertyType
   /** When it is indexed. */
   readonly columns: PropertyColumns | undefined
 }
 
-/** What rows have at a property, as attributes would hold it. A row in neither of them has null there, or nothing. */
+/** Values of rows at a property, as attributes would hold them. A row in neither of them has null there, or nothing. */
 export interface PropertyColumns {
   /** Values of the JSON type that the declared type has, of type number, string or bool; with an index. */
   readonly values: StorageAttribute
@@ -65,7 +69,7 @@ export interface PropertyColumns {
   readonly others: StorageAttribute
 }
 
-/** Where a column over a property has its values from. */
+/** Source of the values of a column over a property. */
 export interface PropertySource {
   readonly object: StorageAttribute
   /** The way inside it. */
@@ -77,18 +81,18 @@ export interface PropertySource {
 
 export type JsonType = 'number' | 'text' | 'bool'
 
-/** What the values of a vector attribute are, and how they are searched. */
+/** Kind of the values of a vector attribute, and options of their search. */
 export interface VectorOptions {
   /** Numbers in each of them. */
   readonly dimension: number
   /** The metric that it is searched by mostly: that of its index. */
   readonly metric: Metric
-  /** Of its index; undefined: there is none. */
+  /** Options of its index; undefined: there is none. */
   readonly hnsw: HnswOptions | undefined
 }
 
 /** Source: Malkov, Yashunin, Efficient and robust approximate nearest neighbor search using HNSW graphs (2018), 4. */
-export interface HnswOptions {
+interface HnswOptions {
   /** Neighbours of a vector in the graph. */
   readonly m: number
   /** Candidates while a vector is inserted. */
@@ -97,8 +101,8 @@ export interface HnswOptions {
   readonly ef: number | undefined
 }
 
-/** What is known, in every thread, of the code behind a calculated attribute. */
-export interface Calculation {
+/** Description, for every thread, of the code behind a calculated attribute. */
+interface Calculation {
   /** It has a set handler, so that clients may give it a value. */
   readonly settable: boolean
   /** Changes with the code; empty when there is none, so that the attribute is null. */
@@ -111,7 +115,7 @@ export interface RelatedEntityAttribute extends AttributeBase {
   readonly target: DataClass
   readonly foreignKey: StorageAttribute
   readonly inverse: RelatedEntitiesAttribute | undefined
-  /** What happens to this entity when the related one is deleted. */
+  /** Effect on this entity of deleting the related one. */
   readonly onDelete: 'restrict' | 'setNull' | 'cascade'
 }
 
@@ -125,11 +129,12 @@ export interface RelatedEntitiesAttribute extends AttributeBase {
 /** Computed for each read by the code of a plugin. Without code it reads as null and cannot be searched. */
 export interface CalculatedAttribute
   extends AttributeBase,
-    Pick<StorageAttribute, 'type' | 'simpleDate' | 'properties' | 'vector' | 'calculation'> {
+    TypeParameters,
+    Pick<StorageAttribute, 'type' | 'properties' | 'vector' | 'calculation'> {
   readonly kind: 'calculated'
 }
 
-/** What has a value of its own that can be compared, sorted and summed up, wherever it comes from. */
+/** Attribute with a value of its own that can be compared, sorted and summed up, wherever it comes from. */
 export type ValueAttribute = StorageAttribute | CalculatedAttribute
 
 /** Another name for the attribute at the end of a path. */
@@ -139,7 +144,7 @@ export interface AliasAttribute extends AttributeBase {
   readonly path: readonly string[]
   /** Relations to follow, in order, with aliases inside the path already resolved. */
   readonly relations: readonly RelationAttribute[]
-  /** What is at the end: never an alias. */
+  /** Attribute at the end: never an alias. */
   readonly target: Exclude<Attribute, AliasAttribute>
 }
 
@@ -154,7 +159,7 @@ export type Attribute =
 /** Values are bytes, which a row only links to. */
 export const isBinary = (type: StorageType): type is 'image' | 'blob' => type === 'image' || type === 'blob'
 
-/** What has bytes of its own in a stored row: everything that depends on this entity's version alone. */
+/** Attribute with bytes of its own in a stored row: everything that depends on this entity's version alone. */
 export type RowAttribute = StorageAttribute | RelationAttribute
 
 export const isRowAttribute = (attribute: Attribute): attribute is RowAttribute =>

@@ -8,7 +8,7 @@ import {
   type StorageAttribute,
   type VectorOptions,
 } from './attribute.ts'
-import type { Catalog, DataClass } from './dataclass.ts'
+import type { Catalog, DataClass, WireOptions } from './dataclass.ts'
 import type {
   AliasModel,
   AttributeModel,
@@ -17,7 +17,9 @@ import type {
   Model,
   StorageModel,
 } from './model-schema.ts'
+import { headAttributes } from './head-attributes.ts'
 import { declaredProperties } from './property-columns.ts'
+import { parameterOptions, parametersOf } from './types/parameters.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -35,12 +37,18 @@ interface Draft {
  * A relation to a private dataclass becomes private itself: what is not exposed is not shown by what points to it.
  * @param numbers table numbers that the store remembers; new ones are added as {@link assignNumbers} does
  */
-export function buildCatalog(checked: Model, numbers?: TableNumbers): Catalog {
+export function buildCatalog(
+  checked: Model,
+  numbers?: TableNumbers,
+  { basePath = '' }: Pick<WireOptions, 'basePath'> = {},
+): Catalog {
   const assigned = assignNumbers(checked, numbers)
+  const restPath = `${basePath}/rest`
   const drafts = new Map<string, Draft>()
   for (const [name, dataClassModel] of Object.entries(checked.dataClasses)) {
     const { tableNumber, attributes: positions } = assigned.dataClasses[name]!
-    drafts.set(name, { dataClass: emptyDataClass(name, dataClassModel, tableNumber), model: dataClassModel, positions })
+    const dataClass = emptyDataClass(name, dataClassModel, tableNumber, restPath)
+    drafts.set(name, { dataClass, model: dataClassModel, positions })
   }
   const byCollection = new Map([...drafts.values()].map(draft => [draft.dataClass.collectionName, draft]))
 
@@ -124,25 +132,34 @@ export function buildCatalog(checked: Model, numbers?: TableNumbers): Catalog {
   for (const draft of drafts.values()) {
     draft.dataClass.attributes = Object.keys(draft.model.attributes).map(name => resolve(draft, name))
     draft.dataClass.key = resolve(draft, draft.model.key) as StorageAttribute
+    draft.dataClass.head = headAttributes(draft.dataClass.key)
   }
   const dataClasses = [...drafts.values()].map(draft => draft.dataClass)
   return {
     name: checked.name,
+    restPath,
     dataClasses,
     dataClassesByName: new Map(dataClasses.map(dataClass => [dataClass.name, dataClass])),
   }
 }
 
-function emptyDataClass(name: string, model: DataClassModel, tableNumber: number): Draft['dataClass'] {
+function emptyDataClass(
+  name: string,
+  model: DataClassModel,
+  tableNumber: number,
+  restPath: string,
+): Draft['dataClass'] {
   return {
     name,
     collectionName: model.collectionName ?? `${name}Selection`,
+    uri: `${restPath}/${encodeURIComponent(name)}`,
     tableNumber,
     scope: model.scope ?? 'public',
     defaultTopSize: model.defaultTopSize,
     extraProperties: model.extraProperties,
     // Set once the attributes are made.
     key: undefined as unknown as StorageAttribute,
+    head: new Map(),
     attributes: [],
     attributesByName: new Map(),
     referencedBy: [],
@@ -167,7 +184,7 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     minLength: model.minLength,
     maxLength: model.maxLength,
     pattern: model.pattern,
-    simpleDate: model.simpleDate ?? false,
+    ...parametersOf(model),
     autoFill: model.autoFill,
     defaultFormat: model.defaultFormat,
     multiLine: model.multiLine ?? false,
@@ -175,6 +192,7 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     calculation: undefined,
     properties: new Map(),
     source: undefined,
+    head: undefined,
   } as const
 }
 
@@ -185,16 +203,16 @@ function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): Ve
 
 /** A stored one is a storage attribute in all but where its values come from. */
 function calculatedOptions(dataClass: DataClassModel, name: string, { type, code, ...model }: CalculatedModel) {
-  const { stored = false, indexed = false, simpleDate = false } = model
+  const { stored = false, indexed = false } = model
   if (!stored)
     return {
       kind: 'calculated',
       type,
-      simpleDate,
+      ...parametersOf(model),
       properties: new Map(),
       vector: undefined,
       calculation: code,
     } as const
-  const options = storageOptions(dataClass, name, { type, indexed, simpleDate, readOnly: true })
+  const options = storageOptions(dataClass, name, { type, indexed, ...parameterOptions(model), readOnly: true })
   return { ...options, calculation: code ?? { settable: false, fingerprint: '' } }
 }

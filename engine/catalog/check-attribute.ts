@@ -1,23 +1,22 @@
 import { RE2JS } from 're2js'
-import { suggestion } from '../suggestion.ts'
+import { suggestion } from '../base/suggestion.ts'
 import type { CheckedDataClass, DataClasses } from './check-model.ts'
 import {
   type AliasModel,
   type AttributeModel,
   type CalculatedModel,
-  keyFamily,
   type RelatedEntitiesModel,
   type RelatedEntityModel,
   type StorageModel,
-  TYPES_OF_AUTO_FILL,
   TYPES_OF_OPTION,
+  typesOfAutoFill,
 } from './model-schema.ts'
-import { SCALAR_TYPES } from './value-type.ts'
-
-const SCALARS: ReadonlySet<string> = new Set(SCALAR_TYPES)
+import { parametersOf, typeName } from './types/parameters.ts'
+import { TYPES } from './types/registry.ts'
+import { isScalarType } from './value-type.ts'
 
 /**
- * What is wrong with an attribute whose shape is right, in itself and with what it names. Each text follows the
+ * Checks an attribute whose shape is valid, by itself and against the names that it uses. Each text follows the
  * attribute's path in the file: it starts with `.option: ` or `: `.
  */
 export function checkAttribute(
@@ -40,15 +39,25 @@ export function checkAttribute(
   }
 }
 
-function storageProblems(attribute: StorageModel): string[] {
+/** Options that do not fit the type of the values, and those that it needs. */
+function optionProblems(attribute: StorageModel | CalculatedModel): string[] {
+  const { type } = attribute
   const problems: string[] = []
   for (const [option, value] of Object.entries(attribute)) {
     const types = TYPES_OF_OPTION.get(option)
     // `false` is what holds without the option.
-    if (types && value !== false && !types.includes(attribute.type)) {
-      problems.push(`.${option}: does not fit type ${attribute.type}; it is for ${types.join(', ')}`)
+    if (types && value !== false && !types.includes(type)) {
+      problems.push(`.${option}: does not fit type ${type}; it is for ${types.join(', ')}`)
     }
   }
+  for (const [option, reason] of Object.entries(TYPES[type].needs ?? {})) {
+    if (!(option in attribute)) problems.push(`.${option}: is missing; ${reason}`)
+  }
+  return problems
+}
+
+function storageProblems(attribute: StorageModel): string[] {
+  const problems = optionProblems(attribute)
   const {
     autoFill,
     minValue = -Infinity,
@@ -57,12 +66,9 @@ function storageProblems(attribute: StorageModel): string[] {
     maxLength = Infinity,
     pattern,
   } = attribute
-  if (autoFill && !(TYPES_OF_AUTO_FILL[autoFill] as readonly string[]).includes(attribute.type)) {
-    const types = TYPES_OF_AUTO_FILL[autoFill].join(', ')
+  if (autoFill && !TYPES[attribute.type].autoFill.includes(autoFill)) {
+    const types = typesOfAutoFill(autoFill).join(', ')
     problems.push(`.autoFill: "${autoFill}" does not fit type ${attribute.type}; it is for ${types}`)
-  }
-  if (attribute.type === 'vector' && attribute.dimension === undefined) {
-    problems.push('.dimension: is missing; a vector needs the count of its numbers')
   }
   if (minValue > maxValue) problems.push(`.minValue: ${minValue} is above maxValue, which is ${maxValue}`)
   if (minLength > maxLength) problems.push(`.minLength: ${minLength} is above maxLength, which is ${maxLength}`)
@@ -70,23 +76,22 @@ function storageProblems(attribute: StorageModel): string[] {
     try {
       RE2JS.compile(pattern)
     } catch (error) {
-      problems.push(`.pattern: is no RE2 expression (no look-around, no back-references): ${(error as Error).message}`)
+      problems.push(
+        `.pattern: is not an RE2 expression (no look-around, no back-references): ${(error as Error).message}`,
+      )
     }
   }
   for (const path of Object.keys(attribute.properties ?? {})) {
     if (path.split('.').some(step => step === '' || step.includes('['))) {
-      problems.push(`.properties.${path}: is no path of properties such as "address.city"`)
+      problems.push(`.properties.${path}: is not a path of properties such as "address.city"`)
     }
   }
   return problems
 }
 
-function calculatedProblems({ type, stored, indexed, simpleDate }: CalculatedModel): string[] {
-  const problems: string[] = []
-  if (simpleDate && type !== 'date') problems.push(`.simpleDate: does not fit type ${type}; it is for date`)
-  if (indexed && !SCALARS.has(type)) {
-    problems.push(`.indexed: does not fit type ${type}; it is for ${SCALAR_TYPES.join(', ')}`)
-  }
+function calculatedProblems(attribute: CalculatedModel): string[] {
+  const { type, stored, indexed } = attribute
+  const problems = optionProblems(attribute)
   if (indexed && !stored) problems.push('.indexed: only a stored attribute has an index; add "stored": true')
   if (stored && (type === 'image' || type === 'blob')) {
     problems.push(`.stored: does not fit type ${type}; it is for scalars and objects`)
@@ -102,7 +107,7 @@ function relatedEntityProblems(
 ): string[] {
   const problems: string[] = []
   const key = attributes.get(foreignKey)
-  const storage = key && (key.kind === undefined || key.kind === 'storage') ? key : undefined
+  const storage = key && isStorage(key) ? key : undefined
   if (!attributes.has(foreignKey)) {
     problems.push(
       `.foreignKey: there is no attribute "${foreignKey}" in ${className}${suggestion(foreignKey, attributes.keys())}`,
@@ -128,11 +133,12 @@ function relatedEntityProblems(
   if (!target) return problems
 
   const targetKey = target.attributes.get(target.model.key)
-  const keyType = targetKey && 'type' in targetKey ? targetKey.type : undefined
+  const targetStorage = targetKey && isStorage(targetKey) ? targetKey : undefined
   // A key of a type that no key may have is complained about where it is declared.
-  if (storage && keyType && SCALARS.has(keyType) && keyFamily(storage.type) !== keyFamily(keyType)) {
+  if (storage && targetStorage && isScalarType(targetStorage.type) && familyOf(storage) !== familyOf(targetStorage)) {
+    const [own, other] = [storage, targetStorage].map(each => typeName({ type: each.type, ...parametersOf(each) }))
     problems.push(
-      `.foreignKey: "${foreignKey}" has type ${storage.type}, but the key of ${type}, "${target.model.key}", has type ${keyType}`,
+      `.foreignKey: "${foreignKey}" has type ${own}, but the key of ${type}, "${target.model.key}", has type ${other}`,
     )
   }
   if (inverseName === undefined) return problems
@@ -155,6 +161,11 @@ function relatedEntityProblems(
   }
   return problems
 }
+
+const isStorage = (attribute: AttributeModel): attribute is StorageModel =>
+  attribute.kind === undefined || attribute.kind === 'storage'
+const familyOf = (attribute: StorageModel): string | undefined =>
+  isScalarType(attribute.type) ? TYPES[attribute.type].keyFamily(parametersOf(attribute)) : undefined
 
 function relatedEntitiesProblems(
   name: string,
@@ -237,7 +248,7 @@ interface EndOfPath {
 }
 
 /**
- * Where a path ends; a text when it leads nowhere; undefined when it meets something that has been complained about.
+ * End of a path; a text when it leads nowhere; undefined when it meets an attribute that has been reported already.
  * @param visited aliases on the way here, the first being the one that is checked
  */
 function endOfPath(

@@ -11,10 +11,10 @@ import {
 import { SCALAR_TYPES } from './value-type.ts'
 import { nameProblem } from './names.ts'
 import { shapeProblems, show } from './shape-problems.ts'
-import { suggestion } from '../suggestion.ts'
+import { suggestion } from '../base/suggestion.ts'
 
 /** Attributes and dataclasses by name; `undefined` for one whose shape is wrong, so that what refers to it is not blamed. */
-export type Attributes = ReadonlyMap<string, AttributeModel | undefined>
+type Attributes = ReadonlyMap<string, AttributeModel | undefined>
 export interface CheckedDataClass {
   name: string
   model: DataClassModel
@@ -33,9 +33,15 @@ export function checkModel(model: unknown): Model {
     raw.map(([name, dataClass]) => [name, checkShapes(name, dataClass, problems)]),
   )
   checkNumbersAndNames(dataClasses, problems)
+  checkFormerNames(
+    new Map([...dataClasses].map(([name, dataClass]) => [name, dataClass?.model])),
+    'dataClasses',
+    problems,
+  )
   for (const dataClass of dataClasses.values()) {
     if (!dataClass) continue
     checkKey(dataClass, problems)
+    checkFormerNames(dataClass.attributes, `dataClasses.${dataClass.name}.attributes`, problems)
     for (const [name, attribute] of dataClass.attributes) {
       const path = `dataClasses.${dataClass.name}.attributes.${name}`
       if (attribute)
@@ -95,6 +101,22 @@ function checkNumbersAndNames(dataClasses: DataClasses, problems: string[]): voi
     const holder = numberedBy.get(tableNumber)
     if (holder) problems.push(`${path}.tableNumber: ${tableNumber} is also that of ${holder}; leave one of them out`)
     numberedBy.set(tableNumber, path)
+  }
+}
+
+/** Stored data of an earlier name can go to one new name only. */
+function checkFormerNames(
+  all: ReadonlyMap<string, { formerName?: string } | undefined>,
+  path: string,
+  problems: string[],
+): void {
+  const takenBy = new Map<string, string>()
+  for (const [name, each] of all) {
+    const former = each?.formerName
+    if (former === undefined) continue
+    const other = takenBy.get(former)
+    if (other) problems.push(`${path}.${name}.formerName: "${former}" is also that of ${other}; leave one of them out`)
+    takenBy.set(former, name)
   }
 }
 

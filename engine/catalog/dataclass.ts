@@ -5,12 +5,16 @@ export interface DataClass {
   readonly name: string
   /** Name of an entity selection on it, by default `{name}Selection`. */
   readonly collectionName: string
+  /** Path of its address, percent-encoded: `/rest/Person`, behind a base path if there is one. */
+  readonly uri: string
   /** Table number from 1; names the tables in storage and is kept when the model changes. */
   readonly tableNumber: number
   readonly scope: Scope
   readonly defaultTopSize: number | undefined
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
   readonly key: StorageAttribute
+  /** Names for queries besides the attributes: `__KEY`, `__STAMP`, `__TIMESTAMP`, `__GlobalStamp`. */
+  readonly head: ReadonlyMap<string, StorageAttribute>
   /** All of them in the order of the model. */
   readonly attributes: readonly Attribute[]
   readonly attributesByName: ReadonlyMap<string, Attribute>
@@ -18,15 +22,24 @@ export interface DataClass {
   readonly referencedBy: readonly RelatedEntityAttribute[]
 }
 
+const DEFAULT_TOP = 100
+
+/** Entities of a page, or of an expanded relation, when a request does not say how many. */
+export const defaultTop = ({ defaultTopSize }: DataClass): number => defaultTopSize ?? DEFAULT_TOP
+
 /** The data model as loaded: immutable, the same in every thread. */
 export interface Catalog {
   readonly name: string
+  /** Start of the addresses of data: `/rest`, behind a base path if there is one. */
+  readonly restPath: string
   readonly dataClasses: readonly DataClass[]
   readonly dataClassesByName: ReadonlyMap<string, DataClass>
 }
 
-/** What the protocol lets a client choose about the wire form of rows. */
+/** Choices of the protocol about the wire form of rows. */
 export interface WireOptions {
   /** How a date-only attribute reads: `2020-01-31` or the older `31!1!2020`. */
   readonly dateOnlyFormat: 'iso' | 'dmy'
+  /** Path in front of `/rest` in links: `/data`. Absent when there is none. */
+  readonly basePath?: string
 }

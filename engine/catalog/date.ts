@@ -84,7 +84,7 @@ function dayNumber(year: number, month: number, day: number): number {
 
 const ZERO = 0x30
 const DAY_MS = 86_400_000
-/** What most clients write. */
+/** Form that most clients write. */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3})?Z)?$/
 /** Years before 0 and after 9999 carry a sign and six digits, as `Date.toISOString` writes them. */
 const LEAD = /^\s*([+-](?=\d{6}-))?(.*)$/s

@@ -1,5 +1,12 @@
-import { type Attribute, isRelation, type StorageAttribute, type ValueAttribute } from './attribute.ts'
-import type { StorageType } from './value-type.ts'
+import {
+  type AliasAttribute,
+  type Attribute,
+  isRelation,
+  type RelationAttribute,
+  type StorageAttribute,
+  type ValueAttribute,
+} from './attribute.ts'
+import { TYPES } from './types/registry.ts'
 import type { DataClass } from './dataclass.ts'
 import type { View } from './view.ts'
 
@@ -9,44 +16,44 @@ import type { View } from './view.ts'
  * Source: base specification, 2.1 to 2.3; protocol notes, 3.1.
  */
 
-/** What `$catalog` answers: the list twice, as the specification and as recorded clients call it. */
+/** Answer to `$catalog`: the list twice, as the specification and as recorded clients call it. */
 export function describeCatalog(view: View): { dataClass: object[]; dataClasses: object[] } {
   const list = view.dataClasses.map(({ name }) => ({
     name,
-    uri: `/rest/$catalog/${name}`,
-    dataURI: `/rest/${name}`,
+    uri: `${view.catalog.restPath}/$catalog/${name}`,
+    dataURI: `${view.catalog.restPath}/${name}`,
   }))
   return { dataClass: list, dataClasses: list }
 }
 
-/** What `$catalog/$all` answers: every description, without what only the description of one dataclass has. */
+/** Answer to `$catalog/$all`: every description, without the parts that only the description of one dataclass has. */
 export function describeAll(view: View): { dataClasses: { name: string; attributes: object[] }[] } {
   return {
     dataClasses: view.dataClasses.map(dataClass => ({
-      ...identity(dataClass),
+      ...identity(dataClass, view),
       ...structure(dataClass, view),
     })),
   }
 }
 
-/** What `$catalog/{dataClass}` answers. */
+/** Answer to `$catalog/{dataClass}`. */
 export function describeDataClass(dataClass: DataClass, view: View): { name: string; attributes: object[] } {
   const { defaultTopSize, extraProperties } = dataClass
   return {
-    ...identity(dataClass),
+    ...identity(dataClass, view),
     ...(defaultTopSize !== undefined && { defaultTopSize }),
     ...(extraProperties && { extraProperties }),
     ...structure(dataClass, view),
   }
 }
 
-const identity = ({ name, collectionName, tableNumber, scope }: DataClass) => ({
+const identity = ({ name, collectionName, tableNumber, scope }: DataClass, { catalog }: View) => ({
   name,
   className: name,
   collectionName,
   tableNumber,
   scope,
-  dataURI: `/rest/${name}`,
+  dataURI: `${catalog.restPath}/${name}`,
 })
 
 const structure = (dataClass: DataClass, view: View) => ({
@@ -87,25 +94,27 @@ function options(attribute: Attribute, view: View): Record<string, unknown> {
       return { type: target.collectionName, path: shown(inverse), inverseName: shown(inverse), reversePath: true }
     }
     case 'calculated':
-      return { type: attribute.type, simpleDate: simpleDate(attribute), readOnly: isReadOnly(attribute) }
+      return { ...catalogType(attribute), readOnly: isReadOnly(attribute) }
     case 'alias': {
-      const { target, path } = attribute
-      return { type: typeOf(attribute), simpleDate: simpleDate(target), path: path.join('.'), readOnly: true }
+      const { target } = attribute
+      const type = isRelation(target) ? { type: selectionOrEntity(attribute, target) } : catalogType(target)
+      return { ...type, path: shownPath(attribute, view), readOnly: true }
     }
   }
 }
 
 function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
-  const { dataClass, type, indexed, unique, autoFill, multiLine, defaultFormat } = attribute
+  const { dataClass, indexed, unique, mandatory, autoFill, multiLine, defaultFormat } = attribute
   const { minValue, maxValue, minLength, maxLength, pattern } = attribute
   return {
     indexed: indexed || undefined,
-    type: wireType(type),
+    ...catalogType(attribute),
     dimension: attribute.vector?.dimension,
-    simpleDate: simpleDate(attribute),
     identifying: dataClass.key === attribute || undefined,
     unique: unique || undefined,
     autosequence: autoFill === 'increment' || undefined,
+    // An attribute that is filled automatically need not be sent.
+    mandatory: (mandatory && !autoFill) || undefined,
     readOnly: isReadOnly(attribute),
     minValue,
     maxValue,
@@ -117,23 +126,30 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
   }
 }
 
-/** Type of an alias: that of its end, or a collection as soon as one relation on the way leads to many. */
-function typeOf({ relations, target }: Extract<Attribute, { kind: 'alias' }>): string {
-  if (!isRelation(target)) return wireType(target.type)
-  return [...relations, target].some(({ kind }) => kind === 'relatedEntities')
+/** Undefined when a name in it is one that the client must not learn of: the alias itself can be read all the same. */
+function shownPath({ dataClass, path }: AliasAttribute, view: View): string | undefined {
+  let owner = dataClass
+  for (const name of path) {
+    const attribute = view.attribute(owner, name)
+    if (!attribute) return undefined
+    const end = attribute.kind === 'alias' ? attribute.target : attribute
+    if (isRelation(end)) owner = end.target
+  }
+  return path.join('.')
+}
+
+/** Type of an alias of a relation: a collection as soon as one relation on the way leads to many. */
+const selectionOrEntity = ({ relations }: AliasAttribute, target: RelationAttribute): string =>
+  [...relations, target].some(({ kind }) => kind === 'relatedEntities')
     ? target.target.collectionName
     : target.target.name
+
+function catalogType(attribute: ValueAttribute): { type: string } {
+  const { catalogName, catalogOptions } = TYPES[attribute.type]
+  return { type: catalogName(attribute), ...catalogOptions?.(attribute) }
 }
 
-/** The protocol has no type of its own for vectors. */
-const wireType = (type: StorageType): string => (type === 'vector' ? 'object' : type)
-
-const simpleDate = (attribute: Attribute): boolean | undefined => {
-  if (!('type' in attribute) || attribute.type !== 'date') return undefined
-  return 'simpleDate' in attribute && attribute.simpleDate
-}
-
-/** What is calculated is, unless its code takes values. */
+/** A calculated attribute is read-only, unless its code takes values. */
 const isReadOnly = (attribute: ValueAttribute): true | undefined =>
   attribute.calculation?.settable ? undefined : attribute.kind === 'calculated' || attribute.readOnly || undefined
 

@@ -1,10 +1,11 @@
 import { buildCatalog } from './build-catalog.ts'
 import { checkModel } from './check-model.ts'
-import type { Catalog } from './dataclass.ts'
+import type { Catalog, WireOptions } from './dataclass.ts'
 import type { TableNumbers } from './table-numbers.ts'
 
 /**
  * Makes the catalog of a model file: checks all of it, then {@link buildCatalog}.
  * @throws {ModelError} with every problem of the model
  */
-export const loadModel = (model: unknown, numbers?: TableNumbers): Catalog => buildCatalog(checkModel(model), numbers)
+export const loadModel = (model: unknown, numbers?: TableNumbers, wire?: Pick<WireOptions, 'basePath'>): Catalog =>
+  buildCatalog(checkModel(model), numbers, wire)

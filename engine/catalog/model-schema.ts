@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { METRICS } from './attribute.ts'
-import { CALCULATED_TYPES, INTEGER_TYPES, NUMBER_TYPES, SCALAR_TYPES, STORAGE_TYPES } from './value-type.ts'
+import type { TypeOption } from './types/descriptor.ts'
+import { TYPES } from './types/registry.ts'
+import { CALCULATED_TYPES, PROPERTY_TYPES, STORAGE_TYPES } from './value-type.ts'
 
 /**
  * The model file: dataclasses and attributes under the names that the catalog shows for them.
@@ -10,27 +12,31 @@ import { CALCULATED_TYPES, INTEGER_TYPES, NUMBER_TYPES, SCALAR_TYPES, STORAGE_TY
 /** A page of 4096 rows has to fit into the memory that a thread works in. */
 const MAX_DIMENSION = 8192
 
-/** Types that an option of a storage attribute makes sense for; those not listed fit every type. */
-export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ['indexed', SCALAR_TYPES],
-  ['unique', SCALAR_TYPES],
-  ['minValue', [...NUMBER_TYPES, 'duration']],
-  ['maxValue', [...NUMBER_TYPES, 'duration']],
-  ['minLength', ['string']],
-  ['maxLength', ['string']],
-  ['pattern', ['string']],
-  ['multiLine', ['string']],
-  ['simpleDate', ['date']],
-  ['properties', ['object']],
-  ['dimension', ['vector']],
-  ['metric', ['vector']],
-  ['hnsw', ['vector']],
-])
-export const TYPES_OF_AUTO_FILL = { increment: ['word', 'long', 'long64'], uuid: ['uuid'] } as const
+const OPTIONS: readonly TypeOption[] = [
+  'indexed',
+  'unique',
+  'minValue',
+  'maxValue',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'multiLine',
+  'simpleDate',
+  'scale',
+  'asText',
+  'properties',
+  'dimension',
+  'metric',
+  'hnsw',
+]
 
-/** Two types of one family hold the same keys, so that a foreign key of one can name an entity by a key of the other. */
-export const keyFamily = (type: string): string =>
-  (INTEGER_TYPES as readonly string[]).includes(type) ? 'integer' : type === 'float' ? 'number' : type
+/** Types that an option of a storage attribute makes sense for; those not listed fit every type. */
+export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map(
+  OPTIONS.map(option => [option, STORAGE_TYPES.filter(type => TYPES[type].options.includes(option))]),
+)
+
+export const typesOfAutoFill = (autoFill: 'increment' | 'uuid'): readonly string[] =>
+  STORAGE_TYPES.filter(type => TYPES[type].autoFill.includes(autoFill))
 
 /** One of some words, as a single `enum`: an `anyOf` of constants would report a problem for each of them. */
 const oneOf = <const T extends string>(values: readonly T[], description?: string) =>
@@ -38,11 +44,24 @@ const oneOf = <const T extends string>(values: readonly T[], description?: strin
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const closed = { additionalProperties: false }
 
+const formerName = Type.Optional(
+  Type.String({ description: 'Its name in the model before: what is stored stays. Without effect once that is done.' }),
+)
+
 const common = {
+  formerName,
   scope: Type.Optional(oneOf(['public', 'private'], 'Whether clients get to see it; public by default.')),
   extraProperties: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: 'Free-form; passed on in the catalog.' }),
   ),
+}
+
+const parameters = {
+  simpleDate: flag('A date without time of day.'),
+  scale: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 18, description: 'Of a decimal: digits after the point, of 18 in all.' }),
+  ),
+  asText: flag('Of a decimal: answers have it as a text, which clients do not round.'),
 }
 
 export const ATTRIBUTE_SCHEMAS = {
@@ -55,12 +74,17 @@ export const ATTRIBUTE_SCHEMAS = {
       unique: flag('No two entities may have the same value; texts differ only when their folds do.'),
       mandatory: flag('Null is refused.'),
       readOnly: flag('Clients cannot set it.'),
-      minValue: Type.Optional(Type.Number({ description: 'Least value; for a duration in milliseconds.' })),
-      maxValue: Type.Optional(Type.Number({ description: 'Greatest value; for a duration in milliseconds.' })),
-      minLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Least number of characters.' })),
-      maxLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Greatest number of characters.' })),
-      pattern: Type.Optional(Type.String({ description: 'RE2 expression that a whole value has to match.' })),
-      simpleDate: flag('A date without time of day.'),
+      minValue: Type.Optional(Type.Number({ description: 'Minimum value; for a duration in milliseconds.' })),
+      maxValue: Type.Optional(Type.Number({ description: 'Maximum value; for a duration in milliseconds.' })),
+      minLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Minimum number of characters.' })),
+      maxLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Maximum number of characters.' })),
+      pattern: Type.Optional(
+        Type.String({
+          description:
+            'RE2 expression that a whole value has to match. A value beyond 100,000 characters matches none.',
+        }),
+      ),
+      ...parameters,
       autoFill: Type.Optional(oneOf(['increment', 'uuid'], 'How a missing value is made for a new entity.')),
       defaultFormat: Type.Optional(
         Type.Object({ format: Type.String() }, { ...closed, description: 'Display format for clients.' }),
@@ -71,7 +95,7 @@ export const ATTRIBUTE_SCHEMAS = {
           Type.String(),
           Type.Object(
             {
-              type: oneOf(SCALAR_TYPES),
+              type: oneOf(PROPERTY_TYPES),
               indexed: flag('Keep a column and an ordered index of its values of that type.'),
             },
             closed,
@@ -145,7 +169,7 @@ export const ATTRIBUTE_SCHEMAS = {
       kind: oneOf(['calculated']),
       type: oneOf(CALCULATED_TYPES),
       ...common,
-      simpleDate: flag('A date without time of day.'),
+      ...parameters,
       stored: flag('Computed when an entity is saved and kept with it; for what depends on its own attributes only.'),
       indexed: flag('Keep an ordered index of a stored one.'),
       code: Type.Optional(
@@ -165,6 +189,7 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
       collectionName: Type.Optional(
         Type.String({ description: 'Name of an entity selection; {name}Selection by default.' }),
       ),
+      formerName,
       scope: common.scope,
       tableNumber: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 65_535, description: 'Chosen by the server when absent; never changes.' }),

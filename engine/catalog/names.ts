@@ -4,7 +4,7 @@ const MAX_NAME_LENGTH = 100
 /** Words that a query reads as itself where an attribute could stand. Case does not matter there. */
 const QUERY_WORDS = new Set(['not', 'and', 'or', 'except'])
 
-/** What is wrong with a name that the model gives to a dataclass, a collection or an attribute; undefined if nothing is. */
+/** Fault of a name that the model gives to a dataclass, a collection or an attribute; undefined if there is none. */
 export function nameProblem(name: string): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return `has ${name.length} characters; at most ${MAX_NAME_LENGTH} will do`
   if (name.startsWith('__')) return 'starts with "__", which is reserved for the protocol'

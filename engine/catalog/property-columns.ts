@@ -1,5 +1,7 @@
 import type { DeclaredProperty, JsonType, PropertySource, StorageAttribute } from './attribute.ts'
-import type { ScalarType } from './value-type.ts'
+import { parametersOf } from './types/parameters.ts'
+import { TYPES } from './types/registry.ts'
+import { isScalarType, type ScalarType } from './value-type.ts'
 import type { StorageModel } from './model-schema.ts'
 import { jsonTypeOf, propertyOf } from './property.ts'
 import type { Value } from './value.ts'
@@ -18,7 +20,7 @@ export function declaredProperties(
   return new Map(
     Object.entries(properties).map(([path, { type, indexed }]) => {
       const name = `${object.name}.${path}`
-      const source = { object, names: path.split('.'), type: jsonType(type) } as const
+      const source = { object, names: path.split('.'), type: TYPES[type].inObject } as const
       const values = columnOf(object, TYPE_OF_VALUES[source.type], { ...source, holds: 'values' })
       const others = columnOf(object, 'blob', { ...source, holds: 'others' })
       const columns = indexed && {
@@ -37,11 +39,14 @@ export const indexesOf = ({ attributes }: Pick<StorageAttribute['dataClass'], 'a
     return attribute.indexed ? [attribute] : columnsOver(attribute).filter(({ indexed }) => indexed)
   })
 
+/** True when there is an index by value, which has an entry for every row. */
+export const hasIndex = (attribute: StorageAttribute): boolean => attribute.indexed && isScalarType(attribute.type)
+
 /** The columns over properties of an object. */
 export const columnsOver = ({ properties }: Pick<StorageAttribute, 'properties'>): StorageAttribute[] =>
   [...properties.values()].flatMap(({ columns }) => (columns ? [columns.values, columns.others] : []))
 
-/** Those over one property; undefined when it has none. @param names the way to it */
+/** Columns over one property; undefined when it has none. @param names the way to it */
 export function columnsAt({ properties }: Pick<StorageAttribute, 'properties'>, names: readonly string[]) {
   const columns = properties.get(names.join('.'))?.columns
   // A name that comes from a placeholder may have a dot in it.
@@ -57,17 +62,11 @@ export function valueAmong(
   return source ? (heldValue(source, values.get(source.object) ?? null) as Value) : (values.get(attribute) ?? null)
 }
 
-/** What a column holds of an object; true where it only holds that there is something. */
+/** Value of an object in a column; true where it only holds that there is one. */
 export function heldValue({ names, type, holds }: PropertySource, object: Value): Value | true {
   const value = names.reduce<unknown>(propertyOf, object) ?? null
   if (value === null || (jsonTypeOf(value) === type) !== (holds === 'values')) return null
   return holds === 'values' ? (value as Value) : true
-}
-
-/** A date inside JSON is a text. */
-function jsonType(type: ScalarType): JsonType {
-  if (type === 'string' || type === 'uuid' || type === 'date') return 'text'
-  return type === 'bool' ? 'bool' : 'number'
 }
 
 const TYPE_OF_VALUES = { number: 'number', text: 'string', bool: 'bool' } as const satisfies Record<
@@ -81,6 +80,7 @@ const columnOf = (
   source: PropertySource,
 ): StorageAttribute => ({
   ...object,
+  ...parametersOf(),
   type,
   source,
   position: 0,

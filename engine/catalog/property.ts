@@ -6,7 +6,7 @@ export const propertyOf = (value: unknown, name: string): unknown =>
     ? (value as Record<string, unknown>)[name]
     : undefined
 
-/** Of a value that is not null. */
+/** JSON type of a value that is not null. */
 export function jsonTypeOf(value: unknown): JsonType | 'container' {
   if (typeof value === 'string') return 'text'
   if (typeof value === 'number') return 'number'

@@ -1,13 +1,13 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from '@sinclair/typebox'
-import { suggestion } from '../suggestion.ts'
+import { suggestion } from '../base/suggestion.ts'
 
 // `strict` refuses TypeBox's own keywords only; formats and unions of types are not used.
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /**
- * What keeps `value` from having the shape of `schema`, a sentence each: `{path}: what was found, what would do`.
+ * Reasons why `value` does not have the shape of `schema`, a sentence each: `{path}: what was found, what is expected`.
  * @param path where the value lies in its file, for example `dataClasses.City`; empty for the file itself
  */
 export function shapeProblems(schema: TSchema, value: unknown, path: string): string[] {

@@ -3,7 +3,8 @@ import type { DataClassModel, Model } from './model-schema.ts'
 
 /**
  * Numbers under which the store keeps dataclasses and attributes. They stay when the model changes, and those of what
- * has been removed are never given again, so that nothing old can be read as something new. Plain data, kept in the store.
+ * has been removed are never given again, so that nothing old can be read as something new. What has been renamed, and says so
+ * by `formerName`, keeps its number, and with it all that is stored. Plain data, kept in the store.
  */
 export interface TableNumbers {
   /** No dataclass has ever had this number or a greater one. */
@@ -11,7 +12,7 @@ export interface TableNumbers {
   dataClasses: Record<string, TableNumbersOfDataClass>
 }
 
-export interface TableNumbersOfDataClass {
+interface TableNumbersOfDataClass {
   tableNumber: number
   /** No attribute of it has ever had this position or a greater one. */
   nextPosition: number
@@ -35,7 +36,7 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
   // Names come from the model's author: an object without prototype has no `constructor` of its own.
   const dataClasses: TableNumbers['dataClasses'] = Object.create(null)
   for (const [name, dataClass] of Object.entries(model.dataClasses)) {
-    const old = known.get(name)
+    const old = known.get(name) ?? known.get(formerName(dataClass, model.dataClasses) ?? name)
     const path = `dataClasses.${name}.tableNumber`
     const wanted = dataClass.tableNumber
     if (old && wanted !== undefined && wanted !== old.tableNumber) {
@@ -50,8 +51,8 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
     const positions = new Map(Object.entries(old?.attributes ?? {}))
     let nextPosition = old?.nextPosition ?? 1
     const attributes: Record<string, number> = Object.create(null)
-    for (const numbered of [...Object.keys(dataClass.attributes), ...indexedProperties(dataClass)]) {
-      attributes[numbered] = positions.get(numbered) ?? nextPosition++
+    for (const [numbered, former] of numberedNames(dataClass)) {
+      attributes[numbered] = positions.get(numbered) ?? positions.get(former) ?? nextPosition++
     }
     if (tableNumber > MAX_NUMBER || nextPosition - 1 > MAX_NUMBER) {
       problems.push(`dataClasses.${name}: the store has no number left for it; a new store would`)
@@ -62,8 +63,19 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
   return { nextTableNumber, dataClasses }
 }
 
-const indexedProperties = ({ attributes }: DataClassModel): string[] =>
-  Object.entries(attributes).flatMap(([name, attribute]) => {
-    const properties = 'properties' in attribute ? Object.entries(attribute.properties ?? {}) : []
-    return properties.flatMap(([path, { indexed }]) => (indexed ? `${name}.${path}` : []))
+/** Names of what has a number, each with the one that it had in an earlier model. */
+function numberedNames({ attributes }: DataClassModel): [name: string, former: string][] {
+  const own = Object.entries(attributes).map(([name, attribute]) => {
+    return [name, formerName(attribute, attributes) ?? name, attribute] as const
   })
+  const properties = own.flatMap(([name, former, attribute]) => {
+    const declared = 'properties' in attribute ? Object.entries(attribute.properties ?? {}) : []
+    const indexed = declared.filter(([, property]) => property.indexed)
+    return indexed.map(([path]): [string, string] => [`${name}.${path}`, `${former}.${path}`])
+  })
+  return [...own.map(([name, former]): [string, string] => [name, former]), ...properties]
+}
+
+/** Undefined as well when the name has been given to something else. */
+const formerName = ({ formerName: name }: { formerName?: string }, all: object): string | undefined =>
+  name !== undefined && !Object.hasOwn(all, name) ? name : undefined

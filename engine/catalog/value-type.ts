@@ -1,8 +1,11 @@
 /** The types that values of attributes have. Source: base specification, 2.3; protocol notes, 3.1. */
-export const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
-export const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float'] as const
+const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
+export const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float', 'decimal'] as const
 /** A single value that compares, sorts and can be indexed. */
 export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
+/** Type of a property inside an object, whose numbers are doubles. */
+export type PropertyType = Exclude<ScalarType, 'decimal'>
+export const PROPERTY_TYPES = SCALAR_TYPES.filter((type): type is PropertyType => type !== 'decimal')
 export const CALCULATED_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
 export const STORAGE_TYPES = [...CALCULATED_TYPES, 'vector'] as const
 

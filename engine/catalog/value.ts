@@ -6,6 +6,7 @@
  * | bool | boolean |
  * | byte, word, long, number, float | number, finite |
  * | long64 | number when it is a safe integer, else bigint |
+ * | decimal | the same, in units of its last place |
  * | date | number: milliseconds since 1970 UTC; of a date-only attribute midnight UTC |
  * | duration | number: milliseconds |
  * | string | string |
@@ -44,5 +45,8 @@ export interface BinaryFile {
   readonly id: string
   /** In bytes. */
   readonly size: number
+  /** Digests of its pieces, see `binary-digest.ts`; undefined when an older version wrote it. */
+  readonly digests: Uint8Array | undefined
+  /** @throws {Error} when it is not there, or not what was written */
   read(): Uint8Array
 }

@@ -1,16 +1,16 @@
-import { EngineErrors } from '../engine-errors.ts'
-import type { ProtocolError } from '../errors.ts'
-import { suggestion } from '../suggestion.ts'
+import { EngineErrors } from '../base/engine-errors.ts'
+import type { ProtocolError } from '../base/errors.ts'
+import { suggestion } from '../base/suggestion.ts'
 import { type Attribute, isRelation } from './attribute.ts'
 import type { Catalog, DataClass } from './dataclass.ts'
 
-/** What can be allowed on data. Source: protocol notes, 8.4. */
-export type DataAction = 'create' | 'read' | 'update' | 'drop'
+/** Permitted actions on data. Source: protocol notes, 8.4. */
+type DataAction = 'create' | 'read' | 'update' | 'drop'
 
 /** Whether something may be done with a dataclass, or, where that is so, with one of its attributes. */
 export type Policy = (action: DataAction, dataClass: DataClass, attribute?: Attribute) => boolean
 
-/** A dataclass as somebody sees it. */
+/** A dataclass within a view. */
 interface ClassView {
   /** In the order of the model. */
   readonly attributes: readonly Attribute[]
@@ -20,11 +20,11 @@ interface ClassView {
 const NOTHING: ClassView = { attributes: [], attributesByName: new Map() }
 
 /**
- * The catalog as somebody sees it: what may not be read does not exist in it. Every name that a request brings is looked up
+ * The catalog within the rights of a caller: unreadable names are absent. Every name that a request brings is looked up
  * in one. Immutable.
  */
 export class View {
-  /** Those that exist. */
+  /** Visible dataclasses. */
   readonly dataClasses: readonly DataClass[]
   private readonly classes = new Map<DataClass, ClassView>()
 
@@ -40,10 +40,16 @@ export class View {
     this.dataClasses = catalog.dataClasses.filter(dataClass => this.shows(dataClass))
   }
 
+  /** Undefined when there is no such dataclass for the client. */
+  find(name: string): DataClass | undefined {
+    const dataClass = this.catalog.dataClassesByName.get(name)
+    return dataClass && this.shows(dataClass) ? dataClass : undefined
+  }
+
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
   dataClass(name: string): DataClass {
-    const dataClass = this.catalog.dataClassesByName.get(name)
-    if (!dataClass || !this.shows(dataClass)) throw this.unknownDataClass(name)
+    const dataClass = this.find(name)
+    if (!dataClass) throw this.unknownDataClass(name)
     return dataClass
   }
 
@@ -52,7 +58,7 @@ export class View {
     return EngineErrors.UNKNOWN_DATACLASS(name.slice(0, 200), suggestion(name, known))
   }
 
-  /** Of a dataclass that does not exist there are none. */
+  /** Visible attributes; none of an invisible dataclass. */
   attributes(dataClass: DataClass): readonly Attribute[] {
     return this.of(dataClass).attributes
   }
@@ -132,7 +138,7 @@ function viewsOf(catalog: Catalog): { client: View; code: View } {
   return known
 }
 
-/** What any client sees where nothing is restricted: all that is public. */
+/** View of every client where nothing is restricted: all that is public. */
 export const publicView = (catalog: Catalog): View => viewsOf(catalog).client
 
 /** Everything. */

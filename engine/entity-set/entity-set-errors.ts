@@ -1,7 +1,7 @@
-import { defineErrors } from '../errors.ts'
-import { excerpt } from '../query/query-errors.ts'
+import { defineErrors } from '../base/errors.ts'
+import { excerpt } from '../base/text/excerpt.ts'
 
-/** What can be wrong with entity sets. Source: protocol notes, 5.9 and 6; statuses by the design decisions. */
+/** Errors of entity sets. Source: protocol notes, 5.9 and 6; statuses by the design decisions. */
 export const EntitySetErrors = defineErrors('ENTITY_SET', {
   /** Never made, released, or not used for longer than its timeout. */
   UNKNOWN_SET: {
@@ -15,7 +15,7 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
     http: 404,
     message: (id: string, dataClass: string) => `set "${id}" belongs to another class than "${dataClass}"`,
   },
-  /** Of `$otherCollection`. */
+  /** For `$otherCollection`. */
   INVALID_REFERENCE: {
     errCode: 1820,
     http: 400,
@@ -32,13 +32,20 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
     errCode: 1806,
     http: 400,
     message: (received: string) =>
-      `$timeout=${excerpt(received)} is no lifetime; give a whole number of seconds, 1 or more`,
+      `$timeout=${excerpt(received)} is not a valid lifetime; send a whole number of seconds, 1 or more`,
   },
   TOO_MANY_SETS: {
     errCode: 1200,
     http: 429,
     message: (limit: number) =>
       `this session has ${limit} entity sets, which is its quota; release some with $method=release, or wait for them to expire`,
+  },
+  /** Refuses one set of a guest that is too large. */
+  TOO_LARGE: {
+    errCode: 1200,
+    http: 413,
+    message: (bytes: number, limit: number) =>
+      `this entity set takes ${bytes} bytes, and all those of guests of your network may take ${limit}; log in, or select fewer entities`,
   },
   /** Sets are made faster than the writer stores them. */
   TOO_MUCH_UNSAVED: {

@@ -1,30 +1,29 @@
-import type { Environment } from '../storage/environment.ts'
-import { Sweeper } from '../sweeper.ts'
+import { setImmediate } from 'node:timers/promises'
+import { stringifyExact } from '../base/exact-json.ts'
+import type { RecordStore } from '../data/record-store.ts'
+import type { StoredSets } from '../data/stored-sets.ts'
+import { Sweeper } from '../base/sweeper.ts'
 import { type EntitySet, entitySet } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
-import {
-  type EntitySetChange,
-  type EntitySetHeader,
-  expiredIds,
-  listHeaders,
-  readHeader,
-  readMembers,
-} from './entity-set-table.ts'
+import { type EntitySetChange, type EntitySetHeader, setsOf } from './entity-set-header.ts'
+import { type GuestSetLimits, GuestSets, type GuestShare } from './guest-sets.ts'
 import { SetCounts } from './set-counts.ts'
 
 export interface EntitySetStoreOptions {
-  environment: Environment
+  store: Pick<RecordStore, 'refresh' | 'sets'>
   /** Hands changes to the writer thread, which does them in the order of the calls. Resolves when they are durable. */
   write: (changes: EntitySetChange[]) => Promise<unknown>
   /** Members beyond it are only in LMDB, those used longest ago first. */
   memoryBytes: number
   /** Bytes on their way to LMDB beyond which no more sets are taken. */
   unsavedBytes?: number
+  /** Bounds of the sets of guests. */
+  guests: GuestSetLimits
   /** How long a saved query is kept after the end of its set. */
   savedLifetimeSeconds: number
   /** Milliseconds since 1970. */
   now: () => number
-  /** What goes wrong when nobody waits for it, for the log. */
+  /** Called with failures that no caller waits for, for the log. */
   onInternalError?: ((text: string) => void) | undefined
 }
 
@@ -41,8 +40,12 @@ interface Cached extends ListedSet {
   storedExpires: number
 }
 
-/** What a set costs beside its members. */
+/** Memory of a set beside its members. */
 const OVERHEAD_BYTES = 512
+/** Disk and memory that a set of a guest counts beside its members and its saved query. */
+const GUEST_OVERHEAD_BYTES = 2048
+/** Time for which sets of an earlier run of the server are counted at a time. */
+const COUNT_MS = 10
 const UNSAVED_BYTES = 256 * 1024 * 1024
 /** A use is recorded when it adds more than this to the life of a set, or more than a quarter of its timeout. */
 const RECORDED_MS = 60_000
@@ -52,25 +55,30 @@ const SLICE = 500
 
 /**
  * The entity sets of a store. LMDB has them all, with an index by the end of their lives; memory has those used last. So
- * nothing has to be loaded at the start, and sets that nobody uses cost no memory.
+ * nothing has to be loaded at the start, and unused sets cost no memory.
  *
- * What is on its way to LMDB is kept in `unsaved` until it is durable and is looked for there first.
+ * Sets on their way to LMDB are kept in `unsaved` until they are durable and are looked for there first.
  */
 export class EntitySetStore {
   /** In the order of use, the oldest first. */
   private readonly cached = new Map<string, Cached>()
   private readonly unsaved = new Map<string, EntitySetChange>()
   private readonly inFlight = new Set<EntitySetChange>()
+  private readonly stored: StoredSets<EntitySetHeader>
   private bytes = 0
   private readonly counts: SetCounts
+  private readonly guests: GuestSets
+  private hasCountedGuests = false
   private readonly sweeper: Sweeper
 
   constructor(private readonly options: EntitySetStoreOptions) {
-    this.counts = new SetCounts(options.environment)
+    this.stored = setsOf(options.store)
+    this.counts = new SetCounts(options.store)
+    this.guests = new GuestSets(options.guests)
     this.sweeper = new Sweeper(
       () => this.sweepSlices(),
       SWEEP_INTERVAL_MS,
-      // What fails stays in `unsaved` and is tried again by the next sweep.
+      // Failed sets stay in `unsaved` and are tried again by the next sweep.
       error => options.onInternalError?.(`entity sets could not be stored: ${error.stack}`),
     )
   }
@@ -81,7 +89,7 @@ export class EntitySetStore {
   }
 
   /** The saved query of a set that has ended. */
-  findSaved(id: string): Pick<EntitySetHeader, 'tableNumber' | 'saved' | 'creator'> | undefined {
+  findSaved(id: string): Pick<EntitySetHeader, 'tableNumber' | 'saved' | 'creator' | 'guest'> | undefined {
     const header = this.header(id)
     return header?.saved ? header : undefined
   }
@@ -103,12 +111,14 @@ export class EntitySetStore {
   /**
    * Keeps a set, in the place of one with the same id. Its members must not be shared with anybody who writes to them.
    * @param creatorLimit how many its creator may have
+   * @param guestNetwork of a guest: its oldest sets end when those of its network, or of all guests, take too much
    * @returns settles when it is durable
-   * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} {@link EntitySetErrors.TOO_MANY_SETS}
+   * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} {@link EntitySetErrors.TOO_MANY_SETS} {@link EntitySetErrors.TOO_LARGE}
    */
-  async put(set: EntitySet, creatorLimit = Number.POSITIVE_INFINITY): Promise<void> {
+  async put(set: EntitySet, creatorLimit = Number.POSITIVE_INFINITY, guestNetwork?: string): Promise<void> {
     const { memoryBytes, unsavedBytes = UNSAVED_BYTES, now } = this.options
     if (this.bytes > memoryBytes + unsavedBytes) throw EntitySetErrors.TOO_MUCH_UNSAVED(unsavedBytes).retryAfter(1)
+    const guest = guestNetwork === undefined ? undefined : this.guestShare(guestNetwork, set)
     const { creator } = set
     const isCounted = creator !== undefined && !this.find(set.id)
     if (isCounted) {
@@ -119,28 +129,34 @@ export class EntitySetStore {
     }
     this.forget(set.id)
     const expires = now() + set.timeoutSeconds * 1000
-    const cached: Cached = { ...set, expires, storedExpires: expires }
+    const cached: Cached = { ...set, guest, expires, storedExpires: expires }
     this.remember(cached)
     const change = { id: set.id, header: headerOf(cached), members: set.encoded }
     this.unsaved.set(set.id, change)
+    this.guests.remove(set.id)
+    if (guest) this.guests.put(set.id, guest)
     this.evict()
     try {
-      await this.send([change])
+      await this.send([change, ...this.endExcess(guest)])
     } catch (error) {
-      // The client is told that there is no such set.
+      // The client is answered that there is no such set.
       if (isCounted) this.counts.add(creator, -1)
       if (this.unsaved.get(set.id) === change) this.unsaved.delete(set.id)
-      if (this.cached.get(set.id) === cached) this.forget(set.id)
+      if (this.cached.get(set.id) === cached) {
+        this.forget(set.id)
+        this.guests.remove(set.id)
+      }
       throw error
     }
+    for (let more = this.endExcess(guest); more.length > 0; more = this.endExcess(guest)) await this.send(more)
   }
 
-  /** Ends sets; ids that are unknown or of which `accepts` says no are passed over. Resolves when it is durable. */
-  async release(ids: Iterable<string>, accepts: (set: EntitySet) => boolean): Promise<void> {
+  /** Ends sets; ids that are unknown are passed over. Resolves when it is durable. */
+  async release(ids: Iterable<string>): Promise<void> {
     const changes: EntitySetChange[] = []
     for (const id of new Set(ids)) {
       const set = this.findLiving(id)
-      if (set && accepts(set)) changes.push(this.end(set))
+      if (set) changes.push(this.end(set))
     }
     await this.sendInSlices(changes)
   }
@@ -169,11 +185,11 @@ export class EntitySetStore {
 
   /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
   list(limit: number): { count: number; sets: ListedSet[] } {
-    const { environment, now } = this.options
-    environment.root.resetReadTxn()
+    const { store, now } = this.options
+    store.refresh()
     let count = 0
     const ids: string[] = []
-    for (const { id, header } of listHeaders(environment)) {
+    for (const { id, header } of this.stored.headers()) {
       if (header.hasEnded || header.expires <= now()) continue
       count++
       if (ids.length < limit) ids.push(id)
@@ -188,11 +204,12 @@ export class EntitySetStore {
 
   private async sweepSlices(): Promise<void> {
     await this.flush()
+    if (!this.hasCountedGuests) await this.countGuests()
     for (;;) {
-      const { environment, now } = this.options
-      environment.root.resetReadTxn()
+      const { store, now } = this.options
+      store.refresh()
       const changes: EntitySetChange[] = []
-      for (const id of expiredIds(environment, now(), SLICE)) {
+      for (const id of this.stored.expired(now(), SLICE)) {
         if (this.unsaved.has(id)) continue
         const set = this.cached.get(id)
         if (set && set.expires > now()) changes.push(this.record(set))
@@ -201,6 +218,50 @@ export class EntitySetStore {
       if (changes.length === 0) return
       await this.send(changes)
     }
+  }
+
+  /** Counts the sets of guests of an earlier run of the server, a slice at a time. */
+  private async countGuests(): Promise<void> {
+    for (let last = this.countGuestsAfter(''); last !== undefined; last = this.countGuestsAfter(last)) {
+      await setImmediate()
+    }
+    this.guests.sort()
+    this.hasCountedGuests = true
+  }
+
+  /** @returns the last id that was looked at; undefined: all have been */
+  private countGuestsAfter(after: string): string | undefined {
+    const until = performance.now() + COUNT_MS
+    this.options.store.refresh()
+    for (const { id, header } of this.stored.headers(after)) {
+      const change = this.unsaved.get(id)
+      const guest = change ? change.header?.guest : header.guest
+      if (guest && !this.guests.has(id)) this.guests.put(id, guest)
+      if (performance.now() > until) return id
+    }
+    return undefined
+  }
+
+  /** @throws {EntitySetErrors.TOO_LARGE} */
+  private guestShare(network: string, { encoded, saved }: EntitySet): GuestShare {
+    const { guestBytesPerAddress, maxGuestBytes } = this.options.guests
+    const bytes = GUEST_OVERHEAD_BYTES + encoded.length + savedBytes(saved)
+    const limit = Math.min(guestBytesPerAddress, maxGuestBytes)
+    if (bytes > limit) throw EntitySetErrors.TOO_LARGE(bytes, limit)
+    return { network, bytes, madeAt: this.options.now() }
+  }
+
+  /** Ends sets that guests have beyond their bounds, with their saved queries; a slice. @returns what has to be written */
+  private endExcess(guest: GuestShare | undefined): EntitySetChange[] {
+    const changes: EntitySetChange[] = []
+    while (guest && changes.length < SLICE) {
+      const id = this.guests.excess(guest.network)
+      if (id === undefined) break
+      const header = this.header(id)
+      this.forget(id)
+      changes.push(this.endEntry(id, header && { ...header, saved: undefined }))
+    }
+    return changes
   }
 
   private flush(): Promise<void> {
@@ -238,7 +299,7 @@ export class EntitySetStore {
     const header = this.header(id)
     if (!header || header.hasEnded) return undefined
     const { expires } = header
-    const encoded = readMembers(this.options.environment, id)
+    const encoded = this.stored.members(id)
     const set: Cached = { ...entitySet({ id, ...header, encoded }), expires, storedExpires: expires }
     this.remember(set)
     this.evict()
@@ -246,10 +307,9 @@ export class EntitySetStore {
   }
 
   private header(id: string): EntitySetHeader | undefined {
-    const { environment } = this.options
-    environment.root.resetReadTxn()
+    this.options.store.refresh()
     const change = this.unsaved.get(id)
-    return change ? change.header : readHeader(environment, id)
+    return change ? change.header : this.stored.header(id)
   }
 
   /** Notes that a use has to be written. */
@@ -271,7 +331,7 @@ export class EntitySetStore {
 
   private endStored(id: string): EntitySetChange {
     this.forget(id)
-    return this.endEntry(id, readHeader(this.options.environment, id))
+    return this.endEntry(id, this.stored.header(id))
   }
 
   private endEntry(id: string, header: EntitySetHeader | undefined): EntitySetChange {
@@ -280,8 +340,15 @@ export class EntitySetStore {
     if (hadMembers && header.creator !== undefined) this.counts.add(header.creator, -1)
     const saved: EntitySetHeader | undefined =
       hadMembers && header.saved
-        ? { ...header, hasEnded: true, expires: now() + savedLifetimeSeconds * 1000 }
+        ? {
+            ...header,
+            hasEnded: true,
+            expires: now() + savedLifetimeSeconds * 1000,
+            guest: header.guest && { ...header.guest, bytes: GUEST_OVERHEAD_BYTES + savedBytes(header.saved) },
+          }
         : undefined
+    if (saved?.guest) this.guests.put(id, saved.guest)
+    else this.guests.remove(id)
     const change = { id, header: saved }
     this.unsaved.set(id, change)
     return change
@@ -310,6 +377,8 @@ export class EntitySetStore {
   }
 }
 
-function headerOf({ tableNumber, timeoutSeconds, saved, creator, expires }: Cached): EntitySetHeader {
-  return { tableNumber, timeoutSeconds, saved, creator, hasEnded: false, expires }
+const savedBytes = (saved: EntitySet['saved']): number => (saved ? Buffer.byteLength(stringifyExact(saved)) : 0)
+
+function headerOf({ tableNumber, timeoutSeconds, saved, creator, guest, expires }: Cached): EntitySetHeader {
+  return { tableNumber, timeoutSeconds, saved, creator, guest, hasEnded: false, expires }
 }

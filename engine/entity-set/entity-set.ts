@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { SelectionSource } from '../query/request.ts'
+import type { UnreadParams } from '../query/parse/parse-params.ts'
+import type { ClientText, SelectionSource } from '../query/contract/request.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
+import type { GuestShare } from './guest-sets.ts'
 import { decodeMembers, type Members } from './members.ts'
 
 /** A selection of one dataclass that the server keeps. Source: base specification, 2.7 and 3. */
@@ -14,28 +16,31 @@ export interface EntitySet {
   readonly encoded: Uint8Array
   /** Time without use after which it ends. */
   readonly timeoutSeconds: number
-  /** What makes it again after its end. */
+  /** Query that makes it again after its end. */
   readonly saved: SavedQuery | undefined
   /** Against whose quota it counts. */
   readonly creator: string | undefined
+  /** Network of the guest who made the set. */
+  readonly guest?: GuestShare | undefined
 }
 
 /** The query of a set, as plain JSON. */
 export interface SavedQuery {
   readonly source: SelectionSource & { kind: 'all' | 'keys' | 'attribute' | 'related' }
-  readonly filter?: string | undefined
-  /** Parts of `Params`, whose maps JSON does not have. */
+  readonly filter?: ClientText | undefined
+  /** Parts of `Params`, whose maps JSON does not have, or a text that has not been read. */
   readonly params?:
+    | UnreadParams
     | {
         readonly positional: readonly unknown[]
         readonly named: readonly (readonly [string, unknown])[]
         readonly attributes: readonly (readonly [string, unknown])[]
       }
     | undefined
-  readonly orderBy?: string | undefined
+  readonly orderBy?: ClientText | undefined
 }
 
-/** @param encoded as `encodeMembers` makes them; nobody may write to them any more */
+/** @param encoded as `encodeMembers` makes them; not to be written to afterwards */
 export function entitySet({
   id,
   tableNumber,
@@ -43,8 +48,9 @@ export function entitySet({
   timeoutSeconds,
   saved,
   creator,
+  guest,
 }: Omit<EntitySet, 'members'>): EntitySet {
-  return { id, tableNumber, members: decodeMembers(encoded), encoded, timeoutSeconds, saved, creator }
+  return { id, tableNumber, members: decodeMembers(encoded), encoded, timeoutSeconds, saved, creator, guest }
 }
 
 export const newEntitySetId = (): string => randomBytes(16).toString('hex').toUpperCase()
@@ -60,6 +66,6 @@ export function readTimeout(text: string | undefined): number | undefined {
   return Number(text)
 }
 
-/** What a read of these members starts from. */
+/** Source of a read of these members. */
 export const sourceOf = (members: Members): SelectionSource =>
   members instanceof RowSet ? { kind: 'set', members } : { kind: 'rows', rowIds: members, ordered: true }

@@ -1,14 +1,14 @@
-import type { Caller } from '../pool/query-pool.ts'
+import type { Caller } from '../caller/caller.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { Access, Views } from '../permission/views.ts'
 import { sourceClass } from '../query/execute/open-source.ts'
-import type { Params } from '../query/parse/parse-params.ts'
-import type { ReadRequest } from '../query/request.ts'
+import type { Params, UnreadParams } from '../query/parse/parse-params.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
 import type { RowSet } from '../row-set/row-set.ts'
-import { type EntitySet, entitySet, newEntitySetId, readEntitySetId, type SavedQuery } from './entity-set.ts'
+import { type EntitySet, entitySet, newEntitySetId, readEntitySetId, type SavedQuery, sourceOf } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
 import type { EntitySetStore, ListedSet } from './entity-set-store.ts'
-import { existing, type Members, setOf } from './members.ts'
+import { decodeMembers, existing, type Members, setOf } from './members.ts'
 
 export interface EntitySetLifetimes {
   lifetimeSeconds: number
@@ -18,16 +18,22 @@ export interface EntitySetLifetimes {
   setsPerCreator: number
 }
 
-/** What entity sets need of the data. */
-export interface EntitySetData {
+/** Data that entity sets need. */
+interface EntitySetData {
   readonly catalog: Catalog
   readonly views: Views
   /** All that a request selects, whatever its paging, as `encodeMembers` makes it. */
   select(request: ReadRequest, caller?: Caller): Uint8Array | Promise<Uint8Array>
-  /** The same with entities that not everybody may see: whoever reads the set is restricted. */
-  selectAll(request: ReadRequest): Uint8Array | Promise<Uint8Array>
   /** The entities of a dataclass that exist. */
   live(dataClass: DataClass): RowSet
+  /** Names of dataclasses with restrict events. */
+  readonly restricted: ReadonlySet<string>
+}
+
+/** The client that a set is opened for. What its members are is found with its rights. */
+export interface Requester {
+  readonly access?: Access | undefined
+  readonly caller?: Caller | undefined
 }
 
 export interface CreateOptions {
@@ -35,17 +41,17 @@ export interface CreateOptions {
   timeoutSeconds?: number | undefined
   /** Undefined: that of the server. */
   maxTimeoutSeconds?: number | undefined
-  /** What is kept to make the set again after its end. */
+  /** Query that makes the set again after its end. */
   saved?: SavedQuery | undefined
   creator?: string | undefined
   /** How many sets its creator may have; undefined: the default. */
   creatorLimit?: number | undefined
+  /** Network of a guest, against whose bound it counts; undefined for others. */
+  guestNetwork?: string | undefined
 }
 
 /** How a set that has ended is made again. */
-export interface RecreateOptions {
-  /** Of the one who asks for it: what may not be read cannot be searched by either. */
-  access?: Access | undefined
+interface RecreateOptions {
   /** Undefined: by its own saved query. */
   saved?: SavedQuery | undefined
   timeoutSeconds?: number | undefined
@@ -53,7 +59,12 @@ export interface RecreateOptions {
 
 export type SetOperator = 'and' | 'or' | 'except'
 
-/** The entity sets of a store. Source: base specification, 2.7, 3 and 4.5; protocol notes, 6. */
+/**
+ * The entity sets of a store. The id of a set is all that it takes to use it, from any session that may read its dataclass.
+ * Members are row ids as they were found with the rights of the creator; they are only used as the source of a read, or
+ * through {@link visible}, where restrict events leave out what the requester may not see.
+ * Source: base specification, 2.7, 3 and 4.5; protocol notes, 6.
+ */
 export class EntitySets {
   constructor(
     private readonly store: EntitySetStore,
@@ -65,33 +76,38 @@ export class EntitySets {
    * The set of that id, whose lifetime starts again. One that has ended is made again under its id.
    * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS} and, where it is made again, what reading throws
    */
-  open(dataClass: DataClass, text: string, options: RecreateOptions = {}): EntitySet | Promise<EntitySet> {
+  open(
+    dataClass: DataClass,
+    text: string,
+    requester: Requester,
+    options: RecreateOptions = {},
+  ): EntitySet | Promise<EntitySet> {
     const id = readEntitySetId(text)
     if (id === undefined) throw EntitySetErrors.UNKNOWN_SET(text)
     const tableNumber = this.tableNumberOf(id)
     if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber) {
       throw EntitySetErrors.OTHER_CLASS(id, dataClass.name)
     }
-    return this.store.use(id) ?? this.recreate(dataClass, id, options)
+    return this.store.use(id) ?? this.recreate(dataClass, id, requester, options)
   }
 
   /**
    * The same for a set of any dataclass.
    * @throws {EntitySetErrors.UNKNOWN_SET}
    */
-  async openAny(text: string, access?: Access): Promise<{ dataClass: DataClass; set: EntitySet }> {
+  async openAny(text: string, requester: Requester): Promise<{ dataClass: DataClass; set: EntitySet }> {
     const id = readEntitySetId(text)
     const tableNumber = id === undefined ? undefined : this.tableNumberOf(id)
     const dataClass = this.data.catalog.dataClasses.find(each => each.tableNumber === tableNumber)
     if (!dataClass) throw EntitySetErrors.UNKNOWN_SET(text)
-    return { dataClass, set: await this.open(dataClass, text, { access }) }
+    return { dataClass, set: await this.open(dataClass, text, requester) }
   }
 
   /**
    * The set that another one is to be combined with, by its id or its URI.
    * @throws {EntitySetErrors.INVALID_REFERENCE} {@link EntitySetErrors.INCOMPATIBLE_CLASSES}
    */
-  openOther(dataClass: DataClass, reference: string, access?: Access): EntitySet | Promise<EntitySet> {
+  openOther(dataClass: DataClass, reference: string, requester: Requester): EntitySet | Promise<EntitySet> {
     const id = readEntitySetId(lastPart(reference))
     if (id === undefined)
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'the id or the URI of an entity set is expected')
@@ -100,13 +116,14 @@ export class EntitySets {
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'there is no such entity set; it has expired or never was')
     }
     if (tableNumber !== dataClass.tableNumber) throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
-    return this.store.use(id) ?? this.recreate(dataClass, id, { access })
+    return this.store.use(id) ?? this.recreate(dataClass, id, requester, {})
   }
 
   /** Runs the saved query of a set again and puts the result in its place. @returns the set as it is when it has none */
-  refresh(dataClass: DataClass, set: EntitySet, access?: Access): EntitySet | Promise<EntitySet> {
-    const { id, timeoutSeconds, creator, saved } = set
-    return saved ? this.make(dataClass, id, saved, access, { timeoutSeconds, saved, creator }) : set
+  refresh(dataClass: DataClass, set: EntitySet, requester: Requester): EntitySet | Promise<EntitySet> {
+    const { id, timeoutSeconds, creator, saved, guest } = set
+    const kept = { timeoutSeconds, saved, creator, guestNetwork: guest?.network }
+    return saved ? this.make(dataClass, id, saved, requester, kept) : set
   }
 
   /**
@@ -118,10 +135,15 @@ export class EntitySets {
     return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
   }
 
-  /** Keeps entities that have been found already, as `encodeMembers` makes them. Nobody may write to them any more. */
+  /** Keeps entities that have been found already, as `encodeMembers` makes them. Not to be written to afterwards. */
   keepMembers(dataClass: string, encoded: Uint8Array, options: CreateOptions): Promise<EntitySet> {
     const { tableNumber } = this.data.catalog.dataClassesByName.get(dataClass)!
     return this.keep(tableNumber, newEntitySetId(), encoded, options)
+  }
+
+  /** Path of the address of a set. @param dataClass that of its members */
+  uri(dataClass: string, { id }: Pick<EntitySet, 'id'>): string {
+    return `${this.data.catalog.dataClassesByName.get(dataClass)!.uri}/$entityset/${id}`
   }
 
   /** Starts the lifetime of a set again with another timeout. */
@@ -129,7 +151,14 @@ export class EntitySets {
     this.store.use(id, this.capped(timeoutSeconds, most))
   }
 
-  /** Row ids of entities in both, in either, or in the first only. Ascending, with those that do not exist any more. */
+  /** Members as the requester may know them: without the rows that restrict events hide, and then without deleted ones. */
+  async visible(dataClass: DataClass, members: Members, { access, caller }: Requester): Promise<Members> {
+    if (!this.data.restricted.has(dataClass.name)) return members
+    const request = { dataClass: dataClass.name, access, source: sourceOf(members), ...ALL }
+    return decodeMembers(await this.data.select(request, caller))
+  }
+
+  /** Row ids of entities in both, in either, or in the first only. Ascending, including deleted ones. */
   combine(operator: SetOperator, left: Members, right: Members): RowSet {
     const [a, b] = [setOf(left), setOf(right)]
     return operator === 'and' ? a.and(b) : operator === 'or' ? a.or(b) : a.minus(b)
@@ -153,13 +182,20 @@ export class EntitySets {
     const set = id === undefined ? undefined : this.store.find(id)
     if (!set) throw EntitySetErrors.UNKNOWN_SET(text)
     if (set.tableNumber !== dataClass.tableNumber) throw EntitySetErrors.OTHER_CLASS(set.id, dataClass.name)
-    await this.store.release([set.id], () => true)
+    await this.store.release([set.id])
   }
 
-  /** Ends those that there are, of one dataclass or of any. */
+  /**
+   * Ends those that there are, of one dataclass or of any.
+   * @throws {EntitySetErrors.OTHER_CLASS} before any has ended
+   */
   async releaseAll(texts: readonly string[], dataClass?: DataClass): Promise<void> {
     const ids = texts.flatMap(text => readEntitySetId(text) ?? [])
-    await this.store.release(ids, set => !dataClass || set.tableNumber === dataClass.tableNumber)
+    for (const id of dataClass ? ids : []) {
+      const set = this.store.find(id)
+      if (set && set.tableNumber !== dataClass!.tableNumber) throw EntitySetErrors.OTHER_CLASS(id, dataClass!.name)
+    }
+    await this.store.release(ids)
   }
 
   /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
@@ -172,32 +208,44 @@ export class EntitySets {
     return this.store.sweep()
   }
 
-  /** Of a set that lives or can be made again. */
+  /** Table of a set that lives or can be made again. */
   private tableNumberOf(id: string): number | undefined {
     return (this.store.find(id) ?? this.store.findSaved(id))?.tableNumber
   }
 
-  private recreate(dataClass: DataClass, id: string, options: RecreateOptions): Promise<EntitySet> {
-    const { saved: given, access, timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds } = options
+  private recreate(
+    dataClass: DataClass,
+    id: string,
+    requester: Requester,
+    { saved: given, timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds }: RecreateOptions,
+  ): Promise<EntitySet> {
     const kept = this.store.findSaved(id)
     const saved = given ?? kept?.saved
     if (!saved) throw EntitySetErrors.UNKNOWN_SET(id)
-    // What a request brings is for this time: only what came with the creation is kept on.
-    return this.make(dataClass, id, saved, access, { timeoutSeconds, saved: kept?.saved, creator: kept?.creator })
+    // Parameters of a request are for this time: only those of the creation are kept.
+    const creator = kept ? kept.creator : sessionOf(requester)
+    const guestNetwork = kept ? kept.guest?.network : requester.caller?.session?.().guestNetwork
+    return this.make(dataClass, id, saved, requester, { timeoutSeconds, saved: kept?.saved, creator, guestNetwork })
   }
 
+  /**
+   * Makes a set again with the rights of the requester. Where restrict events decide what these are, the result replaces
+   * the members that others may have found only for the creator of the set; for anyone else it is of this request alone.
+   */
   private async make(
     dataClass: DataClass,
     id: string,
     saved: SavedQuery,
-    access: Access | undefined,
-    options: CreateOptions,
+    requester: Requester,
+    kept: Pick<EntitySet, 'timeoutSeconds' | 'saved' | 'creator'> & Pick<CreateOptions, 'guestNetwork'>,
   ): Promise<EntitySet> {
     const { source, filter, params, orderBy } = saved
-    const output = { form: 'collection' } as const
-    const request = { dataClass: dataClass.name, access, source, filter, params: toParams(params), orderBy, output }
-    const encoded = await this.data.selectAll({ ...request, skip: 0, top: undefined })
-    return this.keep(dataClass.tableNumber, id, encoded, options)
+    const { access, caller } = requester
+    const { tableNumber } = dataClass
+    const request = { dataClass: dataClass.name, access, source, filter, params: toParams(params), orderBy, ...ALL }
+    const encoded = await this.data.select(request, caller)
+    const isOwn = this.data.restricted.size === 0 || kept.creator === sessionOf(requester)
+    return isOwn ? this.keep(tableNumber, id, encoded, kept) : entitySet({ id, tableNumber, encoded, ...kept })
   }
 
   private async keep(
@@ -210,11 +258,12 @@ export class EntitySets {
       saved,
       creator,
       creatorLimit = this.lifetimes.setsPerCreator,
+      guestNetwork,
     }: CreateOptions,
   ): Promise<EntitySet> {
     const capped = this.capped(timeoutSeconds, maxTimeoutSeconds)
     const set = entitySet({ id, tableNumber, encoded, timeoutSeconds: capped, saved, creator })
-    await this.store.put(set, creatorLimit || undefined)
+    await this.store.put(set, creatorLimit || undefined, guestNetwork)
     return set
   }
 
@@ -223,7 +272,13 @@ export class EntitySets {
   }
 }
 
-/** What of a request can make its selection again. Undefined: it starts from a set, which may be gone by then. */
+/** Everything that is selected, of which nothing is sent. */
+const ALL = { skip: 0, top: undefined, output: { form: 'collection' } } as const
+
+/** By which the creator of a set is known. */
+const sessionOf = ({ caller }: Requester): string | undefined => caller?.session?.().data.id
+
+/** Parts of a request that can make its selection again. Undefined: it starts from a set, which may be gone by then. */
 export function savedQuery({
   source,
   filter,
@@ -236,11 +291,7 @@ export function savedQuery({
   return {
     source: isOfSet ? { kind: 'all' } : source,
     filter,
-    params: params && {
-      positional: params.positional,
-      named: [...params.named],
-      attributes: [...params.attributes],
-    },
+    params: params && fromParams(params),
     orderBy,
   }
 }
@@ -250,5 +301,12 @@ function lastPart(uri: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-const toParams = (saved: SavedQuery['params']): Params | undefined =>
-  saved && { positional: saved.positional, named: new Map(saved.named), attributes: new Map(saved.attributes) }
+function fromParams(params: Params | UnreadParams): SavedQuery['params'] {
+  if ('text' in params) return params
+  return { positional: params.positional, named: [...params.named], attributes: [...params.attributes] }
+}
+
+function toParams(saved: SavedQuery['params']): Params | UnreadParams | undefined {
+  if (!saved || 'text' in saved) return saved
+  return { positional: saved.positional, named: new Map(saved.named), attributes: new Map(saved.attributes) }
+}

@@ -45,7 +45,7 @@ function encode(...parts: readonly { form: (typeof FORMS)[number]; values: Uint3
 /** Whether all threads see these bytes in the same place, as they do encoded members. */
 export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer
 
-/** @param encoded is shared: nobody may write to it any more */
+/** @param encoded is shared, and not to be written to afterwards */
 export function decodeMembers({ buffer, byteOffset, length }: Uint8Array): Members {
   const words = new Uint32Array(buffer, byteOffset, length / 4)
   const list = words.subarray(HEAD, HEAD + words[1]!)
@@ -60,7 +60,7 @@ function decodeSet(words: Uint32Array): RowSet {
   return RowSet.fromData({ form, values: words.subarray(HEAD), size: words[1]! })
 }
 
-/** What is wrong with bytes that {@link encodeMembers} should have made of rows below `rowIdLimit`, or undefined. */
+/** Fault of bytes that {@link encodeMembers} should have made of rows below `rowIdLimit`, or undefined. */
 export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number): string | undefined {
   if (encoded.length % 4 !== 0 || encoded.length < 4 * HEAD) return `its members have ${encoded.length} bytes`
   const [index, size] = new Uint32Array(encoded.buffer, encoded.byteOffset, HEAD) as unknown as [number, number]
@@ -78,7 +78,7 @@ export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number): strin
   return last < rowIdLimit ? undefined : `row ${last} is a member, but the next row id is ${rowIdLimit}`
 }
 
-/** Those among `live`, in the same order. */
+/** Members among `live`, in the same order. */
 export const existing = (members: Members, live: RowSet): Members =>
   members instanceof RowSet ? members.and(live) : members.filter(rowId => live.has(rowId))
 

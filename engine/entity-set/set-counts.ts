@@ -1,14 +1,19 @@
-import type { Environment } from '../storage/environment.ts'
-import { listHeaders } from './entity-set-table.ts'
+import type { RecordStore } from '../data/record-store.ts'
+import type { StoredSets } from '../data/stored-sets.ts'
+import { type EntitySetHeader, setsOf } from './entity-set-header.ts'
 
 /**
- * How many sets each creator has. Counted from the store when somebody asks for the first time, so that sets of before a
+ * How many sets each creator has. Counted from the store at the first request for it, so that sets of before a
  * restart count too; then kept up to date.
  */
 export class SetCounts {
   private counts: Map<string, number> | undefined
 
-  constructor(private readonly environment: Environment) {}
+  private readonly sets: StoredSets<EntitySetHeader>
+
+  constructor(store: Pick<RecordStore, 'sets'>) {
+    this.sets = setsOf(store)
+  }
 
   of(creator: string): number {
     this.counts ??= this.read()
@@ -17,7 +22,7 @@ export class SetCounts {
 
   /** @param by 1: a set has been made; -1: one has ended */
   add(creator: string, by: 1 | -1): void {
-    // Who asks later reads what is stored.
+    // Later requests read the stored state.
     if (!this.counts) return
     const count = this.of(creator) + by
     if (count > 0) this.counts.set(creator, count)
@@ -26,7 +31,7 @@ export class SetCounts {
 
   private read(): Map<string, number> {
     const counts = new Map<string, number>()
-    for (const { header } of listHeaders(this.environment)) {
+    for (const { header } of this.sets.headers()) {
       if (header.hasEnded || header.creator === undefined) continue
       counts.set(header.creator, (counts.get(header.creator) ?? 0) + 1)
     }

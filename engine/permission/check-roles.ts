@@ -1,23 +1,33 @@
+import type { Static, TSchema } from '@sinclair/typebox'
 import type { Attribute } from '../catalog/attribute.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 import { shapeProblems } from '../catalog/shape-problems.ts'
-import type { ClassDescriptor } from '../language/describe-classes.ts'
-import { suggestion } from '../suggestion.ts'
-import { nameKey, WEB_ADMIN } from './roles.ts'
-import { type Action, ACTIONS_OF_TYPE, type Permission, ROLES_SCHEMA, type RolesDocument } from './roles-schema.ts'
+import type { ClassDescriptor } from '../author/declare/describe-classes.ts'
+import { suggestion } from '../base/suggestion.ts'
+import { type Granted, nameKey, WEB_ADMIN } from './roles.ts'
+import {
+  type Action,
+  ACTIONS_OF_TYPE,
+  PERMISSION,
+  type Permission,
+  PRIVILEGE,
+  ROLE,
+  ROLES_SCHEMA,
+  type RolesDocument,
+} from './roles-schema.ts'
 
 /** A `roles.json` that cannot be used, with everything that is wrong with it. */
 export class RolesError extends Error {
   override readonly name = 'RolesError'
   constructor(
-    /** One sentence each: path in the file, what was found, what would do. */
+    /** One sentence each: path in the file, what was found, what is expected. */
     readonly problems: readonly string[],
   ) {
     super(`the roles cannot be used:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
   }
 }
 
-/** What permissions can be about. */
+/** Names that permissions can be about. */
 export interface Subjects {
   readonly catalog: Catalog
   readonly classes: readonly ClassDescriptor[]
@@ -28,27 +38,81 @@ export interface Subjects {
  * @throws {RolesError} with every problem found
  */
 export function checkRoles(document: unknown, subjects: Subjects): RolesDocument {
-  const problems = shapeProblems(ROLES_SCHEMA, document, '')
+  const readable = readableEntries(document)
+  const problems = [
+    ...shapeProblems(ROLES_SCHEMA, document, ''),
+    ...checkNames(readable),
+    ...checkPermissions(readable.allowed, subjects),
+  ]
   if (problems.length > 0) throw new RolesError(problems)
-  const checked = document as RolesDocument
-  problems.push(...checkNames(checked), ...checkPermissions(checked, subjects))
-  if (problems.length > 0) throw new RolesError(problems)
-  return checked
+  return document as RolesDocument
 }
 
-function checkNames({ privileges = [], roles = [], permissions = {} }: RolesDocument): string[] {
+/** Roles and privileges that were granted and that a `roles.json`, right or wrong, does not declare: a sentence each. */
+export function unknownGrants(document: unknown, granted: Granted): string[] {
+  const { privileges, roles } = readableEntries(document)
+  const declared = {
+    role: roles.map(({ value }) => value.role),
+    privilege: [WEB_ADMIN, ...privileges.map(({ value }) => value.privilege)],
+  }
+  const missing = (kind: 'role' | 'privilege', names: readonly string[]): string[] => {
+    const known = new Set(declared[kind].map(nameKey))
+    return names
+      .filter(name => !known.has(nameKey(name)))
+      .map(name => `there is no ${kind} "${name}"${suggestion(name, declared[kind])}`)
+  }
+  return [...missing('role', granted.roles), ...missing('privilege', granted.privileges)]
+}
+
+/** An element of one of the lists, with its path in the file. */
+interface Entry<T> {
+  readonly path: string
+  readonly value: T
+}
+
+interface ReadableEntries {
+  readonly privileges: readonly Entry<Static<typeof PRIVILEGE>>[]
+  readonly roles: readonly Entry<Static<typeof ROLE>>[]
+  readonly allowed: readonly Entry<Permission>[]
+}
+
+/** Entries that can be judged although other ones, or names of their properties, are wrong. */
+function readableEntries(document: unknown): ReadableEntries {
+  const { privileges, roles, permissions } = partsOf(document)
+  return {
+    privileges: entriesOf(OPEN_PRIVILEGE, privileges, 'privileges'),
+    roles: entriesOf(OPEN_ROLE, roles, 'roles'),
+    allowed: entriesOf(OPEN_PERMISSION, partsOf(permissions).allowed, 'permissions.allowed'),
+  }
+}
+
+const open = <T extends TSchema>(schema: T): T => ({ ...schema, additionalProperties: true })
+const [OPEN_PRIVILEGE, OPEN_ROLE, OPEN_PERMISSION] = [open(PRIVILEGE), open(ROLE), open(PERMISSION)]
+
+const partsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const entriesOf = <T extends TSchema>(schema: T, list: unknown, path: string): Entry<Static<T>>[] =>
+  (Array.isArray(list) ? list : []).flatMap((value, i) =>
+    shapeProblems(schema, value, '').length > 0 ? [] : [{ path: `${path}.${i}`, value }],
+  )
+
+function checkNames({ privileges, roles, allowed }: ReadableEntries): string[] {
   const declared = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
   const problems: string[] = []
-  for (const [i, { privilege }] of privileges.entries()) {
+  for (const { path, value } of privileges) {
+    const { privilege } = value
     const first = declared.get(nameKey(privilege))
     if (first !== undefined && first !== WEB_ADMIN) {
-      problems.push(`privileges.${i}: "${privilege}" is declared twice; case makes no difference`)
+      problems.push(`${path}: "${privilege}" is declared twice; case makes no difference`)
     }
     declared.set(nameKey(privilege), privilege)
   }
-  const roleNames = roles.map(({ role }) => nameKey(role))
-  for (const [i, { role }] of roles.entries()) {
-    if (roleNames.indexOf(nameKey(role)) < i) problems.push(`roles.${i}: there are two roles named "${role}"`)
+  const roleNames = new Set<string>()
+  for (const { path, value } of roles) {
+    const name = nameKey(value.role)
+    if (roleNames.has(name)) problems.push(`${path}: there are two roles named "${value.role}"`)
+    roleNames.add(name)
   }
   const use = (path: string, names: readonly string[] = []) => {
     for (const name of names) {
@@ -56,21 +120,18 @@ function checkNames({ privileges = [], roles = [], permissions = {} }: RolesDocu
       problems.push(`${path}: there is no privilege "${name}"${suggestion(name, declared.values())}`)
     }
   }
-  for (const [i, { includes }] of privileges.entries()) use(`privileges.${i}.includes`, includes)
-  for (const [i, { privileges: names }] of roles.entries()) use(`roles.${i}.privileges`, names)
-  for (const [i, permission] of (permissions.allowed ?? []).entries()) {
-    for (const action of ACTIONS) use(`permissions.allowed.${i}.${action}`, permission[action])
-  }
+  for (const { path, value } of privileges) use(`${path}.includes`, value.includes)
+  for (const { path, value } of roles) use(`${path}.privileges`, value.privileges)
+  for (const { path, value } of allowed) for (const action of ACTIONS) use(`${path}.${action}`, value[action])
   return problems
 }
 
 const ACTIONS: readonly Action[] = ACTIONS_OF_TYPE.datastore
 
-function checkPermissions({ permissions = {} }: RolesDocument, subjects: Subjects): string[] {
+function checkPermissions(allowed: ReadableEntries['allowed'], subjects: Subjects): string[] {
   const seen = new Set<string>()
-  return (permissions.allowed ?? []).flatMap((permission, i) => {
+  return allowed.flatMap(({ path, value: permission }) => {
     const { type, applyTo } = permission
-    const path = `permissions.allowed.${i}`
     const problems: string[] = []
     const key = `${type} ${applyTo}`
     if (seen.has(key))
@@ -89,13 +150,13 @@ function checkPermissions({ permissions = {} }: RolesDocument, subjects: Subject
   })
 }
 
-/** What keeps the resource of a permission from being one. */
+/** Fault of the resource of a permission. */
 function subjectProblem({ type, applyTo, read }: Permission, { catalog, classes }: Subjects): string | undefined {
   const [owner = '', ...rest] = applyTo.split('.')
   const name = rest.join('.')
   const isNested = type === 'attribute' || type === 'method' || type === 'singletonMethod'
   if (isNested !== rest.length > 0) {
-    return `"${applyTo}" names no ${type}; ${isNested ? `"${owner}.name"` : 'a name without a dot'} would do`
+    return `"${applyTo}" names no ${type}; ${isNested ? `"${owner}.name"` : 'a name without a dot'} is expected`
   }
   if (type === 'datastore') return applyTo === 'ds' ? undefined : `the datastore is named "ds", not "${applyTo}"`
   if (type === 'singleton' || type === 'singletonMethod') {

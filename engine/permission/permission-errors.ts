@@ -1,17 +1,17 @@
-import { defineErrors } from '../errors.ts'
+import { defineErrors } from '../base/errors.ts'
 
 const PERMISSION_ERROR = { status: 1, statusText: 'Permission Error' }
 
 /**
- * What a session lacks a privilege for. What it may not read is not among it: that answers as what does not exist.
+ * Errors for missing privileges. Unreadable resources are not among them: they answer as missing ones.
  * Source: protocol notes, 5.9, 5.10 and 8.4.
  */
 export const PermissionErrors = defineErrors('PERMISSION', {
-  /** Of function code. What it is about is not said: the message goes to somebody who may not know of it. */
+  /** For function code. The resource is not named: the message goes to a client that may not know of it. */
   READ: {
     errCode: 1557,
     http: 401,
-    message: () => 'the function reads what the session may not read; a privilege that it promotes would help',
+    message: () => 'the function reads data that the session may not read; let the function promote a privilege',
   },
   UPDATE: {
     errCode: 1558,
@@ -40,6 +40,7 @@ export const PermissionErrors = defineErrors('PERMISSION', {
     errCode: 1608,
     http: 401,
     save: PERMISSION_ERROR,
+    namesAttribute: 0,
     message: (attribute: string, dataClass: string) =>
       `the session has no privilege to give ${attribute} of ${dataClass} a value`,
   },

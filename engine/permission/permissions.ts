@@ -1,15 +1,22 @@
-import type { ClassFunction } from '../functions/class-registry.ts'
-import { checkRoles, type Subjects } from './check-roles.ts'
+import type { ClassFunction } from '../author/declare/class-registry.ts'
+import type { View } from '../catalog/view.ts'
+import { checkRoles, type Subjects, unknownGrants } from './check-roles.ts'
 import { type Granted, nameKey, ofFunction, Roles, WEB_ADMIN } from './roles.ts'
+import { explainRights, type Rights } from './explain-rights.ts'
+import type { RolesDocument } from './roles-schema.ts'
 import { type Access, decisive, privilegesOf } from './views.ts'
 
 /** Distinct sets of rights that are remembered. */
 const MAX_ACCESSES = 1000
-const NOBODY: Granted = { privileges: [], roles: [] }
+const WITHOUT_LOGIN: Granted = { privileges: [], roles: [] }
+
+/** The part of the file that says which roles and privileges there are. */
+export type DeclaredRoles = Required<Pick<RolesDocument, 'roles' | 'privileges' | 'restrictedByDefault' | 'forceLogin'>>
 
 /** The rules in force. Without roles nothing is restricted, and nothing is looked up. */
 export class Permissions {
   private roles: Roles | undefined
+  private document: RolesDocument = {}
   private version = 0
   private shared = new SharedArrayBuffer(0)
   /** By what sessions hold on to, so that a request costs one lookup. */
@@ -27,23 +34,34 @@ export class Permissions {
     const json = Buffer.from(JSON.stringify(checked))
     this.shared = new SharedArrayBuffer(json.length)
     new Uint8Array(this.shared).set(json)
+    this.document = checked
     this.roles = new Roles(checked)
     this.version++
     this.accessOfGranted = new WeakMap()
     this.accesses = new Map()
   }
 
-  /** The rights of those of whom nothing is known. Undefined: nothing is restricted. */
-  get nobody(): Access | undefined {
-    return this.accessOf(NOBODY)
+  /** Rights of a client without a login. Undefined: nothing is restricted. */
+  get guest(): Access | undefined {
+    return this.accessOf(WITHOUT_LOGIN)
   }
 
-  /** Whether somebody may see to the server. Where nothing is restricted everybody may. */
+  /** Whether there are roles. Without them nothing is restricted. */
+  get hasRoles(): boolean {
+    return this.roles !== undefined
+  }
+
+  /** Granted names that the roles do not declare, a sentence each. Without roles there is nothing that declares them. */
+  unknownIn(granted: Granted): string[] {
+    return this.roles ? unknownGrants(this.document, granted) : []
+  }
+
+  /** Whether the rights include the privilege to administrate the server. */
   isAdministrator(granted: Granted): boolean {
-    return !this.roles || this.roles.expand(granted).has(nameKey(WEB_ADMIN))
+    return this.expand(granted).some(name => nameKey(name) === nameKey(WEB_ADMIN))
   }
 
-  /** Who has no privileges may read the catalog and log in, and no more. */
+  /** Without privileges a client may read the catalog and log in, and no more. */
   get forceLogin(): boolean {
     return this.roles?.forceLogin ?? false
   }
@@ -52,6 +70,18 @@ export class Permissions {
   expand(granted: Granted): string[] {
     const { roles } = this
     return roles ? [...roles.expand(granted)].map(name => roles.spelled(name)) : [...granted.privileges]
+  }
+
+  /** The roles and privileges of the file, and what it says about all others; undefined: there is none. */
+  get declared(): DeclaredRoles | undefined {
+    if (!this.roles) return undefined
+    const { roles = [], privileges = [], restrictedByDefault = false, forceLogin = false } = this.document
+    return { roles, privileges, restrictedByDefault, forceLogin }
+  }
+
+  /** Explains the rights that come with what was granted; undefined: nothing is restricted. @param view of {@link accessOf} it */
+  explain(granted: Granted, view: View): Rights | undefined {
+    return this.roles && explainRights(this.roles, granted, { ...this.subjects, view })
   }
 
   /** Undefined: nothing is restricted. */

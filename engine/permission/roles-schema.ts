@@ -11,7 +11,7 @@ const NAMES = Type.Array(NAME)
 const closed = { additionalProperties: false }
 const list = (description: string) => Type.Optional(Type.Array(NAME, { description }))
 
-/** What each type of resource can be allowed for. */
+/** Actions that can be allowed on each type of resource. */
 export const ACTIONS_OF_TYPE = {
   datastore: ['create', 'read', 'update', 'drop', 'execute', 'promote'],
   dataclass: ['create', 'read', 'update', 'drop', 'execute', 'promote'],
@@ -24,7 +24,10 @@ export const ACTIONS_OF_TYPE = {
 export type ResourceType = keyof typeof ACTIONS_OF_TYPE
 export type Action = (typeof ACTIONS_OF_TYPE)['datastore'][number]
 
-const PERMISSION = Type.Object(
+export const PRIVILEGE = Type.Object({ privilege: NAME, includes: Type.Optional(NAMES) }, closed)
+export const ROLE = Type.Object({ role: NAME, privileges: Type.Optional(NAMES) }, closed)
+
+export const PERMISSION = Type.Object(
   {
     applyTo: Type.String({
       minLength: 1,
@@ -50,23 +53,26 @@ export const ROLES_SCHEMA = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
     privileges: Type.Optional(
-      Type.Array(Type.Object({ privilege: NAME, includes: Type.Optional(NAMES) }, closed), {
+      Type.Array(PRIVILEGE, {
         description: 'Every privilege, and those that come with it.',
       }),
     ),
     roles: Type.Optional(
-      Type.Array(Type.Object({ role: NAME, privileges: Type.Optional(NAMES) }, closed), {
+      Type.Array(ROLE, {
         description: 'Names for sets of privileges.',
       }),
     ),
     permissions: Type.Optional(
-      Type.Object({ allowed: Type.Optional(Type.Array(PERMISSION)) }, { ...closed, description: 'Who may do what.' }),
+      Type.Object(
+        { allowed: Type.Optional(Type.Array(PERMISSION)) },
+        { ...closed, description: 'Permissions by resource.' },
+      ),
     ),
     restrictedByDefault: Type.Optional(
-      Type.Boolean({ description: 'What no permission is about may nobody do; without it everybody may.' }),
+      Type.Boolean({ description: 'True: actions that no permission allows are denied. False: they are allowed.' }),
     ),
     forceLogin: Type.Optional(
-      Type.Boolean({ description: 'Who has no privileges yet may only read the catalog and log in.' }),
+      Type.Boolean({ description: 'Clients without privileges may only read the catalog and log in.' }),
     ),
   },
   closed,

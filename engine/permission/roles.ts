@@ -1,7 +1,7 @@
-import type { ClassKind } from '../language/describe-classes.ts'
+import type { ClassKind } from '../author/declare/describe-classes.ts'
 import type { Action, Permission, ResourceType, RolesDocument } from './roles-schema.ts'
 
-/** What somebody has been given, by names of the file. */
+/** Granted rights, by names of the file. */
 export interface Granted {
   readonly privileges: readonly string[]
   readonly roles: readonly string[]
@@ -14,7 +14,18 @@ export interface Resource {
   readonly name: string
 }
 
-/** Who may administrate the server. It needs no declaration. */
+/** Whether an action is allowed, and why. */
+export interface Verdict {
+  readonly allowed: boolean
+  /** Name of the resource whose setting decides; absent: the default of the file does. */
+  readonly setting?: string
+  /** Privileges of that setting, of which one is needed. */
+  readonly needed?: readonly string[]
+  /** The one of them that the caller has. */
+  readonly by?: string
+}
+
+/** Privilege to administrate the server. It needs no declaration. */
 export const WEB_ADMIN = 'WebAdmin'
 
 /** Privileges and roles are the same in any case. */
@@ -52,12 +63,22 @@ export class Roles {
   }
 
   /** All privileges that come with what was given. What is not declared is left out. */
-  expand({ privileges, roles }: Granted): Set<string> {
-    const found = new Set(privileges.map(nameKey))
-    for (const role of roles) for (const privilege of this.roles.get(nameKey(role)) ?? []) found.add(privilege)
-    // What is added to a set is visited too.
-    for (const privilege of found) for (const other of this.included.get(privilege) ?? []) found.add(other)
-    for (const privilege of found) if (!this.spelling.has(privilege)) found.delete(privilege)
+  expand(granted: Granted): Set<string> {
+    return new Set(this.origins(granted).keys())
+  }
+
+  /** The same, each with the role or the privilege that brings it; undefined: it was given itself. */
+  origins({ privileges, roles }: Granted): Map<string, string | undefined> {
+    const found = new Map<string, string | undefined>(privileges.map(name => [nameKey(name), undefined]))
+    const add = (name: string, origin: string): void => {
+      if (!found.has(name)) found.set(name, origin)
+    }
+    for (const role of roles) for (const privilege of this.roles.get(nameKey(role)) ?? []) add(privilege, role)
+    // Elements that are added to a map are visited too.
+    for (const privilege of found.keys()) {
+      for (const other of this.included.get(privilege) ?? []) add(other, this.spelled(privilege))
+    }
+    for (const privilege of found.keys()) if (!this.spelling.has(privilege)) found.delete(privilege)
     return found
   }
 
@@ -73,25 +94,52 @@ export class Roles {
 
   /** @param resources from the nearest to the one that holds it all: the first that says something about the action counts */
   allows(action: Action, resources: readonly Resource[], privileges: ReadonlySet<string>): boolean {
-    const named = this.setting(action, resources)
-    return named ? named.some(privilege => privileges.has(nameKey(privilege))) : !this.restrictedByDefault
+    return this.verdict(action, resources, privileges).allowed
   }
 
   /** An attribute asks for something in addition to its dataclass, or for nothing. */
   allowsAttribute(action: Action, dataClass: string, attribute: string, privileges: ReadonlySet<string>): boolean {
-    const own = this.setting(action, [{ type: 'attribute', name: `${dataClass}.${attribute}` }])
-    return !own || own.some(privilege => privileges.has(nameKey(privilege)))
+    return this.attributeVerdict(action, dataClass, attribute, privileges)?.allowed ?? true
+  }
+
+  /** The result of {@link allows}, with the reason. */
+  verdict(action: Action, resources: readonly Resource[], privileges: ReadonlySet<string>): Verdict {
+    const setting = this.setting(action, resources)
+    if (!setting) return { allowed: !this.restrictedByDefault }
+    const { name, needed } = setting
+    const by = needed.find(privilege => privileges.has(nameKey(privilege)))
+    return {
+      allowed: by !== undefined,
+      setting: name,
+      needed,
+      ...(by !== undefined && { by: this.spelled(nameKey(by)) }),
+    }
+  }
+
+  /** Verdict of an attribute's own setting; undefined: there is none. */
+  attributeVerdict(
+    action: Action,
+    dataClass: string,
+    attribute: string,
+    privileges: ReadonlySet<string>,
+  ): Verdict | undefined {
+    const own: Resource = { type: 'attribute', name: `${dataClass}.${attribute}` }
+    return this.setting(action, [own]) && this.verdict(action, [own], privileges)
   }
 
   /** Privileges that a function has while it runs. */
   promotedBy(resources: readonly Resource[]): readonly string[] {
-    return this.setting('promote', resources) ?? []
+    return this.setting('promote', resources)?.needed ?? []
   }
 
-  private setting(action: Action, resources: readonly Resource[]): readonly string[] | undefined {
+  /** The nearest resource that says something about the action, and the privileges that it names. */
+  private setting(
+    action: Action,
+    resources: readonly Resource[],
+  ): { readonly name: string; readonly needed: readonly string[] } | undefined {
     for (const resource of resources) {
-      const named = this.permissions.get(keyOf(resource))?.[action]
-      if (named) return named
+      const needed = this.permissions.get(keyOf(resource))?.[action]
+      if (needed) return { name: resource.name, needed }
     }
     return undefined
   }

@@ -14,7 +14,7 @@ export interface Access {
 }
 
 /** A client, or code of the server, for which private names exist too. */
-export type Asker = 'client' | 'code'
+type Asker = 'client' | 'code'
 
 /** Views that a thread keeps. Sessions with the same rights have one in common. */
 const MAX_VIEWS = 100
@@ -22,7 +22,7 @@ const MAX_VIEWS = 100
 /** The views of one catalog in one thread. */
 export class Views {
   private readonly known = new Map<string, View>()
-  /** Of clients: the kernel thread has the same object for every request of a session. */
+  /** Views of clients: the kernel thread has the same object for every request of a session. */
   private readonly ofAccess = new WeakMap<Access, View>()
   private current: { version: number; roles: Roles } | undefined
 
@@ -74,7 +74,7 @@ export class Views {
 export const privilegesOf = ({ privileges }: Access): ReadonlySet<string> =>
   new Set(privileges === '' ? [] : privileges.split(','))
 
-/** Those that make a difference, as {@link Access.privileges} has them. */
+/** Privileges that make a difference, as {@link Access.privileges} has them. */
 export const decisive = (roles: Roles, privileges: Iterable<string>): string =>
   [...new Set(privileges)]
     .filter(name => roles.decides(name))

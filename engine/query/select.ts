@@ -1,25 +1,24 @@
-import type { DataClass } from '../catalog/dataclass.ts'
+import { type DataClass, defaultTop } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
-import type { Snapshot } from '../storage/snapshot.ts'
-import type { QueryContext } from './execute/evaluate.ts'
+import type { Snapshot } from '../data/snapshot.ts'
+import type { QueryContext } from './operators/query-context.ts'
 import { execute } from './execute/execute-plan.ts'
 import { openSource, sourceClass } from './execute/open-source.ts'
-import type { Rows } from './execute/rows.ts'
+import type { Rows } from './contract/rows.ts'
 import { buildPlan } from './plan/build-plan.ts'
-import type { LogicalPlan } from './plan/logical-plan.ts'
+import type { Predicate } from './bind/predicate.ts'
+import type { LogicalPlan } from './nodes/logical-plan.ts'
 import { lower } from './plan/lower.ts'
 import { optimizePlan } from './plan/optimize.ts'
-import type { Operator } from './plan/physical-plan.ts'
-import { type PreparedQuery, prepareQuery } from './plan/query-cache.ts'
+import type { Operator } from './operators/operator.ts'
+import type { PreparedQuery, QueryCache } from './plan/query-cache.ts'
 import { findSimilarity, type SimilarityPredicate } from './bind/bind-scores.ts'
+import { passesFew } from './scan/sample-scores.ts'
 import { chooseVectorAccess } from './plan/vector-access.ts'
-import { QueryErrors } from './query-errors.ts'
-import type { ReadRequest } from './request.ts'
+import { QueryErrors } from './contract/query-errors.ts'
+import type { ReadRequest } from './contract/request.ts'
 
-/** Entities of a page when nothing says how many. */
-export const DEFAULT_TOP = 100
-
-/** What a selection depends on: all of a request but what is shown of the entities. */
+/** Part of a request that decides its selection: everything but what is shown of the entities. */
 export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'exact' | 'orderBy'>
 
 /** How the entities of a request are going to be found, in one snapshot. */
@@ -27,22 +26,23 @@ export interface Selection {
   readonly request: SelectRequest
   readonly dataClass: DataClass
   readonly plan: LogicalPlan
-  /** Of the plan's filter, when it has one. */
+  readonly predicate: Predicate | undefined
+  /** Operator of the predicate. */
   readonly filter: Operator | undefined
   /** The first condition of the filter on a vector of the dataclass: `__SCORE` is by it. */
   readonly score?: SimilarityPredicate | undefined
 }
 
 /** A selection of which a part is sent. */
-export interface PagedSelection extends Selection {
+interface PagedSelection extends Selection {
   readonly page: { readonly skip: number; readonly count: number }
   readonly isEntity: boolean
 }
 
-/** What is sent of a selection. */
+/** Page of a selection that is sent. */
 export interface Page {
   readonly dataClass: DataClass
-  /** Entities of the whole selection, in an entity set with those that do not exist any more. */
+  /** Entities of the whole selection, in an entity set including deleted ones. */
   readonly count: number
   /** Position of the page in the selection, from 0. */
   readonly first: number
@@ -51,7 +51,8 @@ export interface Page {
 }
 
 /**
- * Plans a selection: source, filter, order, page. Of the data it asks only what the indexes tell.
+ * Plans a selection: source, filter, order, page. Of the data it asks only what the indexes tell, and about thresholds of
+ * vectors a sample.
  *
  *   names and texts → bound predicate → plan → operators
  *
@@ -63,29 +64,36 @@ export function planSelection(
   request: SelectRequest,
   view: View,
   snapshot: Snapshot,
+  queries: QueryCache,
   page?: PagedSelection['page'],
 ): Selection {
   const dataClass = sourceClass(request, view)
-  const query = prepareQuery(dataClass, request, view)
+  const query = queries.prepare(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
-  const filter = query.predicate && lower(query.predicate, dataClass, snapshot)
+  const { predicate } = query
+  const filter = predicate && lower(predicate, dataClass, snapshot)
   const score = query.filter && findSimilarity(query.filter, [])
-  if (!filter || request.exact) return { request, dataClass, plan, filter, score }
+  if (!filter || request.exact) return { request, dataClass, plan, predicate, filter, score }
   const order = page && { keys: query.orderBy, count: page.skip + page.count }
-  return { request, dataClass, plan, filter: chooseVectorAccess(filter, dataClass, snapshot, order), score }
+  const chosen = chooseVectorAccess(filter, dataClass, {
+    snapshot,
+    order,
+    passesFew: ({ attribute, similarity }, test) =>
+      passesFew(attribute, similarity, test, snapshot.table(attribute.dataClass)),
+  })
+  return { request, dataClass, plan, predicate, filter: chosen, score }
 }
 
 /** The same for the page of a request, or the one entity that it asks for. */
-export function planPage(request: ReadRequest, view: View, snapshot: Snapshot): PagedSelection {
+export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, queries: QueryCache): PagedSelection {
   const isEntity = request.output.form === 'entity'
-  const { defaultTopSize } = sourceClass(request, view)
   const page = {
     skip: isEntity ? 0 : Math.max(0, request.skip),
-    count: isEntity ? 1 : Math.max(0, request.top ?? defaultTopSize ?? DEFAULT_TOP),
+    count: isEntity ? 1 : Math.max(0, request.top ?? defaultTop(sourceClass(request, view))),
   }
-  const { dataClass, plan, filter, score } = planSelection(request, view, snapshot, page)
+  const { dataClass, plan, predicate, filter, score } = planSelection(request, view, snapshot, queries, page)
   // Not by a spread: for that V8 would make a hidden class of its own at each request.
-  return { request, dataClass, plan, filter, score, page, isEntity }
+  return { request, dataClass, plan, predicate, filter, score, page, isEntity }
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Environment } from '../storage/environment.ts'
-import type { RecordChange } from '../write/requests.ts'
+import type { RecordChange, RecordStore } from '../data/record-store.ts'
 
 /**
  * Small JSON records that the server keeps for itself beside the entities: sessions, secrets of its own. A key begins with
@@ -7,21 +6,19 @@ import type { RecordChange } from '../write/requests.ts'
  */
 export class ServerRecords {
   constructor(
-    private readonly environment: Environment,
+    private readonly store: RecordStore,
     private readonly write: (changes: RecordChange[]) => Promise<unknown>,
   ) {}
 
   get(key: string): unknown {
-    this.environment.root.resetReadTxn()
-    return this.environment.records.get(key)
+    this.store.refresh()
+    return this.store.record(key)
   }
 
   /** Records whose keys begin with `prefix`, in order of their keys. @param after leaves out those up to this key */
   list(prefix: string, limit: number, after = prefix): { key: string; value: unknown }[] {
-    this.environment.root.resetReadTxn()
-    const range = { start: after, end: `${prefix}\u{10ffff}`, limit: limit + 1 }
-    const found = [...this.environment.records.getRange(range)]
-    return found.filter(({ key }) => key > after).slice(0, limit)
+    this.store.refresh()
+    return this.store.records(prefix, limit, after)
   }
 
   /** Resolves when it is durable. */

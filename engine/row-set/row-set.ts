@@ -1,5 +1,5 @@
-/** What a {@link RowSet} is made of: plain data that can be stored or cloned to another thread. */
-export interface RowSetData {
+/** Content of a {@link RowSet}: plain data that can be stored or cloned to another thread. */
+interface RowSetData {
   /** Ascending ids, or the words of a bitmap. */
   readonly form: 'ids' | 'words'
   readonly values: Uint32Array
@@ -101,16 +101,22 @@ export class RowSet implements Iterable<number> {
     if (!this.bits && !other.bits) return RowSet.fromSorted(merge(this.ids!, other.ids!))
     const [dense, rest] =
       this.bits && (!other.bits || this.bits.length >= other.bits.length) ? [this, other] : [other, this]
-    const words = dense.bits!.slice()
+    const bits = dense.bits!
     if (rest.bits) {
+      const words = bits.slice()
       for (let i = 0; i < rest.bits.length; i++) words[i] = words[i]! | rest.bits[i]!
       return RowSet.fromWords(words)
     }
     const last = rest.ids![rest.ids!.length - 1]!
-    const grown = last >>> 5 < words.length ? words : new Uint32Array((last >>> 5) + 1)
-    if (grown !== words) grown.set(words)
-    for (const id of rest.ids!) grown[id >>> 5] = grown[id >>> 5]! | (1 << (id & 31))
-    return RowSet.fromWords(grown)
+    const length = Math.max(bits.length, (last >>> 5) + 1)
+    // Ids far behind the others would need a bitmap that is empty between them.
+    if (!isDense(dense.size + rest.size, length)) {
+      return RowSet.fromSorted(merge(idsOf(bits, dense.size), rest.ids!))
+    }
+    const words = new Uint32Array(length)
+    words.set(bits)
+    for (const id of rest.ids!) words[id >>> 5] = words[id >>> 5]! | (1 << (id & 31))
+    return RowSet.fromWords(words)
   }
 
   minus(other: RowSet): RowSet {

@@ -41,7 +41,7 @@ function orderedBits(keys: Float64Array): { low: Uint32Array; high: Uint32Array 
   return { low, high }
 }
 
-/** Where the positions with each digit go; undefined when all have the same one. */
+/** Start of the positions with each digit; undefined when all have the same one. */
 function digitStarts(words: Uint32Array, shift: number): Uint32Array | undefined {
   const starts = new Uint32Array(DIGITS)
   for (let i = 0; i < words.length; i++) starts[(words[i]! >>> shift) & (DIGITS - 1)]!++

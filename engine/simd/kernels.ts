@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { outputUrl } from '../output-root.ts'
+import { outputUrl } from '../base/output-root.ts'
 
-/** What is where, in bytes. */
+/** Offsets, in bytes. */
 export interface MemoryLayout {
   /** From the address of a segment: its bitmap of rows with a value, and its values. */
   readonly present: number
@@ -254,7 +254,7 @@ export function compile(file: string): WebAssembly.Module | undefined {
   try {
     return new WebAssembly.Module(readFileSync(outputUrl(file)))
   } catch (error) {
-    // What an engine or a processor without some instructions says of them; anything else is a broken build.
+    // An engine or a processor without some instructions fails so; anything else is a broken build.
     if (error instanceof WebAssembly.CompileError) return undefined
     throw error
   }

@@ -1,64 +1,25 @@
-import { SEGMENT_WORDS } from '../storage/snapshot.ts'
+import type {
+  ByteSink,
+  NumberSummary,
+  ReferenceCollector,
+  RowInserts,
+  RowSlices,
+  SegmentFilter,
+  SegmentKernels,
+} from '../data/kernels.ts'
+import { SEGMENT_WORDS } from '../data/snapshot.ts'
 import { type Kernels, type MemoryLayout, simdKernels } from './kernels.ts'
-import { VectorKernels } from './vector-kernels.ts'
+import { SimdVectorKernels } from './vector-kernels.ts'
 
-/**
- * Those rows of a segment that pass.
- * @param page address of the segment
- * @param candidates the rows to look at: `SEGMENT_WORDS` words
- * @returns as many, a view of the scratch memory that is valid until the next call
- */
-export type SegmentFilter = (page: number, candidates: Uint32Array) => Uint32Array
-
-/** Of some numbers of a segment: see {@link Kernels.aggregateF64}. */
-export interface NumberSummary {
-  readonly count: number
-  /** Their sum as two doubles. */
-  readonly high: number
-  readonly low: number
-  readonly min: number
-  readonly max: number
-}
-
-/** What is where in the rows of a dataclass, in bytes from their addresses. */
-export interface RowBytes {
-  /** Where their slots begin in the text, and where the last ends. */
+/** Offsets in the rows of a dataclass, in bytes from their addresses. */
+interface RowBytes {
+  /** Start of their slots in the text, and end of the last. */
   readonly offsets: number
   readonly end: number
   readonly text: number
 }
 
-/** Which parts of rows are copied. */
-export interface RowSlices {
-  /** Slots from the first of each pair up to the second; see `ROW_HEAD` and `ROW_INSERT`. */
-  readonly slots: Uint32Array
-  /** The greatest slot that is the end of a slice. */
-  readonly lastSlot: number
-  /** Pairs that stand for an insert. */
-  readonly inserts: number
-}
-
-/** What is inserted between slices of rows. */
-export interface RowInserts {
-  readonly bytes: Uint8Array
-  /** Of each row, one after the other, where its inserts are in the bytes: start and end. */
-  readonly ranges: Uint32Array
-}
-
-/** Where bytes are written, one behind the other. */
-export interface ByteSink {
-  /** Bytes so far, the first of which is aligned. */
-  readonly length: number
-  copy(bytes: Uint8Array, start: number, end: number): void
-}
-
-/** Collects the row ids that are values of rows. */
-export interface ReferenceCollector {
-  add(page: number, rows: Uint32Array): void
-  bitmap(): Uint32Array
-}
-
-// What is where in the scratch memory.
+// Offsets in the scratch memory.
 const PAGE = 0
 const RESULT = 16
 const MASK = 64
@@ -72,12 +33,11 @@ const INSERT_MARGIN = 31
 const MAX_ROWS = 256
 
 /**
- * The kernels of one thread, segment by segment, with bitmaps that are arrays of its own: copying the 512 bytes of a
- * segment's bitmap to and fro costs a sixth of what filtering the segment does. What a filter compares with is in the
- * scratch memory: it is valid until the next one is made, and until references are collected.
+ * Kernels in WebAssembly with SIMD, segment by segment, with bitmaps that are arrays of its own: copying the 512 bytes of a
+ * segment's bitmap to and fro costs a sixth of what filtering the segment does.
  */
-export class SegmentKernels {
-  readonly vectors: VectorKernels
+export class SimdSegmentKernels implements SegmentKernels {
+  readonly vectors: SimdVectorKernels
   private readonly words: Uint32Array
   private readonly floats: Float64Array
   private readonly bytes: Uint8Array
@@ -106,7 +66,7 @@ export class SegmentKernels {
     this.bits = new Uint32Array(buffer, this.mask, SEGMENT_WORDS)
     this.dataWords = (scratchBytes - DATA) >>> 2
     this.end = scratch + scratchBytes
-    this.vectors = new VectorKernels(kernels, layout, buffer, this.data, this.end)
+    this.vectors = new SimdVectorKernels(kernels, layout, buffer, this.data, this.end)
   }
 
   /**
@@ -118,17 +78,15 @@ export class SegmentKernels {
     layout: MemoryLayout,
     scratch: number,
     scratchBytes: number,
-  ): SegmentKernels | undefined {
+  ): SimdSegmentKernels | undefined {
     const kernels = simdKernels(memory, layout)
-    return kernels && new SegmentKernels(kernels, layout, memory, scratch, scratchBytes)
+    return kernels && new SimdSegmentKernels(kernels, layout, memory, scratch, scratchBytes)
   }
 
-  /** Numbers from `lower` to `upper`, or those outside. */
   inRange(lower: number, upper: number, inside: boolean): SegmentFilter {
     return this.filter((list, mask) => this.kernels.filterF64(list, 1, mask, lower, upper, inside, mask))
   }
 
-  /** Pointers that are in a list, or those that are not. @returns undefined for a list that is too long */
   isOneOf(pointers: readonly number[], inside: boolean): SegmentFilter | undefined {
     const { data } = this
     const { length } = pointers
@@ -137,10 +95,6 @@ export class SegmentKernels {
     return this.filter((list, mask) => this.kernels.filterU32(list, 1, mask, data, length, inside, mask))
   }
 
-  /**
-   * Texts that have some parts, each as its bytes, in this order: the first at the start, the last at the end; or those
-   * that have not. @returns undefined when there is no room for the parts
-   */
   hasPattern(parts: readonly Uint8Array[], inside: boolean): SegmentFilter | undefined {
     const { words, data } = this
     const lengths = parts.map(part => (part.length + 3) >>> 2)
@@ -155,7 +109,6 @@ export class SegmentKernels {
     return this.filter((list, mask) => this.kernels.filterPattern(list, 1, mask, data, inside, mask))
   }
 
-  /** Row ids that are in a bitmap. @returns undefined when there is no room for the bitmap */
   isIn(bitmap: Uint32Array): SegmentFilter | undefined {
     const { data } = this
     const { length } = bitmap
@@ -164,7 +117,6 @@ export class SegmentKernels {
     return this.filter((list, mask) => this.kernels.semiJoin(list, 1, mask, data, length, mask))
   }
 
-  /** @param words length of the bitmap @returns undefined when there is no room for it */
   collector(words: number): ReferenceCollector | undefined {
     const { data } = this
     if (words > this.dataWords) return undefined
@@ -215,7 +167,7 @@ export class SegmentKernels {
       const some = addresses.subarray(copied, copied + atOnce)
       words.set(some, rows >>> 2)
       words.set(inserts.ranges.subarray(copied * insertCount * 2, (copied + atOnce) * insertCount * 2), ranges >>> 2)
-      // Of the first entity the comma is left out.
+      // The first entity has no comma.
       const skipped = copied === 0 ? 1 : 0
       // V8 copies out of shared memory by words where both sides are aligned alike, otherwise by bytes: 7 times slower.
       const start = free + 8 + (sink.length & 7)

@@ -1,62 +1,25 @@
 import type { Metric } from '../catalog/attribute.ts'
-import { SEGMENT_ROWS, SEGMENT_WORDS } from '../storage/snapshot.ts'
-import type { LeastSums, SketchQuestion } from '../vector/sketch.ts'
-import type { CodedQuestion } from '../vector/vector-codes.ts'
+import {
+  type CodeScorer,
+  MAX_PAGES,
+  MAX_SUMMED_PAGES,
+  type SketchScanner,
+  type VectorKernels,
+  type VectorQuestion,
+  type VectorScorer,
+} from '../data/kernels.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS } from '../data/snapshot.ts'
+import type { LeastSums, SketchQuestion } from '../vector/math/sketch.ts'
+import type { CodedQuestion } from '../vector/math/vector-codes.ts'
 import type { Kernels, MemoryLayout } from './kernels.ts'
-
-/** What vectors are compared with: see {@link Kernels.scoreVectors}. */
-export interface VectorQuestion {
-  readonly vector: Float32Array
-  readonly metric: Metric
-  readonly scale: number
-  readonly tolerance: number
-}
-
-/**
- * @param pages of {@link MAX_PAGES} segments at most @param rows of all of them, {@link SEGMENT_ROWS} at most, or of one
- * @returns of each of the rows that has a vector two numbers: a view that is valid until the next call
- */
-export type VectorScorer = (pages: readonly number[], rows: Uint32Array) => Float32Array
-
-/** Rows of a segment, ascending, and of each the least and the greatest that its score can be. */
-export interface Scored {
-  readonly entries: Uint32Array
-  readonly bounds: Float32Array | Float64Array
-}
-
-/**
- * Rows whose score may be as good as the limit, as views that are valid until the next call.
- * @param pages of {@link MAX_PAGES} segments at most @param rows of all of them, {@link SEGMENT_ROWS} at most, or of one
- * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
- */
-export type CodeScorer = (pages: readonly number[], rows: Uint32Array, limit: number) => Scored
-export const MAX_PAGES = 32
-/** As many as there is room for the sums of all of their rows. */
-export const MAX_SUMMED_PAGES = 6
 
 /** Sums have 16 bits. */
 const toSum = (sum: number): number => Math.max(0, Math.min(0x7fff, sum))
 
-/** Compares sketches. What it returns are views that are valid until the next call. */
-export interface SketchScanner {
-  /** Whether a segment has sketches. */
-  has(page: number): boolean
-  /** Those of the rows whose sums are at least so much. */
-  near(page: number, rows: Uint32Array, least: LeastSums): Uint32Array
-  /**
-   * Of each of the rows whose whole sum is at least so much its row and its sum, one after the other.
-   * @param pages of {@link MAX_SUMMED_PAGES} segments at most @param rows of all of them
-   * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
-   */
-  sums(pages: readonly number[], rows: Uint32Array, least: number): Uint32Array
-  /** How long the shortest and the longest vector of a segment may be. */
-  lengths(page: number): { readonly shortest: number; readonly longest: number }
-}
-
 const METRIC_CODES: Record<Metric, number> = { cosine: 0, dot: 1, euclidean: 2 }
 
-/** The kernels for vectors of one thread, for many segments at a time. They share its scratch memory with all others. */
-export class VectorKernels {
+/** Kernels for vectors in WebAssembly with SIMD. */
+export class SimdVectorKernels implements VectorKernels {
   private readonly words: Uint32Array
   private readonly singles: Float32Array
   private readonly bytes: Uint8Array
@@ -74,10 +37,7 @@ export class VectorKernels {
     this.bytes = new Uint8Array(buffer)
   }
 
-  /**
-   * Scores vectors: see {@link Kernels.scoreVectors}.
-   * @returns undefined when there is no room for the vector that they are compared with
-   */
+  /** See {@link Kernels.scoreVectors}. */
   scorer({ vector, metric, scale, tolerance }: VectorQuestion): VectorScorer | undefined {
     const { singles, data, kernels } = this
     const { length } = vector
@@ -93,11 +53,7 @@ export class VectorKernels {
     }
   }
 
-  /**
-   * Scores vectors by their codes: see {@link Kernels.scoreCodes}.
-   * @param above whether scores up from the limit are wanted, or down from it
-   * @returns undefined when there is no room for the vector that they are compared with
-   */
+  /** See {@link Kernels.scoreCodes}. */
   codeScorer({ numbers, step, error, length }: CodedQuestion, metric: Metric, above: boolean): CodeScorer | undefined {
     const { words, singles, data, kernels } = this
     const { list, mask, end: entries } = this.manyPages(data + 2 * numbers.length)
@@ -117,7 +73,7 @@ export class VectorKernels {
     }
   }
 
-  /** @returns undefined when there is no room for the question */
+  /** See {@link Kernels.filterSketches}. */
   sketchScanner({ table }: SketchQuestion): SketchScanner | undefined {
     const { words, bytes, singles, data, kernels, layout } = this
     const { list, mask, end: room } = this.manyPages(data + Math.ceil(table.length / 16) * 16)
@@ -151,7 +107,7 @@ export class VectorKernels {
     }
   }
 
-  /** Where a list of {@link MAX_PAGES} segments and their bitmaps are, and what comes behind them. */
+  /** Addresses of a list of {@link MAX_PAGES} segments and their bitmaps, and of the memory behind them. */
   private manyPages(start: number) {
     const list = start
     const mask = list + 4 * MAX_PAGES

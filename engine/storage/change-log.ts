@@ -1,23 +1,11 @@
+import type { Change } from '../data/change.ts'
 import type { Environment } from './environment.ts'
 import { changeKey } from './keys.ts'
-
-/** One changed entity of a commit, as the `changes` table holds it. */
-export interface Change {
-  tableNumber: number
-  rowId: number
-  operation: number
-  /** Its row after the change, where it is at hand. Not part of the record. */
-  row?: Uint8Array
-}
-
-export const INSERTED = 1
-export const UPDATED = 2
-export const DELETED = 3
 
 /** Bytes of a change in the record of a commit. */
 export const CHANGE_BYTES = 7
 
-/** So many fit into one page of LMDB. To find several free ones in a row takes it milliseconds in a store that has many. */
+/** Changes that fit into one page of LMDB. To find several free ones in a row takes it milliseconds in a store that has many. */
 const RECORD_CHANGES = 580
 
 /** Reading more changes than this takes longer than deriving everything again would. */
@@ -48,12 +36,7 @@ export function encodeChanges(changes: readonly Change[]): Buffer {
   return record
 }
 
-/**
- * Everything that changed between two commits, oldest first.
- * @param from global stamp of the older commit
- * @param to global stamp of the newer one, which is the newest in the store
- * @returns undefined when the log does not tell: it has been pruned, or there is too much to read
- */
+/** See `RecordStore.changesBetween`. */
 export function changesBetween(environment: Environment, from: number, to: number): Change[] | undefined {
   if (to < from || to - from > MAX_CHANGES) return undefined
   // The log is pruned from its start. The commit `from` itself being there says that none after it is missing.

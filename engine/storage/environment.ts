@@ -1,19 +1,15 @@
+import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, open, type RootDatabase } from 'lmdb'
-import { BinaryFiles } from './binary-files.ts'
-
-/** Raised when rows or keys can no longer be read by older code, or older ones by this. */
-export const FORMAT_VERSION = 3
-
-export interface EnvironmentOptions {
-  /** Folder of the store. */
-  path: string
-  /** Upper bound of the memory map, in bytes. It reserves address space, not memory or disk. */
-  mapSizeBytes: number
-}
+import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { BinaryFiles } from '../files/binary-files.ts'
+import { DATA_FILE } from './data-file.ts'
+import { unusable } from './store-folder.ts'
+import type { StoreLocation } from '../data/store-options.ts'
 
 /** The LMDB tables of a store. What their keys and values are: `keys.ts`, `row-layout.ts`, `store-state.ts`. */
 export interface Environment {
+  /** Folder of the store. */
+  readonly path: string
   readonly root: RootDatabase<unknown, string>
   /** Model, layouts, table numbers: JSON, read at start. */
   readonly meta: Database<unknown, string>
@@ -26,16 +22,32 @@ export interface Environment {
   readonly uploads: Database<Buffer, Buffer>
   readonly changes: Database<Buffer, Buffer>
   readonly entitySets: Database<Buffer, Buffer>
-  /** What the server keeps for itself: sessions, secrets. JSON. */
+  /** Records of the server itself: sessions, secrets. JSON. */
   readonly records: Database<unknown, string>
   /** Beside the tables: what is too large for them. */
   readonly files: BinaryFiles
   close(): Promise<void>
 }
 
-export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Environment {
-  const root = open<unknown, string>({
+/** @throws {Error} naming the folder, when LMDB cannot open it */
+export function openEnvironment(options: StoreLocation): Environment {
+  try {
+    // LMDB does not name the file, and ends the process when the lock may be read only.
+    for (const name of [DATA_FILE, 'lock.mdb']) {
+      const path = join(options.path, name)
+      if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
+    }
+    return openTables(options)
+  } catch (error) {
+    throw unusable(options.path, error)
+  }
+}
+
+function openTables({ path, mapSizeBytes }: StoreLocation): Environment {
+  const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     path,
+    // Mode of new files. The types of lmdb-js leave it out.
+    permissionsMode: 0o600,
     // A name such as `store.tesser` must not make it a file.
     noSubdir: false,
     maxDbs: 16,
@@ -43,11 +55,13 @@ export function openEnvironment({ path, mapSizeBytes }: EnvironmentOptions): Env
     // A commit must be on the disk before it is answered. Overlapping sync returns before that.
     overlappingSync: false,
     encoding: 'json',
-  })
+  }
+  const root = open<unknown, string>(options)
   const binary = (name: string): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
   const files = new BinaryFiles(join(path, 'files'))
   return {
+    path,
     root,
     meta: root.openDB<unknown, string>({ name: 'meta', encoding: 'json' }),
     state: binary('state'),

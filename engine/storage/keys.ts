@@ -21,10 +21,11 @@
  * 1 are the bytes 1 1 and 1 2, so that a text sorts before every longer one that it begins.
  */
 import type { StorageAttribute } from '../catalog/attribute.ts'
+import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
-import { fold } from '../text/fold.ts'
+import { fold } from '../base/text/fold.ts'
 
-/** LMDB keys end at 1978 bytes. Two longer texts can share a key: whoever finds one compares the row itself. */
+/** LMDB keys end at 1978 bytes. Two longer texts can share a key: every reader compares the row itself. */
 export const MAX_TEXT_BYTES = 1024
 
 const KEY_BYTES = 1978
@@ -63,7 +64,7 @@ export const chunkOfMembersKey = (key: Buffer): number => key.readUInt32BE(17)
 
 export const uploadKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
 
-/** Of an entity set or an upload. Without an id: the start of all keys of that time. */
+/** Key of an entity set or an upload. Without an id: the start of all keys of that time. */
 export function expiryKey(expires: number, id = ''): Buffer {
   const key = Buffer.allocUnsafe(9 + id.length / 2)
   key[0] = 2
@@ -72,18 +73,18 @@ export function expiryKey(expires: number, id = ''): Buffer {
   return key
 }
 
-/** Of a header or of members. */
+/** Id in the key of a header or of members. */
 export const idOfSetKey = (key: Buffer): string => key.toString('hex', 1, 17).toUpperCase()
 
 export const expiryOfKey = (key: Buffer): number => key.readDoubleBE(1)
 export const idOfExpiryKey = (key: Buffer): string => key.toString('hex', 9).toUpperCase()
 
-/** What all index keys of one attribute and value start with; a bound follows. */
+/** Prefix of all index keys of one attribute and value; a bound follows. */
 export function indexPrefix(attribute: StorageAttribute, value: Value): Buffer {
   return Buffer.from(scratch.subarray(0, writeIndexPrefix(attribute, value)))
 }
 
-/** Of the chunk of a value's rows that ends with `bound`. */
+/** Key of the chunk of a value's rows that ends with `bound`. */
 export function postingKey(prefix: Buffer, bound: number): Buffer {
   const key = Buffer.allocUnsafe(prefix.length + 4)
   key.set(prefix)
@@ -91,7 +92,7 @@ export function postingKey(prefix: Buffer, bound: number): Buffer {
   return key
 }
 
-/** What all index keys of texts that start with `prefix` (folded) start with. */
+/** Prefix of all index keys of texts that start with `prefix` (folded). */
 export function textIndexPrefix(attribute: StorageAttribute, prefix: string): Buffer {
   const length = writeAttribute(attribute.dataClass.tableNumber, attribute.position)
   scratch[length] = 1
@@ -140,20 +141,24 @@ function writeIndexPrefix(attribute: StorageAttribute, value: Value): number {
     return at + 1
   }
   scratch[at++] = 1
-  switch (attribute.type) {
-    case 'bool':
+  switch (TYPES[attribute.type].cell) {
+    case 'bit':
       scratch[at++] = value ? 1 : 0
       return at
-    case 'long64':
+    case 'integer':
       scratchView.setBigInt64(at, BigInt.asIntN(64, BigInt(value as number | bigint)) ^ -(2n ** 63n))
       return at + 8
-    case 'string':
-    case 'uuid':
+    case 'text':
       at = writeText(fold(value as string), at)
       scratch[at++] = 0
       return at
-    default:
+    case 'double':
+    case 'date':
       return writeNumber(value as number, at)
+    case 'json':
+    case 'vector':
+    case 'presence':
+      throw new Error(`${attribute.name} is not a scalar: it has no index`)
   }
 }
 

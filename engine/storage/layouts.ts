@@ -1,8 +1,8 @@
 import type { Catalog, DataClass, WireOptions } from '../catalog/dataclass.ts'
 import type { Environment } from './environment.ts'
-import { layoutFingerprint, type RowLayout, rowLayout } from './row-layout.ts'
+import { layoutFingerprint, type RowLayout, rowLayout } from '../row-format/row-layout.ts'
 
-/** What `meta` holds under {@link layoutKey}: the layout that all rows of a table have. */
+/** Entry in `meta` under {@link layoutKey}: the layout that all rows of a table have. */
 export interface StoredLayout {
   version: number
   fingerprint: string

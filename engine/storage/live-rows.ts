@@ -1,7 +1,7 @@
 import { RowSet } from '../row-set/row-set.ts'
 import { type Environment, keyRange } from './environment.ts'
 import { rowIdOfKey, rowKey } from './keys.ts'
-import { NO_ROW } from './row-layout.ts'
+import { NO_ROW } from '../row-format/row-layout.ts'
 import { readTableState } from './store-state.ts'
 
 /** The rows of one dataclass that exist, patched commit by commit. */

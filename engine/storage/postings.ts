@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb'
 import { getBytes } from './environment.ts'
 import { postingKey, prefixEnd, rowIdOfKey } from './keys.ts'
-import { NO_ROW } from './row-layout.ts'
+import { NO_ROW } from '../row-format/row-layout.ts'
 
 /**
  * The rows of each indexed value: a posting list, cut into chunks that are cheap to rewrite.
@@ -25,7 +25,7 @@ const MAX_BYTES = 4 * (1 + 2 * CHUNK_ROWS)
 /** Chunks that tell how many rows those of a range have on average. */
 const SAMPLED_CHUNKS = 32
 
-/** Where a chunk is put together: lmdb-js asks for the address of every memory that it has not met, which takes longer. */
+/** Buffer in which a chunk is put together: lmdb-js looks up the address of every new buffer, which takes longer. */
 const scratch = Buffer.from(new ArrayBuffer(MAX_BYTES))
 const scratchWords = new Uint32Array(scratch.buffer)
 
@@ -206,10 +206,10 @@ function readWord(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
 }
 
-export interface PostingList {
+interface PostingList {
   readonly prefix: Buffer
   readonly rowIds: number[]
-  /** What contradicts the layout. */
+  /** Contradiction of the layout. */
   readonly problem: string | undefined
 }
 

@@ -1,15 +1,12 @@
+import { TYPES } from '../catalog/types/registry.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
-import { isScalarType } from '../catalog/value-type.ts'
 import type { Value } from '../catalog/value.ts'
 import { RowSet } from '../row-set/row-set.ts'
-import { fold } from '../text/fold.ts'
+import { fold } from '../base/text/fold.ts'
 import type { Environment } from './environment.ts'
 import { attributeRange, indexPrefix, isCut, prefixEnd, textIndexPrefix } from './keys.ts'
 import { estimatePostings, firstPosting, postingCount, postings, postingsInRange } from './postings.ts'
-import type { Bounds, IndexRange, SecondaryIndex } from './snapshot.ts'
-
-/** True when `index` of LMDB has an entry for every row of it. */
-export const hasIndex = (attribute: StorageAttribute): boolean => attribute.indexed && isScalarType(attribute.type)
+import type { Bounds, IndexRange, SecondaryIndex } from '../data/snapshot.ts'
 
 interface KeyRange {
   start: Buffer
@@ -64,7 +61,7 @@ export class LmdbIndex implements SecondaryIndex {
   private equalRange(value: Value): KeyRange {
     const nearest = value === null ? null : nearestIndexed(this.attribute, value)
     const start = indexPrefix(this.attribute, nearest)
-    // A value that the index cannot hold is no row's.
+    // No row has a value that the index cannot hold.
     if (nearest !== null && (nearest < value! || nearest > value!)) return { start, end: start }
     const range: KeyRange = { start, end: prefixEnd(start) }
     if (isCutValue(nearest)) {
@@ -132,7 +129,7 @@ const MAX_LONG64 = 2n ** 63n - 1n
 
 /** The value, or when the attribute's index cannot hold it one next to it: a bound keeps its meaning if it is compared. */
 function nearestIndexed(attribute: StorageAttribute, value: Value): Ordered {
-  if (attribute.type === 'long64' && (typeof value === 'number' || typeof value === 'bigint')) {
+  if (TYPES[attribute.type].cell === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
     if (value <= MIN_LONG64) return MIN_LONG64
     if (value >= MAX_LONG64) return MAX_LONG64
     return BigInt(typeof value === 'number' ? Math.trunc(value) : value)

@@ -1,66 +1,119 @@
-import { readFileSync } from 'node:fs'
-import type { Environment } from './environment.ts'
+import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { type FileLock, hasFileLocks, tryFileLock } from './file-lock.ts'
+import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
 
-interface Holder {
+const LOCK_FILE = 'server.lock'
+const READERS_FILE = 'readers.lock'
+const POLL_MS = 50
+/** An old process that is still ending is usually gone by then. */
+const SILENT_MS = 300
+
+/** Default of the option. */
+export const LOCK: StoreLockOptions = { kind: 'file', waitMs: 10_000, renewMs: 5_000 }
+
+/** Content of the lock file: the process that has the store. */
+interface Note {
   pid: number
-  /** When that process started, in ticks since the machine did; empty where the system does not tell. */
-  started: string
-  token: string
+  host: string
+  since: string
+  /** The store is being made: nothing is lost when its data file is not there yet. */
+  isNew?: boolean
 }
 
-/** Says who takes a store. Tokens tell apart the servers of one process, whose process id is the same. */
-export interface LockOwner {
-  token: string
-  /** Tokens in use in this process, by whoever else. */
-  otherTokens: readonly string[]
+/** The right to write to the store of a folder. One process has it at a time, and one thread of that. */
+export class StoreLock {
+  /** True when the process before was ended while it made the store. */
+  readonly wasMaking: boolean
+
+  private constructor(
+    private readonly folder: string,
+    readonly kind: LockKind,
+    private readonly lock: FileLock | undefined,
+    before: Partial<Note>,
+  ) {
+    this.wasMaking = before.isNew === true
+  }
+
+  /** @throws {Error} when another process has the store, and keeps it for longer than `waitMs` */
+  static take(folder: string, { kind, waitMs, onWait }: StoreLockOptions): StoreLock {
+    if (kind === 'lease' || !hasFileLocks()) return new StoreLock(folder, 'lease', undefined, readNote(folder))
+    const lock = waitFor(
+      () => tryFileLock(join(folder, LOCK_FILE)),
+      waitMs,
+      () => onWait?.(`the store in ${folder} is in use by ${describeHolder(folder)}; waiting for it to end`),
+    )
+    if (!lock) throw inUse(folder, describeHolder(folder))
+    return new StoreLock(folder, 'file', lock, readNote(folder))
+  }
+
+  /** Writes down who has the store. @param isNew until the store has been made */
+  note(isNew: boolean): void {
+    const note: Note = { pid: process.pid, host: hostname(), since: new Date().toISOString(), ...(isNew && { isNew }) }
+    const descriptor = this.lock?.descriptor ?? openSync(join(this.folder, LOCK_FILE), 'a', 0o600)
+    try {
+      ftruncateSync(descriptor)
+      writeSync(descriptor, JSON.stringify(note))
+      // The note of a new store must not come back when there are data.
+      fsyncSync(descriptor)
+    } finally {
+      if (!this.lock) closeSync(descriptor)
+    }
+  }
+
+  release(): void {
+    this.lock?.release()
+  }
+}
+
+export const inUse = (folder: string, holder: string): Error =>
+  new Error(`the store in ${folder} is in use by ${holder}; stop it first, two servers cannot write to one store`)
+
+/** True when a process has the store by a lock of its file. */
+export function isLocked(folder: string): boolean {
+  if (!hasFileLocks()) return false
+  const lock = tryFileLock(join(folder, LOCK_FILE), { shared: true })
+  lock?.release()
+  return lock === undefined
 }
 
 /**
- * Takes the store for this server. The holder stands in the store itself, because a LMDB transaction compares and sets in
- * one step; a holder that was killed is recognised by its process id and start time, so nothing has to be tidied up.
- * @returns releases it; call it before the environment is closed
- * @throws {Error} when a running process has it
+ * Locks the data file against being replaced by another one: shared by those who read it without the store's lock,
+ * exclusive for who replaces it.
+ * @returns undefined when that is not possible now
  */
-export function lockStore({ meta, root }: Environment, { token, otherTokens }: LockOwner): () => void {
-  const own: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', token }
-  root.transactionSync(() => {
-    const holder = meta.get('holder') as Holder | undefined
-    if (holder && (holder.pid === process.pid ? otherTokens.includes(holder.token) : isRunning(holder))) {
-      throw new Error(
-        `the store is in use by process ${holder.pid}; stop it first, two servers cannot write to one store`,
-      )
+export function lockDataFile(folder: string, options: { shared: boolean }): FileLock | undefined {
+  return hasFileLocks() ? tryFileLock(join(folder, READERS_FILE), options) : { descriptor: -1, release() {} }
+}
+
+/** Calls `attempt` until it gives something. The thread sleeps in between. */
+export function waitFor<T>(attempt: () => T | undefined, waitMs: number, onWait: () => void): T | undefined {
+  const start = performance.now()
+  let isTold = false
+  for (;;) {
+    const result = attempt()
+    const waited = performance.now() - start
+    if (result !== undefined || waited >= waitMs) return result
+    if (!isTold && waited >= SILENT_MS) {
+      isTold = true
+      onWait()
     }
-    meta.putSync('holder', own)
-  })
-  return () => {
-    if ((meta.get('holder') as Holder | undefined)?.token === token) meta.removeSync('holder')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.min(POLL_MS, waitMs - waited))
   }
 }
 
-/** True when a running process has the store. */
-export function isInUse({ meta }: Environment): boolean {
-  const holder = meta.get('holder') as Holder | undefined
-  return holder !== undefined && isRunning(holder)
+function describeHolder(folder: string): string {
+  const { pid, host, since } = readNote(folder)
+  if (pid === undefined) return 'another process'
+  return `process ${pid}${host === hostname() ? '' : ` of ${host}`}, since ${since}`
 }
 
-function isRunning({ pid, started }: Holder): boolean {
+function readNote(folder: string): Partial<Note> {
   try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: it runs under another user.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
-  }
-  const now = startOf(pid)
-  return started === '' || now === undefined || now === started
-}
-
-/** Field 22 of `/proc/{pid}/stat`, counted behind the name in brackets, which may hold anything. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return JSON.parse(readFileSync(join(folder, LOCK_FILE), 'utf8')) as Note
   } catch {
-    // Not on Linux, or the process is gone.
-    return undefined
+    // There is none, or its writer was killed before it was whole.
+    return {}
   }
 }

@@ -1,14 +1,5 @@
+import type { TableState } from '../data/record-store.ts'
 import { type Environment, getBytes } from './environment.ts'
-
-/** The counters of one dataclass, kept in LMDB and changed with every commit that needs them. */
-export interface TableState {
-  /** Row ids below it have been used; they never are again. */
-  nextRowId: number
-  /** Rows that exist. */
-  rowCount: number
-  /** Next value of the auto-increment attribute. */
-  nextAutoIncrement: number
-}
 
 const GLOBAL = Buffer.from('global')
 const tableKey = (tableNumber: number): Buffer => {

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
+import type { ThreadCounts } from '../base/counts/thread-counts.ts'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { hasIndex } from '../catalog/property-columns.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
-import { fold } from '../text/fold.ts'
-import { decodeBinary } from './encode-binary.ts'
-import { changesBetween, DELETED, INSERTED } from './change-log.ts'
-import { ColumnCache } from './column-cache.ts'
+import { fold } from '../base/text/fold.ts'
+import { decodeBinary } from '../files/encode-binary.ts'
+import { DELETED, INSERTED } from '../data/change.ts'
+import { changesBetween } from './change-log.ts'
+import { ColumnCache } from '../columns/column-cache.ts'
 import { type Environment, getBytes } from './environment.ts'
 import { binaryKey, rowKey } from './keys.ts'
 import { LiveRows } from './live-rows.ts'
-import type { RowLayout } from './row-layout.ts'
-import { RowView } from './row-view.ts'
-import { hasIndex, LmdbIndex } from './secondary-index.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import { RowView } from '../row-format/row-view.ts'
+import { LmdbIndex } from './secondary-index.ts'
 import {
   type Column,
   type ColumnAttribute,
@@ -21,33 +24,21 @@ import {
   type Segment,
   type Snapshot,
   type TableSnapshot,
-} from './snapshot.ts'
+} from '../data/snapshot.ts'
+import type { Store } from '../data/store.ts'
 import { readGlobalStamp, readTableState } from './store-state.ts'
 
-export interface StoreOptions {
+interface StoreOptions {
   environment: Environment
   catalog: Catalog
   layouts: ReadonlyMap<DataClass, RowLayout>
   /** Memory for column segments of this thread. */
   cacheBytes: number
+  /** Counters of this thread. */
+  counts?: ThreadCounts | undefined
 }
 
 /** The read side of a store, in one thread: LMDB and what is derived from it. */
-export interface Store {
-  /**
-   * The state after the newest commit. Reads are synchronous, so one snapshot at a time is open in a thread.
-   * @throws {AssertionError} when the one before has not been released
-   */
-  snapshot(): Snapshot
-  /**
-   * Runs `work` on the state after a commit that is not older than the last one whose end this thread was told of.
-   * `work` must not have effects outside: it may be run a second time on a newer state.
-   */
-  read<T>(work: (snapshot: Snapshot) => T): T
-  /** Frees the derived memory. The environment stays open: it belongs to who opened it. */
-  close(): void
-}
-
 export const openStore = (options: StoreOptions): Store => new LmdbStore(options)
 
 class LmdbStore implements Store {
@@ -60,10 +51,10 @@ class LmdbStore implements Store {
   private open: LmdbSnapshot | undefined
   private isClosed = false
 
-  constructor({ environment, layouts, cacheBytes }: StoreOptions) {
+  constructor({ environment, layouts, cacheBytes, counts }: StoreOptions) {
     this.environment = environment
     this.layouts = layouts
-    this.columns = new ColumnCache(cacheBytes)
+    this.columns = new ColumnCache(cacheBytes, counts)
   }
 
   snapshot(): Snapshot {

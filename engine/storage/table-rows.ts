@@ -1,6 +1,7 @@
-import type { Environment } from './environment.ts'
+import type { RowReader } from '../data/record-store.ts'
+import { type Environment, getBytes } from './environment.ts'
 import { rowIdOfKey, rowKey } from './keys.ts'
-import { NO_ROW } from './row-layout.ts'
+import { NO_ROW } from '../row-format/row-layout.ts'
 
 export interface StoredRow {
   readonly rowId: number
@@ -21,4 +22,13 @@ export function* tableRows(
     ...(limit !== undefined && { limit }),
   }
   for (const { key, value } of environment.rows.getRange(range)) yield { rowId: rowIdOfKey(key), bytes: value }
+}
+
+/** Reads rows one by one, which costs half of what a cursor of lmdb-js does. */
+export function rowReader({ rows }: Environment, tableNumber: number): RowReader {
+  const key = rowKey(tableNumber, 0)
+  return rowId => {
+    key.writeUInt32BE(rowId, 2)
+    return getBytes(rows, key)
+  }
 }

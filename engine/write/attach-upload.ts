@@ -1,6 +1,6 @@
 import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
 import { BinaryValue } from '../catalog/value.ts'
-import type { ProtocolError } from '../errors.ts'
+import type { ProtocolError } from '../base/errors.ts'
 import { isJsonObject } from './parse-body.ts'
 import type { SaveContext } from './entity-change.ts'
 import { describe, WriteErrors } from './write-errors.ts'
@@ -13,7 +13,7 @@ export function uploadId(attribute: StorageAttribute, json: unknown): { id: unkn
 }
 
 /**
- * The bytes of an upload as the value of `attribute`, or the error that says why not. An upload of somebody else answers as
+ * The bytes of an upload as the value of `attribute`, or the error that says why not. An upload of another session answers as
  * one that does not exist. It stays until it expires, so it can be attached again.
  * Source: base specification, 2.9; protocol notes, 10.1.
  */

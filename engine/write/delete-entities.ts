@@ -2,44 +2,56 @@ import type { RelatedEntityAttribute, RowAttribute } from '../catalog/attribute.
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import type { Value } from '../catalog/value.ts'
-import type { ErrorData, ProtocolError } from '../errors.ts'
+import type { ErrorData, ProtocolError } from '../base/errors.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
+import { describeValue } from './convert.ts'
 import { calculatedValues } from './put-calculated.ts'
-import type { HookedDeletion } from './requests.ts'
-import { describe, WriteErrors } from './write-errors.ts'
+import type { HookedDeletion, HookedRow } from './requests.ts'
+import { identify, type Row } from './row-identity.ts'
+import { WriteErrors } from './write-errors.ts'
 import type { LockTable } from './lock-table.ts'
-import type { WriteTransaction } from './write-transaction.ts'
+import type { StoreTransaction } from '../data/store-transaction.ts'
 
 export interface Deletion {
-  /** Rows of the selection that are gone, by this call or because they were before. */
+  /** How many rows of the selection were looked at. */
+  taken: number
+  /** Number of rows that were deleted. */
   deleted: number
-  /** Rows of the selection that stay. */
+  /** Row ids that stay. */
   blocked: number[]
-  /** What stopped the first of them. */
+  /** Rows of the dataclass to which what is gone referred: that no longer stops their deletion. */
+  unblocked: number[]
+  /** Error of the first of them. */
   error?: ErrorData
   /** Nothing was done: code has not seen what would go, as it is now. */
   changed?: boolean
 }
 
-/** What a deletion works in. */
-export interface DeleteContext {
-  readonly transaction: WriteTransaction
+/** Results of an earlier pass over the rows of a deletion. */
+interface DeleteOptions {
+  /** The stamp that each row was seen with; one that has another now stays. Undefined: none is compared. */
+  readonly stamps?: ReadonlyMap<number, number> | undefined
+  readonly hooked?: SeenRows | undefined
+  /** Rows that may be changed at once: no further row of the selection is taken beyond it. */
+  readonly budget: number
+}
+
+/** Environment of a deletion. */
+interface DeleteContext {
+  readonly transaction: StoreTransaction
   readonly locks: LockTable
   /** Handle of the session. */
   readonly owner: string | undefined
   /** `__TIMESTAMP` of what is changed now. */
   readonly timestamp: string
-  /** What exists for the one who deletes, and what may be done. */
+  /** View and rights of the caller. */
   readonly view: View
-}
-
-export interface Row {
-  readonly dataClass: DataClass
-  readonly rowId: number
+  /** Maximum rows that one row takes with it. */
+  readonly maxCascade: number
 }
 
 /** Rows whose relation leads to a row. */
-export type Referencing = (relation: RelatedEntityAttribute, rowId: number) => Iterable<number>
+type Referencing = (relation: RelatedEntityAttribute, rowId: number) => readonly number[]
 
 /** A row that stays, and the relation that it loses. */
 export interface Unlinked {
@@ -48,52 +60,162 @@ export interface Unlinked {
 }
 
 /**
- * Deletes the rows of a selection that nothing stops, with what cascades from them; references that are set to null are.
+ * Deletes rows of a selection that nothing stops, with what cascades from them; references that are set to null are.
  * A reference from a row that goes too stops nothing, so entities that refer to one another can go together. Nothing is
  * put before it is clear what goes.
+ * @param rowIds from the first on, as many as the budget allows
  * Source: protocol notes, 5.7 and 5.9.
  */
 export function deleteRows(
   context: DeleteContext,
   dataClass: DataClass,
-  rowIds: Iterable<number>,
-  hooked?: HookedDeletion,
+  rowIds: readonly number[],
+  { stamps, hooked, budget }: DeleteOptions,
 ): Deletion {
-  const { transaction, timestamp, view } = context
-  const rows = [...rowIds].filter(rowId => transaction.row(dataClass, rowId) !== undefined)
-  const holdsGuarded = guardOf(transaction, dataClass, view)
-  const guarded = rows.filter(holdsGuarded)
-  const selection = (guarded.length > 0 ? rows.filter(rowId => !holdsGuarded(rowId)) : rows).map(rowId => ({
-    dataClass,
-    rowId,
-  }))
-  const referencing = transaction.referencing.bind(transaction)
-  const doomed = withCascades(selection, referencing)
-  const blocks = findBlocks(context, doomed)
-  const free = selection.filter(row => !blocks.has(identify(row)))
-  // What only cascades from blocked rows stays with them.
-  const going = blocks.size === 0 ? doomed : withCascades(free, referencing)
-  const unlinked = findUnlinked(going, referencing)
-  if (hooked && !isSeen(transaction, [...going.values(), ...unlinked.map(({ row }) => row)], hooked)) {
-    return { deleted: 0, blocked: [], changed: true }
+  const { transaction, timestamp } = context
+  const referencing = remembered(transaction)
+  const selected = select(context, dataClass, rowIds, { stamps, budget, referencing })
+  const { candidates, rows, stopped, taken } = selected
+  const blockers = findBlocks(context, candidates, referencing)
+  const free = rows.filter(row => !blockers.has(identify(row)))
+  // Rows that are reached by cascades from blocked rows only stay with them.
+  const deletable = blockers.size === 0 ? candidates : withCascades(free, referencing)
+  const unlinked = findUnlinked(deletable, referencing)
+  if (hooked && !isSeen(transaction, [...deletable.values(), ...unlinked.map(({ row }) => row)], hooked)) {
+    return { taken: 0, deleted: 0, blocked: [], unblocked: [], changed: true }
   }
+  const unblocked = restrictedBy(deletable.values(), dataClass, transaction)
   for (const each of unlinked) unlink(transaction, each, timestamp, hooked)
-  for (const { dataClass, rowId } of going.values()) transaction.remove(dataClass, rowId)
+  for (const { dataClass, rowId } of deletable.values()) transaction.remove(dataClass, rowId)
 
-  const blocked = [...guarded, ...selection.filter(row => blocks.has(identify(row))).map(row => row.rowId)]
+  const staying = rows.filter(row => blockers.has(identify(row))).map(({ rowId }) => rowId)
+  const blocked = [...stopped.keys(), ...staying]
   const [first] = blocked
-  if (first === undefined) return { deleted: free.length, blocked }
+  if (first === undefined) return { taken, deleted: free.length, blocked, unblocked }
   const key = keyOf(transaction, { dataClass, rowId: first })
-  const error = blockError(key, dataClass, blocks.get(identify({ dataClass, rowId: first })))
+  const error = stopped.get(first) ?? blockError(key, dataClass, blockers.get(identify({ dataClass, rowId: first }))!)
   return {
+    taken,
     deleted: free.length,
     blocked,
+    unblocked,
     error: error.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)).toData(),
   }
 }
 
+/** Rows of `target` that cannot be deleted while these rows refer to them. */
+function restrictedBy(rows: Iterable<Row>, target: DataClass, transaction: StoreTransaction): number[] {
+  if (!target.referencedBy.some(relation => onDelete(relation) === 'restrict')) return []
+  const found: number[] = []
+  for (const { dataClass, rowId } of rows) {
+    const { references } = transaction.layout(dataClass)
+    if (!references.some(relation => relation.target === target)) continue
+    const row = transaction.row(dataClass, rowId)!
+    for (const [i, relation] of references.entries()) {
+      const referred = relation.target === target && onDelete(relation) === 'restrict' ? row.reference(i) : undefined
+      if (referred !== undefined) found.push(referred)
+    }
+  }
+  return found
+}
+
+interface Selected {
+  /** Rows of the selection, and with {@link candidates} what cascades from them. */
+  readonly rows: readonly Row[]
+  readonly candidates: Map<number, Row>
+  /** Rows that stay whatever refers to them, and why. */
+  readonly stopped: ReadonlyMap<number, ProtocolError>
+  readonly taken: number
+}
+
+/** Takes rows of the selection with what cascades from them, up to the budget and one at least. */
+function select(
+  { transaction, view, maxCascade }: DeleteContext,
+  dataClass: DataClass,
+  rowIds: readonly number[],
+  { stamps, budget, referencing }: Pick<DeleteOptions, 'stamps' | 'budget'> & { referencing: Referencing },
+): Selected {
+  const holdsGuarded = guardOf(transaction, dataClass, view)
+  const cascades = dataClass.referencedBy.some(relation => onDelete(relation) !== 'restrict')
+  const rows: Row[] = []
+  const candidates = new Map<number, Row>()
+  const stopped = new Map<number, ProtocolError>()
+  let changes = 0
+  let taken = 0
+  for (; taken < rowIds.length && (taken === 0 || changes < budget); taken++) {
+    const rowId = rowIds[taken]!
+    const stored = transaction.row(dataClass, rowId)
+    if (!stored) continue
+    const row = { dataClass, rowId }
+    const stamp = stamps?.get(rowId)
+    if (stamp !== undefined && stamp !== stored.stamp) {
+      stopped.set(rowId, WriteErrors.STALE_STAMP(stored.key, dataClass.name, String(stamp), stored.stamp))
+    } else if (holdsGuarded(rowId)) {
+      stopped.set(rowId, PermissionErrors.DROP_ATTRIBUTE(keyOf(transaction, row), dataClass.name))
+    } else {
+      const taken = cascades ? cascadeOf(row, candidates, referencing, maxCascade) : { rows: [row], changes: 1 }
+      if (taken) {
+        for (const each of taken.rows) candidates.set(identify(each), each)
+        changes += taken.changes
+        rows.push(row)
+      } else stopped.set(rowId, WriteErrors.CASCADE_TOO_LARGE(keyOf(transaction, row), dataClass.name, maxCascade))
+    }
+    // A row that stays costs as much to look at.
+    if (stopped.has(rowId)) changes++
+  }
+  return { rows, candidates, stopped, taken }
+}
+
+/**
+ * A row, what cascades from it, and how many rows its deletion changes. Rows in `known` are left out.
+ * @returns undefined when they are more than `max`
+ */
+function cascadeOf(
+  row: Row,
+  known: ReadonlyMap<number, Row>,
+  referencing: Referencing,
+  max: number,
+): { rows: Row[]; changes: number } | undefined {
+  if (known.has(identify(row))) return { rows: [], changes: 0 }
+  const added = new Map([[identify(row), row]])
+  let unlinked = 0
+  // A map is iterated in the order of insertion and goes on to what is added meanwhile.
+  for (const { dataClass, rowId } of added.values()) {
+    for (const relation of dataClass.referencedBy) {
+      const action = onDelete(relation)
+      if (action === 'restrict') continue
+      for (const referrer of referencing(relation, rowId)) {
+        const next = { dataClass: relation.dataClass, rowId: referrer }
+        const id = identify(next)
+        if (action === 'setNull') unlinked++
+        else if (!known.has(id)) added.set(id, next)
+        if (added.size + unlinked > max) return undefined
+      }
+    }
+  }
+  return { rows: [...added.values()], changes: added.size + unlinked }
+}
+
+/** Rows that refer to a row are asked for several times until it is clear what goes. */
+function remembered(transaction: StoreTransaction): Referencing {
+  const known = new Map<RelatedEntityAttribute, Map<number, readonly number[]>>()
+  return (relation, rowId) => {
+    let ofRelation = known.get(relation)
+    if (!ofRelation) {
+      ofRelation = new Map()
+      known.set(relation, ofRelation)
+    }
+    let rowIds = ofRelation.get(rowId)
+    if (!rowIds) {
+      rowIds = transaction.referencing(relation, rowId)
+      ofRelation.set(rowId, rowIds)
+    }
+    return rowIds
+  }
+}
+
 /** Whether a row has a value that may not be deleted. */
-function guardOf(transaction: WriteTransaction, dataClass: DataClass, view: View): (rowId: number) => boolean {
+function guardOf(transaction: StoreTransaction, dataClass: DataClass, view: View): (rowId: number) => boolean {
   const guarded = dataClass.attributes
     .filter(each => each.kind === 'storage' || each.kind === 'relatedEntity')
     .filter(attribute => !view.may('drop', dataClass, attribute))
@@ -104,93 +226,81 @@ function guardOf(transaction: WriteTransaction, dataClass: DataClass, view: View
   }
 }
 
-/** Row ids have 32 bits and table numbers 16: together they are a number that a double holds. */
-export const identify = ({ dataClass, rowId }: Row): number => dataClass.tableNumber * 2 ** 32 + rowId
-
 /** A foreign key that must not be null cannot be set to null. */
 const onDelete = (relation: RelatedEntityAttribute): RelatedEntityAttribute['onDelete'] =>
   relation.onDelete === 'setNull' && relation.foreignKey.mandatory ? 'restrict' : relation.onDelete
 
 /** The rows and, transitively, those that go with them. */
 export function withCascades(rows: readonly Row[], referencing: Referencing): Map<number, Row> {
-  const doomed = new Map(rows.map(row => [identify(row), row]))
-  // A map is iterated in the order of insertion and goes on to what is added meanwhile.
-  for (const { dataClass, rowId } of doomed.values()) {
-    for (const relation of dataClass.referencedBy) {
-      if (onDelete(relation) !== 'cascade') continue
-      for (const referrer of referencing(relation, rowId)) {
-        const row = { dataClass: relation.dataClass, rowId: referrer }
-        if (!doomed.has(identify(row))) doomed.set(identify(row), row)
-      }
+  const candidates = new Map<number, Row>()
+  for (const row of rows) {
+    for (const each of cascadeOf(row, candidates, referencing, Number.POSITIVE_INFINITY)!.rows) {
+      candidates.set(identify(each), each)
     }
   }
-  return doomed
+  return candidates
 }
 
 /** Instead of what refers to a row. */
 const LOCKED = ''
 
-/** @param reason undefined: the entity has a value that may not be deleted */
-function blockError(key: string, { name }: DataClass, reason: string | undefined): ProtocolError {
-  if (reason === undefined) return PermissionErrors.DROP_ATTRIBUTE(key, name)
+function blockError(key: string, { name }: DataClass, reason: string): ProtocolError {
   return reason === LOCKED ? WriteErrors.LOCKED(key, name) : WriteErrors.STILL_REFERENCED(key, name, reason)
 }
 
-/** Which of the rows have to stay, each with what refers to it: `7 of Person.employer`; or {@link LOCKED}. */
+/** Which of the rows have to stay, each with the relation that leads to it, `Person.employer`; or {@link LOCKED}. */
 function findBlocks(
   { transaction, locks, owner, view }: DeleteContext,
-  doomed: ReadonlyMap<number, Row>,
+  candidates: ReadonlyMap<number, Row>,
+  referencing: Referencing,
 ): Map<number, string> {
-  const blocks = new Map<number, string>()
+  const blockers = new Map<number, string>()
   const isLocked = (dataClass: DataClass, rowId: number) => locks.blocker(dataClass, rowId, owner) !== undefined
-  for (const [id, { dataClass, rowId }] of doomed) {
-    if (isLocked(dataClass, rowId)) blocks.set(id, LOCKED)
+  for (const [id, { dataClass, rowId }] of candidates) {
+    if (isLocked(dataClass, rowId)) blockers.set(id, LOCKED)
     for (const relation of dataClass.referencedBy) {
       if (onDelete(relation) === 'setNull' && !locks.isEmpty) {
         // Setting it to null is a change too.
-        const locked = transaction.referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
-        if (locked !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, locked, view))
+        const locked = referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
+        if (locked !== undefined && !blockers.has(id)) blockers.set(id, reason(relation, view))
       }
       if (onDelete(relation) !== 'restrict') continue
-      const staying = transaction
-        .referencing(relation, rowId)
-        .find(referrer => !doomed.has(identify({ dataClass: relation.dataClass, rowId: referrer })))
-      if (staying !== undefined && !blocks.has(id)) blocks.set(id, reason(transaction, relation, staying, view))
+      const staying = referencing(relation, rowId).find(
+        referrer => !candidates.has(identify({ dataClass: relation.dataClass, rowId: referrer })),
+      )
+      if (staying !== undefined && !blockers.has(id)) blockers.set(id, reason(relation, view))
     }
   }
-  // What a row that stays refers to has to stay too.
-  for (const id of blocks.keys()) {
-    const { dataClass, rowId } = doomed.get(id)!
+  // Targets of a row that stays have to stay too.
+  for (const id of blockers.keys()) {
+    const { dataClass, rowId } = candidates.get(id)!
     const row = transaction.row(dataClass, rowId)!
     row.layout.references.forEach((relation, i) => {
       const target = row.reference(i)
       if (target === undefined || onDelete(relation) === 'setNull') return
       const targetId = identify({ dataClass: relation.target, rowId: target })
-      if (doomed.has(targetId) && !blocks.has(targetId))
-        blocks.set(targetId, reason(transaction, relation, rowId, view))
+      if (candidates.has(targetId) && !blockers.has(targetId)) blockers.set(targetId, reason(relation, view))
     })
   }
-  return blocks
+  return blockers
 }
 
-function reason(transaction: WriteTransaction, relation: RelatedEntityAttribute, rowId: number, view: View): string {
-  const { dataClass, name } = relation
-  if (!view.shows(relation)) return 'an entity that is not shown'
-  return `${keyOf(transaction, { dataClass, rowId })} of ${dataClass.name}.${name}`
-}
+/** Not which entity it is: a restrict event may hide it, which the writer does not know. */
+const reason = (relation: RelatedEntityAttribute, view: View): string =>
+  view.shows(relation) ? `${relation.dataClass.name}.${relation.name}` : 'an entity that is not shown'
 
-const keyOf = (transaction: WriteTransaction, { dataClass, rowId }: Row): string =>
-  describe(transaction.row(dataClass, rowId)!.value(dataClass.key))
+const keyOf = (transaction: StoreTransaction, { dataClass, rowId }: Row): string =>
+  describeValue(dataClass.key, transaction.row(dataClass, rowId)!.value(dataClass.key) as Value)
 
-/** What refers to rows that go, stays, and is to refer to nothing then. */
-export function findUnlinked(going: ReadonlyMap<number, Row>, referencing: Referencing): Unlinked[] {
+/** Rows that refer to deleted rows, stay, and will refer to nothing. */
+export function findUnlinked(deletable: ReadonlyMap<number, Row>, referencing: Referencing): Unlinked[] {
   const found: Unlinked[] = []
-  for (const { dataClass: target, rowId: targetRowId } of going.values()) {
+  for (const { dataClass: target, rowId: targetRowId } of deletable.values()) {
     for (const relation of target.referencedBy) {
       if (onDelete(relation) !== 'setNull') continue
       for (const rowId of referencing(relation, targetRowId)) {
         const row = { dataClass: relation.dataClass, rowId }
-        if (!going.has(identify(row))) found.push({ row, relation })
+        if (!deletable.has(identify(row))) found.push({ row, relation })
       }
     }
   }
@@ -198,10 +308,10 @@ export function findUnlinked(going: ReadonlyMap<number, Row>, referencing: Refer
 }
 
 function unlink(
-  transaction: WriteTransaction,
+  transaction: StoreTransaction,
   { row: { dataClass, rowId }, relation }: Unlinked,
   timestamp: string,
-  hooked: HookedDeletion | undefined,
+  hooked: SeenRows | undefined,
 ): void {
   const row = transaction.row(dataClass, rowId)!
   const values = new Map<RowAttribute, Value>([[relation.foreignKey, null]])
@@ -212,16 +322,37 @@ function unlink(
     values.set(other, null)
     references[i] = undefined
   })
-  const made = hooked?.rows.find(each => each.rowId === rowId && each.dataClass === dataClass.name)?.values
+  const made = hooked?.find(dataClass, rowId)?.values
   for (const [attribute, value] of calculatedValues(dataClass, made ?? {})) values.set(attribute, value)
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp + 1, values, references }, timestamp)
 }
 
 /** Whether code has seen all of the rows that it wants to see, as they are now. */
-function isSeen(transaction: WriteTransaction, rows: readonly Row[], hooked: HookedDeletion): boolean {
-  const stamps = new Map(hooked.rows.map(({ dataClass, rowId, seen }) => [`${dataClass} ${rowId}`, seen]))
-  return rows.every(({ dataClass, rowId }) => {
-    if (!hooked.dataClasses.includes(dataClass.name)) return true
-    return stamps.get(`${dataClass.name} ${rowId}`) === transaction.row(dataClass, rowId)!.stamp
+const isSeen = (transaction: StoreTransaction, rows: readonly Row[], hooked: SeenRows): boolean =>
+  rows.every(({ dataClass, rowId }) => {
+    if (!hooked.demands(dataClass)) return true
+    return hooked.find(dataClass, rowId)?.seen === transaction.row(dataClass, rowId)!.stamp
   })
+
+/** Stamps that drop events of some dataclasses have seen, by row. */
+export class SeenRows {
+  private readonly dataClasses: ReadonlySet<string>
+  private readonly rows = new Map<string, Map<number, HookedRow>>()
+
+  constructor({ dataClasses, rows }: HookedDeletion) {
+    this.dataClasses = new Set(dataClasses)
+    for (const row of rows) {
+      const ofClass = this.rows.get(row.dataClass) ?? new Map<number, HookedRow>()
+      this.rows.set(row.dataClass, ofClass.set(row.rowId, row))
+    }
+  }
+
+  /** Whether nothing of a dataclass may go that was not seen. */
+  demands({ name }: DataClass): boolean {
+    return this.dataClasses.has(name)
+  }
+
+  find({ name }: DataClass, rowId: number): HookedRow | undefined {
+    return this.rows.get(name)?.get(rowId)
+  }
 }

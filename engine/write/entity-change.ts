@@ -2,23 +2,25 @@ import type { Attribute, RelatedEntityAttribute, RowAttribute, StorageAttribute 
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { View } from '../catalog/view.ts'
-import type { ProtocolError } from '../errors.ts'
+import type { ProtocolError } from '../base/errors.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
-import type { RowView } from '../storage/row-view.ts'
+import type { StoredEntity, StoreTransaction } from '../data/store-transaction.ts'
+import type { RowView } from '../row-format/row-view.ts'
 import { AttributeValues } from './attribute-values.ts'
 import type { LockTable } from './lock-table.ts'
 import type { SaveRequest } from './requests.ts'
 import { WriteErrors } from './write-errors.ts'
-import type { StoredEntity, WriteTransaction } from './write-transaction.ts'
+import type { SaveRules } from './validate.ts'
 
-/** What all entities of a request share. */
+/** Context shared by all entities of a request. */
 export interface SaveContext {
   readonly locks: LockTable
   /** Handle of the session. */
   readonly owner: string | undefined
-  readonly transaction: WriteTransaction
+  readonly transaction: StoreTransaction
   readonly dataClass: DataClass
-  /** What exists for the one who saves, and what may be done. */
+  readonly rules: SaveRules
+  /** View and rights of the caller. */
   readonly view: View
   readonly mode: SaveRequest['mode']
   readonly trusted: boolean
@@ -28,13 +30,15 @@ export interface SaveContext {
   /** `__TIMESTAMP` of what is saved now. */
   readonly timestamp: string
   readonly randomUuid: () => string
+  /** Problems of an entity that are described. */
+  readonly maxProblems: number
 }
 
-/** What one entity is to become, and what speaks against it. */
+/** New values of one entity, and its problems. */
 export class EntityChange {
   /** In the order in which they are reported. */
   readonly problems: ProtocolError[] = []
-  /** What differs from what is stored. */
+  /** Values that differ from the stored ones. */
   readonly values = new AttributeValues<RowAttribute>()
   /** Read after everything else: what they mean depends on the foreign keys that are sent beside them. */
   sentRelations: readonly { readonly relation: RelatedEntityAttribute; readonly key: Value }[] = []
@@ -43,7 +47,7 @@ export class EntityChange {
   readonly row: RowView | undefined
   /** Attributes with a problem that makes further checks of them pointless. */
   private readonly broken: StorageAttribute[] = []
-  /** Set by code, which needs nobody's leave. */
+  /** Set by plugin code; no permission check. */
   private readonly made: StorageAttribute[] = []
 
   /** @param old undefined for a new entity */
@@ -56,12 +60,19 @@ export class EntityChange {
   }
 
   stored(attribute: StorageAttribute): Value {
-    // Of an image or a blob true: it differs from whatever is sent.
+    // True for a stored image or blob: it differs from every sent value.
     return (this.row?.value(attribute) ?? null) as Value
   }
 
+  /** Whether it has this value already. False where the answer would tell a caller a value that it may not read. */
+  has(attribute: StorageAttribute, value: Value): boolean {
+    const { view } = this.context
+    const isSecret = this.old && view.isRestricted && !this.isMade(attribute) && !view.shows(attribute)
+    return !isSecret && sameValue(this.stored(attribute), value)
+  }
+
   change(attribute: StorageAttribute, value: Value): void {
-    if (sameValue(this.stored(attribute), value)) return
+    if (this.has(attribute, value)) return
     if (!this.mayGive(attribute)) this.refuse(attribute)
     else if (this.old && attribute === attribute.dataClass.key) {
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is the primary key'))
@@ -70,6 +81,14 @@ export class EntityChange {
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, reason))
     } else this.values.set(attribute, value)
   }
+
+  /** Whether further problems are only counted: making an error for each costs more than saving the entity. */
+  get isFull(): boolean {
+    return this.problems.length >= this.context.maxProblems
+  }
+
+  /** Problems that were found when {@link isFull}. */
+  further = 0
 
   reject(attribute: StorageAttribute, problem: ProtocolError): void {
     this.problems.push(problem)
@@ -103,7 +122,7 @@ export class EntityChange {
     const { dataClass, transaction, view } = this.context
     if (!view.isRestricted || this.isMade(attribute)) return true
     if (this.old && !view.shows(attribute)) return false
-    // Whoever may change only one of a relation and its foreign key may change neither: they are one value.
+    // A relation and its foreign key are one value: without the right to change both neither may be changed.
     const relations = transaction.layout(dataClass).references.filter(({ foreignKey }) => foreignKey === attribute)
     return [attribute, ...relations].every(guard => this.mayChange(guard))
   }

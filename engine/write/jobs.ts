@@ -1,15 +1,20 @@
 import type { DataClass } from '../catalog/dataclass.ts'
+import type { Value } from '../catalog/value.ts'
 import type { View } from '../catalog/view.ts'
-import type { ErrorData } from '../errors.ts'
-import { type Deletion, deleteRows } from './delete-entities.ts'
+import type { ErrorData } from '../base/errors.ts'
+import { keyText } from '../row-format/row-layout.ts'
+import type { StoreTransaction } from '../data/store-transaction.ts'
 import type { LockTable } from './lock-table.ts'
+import { FailureDigest } from './failure-digest.ts'
+import { identified } from './row-identity.ts'
 import type { SaveBody } from './parse-body.ts'
 import { putCalculated } from './put-calculated.ts'
 import type {
   CalculatedRequest,
-  DeleteRequest,
   EntitySetsRequest,
   FreeLocksRequest,
+  HeldLock,
+  ListLocksRequest,
   LockRequest,
   LockResult,
   RecordsRequest,
@@ -20,17 +25,22 @@ import type {
 } from './requests.ts'
 import type { SaveContext } from './entity-change.ts'
 import { saveEntity } from './save-entity.ts'
+import type { SaveRules } from './validate.ts'
 import { WriteErrors } from './write-errors.ts'
-import type { WriteTransaction } from './write-transaction.ts'
+import { isOneTransaction, type WriteLimits } from './write-limits.ts'
 
-/** What a step runs in. */
+/** Environment of a step. */
 export interface StepContext {
-  readonly transaction: WriteTransaction
+  readonly transaction: StoreTransaction
   readonly timestamp: string
   readonly randomUuid: () => string
-  /** Entities of a step, so that others get in between. */
-  readonly sliceSize: number
   readonly locks: LockTable
+  readonly limits: WriteLimits
+  readonly rules: ReadonlyMap<DataClass, SaveRules>
+  /** Maximum entities of a step. */
+  readonly sliceSize: number
+  /** When the step is to end, by `performance.now`, so that other requests can interleave. It does something in any case. */
+  readonly endsAt: number
 }
 
 /**
@@ -56,22 +66,29 @@ export class SaveJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
   private readonly entities: SavedEntity[] = []
   private globalStamp = 0
+  private readonly digest: FailureDigest
+  private described = 0
 
   constructor(
     private readonly request: SaveRequest,
     private readonly dataClass: DataClass,
     private readonly body: SaveBody,
-    /** What exists for the one who saves. */
+    /** View of the caller. */
     private readonly view: View,
-  ) {}
+    { maxDescribed }: WriteLimits,
+  ) {
+    this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
+  }
 
-  step({ transaction, timestamp, randomUuid, sliceSize, locks }: StepContext): (globalStamp: number) => void {
-    const { mode, atomic, trusted = false, owner, anyStamp = false, uploads, received } = this.request
+  step(step: StepContext): (globalStamp: number) => void {
+    const { transaction, timestamp, randomUuid, locks, limits, rules } = step
+    const { trusted = false, anyStamp = false, owner, mode, uploads, received } = this.request
     const context: SaveContext = {
       transaction,
       locks,
       owner,
       dataClass: this.dataClass,
+      rules: rules.get(this.dataClass)!,
       view: this.view,
       mode,
       trusted,
@@ -80,12 +97,16 @@ export class SaveJob implements WriteJob {
       received,
       timestamp,
       randomUuid,
+      maxProblems: limits.maxProblems,
     }
-    const slice = atomic || mode !== 'update' ? this.saveTogether(context) : this.saveSlice(context, sliceSize)
+    this.digest.described = this.described
+    const slice = isOneTransaction(this.request) ? this.saveTogether(context) : this.saveSlice(context, step)
+    const { described } = this.digest
     return globalStamp => {
       for (const entity of slice) this.entities.push(entity)
       this.globalStamp = globalStamp
-      if (this.entities.length >= this.body.elements.length) this.finish()
+      this.described = described
+      if (this.entities.length >= this.body.length) this.finish()
     }
   }
 
@@ -94,7 +115,7 @@ export class SaveJob implements WriteJob {
     if (this.entities.length === 0) this.outcome = error
     else {
       const failure = { status: { status: 4, statusText: 'Other error' }, error }
-      while (this.entities.length < this.body.elements.length) this.entities.push({ failure })
+      while (this.entities.length < this.body.length) this.entities.push({ failure })
       this.finish()
     }
   }
@@ -103,99 +124,42 @@ export class SaveJob implements WriteJob {
     this.outcome = { kind: 'save', many: this.body.many, entities: this.entities, globalStamp: this.globalStamp }
   }
 
-  private saveSlice(context: SaveContext, size: number): SavedEntity[] {
+  private saveSlice(context: SaveContext, { sliceSize, endsAt }: StepContext): SavedEntity[] {
     const start = this.entities.length
-    const end = Math.min(start + size, this.body.elements.length)
-    return Array.from({ length: end - start }, (_, i) => this.save(start + i, context))
+    const end = Math.min(start + sliceSize, this.body.length)
+    const slice: SavedEntity[] = []
+    for (let i = start; i < end; i++) {
+      if (slice.length > 0 && performance.now() > endsAt) break
+      slice.push(this.save(i, context))
+    }
+    return slice
   }
 
   private save(index: number, context: SaveContext): SavedEntity {
-    return saveEntity(context, this.body.elements[index], this.request.hooked?.[index])
+    const saved = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
+    return saved.failure ? { ...saved, failure: this.digest.add(saved.failure) } : saved
   }
 
   /** All or none; what is only validated or previewed is taken back in any case. */
   private saveTogether(context: SaveContext): SavedEntity[] {
     const { transaction, mode } = context
     let entities: SavedEntity[] = []
-    const save = (mode: SaveRequest['mode']): SavedEntity[] =>
-      this.body.elements.map((_, i) => this.save(i, { ...context, mode }))
+    const save = (mode: SaveRequest['mode']): SavedEntity[] => {
+      const modal = { ...context, mode }
+      this.digest.described = this.described
+      return Array.from({ length: this.body.length }, (_, i) => this.save(i, modal))
+    }
     const kept = transaction.attempt(() => {
       entities = save(mode)
       return mode === 'update' && !entities.some(entity => entity.failure)
     })
     if (kept || mode !== 'update') return entities
-    // Those without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+    // Entities without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
     transaction.attempt(() => {
       entities = save('refresh')
       return false
     })
     return entities
-  }
-}
-
-export class DeleteJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-  private next = 0
-  private deleted = 0
-  /** Stopped in their slice; perhaps only by others of a later one. */
-  private blocked: number[] = []
-  private error: ErrorData | undefined
-  private readonly stamps: ReadonlyMap<number, number> | undefined
-
-  constructor(
-    private readonly request: DeleteRequest,
-    private readonly dataClass: DataClass,
-    private readonly view: View,
-  ) {
-    const { rowIds, stamps } = request
-    this.stamps = stamps && new Map(Array.from(rowIds, (rowId, i) => [rowId, stamps[i]!]))
-  }
-
-  step({ transaction, timestamp, sliceSize, locks }: StepContext): () => void {
-    const { rowIds, atomic, owner } = this.request
-    const size = atomic ? rowIds.length : sliceSize
-    const isRetry = this.next >= rowIds.length
-    const slice = isRetry ? this.blocked : rowIds.subarray(this.next, this.next + size)
-    let deletion: Deletion = { deleted: 0, blocked: [] }
-    const run = () => {
-      const stale = this.stamps && staleRows(transaction, this.dataClass, slice, this.stamps)
-      const fresh = stale ? slice.filter(rowId => !stale.rowIds.has(rowId)) : slice
-      const context = { transaction, locks, owner, timestamp, view: this.view }
-      deletion = deleteRows(context, this.dataClass, fresh, this.request.hooked)
-      if (!stale || stale.rowIds.size === 0) return
-      deletion.blocked.push(...stale.rowIds)
-      deletion.error ??= stale.error
-    }
-    if (!atomic) run()
-    else {
-      const kept = transaction.attempt(() => {
-        run()
-        return deletion.blocked.length === 0 && !deletion.changed
-      })
-      if (!kept) deletion.deleted = 0
-    }
-    return () => {
-      if (deletion.changed) {
-        this.outcome = { kind: 'delete', deleted: this.deleted, changed: true }
-        return
-      }
-      this.deleted += deletion.deleted
-      this.blocked = isRetry ? deletion.blocked : [...this.blocked, ...deletion.blocked]
-      this.error = isRetry ? deletion.error : (this.error ?? deletion.error)
-      this.next += size
-      const wasWhole = isRetry || size >= rowIds.length
-      if (this.next >= rowIds.length && (wasWhole || this.blocked.length === 0)) this.finish()
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.error = error
-    this.finish()
-  }
-
-  private finish(): void {
-    const { deleted, error } = this
-    this.outcome = { kind: 'delete', deleted, ...(error && { error }) }
   }
 }
 
@@ -222,27 +186,6 @@ export class CalculatedJob implements WriteJob {
   }
 }
 
-/** Rows that somebody else has saved since they were seen with these stamps, and what is wrong with the first. */
-function staleRows(
-  transaction: WriteTransaction,
-  dataClass: DataClass,
-  rowIds: Iterable<number>,
-  stamps: ReadonlyMap<number, number>,
-): { rowIds: Set<number>; error: ErrorData | undefined } {
-  const stale = new Set<number>()
-  let error: ErrorData | undefined
-  for (const rowId of rowIds) {
-    const row = transaction.row(dataClass, rowId)
-    if (!row || row.stamp === stamps.get(rowId)) continue
-    stale.add(rowId)
-    const { name } = dataClass
-    error ??= WriteErrors.STALE_STAMP(row.key, name, String(stamps.get(rowId)), row.stamp)
-      .followedBy(WriteErrors.ENTITY_NOT_DELETED(row.key, name))
-      .toData()
-  }
-  return { rowIds: stale, error }
-}
-
 /** Locks and unlocks; beside the store. */
 export class LockJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
@@ -263,7 +206,7 @@ export class LockJob implements WriteJob {
     this.outcome = error
   }
 
-  private run(transaction: WriteTransaction, locks: LockTable): LockResult | ErrorData {
+  private run(transaction: StoreTransaction, locks: LockTable): LockResult | ErrorData {
     const { rowId, lock, holder } = this.request
     const { dataClass } = this
     const row = { dataClass, rowId }
@@ -284,6 +227,38 @@ export class FreeLocksJob implements WriteJob {
     locks.freeAll(this.request.owner)
     return () => {
       this.outcome = { kind: 'freeLocks' }
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
+  }
+}
+
+/** Lists locks; nothing changes. An entity that has been deleted meanwhile is left out. */
+export class ListLocksJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+
+  constructor(
+    private readonly request: ListLocksRequest,
+    private readonly dataClasses: readonly DataClass[],
+  ) {}
+
+  step({ transaction, locks }: StepContext): () => void {
+    const found: HeldLock[] = []
+    let count = 0
+    for (const { row, owner, info, expires } of locks.list()) {
+      if (++count > this.request.limit) continue
+      const { tableNumber, rowId } = identified(row)
+      const dataClass = this.dataClasses.find(each => each.tableNumber === tableNumber)!
+      const entity = transaction.row(dataClass, rowId)
+      if (!entity) continue
+      const key = keyText(transaction.layout(dataClass), entity.value(dataClass.key) as Value)
+      const lock = { dataClass: dataClass.name, key, owner, info }
+      found.push(Number.isFinite(expires) ? { ...lock, expires } : lock)
+    }
+    return () => {
+      this.outcome = { kind: 'listLocks', count, locks: found }
     }
   }
 

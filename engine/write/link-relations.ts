@@ -1,10 +1,10 @@
 import type { RelatedEntityAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
-import { ProtocolError } from '../errors.ts'
-import { convertValue } from './convert.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { describeValue, foreignKeyFor } from './convert.ts'
 import { type EntityChange, sameValue } from './entity-change.ts'
-import { describe, WriteErrors } from './write-errors.ts'
-import type { RelatedEntity } from './write-transaction.ts'
+import { WriteErrors } from './write-errors.ts'
+import type { RelatedEntity } from '../data/store-transaction.ts'
 
 /** A relation and its foreign key are one value: of two that are sent, the one that differs from what is stored counts. */
 export function changeRelations(change: EntityChange): void {
@@ -15,12 +15,10 @@ function changeRelation(change: EntityChange, relation: RelatedEntityAttribute, 
   const { foreignKey, target, name } = relation
   const related = key === null ? null : findRelated(change, relation, key)
   if (related === undefined) {
-    change.reject(foreignKey, WriteErrors.RELATED_ENTITY_NOT_FOUND(name, describe(key), target.name))
+    change.reject(foreignKey, WriteErrors.RELATED_ENTITY_NOT_FOUND(name, describeValue(target.key, key), target.name))
     return
   }
-  // Keys and foreign keys may be integers of different widths.
-  const value =
-    related && (foreignKey.type === target.key.type ? related.key : convertValue(foreignKey, related.key, false))
+  const value = related && foreignKeyFor(foreignKey, related.key, target.key)
   if (value instanceof ProtocolError) {
     change.reject(foreignKey, value)
     return
@@ -32,7 +30,12 @@ function changeRelation(change: EntityChange, relation: RelatedEntityAttribute, 
     (direct === null ? value === null : findRelated(change, relation, direct)?.rowId === related?.rowId)
   if (agrees) change.change(foreignKey, value)
   else {
-    const problem = WriteErrors.RELATION_CONFLICT(name, describe(value), foreignKey.name, describe(direct))
+    const problem = WriteErrors.RELATION_CONFLICT(
+      name,
+      describeValue(foreignKey, value),
+      foreignKey.name,
+      describeValue(foreignKey, direct),
+    )
     change.reject(foreignKey, problem)
   }
 }
@@ -53,7 +56,10 @@ export function linkForeignKeys(change: EntityChange): void {
     }
     const related = key === null ? null : findRelated(change, relation, key)
     if (related === undefined) {
-      change.reject(foreignKey, WriteErrors.FOREIGN_KEY_NOT_FOUND(foreignKey.name, describe(key), target.name))
+      change.reject(
+        foreignKey,
+        WriteErrors.FOREIGN_KEY_NOT_FOUND(foreignKey.name, describeValue(foreignKey, key), target.name),
+      )
       continue
     }
     change.references[i] = related?.rowId

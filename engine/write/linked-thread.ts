@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import type { ErrorData } from '../errors.ts'
+import type { ErrorData } from '../base/errors.ts'
 import type { StepContext, WriteJob } from './jobs.ts'
 import type { WriteResult } from './requests.ts'
 import { WriterErrors } from './write-errors.ts'
@@ -79,7 +79,7 @@ export class InteractiveJob implements WriteJob {
     const deadlineAt = Date.now() + this.timeoutMs
     const kept = transaction.attempt(() => this.serve(context, deadlineAt, 1))
     return () => {
-      // Nobody waits when its time was over: that is what it hears next.
+      // No call waits when its time is over: the next one gets the answer.
       if (kept || !this.isOver) this.thread.answer({})
       this.outcome = { kind: 'transaction' }
     }

@@ -1,39 +1,20 @@
+import type { LockHolder, LockInfo } from '../caller/lock-holder.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
-
-/** Who has locked an entity, as others get to see it. */
-export interface LockInfo {
-  /** As the client addressed the server: `127.0.0.1:8080`. */
-  readonly host: string
-  readonly IPAddr: string
-  readonly userAgent: string
-}
-
-export interface LockHolder {
-  /** Handle of the session. */
-  readonly owner: string
-  readonly info: LockInfo
-  /** From now on; undefined: until the session ends. */
-  readonly lastsMs?: number | undefined
-}
+import { identify, type Row } from './row-identity.ts'
 
 interface Held {
   readonly owner: string
   readonly info: LockInfo
+  /** Milliseconds since 1970; infinite: until the session ends. */
   readonly expires: number
 }
 
-interface Row {
-  readonly dataClass: DataClass
-  readonly rowId: number
+/** A lock with the entity that it is on, {@link identify}. */
+interface HeldRow extends Held {
+  readonly row: number
 }
 
-/** How long a lock of a key or a token lasts: there is no session that could end. */
-export const TOKEN_LOCK_MS = 10 * 60_000
-
-/** The most that a guest's lasts, of whom nothing may be kept after all. */
-export const GUEST_LOCK_MS = 24 * 3_600_000
-
-/** Locks of one owner. Somebody who wants more wants a transaction. */
+/** Maximum locks of one owner. More are a case for a transaction. */
 const MAX_PER_OWNER = 10_000
 
 /**
@@ -47,21 +28,26 @@ export class LockTable {
   /** @param now milliseconds since 1970 */
   constructor(private readonly now: () => number) {}
 
-  get isEmpty(): boolean {
-    return this.holders.size === 0
+  /** Locks that have not been freed, some perhaps over. */
+  get size(): number {
+    return this.holders.size
   }
 
-  /** Who keeps `owner` from changing an entity; undefined when nobody does. */
+  get isEmpty(): boolean {
+    return this.size === 0
+  }
+
+  /** Lock that keeps `owner` from changing an entity; undefined when there is none. */
   blocker(dataClass: DataClass, rowId: number, owner: string | undefined): Held | undefined {
     if (this.isEmpty) return undefined
     const holder = this.holder({ dataClass, rowId })
     return holder?.owner === owner ? undefined : holder
   }
 
-  /** Locks an entity that nobody else has locked. @returns false when the owner has too many already */
+  /** Locks an entity that no other owner has locked. @returns false when the owner has too many already */
   take(row: Row, holder: LockHolder): boolean {
     const owned = this.owned.get(holder.owner) ?? new Set()
-    const key = keyOf(row)
+    const key = identify(row)
     if (owned.size >= MAX_PER_OWNER && !owned.has(key)) return false
     this.owned.set(holder.owner, owned.add(key))
     const { owner, info, lastsMs = Number.POSITIVE_INFINITY } = holder
@@ -72,7 +58,7 @@ export class LockTable {
   /** @returns whether `owner` had locked it */
   free(row: Row, owner: string): boolean {
     if (this.holder(row)?.owner !== owner) return false
-    this.forget(keyOf(row), owner)
+    this.forget(identify(row), owner)
     return true
   }
 
@@ -81,8 +67,14 @@ export class LockTable {
     for (const key of this.owned.get(owner) ?? []) this.forget(key, owner)
   }
 
+  /** Locks that last, the oldest first. */
+  *list(): Iterable<HeldRow> {
+    const now = this.now()
+    for (const [row, held] of this.holders) if (held.expires > now) yield { ...held, row }
+  }
+
   private holder(row: Row): Held | undefined {
-    const key = keyOf(row)
+    const key = identify(row)
     const holder = this.holders.get(key)
     if (!holder || holder.expires > this.now()) return holder
     this.forget(key, holder.owner)
@@ -96,6 +88,3 @@ export class LockTable {
     if (owned?.size === 0) this.owned.delete(owner)
   }
 }
-
-/** Row ids have 32 bits and table numbers 16: together they are a number that a double holds. They are never used again. */
-const keyOf = ({ dataClass, rowId }: Row): number => dataClass.tableNumber * 2 ** 32 + rowId

@@ -1,37 +1,33 @@
-import type { WireOptions } from '../catalog/dataclass.ts'
-import type { Model } from '../catalog/model-schema.ts'
 import { isShared } from '../entity-set/members.ts'
-import type { ErrorData } from '../errors.ts'
-import type { ImageScheduleOptions } from '../memory/image-schedule.ts'
-import type { Progress } from '../migration/migrate-data.ts'
-import type { LockOwner } from '../storage/store-lock.ts'
+import type { ErrorData } from '../base/errors.ts'
+import type { ImageScheduleOptions } from '../memory/writer/image-schedule.ts'
+import type { Progress } from '../base/progress.ts'
+import type { WritingOptions } from '../data/store-options.ts'
+import { isLargeResult, type PackedSave, packResult } from './packed-result.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
+import type { SaveLimits } from './write-limits.ts'
 import type { LinkEnd } from './writer-link.ts'
 
 /**
- * What crosses between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
+ * Messages between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
  * is transferred: a message costs one copy of its bytes and one object for each part. Members of entity sets are in memory
  * that is shared anyway.
  */
 
-/** Where the writer works and on what: `workerData`. */
-export interface WriterThreadOptions extends ImageScheduleOptions {
-  /** Folder of the store. */
-  path: string
-  mapSizeBytes: number
-  /** Checked before the thread is started. */
-  model: Model
-  wire: WireOptions
-  allowLoss: boolean
-  owner: LockOwner
-  /** The thread counts its transactions here, once when one begins and once when it ends. */
+/** Options of the writer thread: `workerData`. */
+export interface WriterThreadOptions extends ImageScheduleOptions, WritingOptions {
+  limits: SaveLimits
+  /** Words of the thread's `Heartbeat`. */
   heartbeat: Int32Array
-  /** What readers share, kept up to date by the thread; undefined: there is none. */
+  /** Memory of `SharedCounts`; undefined: nothing is counted. */
+  counts: SharedArrayBuffer | undefined
+  /** Memory shared by readers, kept up to date by the thread; undefined: there is none. */
   memory?: WebAssembly.Memory | undefined
 }
 
 export type ToWriter =
-  | { kind: 'write'; requests: { id: number; request: WriteRequest }[] }
+  /** `clockOffsetMs`: how far the clock of the server is ahead of the system's. */
+  | { kind: 'write'; clockOffsetMs: number; requests: { id: number; request: WriteRequest }[] }
   /** A thread that writes by itself and waits for it. Its port is transferred. */
   | ({ kind: 'connect' } & LinkEnd)
   | { kind: 'close' }
@@ -44,11 +40,14 @@ export type FromWriter =
   /** Everything that fits is in shared memory. */
   | { kind: 'memoryFilled' }
   | ({ kind: 'progress' } & Parameters<Progress>[0])
-  | { kind: 'done'; outcomes: { id: number; outcome: WriteResult | ErrorData }[] }
+  | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[] }
   /** For the log: what is worth knowing. */
   | { kind: 'note'; text: string }
   /** For the log: clients are not told. */
   | { kind: 'internalError'; text: string }
+
+/** An outcome as it is sent: large results of saves are packed. */
+export type SentOutcome = WriteResult | PackedSave | ErrorData
 
 export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is WriteResult => 'kind' in outcome
 
@@ -64,6 +63,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
       case 'records':
       case 'lock':
       case 'freeLocks':
+      case 'listLocks':
       case 'uploads':
         return request
       case 'entitySets':
@@ -78,7 +78,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
   return { packed: requests.map(pack), buffer }
 }
 
-/** What a request brings in bytes. */
+/** Bytes that a request brings. */
 export function bodiesOf(request: WriteRequest): Uint8Array[] {
   switch (request.kind) {
     case 'save':
@@ -88,6 +88,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
     case 'records':
     case 'lock':
     case 'freeLocks':
+    case 'listLocks':
       return []
     // Small, and cloned with the message.
     case 'uploads':
@@ -97,9 +98,12 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
   }
 }
 
-/** Moves the rows of results into one buffer. @returns it, to be transferred */
-export function packRows(outcomes: readonly (WriteResult | ErrorData)[]): ArrayBuffer {
-  const saved = outcomes.filter((outcome): outcome is SaveResult => isWriteResult(outcome) && outcome.kind === 'save')
+export const packed = (outcome: WriteResult | ErrorData): SentOutcome =>
+  isWriteResult(outcome) && outcome.kind === 'save' && isLargeResult(outcome) ? packResult(outcome) : outcome
+
+/** Moves the rows of results that are not packed into one buffer. @returns it, to be transferred */
+export function packRows(outcomes: readonly SentOutcome[]): ArrayBuffer {
+  const saved = outcomes.filter((outcome): outcome is SaveResult => 'entities' in outcome)
   const entities = saved.flatMap(result => result.entities.filter(entity => entity.row))
   const { take, buffer } = packer(entities.map(entity => entity.row!))
   for (const entity of entities) entity.row = take(entity.row!)

@@ -1,78 +1,116 @@
 import { isUtf8 } from 'node:buffer'
+import type { Attribute } from '../catalog/attribute.ts'
+import type { TypeDescriptor } from '../catalog/types/descriptor.ts'
+import { TYPES } from '../catalog/types/registry.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
-import { EngineErrors } from '../engine-errors.ts'
-import { parseJson } from '../json-body.ts'
+import { EngineErrors } from '../base/engine-errors.ts'
+import { isLongNumber } from '../base/exact-json.ts'
+import { parseExactJson, parseJson } from '../base/json-body.ts'
+import { outlineBody } from './body-outline.ts'
+import type { BodyParts, SaveRequest } from './requests.ts'
+import { textOf } from './split-body.ts'
 import { describe, WriteErrors } from './write-errors.ts'
-
-export interface SaveBody {
-  /** False for a single object. */
-  many: boolean
-  elements: readonly unknown[]
-}
+import type { BodyLimits } from './write-limits.ts'
 
 export const isJsonObject = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)
+  typeof json === 'object' && json !== null && !Array.isArray(json) && !isLongNumber(json)
+
+/** The elements of a save in their order. */
+export interface SaveBody {
+  /** False for a single object. */
+  readonly many: boolean
+  readonly length: number
+  /** Not checked in any way. Cheap in ascending order. */
+  element(index: number): unknown
+}
 
 /**
- * The entities of a body: an object, an array, or `{"__ENTITIES":[…]}`. Elements are not looked at.
+ * The entities of a body: an object, an array, or `{"__ENTITIES":[…]}`. Those of a body that was split are parsed when they are
+ * asked for.
+ * @param limits undefined: nothing is bounded
  * @throws {EngineErrors.BAD_JSON} with the position
- * @throws {WriteErrors.NOT_ENTITIES}
+ * @throws {WriteErrors.NOT_ENTITIES} the bound that is exceeded
  * Source: protocol notes, 5.1.
  */
-export function parseBody(body: Uint8Array, dataClass: DataClass): SaveBody {
+export function openBody(
+  { body, parts }: Pick<SaveRequest, 'body' | 'parts'>,
+  dataClass: DataClass,
+  limits: BodyLimits | undefined,
+): SaveBody {
+  const parse = parserOf(dataClass)
+  if (parts) return new SplitBody(body, parts, parse)
   if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
-  let json = parseJson(text)
-  const long64 = dataClass.attributes.filter(attribute => attribute.kind === 'storage' && attribute.type === 'long64')
-  // Looking for one in a large body takes half as long as parsing it.
-  if (long64.length > 0 && LONG_INTEGER.test(text)) {
-    json = parseJson(quoteLongIntegers(text, new Set(long64.map(({ name }) => name))))
-  }
-  if (Array.isArray(json)) return { many: true, elements: json }
+  if (limits) outlineBody(body, limits)
+  const json = parse(textOf(body, 0, body.length))
+  if (Array.isArray(json)) return new ParsedBody(true, json)
   if (!isJsonObject(json)) throw WriteErrors.NOT_ENTITIES(describe(json))
-  if (!Object.hasOwn(json, '__ENTITIES')) return { many: false, elements: [json] }
+  if (!Object.hasOwn(json, '__ENTITIES')) return new ParsedBody(false, [json])
   if (!Array.isArray(json.__ENTITIES))
     throw WriteErrors.NOT_ENTITIES(`an object whose __ENTITIES is ${describe(json.__ENTITIES)}`)
-  return { many: true, elements: json.__ENTITIES }
+  return new ParsedBody(true, json.__ENTITIES)
 }
 
-const LONG_INTEGER = /\d{16}/
+class ParsedBody implements SaveBody {
+  constructor(
+    readonly many: boolean,
+    private readonly elements: readonly unknown[],
+  ) {}
 
-/**
- * The same JSON with the integers of the attributes `names` as texts: `JSON.parse` would round them beyond 2^53, a text is
- * read exactly. `json` is known to be valid. A loop, because an expression overflows its stack in a text of some megabytes.
- */
-function quoteLongIntegers(json: string, names: ReadonlySet<string>): string {
-  let quoted = ''
-  let done = 0
-  let text = ''
-  let isLongInteger = false
-  for (let i = 0; i < json.length; i++) {
-    const character = json[i]!
-    if (character === '"') {
-      const start = i
-      for (i = json.indexOf('"', i + 1); isEscaped(json, i); i = json.indexOf('"', i + 1));
-      text = i - start > 400 ? '' : json.slice(start, i + 1)
-      isLongInteger = false
-    } else if (character === ':') isLongInteger = text !== '' && names.has(JSON.parse(text) as string)
-    else if ((character >= '0' && character <= '9') || character === '-') {
-      const [number] = NUMBER.exec(json.slice(i, i + 400))!
-      if (isLongInteger && INTEGER.test(number)) {
-        quoted += `${json.slice(done, i)}"${number}"`
-        done = i + number.length
-      }
-      i += number.length - 1
-    } else if (character === '{' || character === '[') isLongInteger = false
+  get length(): number {
+    return this.elements.length
   }
-  return quoted + json.slice(done)
+
+  element(index: number): unknown {
+    return this.elements[index]
+  }
 }
 
-/** True when an odd number of backslashes stands before the quote at `at`. */
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0
-  while (json[at - 1 - backslashes] === '\\') backslashes++
-  return backslashes % 2 === 1
+/** One part is parsed at a time: what was parsed before is garbage while it is young. */
+class SplitBody implements SaveBody {
+  readonly many: boolean
+  readonly length: number
+  /** Index of the first element of each part, and the number of all. */
+  private readonly firsts: number[] = [0]
+  private part = -1
+  private elements: readonly unknown[] = []
+
+  constructor(
+    private readonly body: Uint8Array,
+    private readonly parts: BodyParts,
+    private readonly parse: (text: string) => unknown,
+  ) {
+    const { many, ranges } = parts
+    for (let i = 2; i < ranges.length; i += 3) this.firsts.push(this.firsts.at(-1)! + ranges[i]!)
+    this.many = many
+    this.length = this.firsts.at(-1)!
+  }
+
+  element(index: number): unknown {
+    const first = this.firsts[this.part]
+    if (first === undefined || index < first || index >= this.firsts[this.part + 1]!) this.open(index)
+    return this.elements[index - this.firsts[this.part]!]
+  }
+
+  private open(index: number): void {
+    let part = this.part >= 0 && index >= this.firsts[this.part]! ? this.part : 0
+    while (index >= this.firsts[part + 1]!) part++
+    const { ranges } = this.parts
+    const text = textOf(this.body, ranges[3 * part]!, ranges[3 * part + 1]!)
+    this.elements = this.parse(`[${text}]`) as unknown[]
+    this.part = part
+  }
 }
 
-const NUMBER = /^[-+.\deE]+/
-const INTEGER = /^-?\d{16,}$/
+/** Parser of a body: an exact one takes longer. */
+function parserOf({ attributes }: DataClass): (text: string) => unknown {
+  const exact = new Set(attributes.map(exactnessOf))
+  if (exact.has('numbers')) return text => parseExactJson(text, true)
+  return exact.has('integers') ? text => parseExactJson(text) : parseJson
+}
+
+/** Kind of numbers that may be sent for the attribute, for itself or as a key, and that `JSON.parse` would round. */
+function exactnessOf(attribute: Attribute): TypeDescriptor['exactJson'] {
+  const end = attribute.kind === 'alias' ? attribute.target : attribute
+  const value = end.kind === 'relatedEntity' ? end.target.key : end
+  return value.kind === 'relatedEntities' ? undefined : TYPES[value.type].exactJson
+}

@@ -1,14 +1,14 @@
 import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
-import { ProtocolError } from '../errors.ts'
+import { ProtocolError } from '../base/errors.ts'
 import { convertValue } from './convert.ts'
 import type { CalculatedRow } from './requests.ts'
-import type { WriteTransaction } from './write-transaction.ts'
+import type { StoreTransaction } from '../data/store-transaction.ts'
 
 /** Gives a row the values of its stored calculated attributes, unless it has changed since they were computed. */
 export function putCalculated(
-  transaction: WriteTransaction,
+  transaction: StoreTransaction,
   dataClass: DataClass,
   { rowId, seen, values }: CalculatedRow,
 ): void {

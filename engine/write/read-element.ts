@@ -1,10 +1,10 @@
 import { type AliasAttribute, type Attribute, isBinary } from '../catalog/attribute.ts'
-import { ProtocolError } from '../errors.ts'
+import { ProtocolError } from '../base/errors.ts'
 import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from './convert.ts'
 import { type EntityChange, notPermitted, sameValue } from './entity-change.ts'
 import { isJsonObject } from './parse-body.ts'
-import type { HookedElement } from './requests.ts'
+import type { PreparedElement } from './requests.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
 /**
@@ -14,12 +14,13 @@ import { describe, WriteErrors } from './write-errors.ts'
 export function readElement(
   change: EntityChange,
   element: Record<string, unknown>,
-  hooked: HookedElement | undefined,
+  hooked: PreparedElement | undefined,
 ): void {
   for (const name of Object.keys(element)) {
     if (name.startsWith('__') || hooked?.unchanged.includes(name)) continue
     const attribute = find(change, name)
     if (attribute) readAttribute(change, attribute, element[name])
+    else if (change.isFull) change.further++
     else change.problems.push(unknownAttribute(change, name))
   }
   if (!hooked) return
@@ -138,7 +139,7 @@ function make(change: EntityChange, attribute: Attribute | undefined, json: unkn
   const value = convertValue(attribute, json, true)
   if (value instanceof ProtocolError) change.reject(attribute, value)
   else if (attribute === attribute.dataClass.key) change.change(attribute, value)
-  else if (sameValue(change.stored(attribute), value)) change.values.delete(attribute)
+  else if (change.has(attribute, value)) change.values.delete(attribute)
   else if (!change.mayGive(attribute)) change.refuse(attribute)
   else change.values.set(attribute, value)
 }

@@ -1,11 +1,12 @@
-import type { UploadChange, UploadOwner } from '../binary/upload-table.ts'
-import type { EntitySetChange } from '../entity-set/entity-set-table.ts'
-import type { ErrorData, SaveStatus } from '../errors.ts'
+import type { UploadChange, UploadOwner } from '../data/stored-uploads.ts'
+import type { RecordChange } from '../data/record-store.ts'
+import type { EntitySetChange } from '../entity-set/entity-set-header.ts'
+import type { ErrorData, SaveStatus } from '../base/errors.ts'
 import type { Access } from '../permission/views.ts'
-import type { LockHolder, LockInfo } from './lock-table.ts'
+import type { LockHolder, LockInfo } from '../caller/lock-holder.ts'
 
 /**
- * What goes to the writer thread and what comes back: plain data only.
+ * Requests to the writer thread and their results: plain data only.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
 export type WriteRequest =
@@ -16,6 +17,7 @@ export type WriteRequest =
   | RecordsRequest
   | LockRequest
   | FreeLocksRequest
+  | ListLocksRequest
   | UploadsRequest
 
 export interface SaveRequest {
@@ -25,6 +27,8 @@ export interface SaveRequest {
   access?: Access | undefined
   /** The body as received, not parsed: parsing is the writer thread's work. An object, an array, or `{"__ENTITIES":[…]}`. */
   body: Uint8Array
+  /** Positions of the elements of a large body that was checked before. */
+  parts?: BodyParts
   /**
    * `update` writes. `validate` runs every check and writes nothing. `refresh` answers the entity as it would be and
    * writes nothing.
@@ -39,8 +43,8 @@ export interface SaveRequest {
   trusted?: boolean
   /** Handle of the session: what others have locked it cannot change. */
   owner?: string | undefined
-  /** What the hooks of the dataclass have said, one for each element of the body. */
-  hooked?: readonly HookedElement[]
+  /** Results of the hooks of the dataclass, one for each element of the body. */
+  hooked?: readonly PreparedElement[]
   /** Entities are changed in the version that there is: the body has no stamps. */
   anyStamp?: boolean
   /** Whose uploads the body may refer to, and which of them are still valid. Absent: none. */
@@ -49,16 +53,27 @@ export interface SaveRequest {
   received?: { id: string; value: Uint8Array }
 }
 
+/** Positions of the elements of a checked body: texts of some elements each, parsed one by one. */
+export interface BodyParts {
+  /** False for a single object. */
+  many: boolean
+  /** First byte, end and number of elements of each part. */
+  ranges: Uint32Array
+}
+
 export interface UploadAccess {
   owner: UploadOwner
   /** Milliseconds since 1970. */
   now: number
 }
 
-/** What code that runs before a save has made of one element of the body. */
-export interface HookedElement {
-  /** `__STAMP` of the entity that it saw; 0 for a new one. A save of any other version is stale. */
-  seen: number
+/** {@link PreparedElement.expectedStamp} of an entity that does not exist for the caller: it is missing, or hidden by a restrict event. */
+export const UNSEEN = -1
+
+/** Outcome of the code that runs before a save, for one element of the body. */
+export interface PreparedElement {
+  /** `__STAMP` of the entity that it saw; 0 for a new one; {@link UNSEEN}. A save of any other version is stale. */
+  expectedStamp: number
   /**
    * Values as JSON by attribute name, which replace those of the element. Code may set what a client may not, stored
    * calculated attributes too.
@@ -86,7 +101,7 @@ export interface DeleteRequest {
   hooked?: HookedDeletion
 }
 
-/** What the drop events of some dataclasses have looked at, before the deletion. */
+/** Rows that the drop events of some dataclasses have examined, before the deletion. */
 export interface HookedDeletion {
   /** Dataclasses of which nothing may go, or lose a reference, that is not among {@link rows} as it is now. */
   dataClasses: readonly string[]
@@ -98,7 +113,7 @@ export interface HookedRow {
   rowId: number
   /** `__STAMP` of the entity that code has seen. */
   seen: number
-  /** Of one that stays without a reference: its stored calculated attributes, as JSON by name. */
+  /** Stored calculated attributes of a row that stays without a reference, as JSON by name. */
   values?: Record<string, unknown>
 }
 
@@ -131,12 +146,6 @@ export interface RecordsRequest {
   changes: RecordChange[]
 }
 
-export interface RecordChange {
-  key: string
-  /** JSON; undefined: the record is removed. */
-  value: unknown
-}
-
 /** Locks an entity for a session, or unlocks it. Nothing is stored. Source: protocol notes, 8.8. */
 export interface LockRequest {
   kind: 'lock'
@@ -151,6 +160,13 @@ export interface LockRequest {
 export interface FreeLocksRequest {
   kind: 'freeLocks'
   owner: string
+}
+
+/** Lists the locks there are. */
+export interface ListLocksRequest {
+  kind: 'listLocks'
+  /** Maximum locks of the list. */
+  limit: number
 }
 
 /** Keeps and ends uploads. No entity changes, and neither does the global stamp. */
@@ -185,7 +201,7 @@ export interface SaveFailure {
 export interface DeleteResult {
   kind: 'delete'
   deleted: number
-  /** What stopped the first entity that could not be deleted. */
+  /** Error of the first entity that could not be deleted. */
   error?: ErrorData
   /** Entities were changed since code has looked at them: what is left has to be looked at again. */
   changed?: boolean
@@ -197,22 +213,43 @@ export interface LockResult {
   result: boolean
   /** It was to be unlocked, and the session had not locked it. */
   wasNotLocked?: true
-  /** Somebody else's lock is in the way. */
+  /** Lock of another owner that stops the request. */
   blocker?: LockInfo
 }
 
+/** A lock on an entity. */
+export interface HeldLock {
+  dataClass: string
+  /** As addresses have it. */
+  key: string
+  /** Handle of the session. */
+  owner: string
+  info: LockInfo
+  /** Milliseconds since 1970; absent: until the session ends. */
+  expires?: number
+}
+
+export interface ListLocksResult {
+  kind: 'listLocks'
+  /** All locks, those beyond the limit too. */
+  count: number
+  locks: HeldLock[]
+}
+
 /** It is done. `transaction`: one that function code drives; what it did was answered step by step. */
-export interface Done {
+interface Done {
   kind: 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
 }
 
-export type WriteResult = SaveResult | DeleteResult | LockResult | Done
+export type WriteResult = SaveResult | DeleteResult | LockResult | ListLocksResult | Done
 
-/** What comes back for a request. */
+/** Result type of a request. */
 export type ResultOf<Request extends WriteRequest> = Request extends SaveRequest
   ? SaveResult
   : Request extends DeleteRequest
     ? DeleteResult
     : Request extends LockRequest
       ? LockResult
-      : Done
+      : Request extends ListLocksRequest
+        ? ListLocksResult
+        : Done

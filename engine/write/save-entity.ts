@@ -1,15 +1,16 @@
 import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
-import { ProtocolError } from '../errors.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { keyText } from '../row-format/row-layout.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
-import { convertKey, convertValue } from './convert.ts'
+import { convertKey, convertValue, describeValue } from './convert.ts'
 import { EntityChange, type SaveContext } from './entity-change.ts'
 import { changeRelations, linkForeignKeys } from './link-relations.ts'
 import { isJsonObject } from './parse-body.ts'
 import { own, readElement } from './read-element.ts'
-import type { HookedElement, SavedEntity } from './requests.ts'
+import { type PreparedElement, type SavedEntity, UNSEEN } from './requests.ts'
 import { hasLimits, violations } from './validate.ts'
-import { describe, lockStatus, saveFailure, WriteErrors } from './write-errors.ts'
+import { describe, lockStatus, notFound, saveFailure, WriteErrors } from './write-errors.ts'
 
 /**
  * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all
@@ -17,7 +18,7 @@ import { describe, lockStatus, saveFailure, WriteErrors } from './write-errors.t
  * @param hooked what code has made of the element; it stops a save before the stamp is looked at
  * Source: base specification 4.4 and 7; protocol notes 5.1, 5.2 and 9.
  */
-export function saveEntity(context: SaveContext, element: unknown, hooked?: HookedElement): SavedEntity {
+export function saveEntity(context: SaveContext, element: unknown, hooked?: PreparedElement): SavedEntity {
   const { dataClass, transaction, view } = context
   if (!isJsonObject(element)) {
     return {
@@ -39,20 +40,16 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
 
   const key = describe(sentKey)
   const converted = convertKey(dataClass, sentKey)
-  const isKey = !(converted instanceof ProtocolError) && view.shows(dataClass)
-  const rowId = isKey ? transaction.findKey(dataClass, converted) : undefined
-  if (rowId === undefined) {
-    const problem = WriteErrors.ENTITY_NOT_FOUND(key, dataClass.name)
-    return { failure: saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name)) }
-  }
+  const exists = !(converted instanceof ProtocolError) && view.shows(dataClass) && hooked?.expectedStamp !== UNSEEN
+  const rowId = exists ? transaction.findKey(dataClass, converted) : undefined
+  if (rowId === undefined) return { failure: hooked?.failure ?? notFound(sentKey, dataClass) }
   const row = transaction.row(dataClass, rowId)!
   if (!view.may('update', dataClass)) {
     const { name } = dataClass
     const failure = saveFailure([PermissionErrors.UPDATE(name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
     return { row: row.bytes, rowId, failure }
   }
-  // What code does not find it is not to show.
-  if (hooked?.failure) return { ...(hooked.seen >= 0 && { row: row.bytes, rowId }), failure: hooked.failure }
+  if (hooked?.failure) return { row: row.bytes, rowId, failure: hooked.failure }
   const blocker = context.locks.blocker(dataClass, rowId, context.owner)
   if (blocker) {
     const problem = WriteErrors.LOCKED(key, dataClass.name)
@@ -61,7 +58,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
   }
   const sentStamp = own(element, '__STAMP')
   const isCurrent = context.anyStamp || stampOf(sentStamp) === row.stamp
-  if (!isCurrent || (hooked?.seen ?? row.stamp) !== row.stamp) {
+  if (!isCurrent || (hooked?.expectedStamp ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
     const failure = saveFailure(
       [WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)],
@@ -76,7 +73,11 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Hook
 /** Only of what is one value: making a text of arrays inside each other would take a recursion. */
 const stampOf = (json: unknown): number => (typeof json === 'object' || json === undefined ? Number.NaN : Number(json))
 
-function save(change: EntityChange, element: Record<string, unknown>, hooked: HookedElement | undefined): SavedEntity {
+function save(
+  change: EntityChange,
+  element: Record<string, unknown>,
+  hooked: PreparedElement | undefined,
+): SavedEntity {
   const { old, values, problems } = change
   readElement(change, element, hooked)
   changeRelations(change)
@@ -90,8 +91,8 @@ function save(change: EntityChange, element: Record<string, unknown>, hooked: Ho
 
 /** Makes the values that the model says are made for a new entity. */
 function fill(change: EntityChange): void {
-  const { dataClass, transaction, randomUuid } = change.context
-  for (const attribute of transaction.autoFilled(dataClass)) {
+  const { dataClass, rules, transaction, randomUuid } = change.context
+  for (const attribute of rules.autoFilled) {
     if ((change.values.get(attribute) ?? null) !== null || change.isBroken(attribute)) continue
     if (attribute.autoFill === 'uuid') {
       change.values.set(attribute, randomUuid())
@@ -107,8 +108,8 @@ function fill(change: EntityChange): void {
 
 /** Looks for what the model has against the values: of a new entity against all that have limits, given or not. */
 function check(change: EntityChange): void {
-  const { dataClass, transaction, view } = change.context
-  for (const attribute of change.old ? change.values.attributes : transaction.limited(dataClass)) {
+  const { dataClass, rules, view } = change.context
+  for (const attribute of change.old ? change.values.attributes : rules.limited) {
     if (attribute.kind !== 'storage' || !hasLimits(attribute) || change.isBroken(attribute)) continue
     const value = change.values.get(attribute) ?? null
     const isKey = attribute === dataClass.key
@@ -117,7 +118,8 @@ function check(change: EntityChange): void {
       continue
     }
     const problems = violations(attribute, value)
-    if (attribute.unique && value !== null) problems.push(...duplicates(change, attribute, value))
+    if (attribute.unique && value !== null && problems.length === 0)
+      problems.push(...duplicates(change, attribute, value))
     if (problems.length === 0) continue
     const isNamed = view.shows(attribute) || isKey || !view.shows(dataClass)
     change.problems.push(...(isNamed ? problems : [WriteErrors.HIDDEN(dataClass.name)]))
@@ -128,15 +130,19 @@ function duplicates({ context, old }: EntityChange, attribute: StorageAttribute,
   const { dataClass, transaction } = context
   const holder = transaction.holder(attribute, value)
   if (holder === undefined || holder === old?.rowId) return []
-  const problem = WriteErrors.DUPLICATE(attribute.name, describe(value))
-  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(describe(value), dataClass.name)] : [problem]
+  const received = describeValue(attribute, value)
+  const problem = WriteErrors.DUPLICATE(attribute.name, received)
+  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(received, dataClass.name)] : [problem]
 }
 
 function failed(change: EntityChange): SavedEntity {
-  const { problems, old } = change
-  const { dataClass } = change.context
+  const { old, further } = change
+  const { dataClass, maxProblems } = change.context
+  const problems = change.problems.slice(0, maxProblems)
+  const more = change.problems.length - problems.length + further
+  if (more > 0) problems.push(WriteErrors.MORE_PROBLEMS(more))
   if (!old) return { failure: saveFailure(problems, WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)) }
-  const key = describe(change.stored(dataClass.key))
+  const key = describeValue(dataClass.key, change.stored(dataClass.key))
   const failure = saveFailure(problems, WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
   return { row: old.row.bytes, rowId: old.rowId, failure }
 }
@@ -155,7 +161,7 @@ function put({ context, old, values, references }: EntityChange): SavedEntity {
   }
   for (const relation of transaction.layout(dataClass).references) {
     const key = values.get(relation.foreignKey)
-    if (key !== undefined) values.set(relation, key === null ? null : transaction.keyText(relation.target, key))
+    if (key !== undefined) values.set(relation, key === null ? null : keyText(transaction.layout(relation.target), key))
   }
   const isPreview = mode !== 'update'
   const stamp = (old?.row.stamp ?? 0) + (isPreview ? 0 : 1)

@@ -1,5 +1,8 @@
-import { defineErrors, type ErrorData, type ProtocolError, type SaveStatus } from '../errors.ts'
-import type { LockInfo } from './lock-table.ts'
+import { isLongNumber } from '../base/exact-json.ts'
+import { excerpt } from '../base/text/excerpt.ts'
+import { defineErrors, type ProtocolError, type SaveStatus } from '../base/errors.ts'
+import type { LockInfo } from '../caller/lock-holder.ts'
+import type { SaveFailure } from './requests.ts'
 
 const STALE = { status: 2, statusText: 'Stamp has changed' }
 const GONE = { status: 5, statusText: 'Entity does not exist anymore' }
@@ -17,7 +20,35 @@ export const WriteErrors = defineErrors('WRITE', {
   NOT_AN_ENTITY: {
     errCode: 1806,
     http: 400,
-    message: (received: string) => `${received} is no entity; an object of attribute names and values is expected`,
+    message: (received: string) => `${received} is not an entity; an object of attribute names and values is expected`,
+  },
+  TOO_MANY_ENTITIES: {
+    errCode: 1806,
+    http: 413,
+    message: (maximum: number) => `the body has more than ${maximum} entities; send them in several requests`,
+  },
+  TOO_MANY_AT_ONCE: {
+    errCode: 1806,
+    http: 413,
+    message: (what: string, maximum: number) =>
+      `${what} is one transaction, of at most ${maximum} entities; send fewer at a time`,
+  },
+  ENTITY_TOO_LARGE: {
+    errCode: 1806,
+    http: 413,
+    message: (maximum: number) =>
+      `the JSON of an entity has more than ${maximum} bytes; upload images and blobs with $upload`,
+  },
+  TOO_MANY_ATTRIBUTES: {
+    errCode: 1806,
+    http: 413,
+    message: (maximum: number) => `an entity of the body has more than ${maximum} names`,
+  },
+  /** Stands for the problems of an entity that are not described. */
+  MORE_PROBLEMS: {
+    errCode: 1200,
+    http: 422,
+    message: (more: number) => `and ${more} more problems of this entity`,
   },
   ENTITY_NOT_FOUND: {
     errCode: 1543,
@@ -65,17 +96,20 @@ export const WriteErrors = defineErrors('WRITE', {
   UNKNOWN_ATTRIBUTE: {
     errCode: 1500,
     http: 404,
+    namesAttribute: 0,
     message: (name: string, dataClass: string, hint: string) => `no attribute "${name}" in ${dataClass}${hint}`,
   },
   WRONG_TYPE: {
     errCode: 1508,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, received: string, expected: string) =>
       `${attribute} cannot be ${received}; ${expected} is expected`,
   },
   NOT_MODIFIABLE: {
     errCode: 1516,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, reason: string) => `the value of ${attribute} cannot be modified: ${reason}`,
   },
   /** Code of an event saves or drops the very entity that it is about. */
@@ -92,7 +126,7 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (dataClass: string, what: string) =>
       `code that belongs to ${dataClass} failed with ${what}; the log of the server tells more`,
   },
-  /** Of a deletion whose events see something else each time. */
+  /** For a deletion whose events see other rows each time. */
   CHANGED_MEANWHILE: {
     errCode: 1121,
     http: 409,
@@ -102,47 +136,54 @@ export const WriteErrors = defineErrors('WRITE', {
   MANDATORY: {
     errCode: 1116,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string) => `${attribute} is mandatory and cannot be null`,
   },
   BELOW_MINIMUM: {
     errCode: 1568,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, value: string, minimum: number) =>
       `${attribute} is ${value}; at least ${minimum} is expected`,
   },
   ABOVE_MAXIMUM: {
     errCode: 1569,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, value: string, maximum: number) =>
       `${attribute} is ${value}; at most ${maximum} is expected`,
   },
   TOO_SHORT: {
     errCode: 1591,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, length: number, minimum: number) =>
       `${attribute} has ${length} characters; at least ${minimum} are expected`,
   },
   TOO_LONG: {
     errCode: 1592,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, length: number, maximum: number) =>
       `${attribute} has ${length} characters; at most ${maximum} are expected`,
   },
-  /** Of an attribute that may not be read. */
+  /** For an attribute that may not be read. */
   HIDDEN: {
     errCode: 1570,
     http: 422,
-    message: (dataClass: string) => `a value of ${dataClass} that is not shown does not fit the model`,
+    message: (dataClass: string) => `a hidden value of ${dataClass} violates the model`,
   },
   PATTERN: {
     errCode: 1571,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, value: string, pattern: string) =>
       `${attribute} is ${value}, which does not match ${pattern}`,
   },
   DUPLICATE: {
     errCode: 1115,
     http: 409,
+    namesAttribute: 0,
     message: (attribute: string, value: string) => `another entity has ${value} as ${attribute}, which is unique`,
   },
   /** Follows DUPLICATE when it is the primary key. */
@@ -155,47 +196,55 @@ export const WriteErrors = defineErrors('WRITE', {
   KEY_MISSING: {
     errCode: 1546,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string) => `the new entity has no key; give ${attribute} a value`,
   },
   AUTO_INCREMENT_EXHAUSTED: {
     errCode: 1546,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, next: number) =>
       `${attribute} cannot be numbered automatically: the next number, ${next}, is beyond its type; give it a value`,
   },
   RELATED_ENTITY_NOT_FOUND: {
     errCode: 1542,
     http: 409,
+    namesAttribute: 0,
     message: (relation: string, key: string, target: string) =>
       `${relation} cannot be ${key}: no entity of ${target} has this key`,
   },
   FOREIGN_KEY_NOT_FOUND: {
     errCode: 1155,
     http: 409,
+    namesAttribute: 0,
     message: (attribute: string, key: string, target: string) =>
       `${attribute} cannot be ${key}: no entity of ${target} has this key`,
   },
   RELATION_CONFLICT: {
     errCode: 1536,
     http: 422,
+    namesAttribute: 0,
     message: (relation: string, key: string, attribute: string, value: string) =>
       `${relation} is set to ${key} and its foreign key ${attribute} to ${value}; send one of them`,
   },
   MISSING_PICTURE: {
     errCode: 1825,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, id: string) =>
       `${attribute} refers to the upload ${id}, which is unknown or has expired`,
   },
   MISSING_BLOB: {
     errCode: 1826,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, id: string) =>
       `${attribute} refers to the upload ${id}, which is unknown or has expired`,
   },
   NOT_A_PICTURE: {
     errCode: 1824,
     http: 422,
+    namesAttribute: 0,
     message: (attribute: string, mediaType: string) =>
       `${attribute} is an image, but the upload is of type ${mediaType}; send PNG, JPEG, GIF, TIFF, WebP or SVG for example`,
   },
@@ -205,12 +254,22 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (key: string, dataClass: string, relation: string) =>
       `entity ${key} of ${dataClass} is still referenced by ${relation}`,
   },
+  /** Limit of a cascade, which is one transaction. */
+  CASCADE_TOO_LARGE: {
+    errCode: 1120,
+    http: 413,
+    message: (key: string, dataClass: string, maximum: number) =>
+      `deleting entity ${key} of ${dataClass} would delete or change more than ${maximum} others at once; delete those first`,
+  },
   ENTITY_NOT_DELETED: {
     errCode: 1518,
     http: 409,
     message: (key: string, dataClass: string) => `entity ${key} of ${dataClass} cannot be deleted`,
   },
 })
+
+/** When to try again while the writer makes no progress. */
+export const STALL_RETRY_SECONDS = 10
 
 /** Why the writer as a whole could not do it. */
 export const WriterErrors = defineErrors('WRITER', {
@@ -219,7 +278,7 @@ export const WriterErrors = defineErrors('WRITER', {
     errCode: 1046,
     http: 503,
     message: (waiting: number, bytes: number) =>
-      `${waiting} writes with ${bytes} bytes are waiting already, which is the limit; try again in a moment`,
+      `the queue of writes is full (${waiting} waiting, ${bytes} bytes); try again in a moment`,
   },
   CLOSED: {
     errCode: 1046,
@@ -231,22 +290,40 @@ export const WriterErrors = defineErrors('WRITER', {
     http: 503,
     message: () => 'the writer is being started again; nothing was written, try again in a moment',
   },
-  DISK_FULL: {
+  /** The thread is in the middle of a commit. */
+  DISK_SILENT: {
     errCode: 1046,
     http: 503,
-    message: () => 'the disk of the store is full or failing; nothing of this was written, reading still works',
+    message: () =>
+      'the disk of the store does not complete a commit; nothing of this request was written, and writes resume when the disk responds',
+  },
+  STALLED: {
+    errCode: 1046,
+    http: 503,
+    message: () =>
+      'the writer makes no progress; nothing of this request was written. If this lasts, end the process with SIGKILL and start it again',
+  },
+  STORE_LOST: {
+    errCode: 1046,
+    http: 503,
+    message: () => 'another process writes to this store; nothing was written, reading still works',
+  },
+  DISK: {
+    errCode: 1046,
+    http: 503,
+    message: (problem: string) => `${problem}; nothing of this was written, reading still works`,
   },
   FAILED: {
     errCode: 1046,
     http: 500,
     message: () => 'the writer failed; nothing of this was written, the log of the server tells why',
   },
-  /** Of a transaction that function code drives. */
+  /** For a transaction driven by function code. */
   TRANSACTION_OVER: {
     errCode: 1046,
     http: 503,
     message: (timeoutMs: number) =>
-      `the transaction took longer than ${timeoutMs} ms and was taken back; nothing of it was written`,
+      `the transaction took longer than ${timeoutMs} ms and was rolled back; nothing of it was written`,
   },
   TOO_DEEP: {
     errCode: 1046,
@@ -257,11 +334,11 @@ export const WriterErrors = defineErrors('WRITER', {
     errCode: 1046,
     http: 500,
     message: () =>
-      'the writer stopped before it answered, so this may have been written or not; read the entity before you repeat the request',
+      'the writer stopped, or made no progress, before it answered, so this may have been written or not; read the entity before you repeat the request',
   },
 })
 
-/** What others are told of a lock. Source: protocol notes, 8.8. */
+/** Public description of a lock. Source: protocol notes, 8.8. */
 export const lockStatus = (info: LockInfo): SaveStatus => ({
   ...LOCKED,
   lockKind: 7,
@@ -270,17 +347,21 @@ export const lockStatus = (info: LockInfo): SaveStatus => ({
 })
 
 /** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then what follows from them. */
-export function saveFailure(
-  [first, ...rest]: readonly ProtocolError[],
-  ...consequences: ProtocolError[]
-): { status: SaveStatus; error: ErrorData } {
+export function saveFailure([first, ...rest]: readonly ProtocolError[], ...consequences: ProtocolError[]): SaveFailure {
   const error = first!.followedBy(...rest, ...consequences)
   return { status: error.saveStatus ?? OTHER, error: error.toData() }
 }
 
-/** What was received, short enough for a message. */
+/** Why an entity that does not exist, or that its caller may not see, is not saved: both read alike. */
+export function notFound(sentKey: unknown, { name }: { readonly name: string }): SaveFailure {
+  const key = describe(sentKey)
+  return saveFailure([WriteErrors.ENTITY_NOT_FOUND(key, name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
+}
+
+/** Received value, shortened for a message. */
 export function describe(json: unknown): string {
   if (Array.isArray(json)) return 'an array'
+  if (isLongNumber(json)) return excerpt(String(json))
   if (typeof json === 'object' && json !== null) return 'an object'
   if (typeof json === 'string') return JSON.stringify(json.length > 60 ? `${json.slice(0, 60)}…` : json)
   return String(json)

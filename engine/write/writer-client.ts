@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { checkModel } from '../catalog/check-model.ts'
+import { observe } from '../base/counts/histogram.ts'
+import { COUNT, ownCounts, type SharedCounts, type ThreadCounts } from '../base/counts/thread-counts.ts'
 import type { WireOptions } from '../catalog/dataclass.ts'
 import { ModelError } from '../catalog/model-error.ts'
 import type { Model } from '../catalog/model-schema.ts'
-import { ProtocolError } from '../errors.ts'
-import { SharedHeap } from '../memory/shared-heap.ts'
-import { outputUrl } from '../output-root.ts'
-import type { Progress } from '../migration/migrate-data.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { SharedHeap } from '../memory/heap/shared-heap.ts'
+import { outputUrl } from '../base/output-root.ts'
+import type { StoreLockOptions } from '../data/store-options.ts'
+import type { TransactionPhase } from '../data/store-transaction.ts'
+import type { Progress } from '../base/progress.ts'
+import { Heartbeat } from './heartbeat.ts'
 import {
   bodiesOf,
   type FromWriter,
@@ -16,9 +21,11 @@ import {
   type ToWriter,
   type WriterThreadOptions,
 } from './messages.ts'
+import { PackedResult } from './packed-result.ts'
 import type { ResultOf, WriteRequest, WriteResult } from './requests.ts'
-import { WriterErrors } from './write-errors.ts'
-import { cutLink, type LinkEnd, LOST, REFUSED } from './writer-link.ts'
+import { SAVE_LIMITS, type SaveLimits } from './write-limits.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
+import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './writer-link.ts'
 
 export interface WriterClientOptions {
   /** Folder of the store. */
@@ -28,22 +35,29 @@ export interface WriterClientOptions {
   model: unknown
   wire: WireOptions
   allowLoss: boolean
+  /** How the store is kept from other processes, and how long a start waits for one that has it. */
+  lock?: Partial<StoreLockOptions> | undefined
   /** Requests that may wait for the writer; more are refused (503). */
   maxWaiting?: number
   /** Bytes of their bodies. */
   maxWaitingBytes?: number
-  /** A transaction that takes longer is given up. */
+  write?: Partial<SaveLimits> | undefined
+  /** Without progress of the writer for so long, writes are refused until it gets on. */
   stallTimeoutMs?: number
+  /** Clock of the server: locks end by it, and saved entities have its time. */
+  now?: (() => number) | undefined
   onProgress?: Progress
-  /** What readers share; the thread fills it and keeps it. */
+  /** Memory shared by readers; the thread fills it and keeps it up to date. */
   memory?: WebAssembly.Memory | undefined
-  /** Least time between two images of it; 0 or undefined: none are written. */
+  /** Minimum time between two checkpoints of it; 0 or undefined: none are written. */
   imageMinutes?: number
-  /** Least changes of entities between two images. */
+  /** Minimum number of changed entities between two checkpoints. */
   imageChanges?: number
-  /** What is worth knowing, for the log. */
+  /** Counters of all threads, and those of the thread that this belongs to. */
+  counts?: { readonly shared: SharedCounts; readonly own: ThreadCounts }
+  /** Called with notes for the log. */
   onNote?: (text: string) => void
-  /** What goes wrong inside, for the log. */
+  /** Called with internal failures, for the log. */
   onInternalError?: (text: string) => void
 }
 
@@ -51,14 +65,15 @@ interface Waiting {
   request: WriteRequest
   bytes: number
   isSent: boolean
+  /** By `performance.now`. */
+  arrivedAt: number
   resolve(result: WriteResult): void
   reject(error: Error): void
 }
 
 const RESTART_DELAY_MS = 1_000
 const STALL_TIMEOUT_MS = 60_000
-/** Of the clients of this process, so that two of them do not take one store. */
-const tokens = new Set<string>()
+const WATCHES_PER_TIMEOUT = 4
 
 /** The writer thread as the kernel thread sees it. */
 export class WriterClient {
@@ -72,13 +87,12 @@ export class WriterClient {
   /** Settles when the thread has stopped. */
   private stopped: Promise<void> = Promise.resolve()
   private isReady = false
-  private readonly heartbeat = new Int32Array(new SharedArrayBuffer(4))
+  private readonly heartbeat = new Heartbeat()
+  private readonly counts: ThreadCounts
   private stallTimer: NodeJS.Timeout | undefined
-  private stall!: () => void
-  /** Settles when the thread makes no progress. Nothing can be done about that in this process. */
-  private readonly stalled = new Promise<void>(resolve => {
-    this.stall = resolve
-  })
+  /** Set while the thread makes no progress: the phase in which it stands still. */
+  private stalledIn: TransactionPhase | undefined
+  private onStall: (() => void) | undefined
 
   /** Signals of the threads that are linked to the writer. */
   private readonly links = new Set<Int32Array>()
@@ -90,7 +104,9 @@ export class WriterClient {
   private constructor(
     private readonly options: WriterClientOptions & { readonly model: Model },
     private readonly token: string,
-  ) {}
+  ) {
+    this.counts = options.counts?.own ?? ownCounts()
+  }
 
   /**
    * Starts the thread, which makes the store when there is none and brings it to the model.
@@ -100,12 +116,7 @@ export class WriterClient {
   static async start(options: WriterClientOptions): Promise<WriterClient> {
     // Here, where what checks has been loaded for the config: loading it takes a thread more than all else it needs.
     const client = new WriterClient({ ...options, model: checkModel(options.model) }, randomUUID())
-    try {
-      await client.spawn()
-    } catch (error) {
-      tokens.delete(client.token)
-      throw error
-    }
+    await client.spawn()
     client.watch()
     return client
   }
@@ -115,9 +126,18 @@ export class WriterClient {
     return this.options.memory ? this.filled : Promise.resolve()
   }
 
-  /** False while the thread is being replaced. */
+  /** False while the thread is being replaced, or makes no progress. */
   get isRunning(): boolean {
-    return this.isReady && !this.closing
+    return this.isReady && !this.closing && !this.stalledIn
+  }
+
+  /** Requests that wait or are being done, their bytes, and locks that clients have. */
+  get load(): { waiting: number; waitingBytes: number; locks: number } {
+    return { waiting: this.waiting.size, waitingBytes: this.waitingBytes, locks: this.heartbeat.locks }
+  }
+
+  get threadId(): number | undefined {
+    return this.worker?.threadId
   }
 
   /**
@@ -125,7 +145,8 @@ export class WriterClient {
    * @returns to be called when that thread has ended, so that the writer does not wait for it
    */
   connect({ port, signal }: LinkEnd): () => void {
-    if (!this.isRunning) cutLink(signal, REFUSED)
+    if (this.stalledIn) cutLink(signal, this.stalledIn === 'committing' ? REFUSED_DISK : REFUSED_STALLED)
+    else if (!this.isRunning) cutLink(signal, REFUSED)
     else {
       this.links.add(signal)
       this.worker!.postMessage({ kind: 'connect', port, signal } satisfies ToWriter, [port])
@@ -147,16 +168,22 @@ export class WriterClient {
         ? request.rowIds.byteLength
         : bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
     if (this.closing) return Promise.reject(WriterErrors.CLOSED())
+    if (this.stalledIn) {
+      const error = this.stalledIn === 'committing' ? WriterErrors.DISK_SILENT() : WriterErrors.STALLED()
+      return Promise.reject(error.retryAfter(STALL_RETRY_SECONDS))
+    }
     if (!this.isReady) return Promise.reject(WriterErrors.RESTARTING().retryAfter(1))
     // A request that is alone is always taken: its size has limits of its own.
     if (this.waiting.size >= maxWaiting || (this.waiting.size > 0 && this.waitingBytes + bytes > maxWaitingBytes)) {
+      this.counts[COUNT.writesRefused]!++
       return Promise.reject(WriterErrors.BUSY(this.waiting.size, this.waitingBytes).retryAfter(1))
     }
     return new Promise((resolve, reject) => {
       const id = this.nextId++
-      this.waiting.set(id, { request, bytes, isSent: false, resolve: resolve as Waiting['resolve'], reject })
+      const arrivedAt = performance.now()
+      this.waiting.set(id, { request, bytes, isSent: false, arrivedAt, resolve: resolve as Waiting['resolve'], reject })
       this.waitingBytes += bytes
-      // What arrives in one turn goes in one message.
+      // Requests of one turn go in one message.
       if (this.outbox.push(id) === 1) setImmediate(() => this.flush())
     })
   }
@@ -167,9 +194,10 @@ export class WriterClient {
       clearTimeout(this.restartTimer)
       this.flush()
       this.post({ kind: 'close' })
-      await Promise.race([this.stopped, this.stalled])
+      await Promise.race([this.stopped, this.stall()])
       clearInterval(this.stallTimer)
-      tokens.delete(this.token)
+      // Requests to a thread that did not stop.
+      this.failSent()
     })()
     return this.closing
   }
@@ -182,7 +210,9 @@ export class WriterClient {
     const sent = ids.map(id => this.waiting.get(id)!)
     const { packed, buffer } = packBodies(sent.map(({ request }) => request))
     for (const waiting of sent) waiting.isSent = true
-    this.post({ kind: 'write', requests: ids.map((id, i) => ({ id, request: packed[i]! })) }, [buffer])
+    const { now = Date.now } = this.options
+    const clockOffsetMs = now() - Date.now()
+    this.post({ kind: 'write', clockOffsetMs, requests: ids.map((id, i) => ({ id, request: packed[i]! })) }, [buffer])
   }
 
   private post(message: ToWriter, transfer: ArrayBuffer[] = []): void {
@@ -192,21 +222,23 @@ export class WriterClient {
   /** Resolves when the thread is ready. */
   private spawn(): Promise<void> {
     const { path, mapSizeBytes, model, wire, allowLoss, memory, imageMinutes = 0, imageChanges = 0 } = this.options
-    const otherTokens = [...tokens].filter(token => token !== this.token)
-    tokens.add(this.token)
+    const { lock } = this.options
     const workerData: WriterThreadOptions = {
       path,
       mapSizeBytes,
       model,
       wire,
       allowLoss,
-      owner: { token: this.token, otherTokens },
-      heartbeat: this.heartbeat,
+      token: this.token,
+      lock,
+      limits: { ...SAVE_LIMITS, ...this.options.write },
+      heartbeat: this.heartbeat.words,
+      counts: this.options.counts?.shared.buffer,
       memory,
       imageMinutes,
       imageChanges,
     }
-    const worker = new Worker(outputUrl('engine/write/writer-thread.js'), { workerData })
+    const worker = new Worker(outputUrl('engine/threads/writer-thread.js'), { workerData })
     this.worker = worker
     let failure: Error | undefined
     const ready = new Promise<void>((resolve, reject) => {
@@ -227,7 +259,10 @@ export class WriterClient {
         const wasReady = this.isReady
         this.isReady = false
         this.worker = undefined
-        // Nobody keeps it up to date any more, until the next thread has filled it again.
+        this.heartbeat.enter('idle')
+        this.heartbeat.locks = 0
+        this.stalledIn = undefined
+        // Out of date until the next thread has filled it again.
         if (memory) new SharedHeap(memory).invalidate()
         this.lose()
         resolve()
@@ -249,45 +284,70 @@ export class WriterClient {
     else if (message.kind === 'done') {
       for (const { id, outcome } of message.outcomes) {
         const waiting = this.forget(id)
-        if (isWriteResult(outcome)) waiting.resolve(outcome)
+        observe(this.counts, COUNT.writeTime, performance.now() - waiting.arrivedAt)
+        if ('rows' in outcome) waiting.resolve(new PackedResult(outcome))
+        else if (isWriteResult(outcome)) waiting.resolve(outcome)
         else waiting.reject(new ProtocolError(outcome))
       }
     }
   }
 
   /**
-   * A thread that runs out of memory inside a transaction never ends: LMDB waits for the transaction when the thread tears
-   * its environment down, and no event tells of it. So its transactions are watched.
+   * Watches the heartbeat. A commit waits for the disk as long as that takes: what was sent is answered when it is done. A
+   * thread that stands still in its own work has died in most cases, of memory for example: it never ends, because LMDB waits for
+   * the transaction when the thread tears its environment down, and no event reports it.
    */
   private watch(): void {
-    const { stallTimeoutMs = STALL_TIMEOUT_MS } = this.options
-    let last = -1
+    const { stallTimeoutMs = STALL_TIMEOUT_MS, onInternalError, onNote } = this.options
+    let last = this.heartbeat.beats
+    let since = performance.now()
     this.stallTimer = setInterval(() => {
-      const beat = Atomics.load(this.heartbeat, 0)
-      const isInTransaction = beat % 2 === 1
-      if (!isInTransaction || beat !== last) {
-        last = beat
-        return
+      const { beats, phase } = this.heartbeat
+      const stoodMs = performance.now() - since
+      if (beats !== last || phase === 'idle') {
+        last = beats
+        since = performance.now()
+        if (this.stalledIn) onNote?.(`the writer goes on after ${Math.round(stoodMs)} ms, and takes writes again`)
+        this.stalledIn = undefined
+      } else if (!this.stalledIn && stoodMs >= stallTimeoutMs) {
+        this.stalledIn = phase
+        onInternalError?.(
+          phase === 'committing'
+            ? `the disk of the store has not answered a commit for ${stallTimeoutMs} ms; reading goes on, writes are refused until it does`
+            : `the writer thread has made no progress for ${stallTimeoutMs} ms; reading goes on, writes are refused. If that lasts, this process has to be killed (SIGKILL) and started again`,
+        )
+        if (phase !== 'committing') this.failSent()
+        this.onStall?.()
       }
-      clearInterval(this.stallTimer)
-      this.isReady = false
-      this.lose()
-      this.options.onInternalError?.(
-        `the writer thread has made no progress for ${stallTimeoutMs} ms; reading goes on, writing needs this process to be killed (SIGKILL) and started again`,
-      )
-      this.stall()
-    }, stallTimeoutMs)
+    }, stallTimeoutMs / WATCHES_PER_TIMEOUT)
     this.stallTimer.unref()
   }
 
-  /** The thread is gone: what it had may be written or not. What it never got waits for the next one, if there is one. */
-  private lose(): void {
+  /** Resolves when the thread makes no progress. */
+  private stall(): Promise<void> {
+    return new Promise(resolve => {
+      if (this.stalledIn) resolve()
+      else this.onStall = resolve
+    })
+  }
+
+  /**
+   * Answers what the thread has: it may be written or not. It is not forgotten, since the thread may answer it after all, and its
+   * bytes are still there.
+   */
+  private failSent(): void {
     for (const signal of this.links) cutLink(signal, LOST)
     this.links.clear()
+    for (const { isSent, reject } of this.waiting.values()) if (isSent) reject(WriterErrors.OUTCOME_UNKNOWN())
+  }
+
+  /** The thread is gone. What it never got waits for the next one, if there is one. */
+  private lose(): void {
+    this.failSent()
     for (const [id, { isSent, reject }] of this.waiting) {
       if (!isSent && !this.closing) continue
       this.forget(id)
-      reject(isSent ? WriterErrors.OUTCOME_UNKNOWN() : WriterErrors.CLOSED())
+      if (!isSent) reject(WriterErrors.CLOSED())
     }
   }
 

@@ -1,9 +1,9 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { type ErrorData, ProtocolError } from '../errors.ts'
-import type { Change } from '../storage/change-log.ts'
+import { type ErrorData, ProtocolError } from '../base/errors.ts'
+import type { Change } from '../data/change.ts'
 import { isWriteResult } from './messages.ts'
 import type { CalculatedRequest, DeleteRequest, LockRequest, ResultOf, SaveRequest, WriteResult } from './requests.ts'
-import { WriterErrors } from './write-errors.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
 export interface LinkEnd {
@@ -12,7 +12,7 @@ export interface LinkEnd {
   readonly signal: Int32Array
 }
 
-/** Entries of a link's signal. Whoever sends a message counts it after that, so that a sleeper who wakes up finds it. */
+/** Entries of a link's signal. A sender counts a message after it is sent, so that a sleeper who wakes up finds it. */
 export const ANSWERS = 0
 export const REQUESTS = 1
 export const STATE = 2
@@ -20,15 +20,19 @@ export const STATE = 2
 export const OPEN = 0
 /** The writer is gone; what it had may be written or not. */
 export const LOST = 1
-/** The writer never got it. */
+/** The writer never got it: it is being started again, waits for the disk, or makes no progress. */
 export const REFUSED = 2
+export const REFUSED_DISK = 3
+export const REFUSED_STALLED = 4
 
-/** What a linked thread may ask for. */
+type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | typeof REFUSED_STALLED
+
+/** Requests of a linked thread. */
 export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
 
 export type ToLinkedWriter =
   | { readonly kind: 'write'; readonly request: LinkedRequest }
-  /** What follows up to its end is one transaction, or a part of the one that is open. */
+  /** All following requests up to its end are one transaction, or a part of the open one. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
   | { readonly kind: 'end'; readonly keep: boolean }
 
@@ -39,8 +43,8 @@ export interface FromLinkedWriter {
   readonly changes?: readonly Change[]
 }
 
-/** Ends a link for good: its waiting thread learns why. May be called in any thread that has the signal. */
-export function cutLink(signal: Int32Array, state: typeof LOST | typeof REFUSED): void {
+/** Ends a link for good; `state` is the reason for the thread that waits. May be called in any thread that has the signal. */
+export function cutLink(signal: Int32Array, state: CutState): void {
   Atomics.compareExchange(signal, STATE, OPEN, state)
   for (const entry of [ANSWERS, REQUESTS]) {
     Atomics.add(signal, entry, 1)
@@ -95,7 +99,7 @@ export class WriterLink {
       const state = Atomics.load(signal, STATE)
       if (state !== OPEN) {
         this.close()
-        throw state === REFUSED ? WriterErrors.RESTARTING().retryAfter(1) : WriterErrors.OUTCOME_UNKNOWN()
+        throw reasonOf(state)
       }
       Atomics.wait(signal, ANSWERS, seen)
     }
@@ -106,6 +110,19 @@ export class WriterLink {
     const signal = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
     this.connect({ port: port2, signal })
     return { port: port1, signal }
+  }
+}
+
+function reasonOf(state: number): ProtocolError {
+  switch (state) {
+    case REFUSED:
+      return WriterErrors.RESTARTING().retryAfter(1)
+    case REFUSED_DISK:
+      return WriterErrors.DISK_SILENT().retryAfter(STALL_RETRY_SECONDS)
+    case REFUSED_STALLED:
+      return WriterErrors.STALLED().retryAfter(STALL_RETRY_SECONDS)
+    default:
+      return WriterErrors.OUTCOME_UNKNOWN()
   }
 }
 

@@ -1,65 +1,94 @@
-import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { ThreadCounts } from '../base/counts/thread-counts.ts'
 import type { View } from '../catalog/view.ts'
-import { type ErrorData, ProtocolError } from '../errors.ts'
-import type { Change } from '../storage/change-log.ts'
-import type { Environment } from '../storage/environment.ts'
-import type { RowLayout } from '../storage/row-layout.ts'
+import { type ErrorData, ProtocolError } from '../base/errors.ts'
+import type { Change } from '../data/change.ts'
+import { diskProblem } from '../base/disk-problem.ts'
+import { StoreLostError, type StoreTransaction } from '../data/store-transaction.ts'
+import type { WritableStore } from '../data/writable-store.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { Views } from '../permission/views.ts'
+import { CommitTimes } from './commit-times.ts'
+import type { Heartbeat } from './heartbeat.ts'
 import {
   CalculatedJob,
-  DeleteJob,
   endedJob,
   FreeLocksJob,
+  ListLocksJob,
   LockJob,
   SaveJob,
   SideJob,
-  type StepContext,
   type WriteJob,
 } from './jobs.ts'
+import { DeleteJob } from './delete-job.ts'
 import { LockTable } from './lock-table.ts'
-import { parseBody } from './parse-body.ts'
+import { openBody } from './parse-body.ts'
 import type { WriteRequest, WriteResult } from './requests.ts'
-import { WriterErrors } from './write-errors.ts'
-import { WriteTransaction } from './write-transaction.ts'
+import { type SaveRules, saveRules } from './validate.ts'
+import { WriteErrors, WriterErrors } from './write-errors.ts'
+import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from './write-limits.ts'
 
 export interface WriterOptions {
-  environment: Environment
-  catalog: Catalog
-  layouts: ReadonlyMap<DataClass, RowLayout>
+  store: Pick<WritableStore, 'catalog' | 'transaction'>
+  /** Called when another process has taken the store. Nothing is written from then on. */
+  onStoreLost?: (error: StoreLostError) => void
   /** Milliseconds since 1970. */
   now: () => number
   /** 32 upper-case hex digits. */
   randomUuid: () => string
-  /** What a client must not see of a failure. */
+  /** Called with failures that clients must not see. */
   onInternalError?: (error: unknown) => void
-  /** Entities of one request that go into one transaction when others wait for their turn. */
+  limits?: SaveLimits
+  /** Time that all requests together have for their entities in one transaction. */
+  sliceMs?: number
+  /** Maximum entities of one request in one transaction. */
   sliceSize?: number
   /** Change records that are kept: how far a reader may be behind and still catch up. */
   keptChangeRecords?: number
-  /** Gets to know every durable commit, before its outcomes are; must not throw. */
+  /** Called after every durable commit, before its outcomes are known; must not throw. */
   onCommit?: (changes: readonly Change[], globalStamp: number) => void
+  heartbeat?: Heartbeat
+  /** Counters of the thread. */
+  counts?: ThreadCounts
 }
 
-const SLICES_WHEN_ALONE = 5
+/** Commit and shared memory take about as long again: others wait for some 200 ms at most. */
+const SLICE_MS = 90
+/** A commit beyond it costs no less for each entity. */
+const SLICE_SIZE = 10_000
+/** However many share a transaction. */
+const MIN_SLICE_MS = 1
 
 /** All writing: the only code that opens write transactions. Synchronous; threads and queues are its caller's. */
 export class Writer {
   private readonly options: WriterOptions
-  private readonly transaction: WriteTransaction
+  private readonly transaction: StoreTransaction
   private readonly locks: LockTable
   private readonly views: Views
+  private readonly limits: SaveLimits
+  private readonly rules: ReadonlyMap<DataClass, SaveRules>
 
   constructor(options: WriterOptions) {
     this.options = options
-    this.locks = new LockTable(options.now)
-    this.views = new Views(options.catalog)
-    this.transaction = new WriteTransaction(
-      options.environment,
-      options.layouts,
-      options.keptChangeRecords ?? 100_000,
-      options.onCommit,
-    )
+    this.limits = options.limits ?? SAVE_LIMITS
+    const locks = new LockTable(options.now)
+    this.locks = locks
+    const { store, heartbeat, keptChangeRecords, onCommit, counts } = options
+    const times = counts && new CommitTimes(counts)
+    this.views = new Views(store.catalog)
+    this.rules = new Map(store.catalog.dataClasses.map(dataClass => [dataClass, saveRules(dataClass)]))
+    this.transaction = store.transaction({
+      keptChangeRecords,
+      onCommit(changes, globalStamp) {
+        onCommit?.(changes, globalStamp)
+        times?.committed(changes.length)
+        if (heartbeat) heartbeat.locks = locks.size
+      },
+      onPhase(phase) {
+        heartbeat?.enter(phase)
+        times?.enter(phase)
+      },
+    })
   }
 
   /** Runs the requests to their end, together as far as they fit. @returns their outcomes, which are durable */
@@ -76,6 +105,7 @@ export class Writer {
         return new SideJob(request)
       }
       if (request.kind === 'freeLocks') return new FreeLocksJob(request)
+      if (request.kind === 'listLocks') return new ListLocksJob(request, this.options.store.catalog.dataClasses)
       if (request.kind === 'lock') return new LockJob(request, this.dataClass(request.dataClass))
       if (request.kind === 'calculated') return new CalculatedJob(request, this.dataClass(request.dataClass))
       const view = this.views.of(request.access, request.kind === 'delete' || request.trusted ? 'code' : 'client')
@@ -84,9 +114,16 @@ export class Writer {
         if (!view.may('drop', dataClass)) {
           return endedJob({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
         }
+        const { maxTransactionEntities } = this.limits
+        if (request.atomic && request.rowIds.length > maxTransactionEntities) {
+          throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', maxTransactionEntities)
+        }
         return new DeleteJob(request, dataClass, view)
       }
-      return new SaveJob(request, dataClass, parseBody(request.body, dataClass), view)
+      const { limits } = this
+      const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(limits))
+      checkTransactionSize(request, body.length, limits)
+      return new SaveJob(request, dataClass, body, view, limits)
     } catch (error) {
       return endedJob(this.errorData(error))
     }
@@ -96,21 +133,26 @@ export class Writer {
   commit(jobs: readonly WriteJob[]): void {
     const open = jobs.filter(job => !job.outcome)
     if (open.length === 0) return
-    const { now, randomUuid, sliceSize = 2_000 } = this.options
-    // Fewer, larger transactions are faster; who comes meanwhile waits for one of them.
-    const timestamp = new Date(now()).toISOString()
-    const context: StepContext = {
+    const { now, randomUuid, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
+    const step = {
       transaction: this.transaction,
-      timestamp,
+      timestamp: new Date(now()).toISOString(),
       randomUuid,
       locks: this.locks,
-      sliceSize: open.length === 1 ? sliceSize * SLICES_WHEN_ALONE : sliceSize,
+      limits: this.limits,
+      rules: this.rules,
+      sliceSize,
+      endsAt: 0,
     }
+    const stepMs = Math.max(MIN_SLICE_MS, sliceMs / open.length)
     let accepts: ((globalStamp: number) => void)[] = []
     let globalStamp: number
     try {
       globalStamp = this.transaction.run(() => {
-        accepts = open.map(job => job.step(context))
+        accepts = open.map(job => {
+          step.endsAt = performance.now() + stepMs
+          return job.step(step)
+        })
       })
     } catch (error) {
       // Nothing of this was written. One job may have spoilt it for all, so each gets a transaction of its own.
@@ -123,8 +165,8 @@ export class Writer {
 
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
   private dataClass(name: string, view: View = this.views.of(undefined, 'code')): DataClass {
-    const dataClass = this.options.catalog.dataClassesByName.get(name)
-    // Who may create entities needs not be able to read them.
+    const dataClass = this.options.store.catalog.dataClassesByName.get(name)
+    // Creating does not require read permission.
     if (dataClass && view.includes(dataClass) && (view.shows(dataClass) || view.may('create', dataClass)))
       return dataClass
     throw view.unknownDataClass(name)
@@ -132,11 +174,12 @@ export class Writer {
 
   private errorData(error: unknown): ErrorData {
     if (error instanceof ProtocolError) return error.toData()
+    if (error instanceof StoreLostError) {
+      this.options.onStoreLost?.(error)
+      return WriterErrors.STORE_LOST().toData()
+    }
     this.options.onInternalError?.(error)
-    return (isDiskError(error) ? WriterErrors.DISK_FULL() : WriterErrors.FAILED()).toData()
+    const problem = diskProblem(error)
+    return (problem === undefined ? WriterErrors.FAILED() : WriterErrors.DISK(problem)).toData()
   }
 }
-
-/** MDB_MAP_FULL, EIO (what LMDB makes of a write that the disk took only in part), EFBIG, ENOSPC, EDQUOT; Node's names. */
-const DISK_CODES = new Set<unknown>([-30792, 5, 27, 28, 122, 'EIO', 'EFBIG', 'ENOSPC', 'EDQUOT'])
-const isDiskError = (error: unknown): boolean => error instanceof Error && 'code' in error && DISK_CODES.has(error.code)

@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
+import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import type { User } from '../session/session.ts'
-import { HASH, verifyPassword } from './password.ts'
+import { costProblem, HASH, verifyPassword } from './password.ts'
 
 const NAME = Type.String({ minLength: 1, maxLength: 200 })
 const NAMES = Type.Optional(Type.Array(NAME))
@@ -23,13 +25,15 @@ const USER = Type.Object(
   { additionalProperties: false },
 )
 
+const DAY = /^\d{4}-\d\d-\d\d$/
+
 const KEY = Type.Object(
   {
     name: NAME,
     /** SHA-256 of the key, in hex. */
     hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     /** A day, `2027-01-31`, on which it is refused for the first time. */
-    expires: Type.Optional(Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\d$` })),
+    expires: Type.Optional(Type.String({ pattern: DAY.source })),
     privileges: NAMES,
     roles: NAMES,
   },
@@ -41,44 +45,75 @@ const FILE = Type.Object(
   { additionalProperties: false },
 )
 
-export type DirectoryUser = Static<typeof USER>
-export type DirectoryKey = Static<typeof KEY>
+type DirectoryUser = Static<typeof USER>
+type DirectoryKey = Static<typeof KEY>
 export interface DirectoryFile {
   users: DirectoryUser[]
   keys: DirectoryKey[]
 }
 
 /** A directory file that cannot be used, with every reason. */
-class DirectoryError extends Error {
+export class DirectoryError extends Error {
   override readonly name = 'DirectoryError'
 }
 
 /** Keys begin with it, so that they are found when they lie around where they should not. */
 export const KEY_PREFIX = 'tesser_'
 export const createKey = (): string => KEY_PREFIX + randomBytes(24).toString('base64url')
+/** Longer texts are not hashed. Ours have 39 characters; the file may have hashes of others. */
+const MAX_KEY_LENGTH = 200
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** File of users and keys: the option, or `tesser.directory.json` beside the config file. */
+export const directoryFile = ({ auth, folder }: Config): string =>
+  auth.directoryFile ?? resolve(folder, 'tesser.directory.json')
 
 /** @returns an empty directory when there is no file @throws {DirectoryError} */
 export function readDirectory(file: string): DirectoryFile {
-  if (!existsSync(file)) return { users: [], keys: [] }
-  const content = readJsonFile(file, 'directory')
+  return existsSync(file) ? checked(readJsonFile(file, 'directory'), file) : { users: [], keys: [] }
+}
+
+/** @throws {DirectoryError} with every reason why it cannot be used */
+function checked(content: unknown, file: string): DirectoryFile {
   const ajv = new Ajv({ allErrors: true })
   if (!ajv.validate(FILE, content)) {
     const problems = ajv.errors!.map(({ instancePath, message }) => `${file}: ${instancePath || 'the file'} ${message}`)
     throw new DirectoryError(problems.join('\n'))
   }
   const { users = [], keys = [] } = content as Static<typeof FILE>
-  for (const names of [users.map(user => user.name.toLowerCase()), keys.map(key => key.name)]) {
+  const problems: string[] = []
+  for (const names of [users.map(user => user.name.toLowerCase()), keys.map(key => key.name.toLowerCase())]) {
     const twice = names.find((name, i) => names.indexOf(name) < i)
-    if (twice) throw new DirectoryError(`${file}: there are two entries named ${twice}`)
+    if (twice) problems.push(`${file}: there are two entries named ${twice}`)
   }
+  for (const { name, password } of users) {
+    const problem = costProblem(password)
+    if (problem) problems.push(`${file}: the password hash of ${name} cannot be verified: ${problem}`)
+  }
+  for (const { name, expires } of keys) {
+    // Compared with NaN, a key would never expire.
+    if (expires !== undefined && !isDay(expires))
+      problems.push(`${file}: the key ${name} expires on ${expires}, which is not a day`)
+  }
+  if (problems.length > 0) throw new DirectoryError(problems.join('\n'))
   return { users, keys }
 }
 
-/** Replaces the file as a whole; only its owner can read it. */
+/** Whether a text such as `2030-12-31` is a day of the calendar. */
+export function isDay(text: string): boolean {
+  const time = DAY.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+/** Replaces the file as a whole; only its owner can read it. @throws {DirectoryError} it could not be read again */
 export function writeDirectory(file: string, directory: DirectoryFile): void {
+  checked(directory, file)
   const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, `${JSON.stringify(directory, null, 2)}\n`, { mode: 0o600 })
+  rmSync(draft, { force: true })
+  writeFileSync(draft, `${JSON.stringify(directory, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  const before = statSync(file, { throwIfNoEntry: false })
+  // By the administrator of the machine: the server, another user, has to go on reading it.
+  if (before && process.getuid?.() === 0) chownSync(draft, before.uid, before.gid)
   renameSync(draft, file)
 }
 
@@ -86,23 +121,36 @@ export function writeDirectory(file: string, directory: DirectoryFile): void {
 export class Directory {
   private readonly users = new Map<string, DirectoryUser>()
   private readonly keys = new Map<string, DirectoryKey>()
+  private readonly decoys: readonly DirectoryUser[]
 
   constructor({ users, keys }: DirectoryFile) {
+    this.decoys = users
     for (const user of users) this.users.set(user.name.toLowerCase(), user)
     for (const key of keys) this.keys.set(key.hash, key)
   }
 
-  /** Takes the same time whether the name, the password or neither is right. */
+  /**
+   * Takes the same time whether the name, the password or neither is right: the password for a name that does not exist is
+   * compared with the hash of another user, since hashes of different ages can differ in their cost.
+   * @throws {AuthErrors.PASSWORD_TOO_LONG}
+   */
   async authenticate(name: string, password: string): Promise<User | undefined> {
-    const user = this.users.get(name.toLowerCase())
-    const isRight = await verifyPassword(password, user?.password)
+    const key = name.toLowerCase()
+    const user = this.users.get(key)
+    const isRight = await verifyPassword(password, (user ?? this.decoy(key))?.password)
     if (!user || !isRight) return undefined
     const { fullName, id, groups = [], privileges = [], roles = [] } = user
     return { userName: user.name, fullName, id, groups, granted: { privileges, roles } }
   }
 
-  /** Whom an API key stands for. @param now milliseconds since 1970 */
+  /** Always the same user for a name, so that repeated logins tell nothing either. */
+  private decoy(name: string): DirectoryUser | undefined {
+    return this.decoys[createHash('sha256').update(name).digest().readUInt32BE(0) % this.decoys.length]
+  }
+
+  /** User of an API key. @param now milliseconds since 1970 */
   byKey(key: string, now: number): User | undefined {
+    if (key.length > MAX_KEY_LENGTH) return undefined
     const found = this.keys.get(hashKey(key))
     if (!found || (found.expires && now >= Date.parse(found.expires))) return undefined
     const { name, privileges = [], roles = [] } = found

@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { AuthErrors } from './auth-errors.ts'
 
 type Scrypt = (password: string, salt: Buffer, bytes: number, options: object) => Promise<Buffer>
 /** In a thread of libuv: about 60 ms that the kernel thread does not feel. */
@@ -10,7 +11,10 @@ const COST = { N: 2 ** 15, r: 8, p: 3 }
 const KEY_BYTES = 32
 const MAX_MEMORY = 256 * 2 ** 20
 
-/** `scrypt$N$r$p$salt$hash`, the last two in base64url. */
+/** Upper bound of `auth.login.maxPasswordBytes`: normalisation takes 2.6 ms for the worst text of this length, four times that for twice it. */
+export const MAX_PASSWORD_BYTES = 4096
+
+/** `scrypt$N$r$p$salt$hash`, the last two in base64url. @throws {AuthErrors.PASSWORD_TOO_LONG} */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(normalised(password), salt, KEY_BYTES, { ...COST, maxmem: MAX_MEMORY })
@@ -19,17 +23,29 @@ export async function hashPassword(password: string): Promise<string> {
 
 export const HASH = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9_-]{16,128})\$([A-Za-z0-9_-]{22,128})$/
 
-/** @param hash undefined: the user does not exist; it takes as long as if it did, and is false */
-export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  const [, N, r, p, salt, expected] = HASH.exec(hash ?? NOBODY) ?? HASH.exec(NOBODY)!
+/** Why scrypt would refuse the cost parameters of a hash. */
+export function costProblem(hash: string): string | undefined {
+  const [, N, r, p] = HASH.exec(hash)!.map(Number) as [number, number, number, number]
+  if (N < 2 || !Number.isInteger(Math.log2(N))) return `N is ${N}, which is not a power of two`
+  if (r === 0 || p === 0) return 'r and p have to be at least 1'
+  const bytes = 128 * r * (N + p + 2)
+  return bytes > MAX_MEMORY ? `it needs ${bytes} bytes of memory; at most ${MAX_MEMORY} are granted` : undefined
+}
+
+/**
+ * Takes as long for a password that does not match as for one that does.
+ * @param hash undefined: of no password, and as expensive as new hashes
+ * @throws {AuthErrors.PASSWORD_TOO_LONG}
+ */
+export async function verifyPassword(password: string, hash = UNMATCHABLE): Promise<boolean> {
+  const [, N, r, p, salt, expected] = HASH.exec(hash)!
   const key = Buffer.from(expected!, 'base64url')
   const options = { N: Number(N), r: Number(r), p: Number(p), maxmem: MAX_MEMORY }
   const derived = await derive(normalised(password), Buffer.from(salt!, 'base64url'), key.length, options)
-  return timingSafeEqual(derived, key) && hash !== undefined
+  return timingSafeEqual(derived, key)
 }
 
-/** Of a password that nobody knows. */
-const NOBODY = [
+const UNMATCHABLE = [
   'scrypt',
   COST.N,
   COST.r,
@@ -38,5 +54,9 @@ const NOBODY = [
   randomBytes(KEY_BYTES).toString('base64url'),
 ].join('$')
 
-/** One text for every way to type it. */
-const normalised = (password: string): string => password.normalize('NFKC')
+/** One text for every way to type it. Quadratic in runs of combining marks, hence the bound. */
+function normalised(password: string): string {
+  const bytes = Buffer.byteLength(password)
+  if (bytes > MAX_PASSWORD_BYTES) throw AuthErrors.PASSWORD_TOO_LONG(bytes, MAX_PASSWORD_BYTES)
+  return password.normalize('NFKC')
+}

@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { watch } from 'chokidar'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import type { Engine } from '../../engine/index.ts'
+import { FileWatch } from '../file-watch.ts'
+import { directoryFile, readDirectory } from './directory.ts'
+import { warnOfUnknownGrants } from './unknown-grants.ts'
+
+/** Between two looks at a file of roles or of users: a change is in force after at most twice this time. */
+export const LOOK_MS = 500
 
 /** File of the roles: the option, or `roles.json` beside the config file. The demo has one only when it is named. */
 export const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
@@ -26,19 +31,25 @@ export function readRoles(config: Config): unknown {
  * @returns watches it until it is closed
  * @throws {ConfigError} the file is named and not there, or no JSON; {@link RolesError} it is wrong
  */
-export function openRoles(config: Config, { permissions }: Engine, log: Logger): { close(): Promise<void> } {
+export function openRoles(config: Config, engine: Engine, log: Logger): { close(): void } {
+  const { permissions } = engine
   const file = rolesFile(config)
-  if (file === undefined) return { close: async () => {} }
+  if (file === undefined) return { close: () => {} }
   const atStart = readRoles(config)
   if (atStart !== undefined) permissions.replace(atStart)
-  const watcher = watch(file, { ignoreInitial: true, awaitWriteFinish: { stabilityThreshold: 100 } })
-  watcher.on('all', () => {
+  const readAgain = (): void => {
     try {
       permissions.replace(readJsonFile(file, 'roles'))
       log.info({ file }, 'roles were read again')
     } catch (error) {
       log.error(`roles stay as they were: ${(error as Error).message}`)
+      return
     }
-  })
-  return watcher
+    try {
+      warnOfUnknownGrants(readDirectory(directoryFile(config)), engine, log)
+    } catch (error) {
+      log.error(`users and keys were not compared with the roles: ${(error as Error).message}`)
+    }
+  }
+  return new FileWatch([file], readAgain, LOOK_MS)
 }

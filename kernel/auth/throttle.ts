@@ -1,15 +1,17 @@
-interface Window {
+/** Span of time in which events of a key are counted together. */
+interface ThrottleWindow {
   count: number
-  endsAt: number
+  /** Milliseconds since 1970. */
+  readonly endsAt: number
 }
 
 /** Windows kept at a time; the oldest go first. */
 const MAX_WINDOWS = 20_000
 
-/** Counts events by key in windows of fixed length, in bounded memory. */
+/** Counts events by key in windows of fixed length, in bounded memory: 20,000 keys, which callers keep short. */
 export class Throttle {
   /** In the order of their ends. */
-  private readonly windows = new Map<string, Window>()
+  private readonly windows = new Map<string, ThrottleWindow>()
 
   /** @param limit events in a window; 0: no limit @param now milliseconds since 1970 */
   constructor(
@@ -18,7 +20,7 @@ export class Throttle {
     private readonly now: () => number,
   ) {}
 
-  /** Seconds until the next event is taken; 0 when it is taken now. */
+  /** Seconds until the next event is accepted; 0 when it is accepted now. */
   wait(key: string): number {
     if (this.limit === 0) return 0
     const window = this.windows.get(key)
@@ -26,26 +28,33 @@ export class Throttle {
     return Math.ceil((window.endsAt - this.now()) / 1000)
   }
 
-  /** An event has happened. @param weight counts as that many */
-  count(key: string, weight = 1): void {
-    if (this.limit === 0) return
+  /** Counts an event. @param weight counts as that many @returns its window, to {@link refund} it */
+  count(key: string, weight = 1): ThrottleWindow | undefined {
+    if (this.limit === 0) return undefined
     const now = this.now()
-    const window = this.windows.get(key)
-    if (window && window.endsAt > now) {
-      window.count += weight
-      return
+    const current = this.windows.get(key)
+    if (current && current.endsAt > now) {
+      current.count += weight
+      return current
     }
+    const window = { count: weight, endsAt: now + this.windowMs }
     this.windows.delete(key)
-    this.windows.set(key, { count: weight, endsAt: now + this.windowMs })
+    this.windows.set(key, window)
     for (const [oldest, { endsAt }] of this.windows) {
-      if (endsAt > now && this.windows.size <= MAX_WINDOWS) return
+      if (endsAt > now && this.windows.size <= MAX_WINDOWS) break
       this.windows.delete(oldest)
     }
+    return window
   }
 
-  /** An event that was counted does not count after all. */
-  takeBack(key: string): void {
-    const window = this.windows.get(key)
+  /** Events of each key in its present window. */
+  *counts(): Iterable<readonly [key: string, count: number]> {
+    const now = this.now()
+    for (const [key, { count, endsAt }] of this.windows) if (endsAt > now) yield [key, count]
+  }
+
+  /** Takes an event out of the window that counted it. */
+  refund(window: ThrottleWindow | undefined): void {
     if (window) window.count--
   }
 }

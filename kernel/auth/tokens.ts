@@ -1,5 +1,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { type Static, Type } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import type { User } from '../session/session.ts'
 
@@ -9,13 +11,35 @@ export interface TokenOptions {
   issuer: string | undefined
   audience: string | undefined
   algorithms: readonly string[]
+  maxBytes: number
 }
+
+const NAMES = Type.Optional(Type.Array(Type.String()))
+const TEXT = Type.Optional(Type.String())
+
+/** Claims that are read, by the server or by `jose`. Others are ignored. Source: RFC 7519, 4.1. */
+const CLAIMS = Type.Object({
+  sub: Type.String({ minLength: 1, maxLength: 1000 }),
+  exp: Type.Number(),
+  nbf: Type.Optional(Type.Number()),
+  iat: Type.Optional(Type.Number()),
+  iss: TEXT,
+  jti: TEXT,
+  aud: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  privileges: NAMES,
+  roles: NAMES,
+  groups: NAMES,
+})
+const areClaims = new Ajv().compile<Static<typeof CLAIMS>>(CLAIMS)
 
 /** Verified tokens that are remembered, so that only the first request with one waits. */
 const REMEMBERED = 10_000
 const REMEMBERED_MS = 300_000
 
-/** Verifies JSON Web Tokens: `sub` is the user, `privileges` and `roles` are lists of names. Source: RFC 7519. */
+/**
+ * Verifies JSON Web Tokens: `sub` is the user, `privileges`, `roles` and `groups` are lists of names. A claim of a wrong type
+ * makes a token invalid: it is refused, not read as if the claim were absent. Source: RFC 7519.
+ */
 export class Tokens {
   private readonly remembered = new Map<string, { user: User; until: number }>()
 
@@ -39,15 +63,22 @@ export class Tokens {
     }
   }
 
+  /** Issuer that a token must name. */
+  get issuer(): string | undefined {
+    return this.options.issuer
+  }
+
   /** A token that was verified a short while ago. */
   recall(token: string): User | undefined {
+    if (token.length > this.options.maxBytes) return undefined
     const known = this.remembered.get(digest(token))
     return known && known.until > this.now() ? known.user : undefined
   }
 
   /** @returns undefined when it is not valid, whatever the reason */
   async verify(token: string): Promise<User | undefined> {
-    const { issuer, audience, algorithms } = this.options
+    const { issuer, audience, algorithms, maxBytes } = this.options
+    if (token.length > maxBytes) return undefined
     const checks = {
       algorithms: [...algorithms],
       currentDate: new Date(this.now()),
@@ -60,12 +91,13 @@ export class Tokens {
         typeof this.key === 'function'
           ? await jwtVerify(token, this.key, checks)
           : await jwtVerify(token, this.key, checks)
-      const granted = { privileges: names(payload.privileges), roles: names(payload.roles) }
-      const user = { userName: payload.sub!, groups: names(payload.groups), granted }
-      this.remember(token, user, Math.min(payload.exp! * 1000, this.now() + REMEMBERED_MS))
+      if (!areClaims(payload)) return undefined
+      const { sub: userName, exp, privileges = [], roles = [], groups = [] } = payload
+      const user = { userName, groups, granted: { privileges, roles } }
+      this.remember(token, user, Math.min(exp * 1000, this.now() + REMEMBERED_MS))
       return user
     } catch {
-      // Why a token does not hold is no business of who sends it.
+      // The reason stays here: it would help a forger.
       return undefined
     }
   }
@@ -78,4 +110,3 @@ export class Tokens {
 }
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64')
-const names = (claim: unknown): string[] => (Array.isArray(claim) ? claim.filter(name => typeof name === 'string') : [])

@@ -1,8 +1,17 @@
 import password from '@inquirer/password'
 import type { Config } from '../../config/load-config.ts'
-import { createKey, type DirectoryFile, hashKey, readDirectory, writeDirectory } from '../auth/directory.ts'
-import { hashPassword } from '../auth/password.ts'
-import { directoryFile } from '../session/open-visitors.ts'
+import {
+  createKey,
+  type DirectoryFile,
+  directoryFile,
+  hashKey,
+  isDay,
+  readDirectory,
+  writeDirectory,
+} from '../auth/directory.ts'
+import { readRoles } from '../auth/roles-file.ts'
+import { unknownGrants } from '../../engine/index.ts'
+import { hashPassword, MAX_PASSWORD_BYTES } from '../auth/password.ts'
 
 /** `tesser user` and `tesser key`: the file of users and API keys. A running server reads it again by itself. */
 
@@ -19,13 +28,28 @@ export interface UserOptions extends Grants {
   passwordFrom?: AsyncIterable<Buffer> | undefined
 }
 
-const LEAST_PASSWORD = 8
+const MIN_PASSWORD_LENGTH = 8
+/** Longer lines are not read to their end: no password of that length is accepted. */
+const MAX_LINE_BYTES = 2 * MAX_PASSWORD_BYTES
+
+/** @throws {Error} naming each role and privilege that the file of roles does not declare */
+function refuseUnknown(config: Config, { roles = [], privileges = [] }: Grants): void {
+  const document = readRoles(config)
+  const problems = document === undefined ? [] : unknownGrants(document, { roles, privileges })
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}
 
 /** Adds a user, or replaces the password and what is given of one that there is. */
 export async function addUser(config: Config, name: string, options: UserOptions): Promise<string> {
+  refuseUnknown(config, options)
+  const { maxPasswordBytes } = config.auth.login
   const secret = options.passwordFrom ? await firstLine(options.passwordFrom) : await ask(name)
-  if (secret.length < LEAST_PASSWORD)
-    throw new Error(`the password has ${secret.length} characters; at least ${LEAST_PASSWORD} are needed`)
+  if (secret.length < MIN_PASSWORD_LENGTH)
+    throw new Error(`the password has ${secret.length} characters; at least ${MIN_PASSWORD_LENGTH} are needed`)
+  if (Buffer.byteLength(secret) > maxPasswordBytes)
+    throw new Error(
+      `the password has more than ${maxPasswordBytes} bytes in UTF-8, the value of auth.login.maxPasswordBytes`,
+    )
   const hash = await hashPassword(secret)
   const { fullName, id, groups, privileges, roles } = options
   return change(config, directory => {
@@ -61,9 +85,8 @@ export const addKey = (
   change(config, directory => {
     if (directory.keys.some(key => same(key.name, name)))
       throw new Error(`there is a key ${name} already; revoke it first`)
-    if (expires !== undefined && !/^\d{4}-\d\d-\d\d$/.test(expires)) {
-      throw new Error(`${expires} is no day; 2030-12-31 would be one`)
-    }
+    refuseUnknown(config, grants)
+    if (expires !== undefined && !isDay(expires)) throw new Error(`${expires} is not a day; 2030-12-31 would be one`)
     const key = createKey()
     const { privileges, roles } = grants
     directory.keys.push({
@@ -108,7 +131,10 @@ async function ask(name: string): Promise<string> {
 }
 
 async function firstLine(input: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of input) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8').split(/\r?\n/, 1)[0]!
+  let text = Buffer.alloc(0)
+  for await (const chunk of input) {
+    text = Buffer.concat([text, chunk])
+    if (text.includes('\n') || text.length > MAX_LINE_BYTES) break
+  }
+  return text.toString('utf8').split(/\r?\n/, 1)[0]!
 }

@@ -1,22 +1,61 @@
 import type { Config } from '../../config/load-config.ts'
-import { inspectEngine } from '../../engine/index.ts'
+import { type InspectProgress, inspectEngine, unknownGrants } from '../../engine/index.ts'
+import { type DirectoryFile, DirectoryError, directoryFile, readDirectory } from '../auth/directory.ts'
 import { readRoles, rolesFile } from '../auth/roles-file.ts'
+import { unknownGrantsOf } from '../auth/unknown-grants.ts'
 import { readParts } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
+import type { ProgressDisplay } from './progress.ts'
+
+export interface CheckOptions {
+  /** The command names the store: it has to be there. */
+  mustExist?: boolean
+  progress?: ProgressDisplay
+  /** Called with each thing that a start would change in the store. */
+  onPlan?: ((text: string) => void) | undefined
+}
 
 /**
- * `tesser check`: everything wrong with the model, with the store in itself, and with the two, the roles and the classes of
- * plugins together. Changes nothing. The configuration has been checked when it was loaded.
+ * `tesser check`: everything wrong with the model, with the store in itself, and with the two, the roles, the users and keys and the
+ * classes of plugins together. Changes nothing. The configuration has been checked when it was loaded.
  * @returns a text for each problem, as it is found
  * @throws {ConfigError} a file cannot be read; {@link PluginError}; {@link Error} of classes that cannot be used
  */
-export async function* check(config: Config): AsyncGenerator<string> {
+export async function* check(
+  config: Config,
+  { mustExist = false, progress, onPlan }: CheckOptions = {},
+): AsyncGenerator<string> {
   const bundler = new ModuleBundler()
   try {
     const { engine } = await readParts(config, bundler)
-    const places = { model: config.model, store: config.data, roles: rolesFile(config) }
-    for await (const { of, text } of inspectEngine(engine, readRoles(config))) yield `${places[of]}: ${text}`
+    const places = { model: config.model, store: config.data, roles: rolesFile(config), plugins: 'classes' }
+    const options = {
+      ...engine,
+      mustExist,
+      ...(onPlan && { onPlan }),
+      onCheckProgress: (step: InspectProgress) => progress?.show(step.what, step.done, step.total),
+    }
+    const roles = readRoles(config)
+    yield* directoryProblems(directoryFile(config), roles)
+    for await (const { of, text } of inspectEngine(options, roles)) {
+      progress?.stop()
+      yield `${places[of]}: ${text}`
+    }
   } finally {
+    progress?.stop()
     bundler.close()
   }
+}
+
+/** @param roles content of `roles.json`; undefined: there is none, and nothing is known of the names of roles */
+function directoryProblems(file: string, roles: unknown): string[] {
+  let directory: DirectoryFile
+  try {
+    directory = readDirectory(file)
+  } catch (error) {
+    if (!(error instanceof DirectoryError)) throw error
+    return error.message.split('\n')
+  }
+  if (roles === undefined) return []
+  return unknownGrantsOf(directory, granted => unknownGrants(roles, granted)).map(problem => `${file}: ${problem}`)
 }

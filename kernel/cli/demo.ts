@@ -2,9 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
+import { counted } from '../../engine/base/counted.ts'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { engineOptions } from '../main.ts'
-import { loadRows } from './load-rows.ts'
+import { loadRows, numbered } from './load-rows.ts'
 import { readRows } from './read-rows.ts'
 
 /** `config/demo/demo.json`: which file holds the rows of which dataclass, in the order of loading. */
@@ -32,9 +33,9 @@ export async function loadDemo(config: Config, print: (line: string) => void): P
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
     for (const { dataClass, file } of (readJsonFile(path, 'demo') as Demo).load) {
-      print(`  ${dataClass}: ${await loadFile(engine, dataClass, join(folder, file))} entities`)
+      print(`  ${dataClass}: ${counted(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
     }
-    writeFileSync(marker, wanted)
+    writeFileSync(marker, wanted, { mode: 0o600 })
   } finally {
     await engine.close()
   }
@@ -45,7 +46,7 @@ async function loadFile(engine: Engine, name: string, path: string): Promise<num
   const summary = await loadRows({
     engine,
     dataClass,
-    rows: readRows({ path, format: 'ndjson' }, dataClass),
+    rows: numbered(readRows({ path, format: 'ndjson' }, dataClass)),
     existing: 'skip',
     onRejected: ({ line }, reasons) => {
       throw new Error(`${path}, line ${line}: ${reasons.join('; ')}`)

@@ -1,19 +1,23 @@
 import { once } from 'node:events'
-import { relative } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import { watch } from 'chokidar'
 import type { Config } from '../../config/load-config.ts'
-import { describeClasses } from '../../engine/index.ts'
-import { readParts, type ServerParts, startServer } from '../main.ts'
+import { describeClasses, loadModel, writeTypes } from '../../engine/index.ts'
+import { createLogger } from '../log.ts'
+import { readParts, type Server, type ServerParts, startServer } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
+import { TypeChecker } from './check-types.ts'
 import { loadDemo } from './demo.ts'
-import { greeting, stopSignal } from './start.ts'
+import { logOwnConsole } from './log-console.ts'
+import { greeting, stopSignal, unlessStopped } from './start.ts'
 
 /** Time in which changes that belong together come, as when an editor saves several files. */
 const GATHERING_MS = 50
 
 /**
- * `tesser dev`: serves, and does so anew when the config file, the model or a file of a plugin changes. With something that
- * cannot be used the old version goes on.
+ * `tesser dev`: serves, and restarts when the config file, the model or a file of a plugin changes. With something that
+ * cannot be used the old version goes on. Errors of the TypeScript compiler are printed and do not stop the server.
  * @param readConfig called again at every change
  * @returns when a signal has come and everything is closed
  */
@@ -21,8 +25,13 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   const stop = stopSignal()
   const bundler = new ModuleBundler(true)
   let parts = await readParts(readConfig(), bundler)
-  if (parts.config.demo) await loadDemo(parts.config, print)
-  let server = await startServer(atPort(parts, parts.config.server.port))
+  const open = async (): Promise<Server> => {
+    if (parts.config.demo) await loadDemo(parts.config, print)
+    rewriteTypes(parts)
+    logOwnConsole(createLogger(parts.config))
+    return startServer(atPort(parts, parts.config.server.port))
+  }
+  let server = await unlessStopped(open(), stop)
   // Whatever was asked for: clients expect the next one where this one is.
   const { port } = server
 
@@ -32,7 +41,9 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   }
   const watcher = watch(files(), { ignoreInitial: true })
   await once(watcher, 'ready')
-  print(`${greeting(parts.config, server)}\nA change of config, model or plugins starts it anew.`)
+  print(`${greeting(parts.config, server)}\nA change of config, model or plugins restarts it.`)
+  const types = new TypeChecker(print)
+  reportFaults()
 
   const changed = new Set<string>()
   let work: Promise<void> | undefined
@@ -42,6 +53,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   })
 
   await stop
+  types.stop()
   // First: to add files opens a watcher again.
   await work
   await watcher.close()
@@ -56,27 +68,56 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
       const startedAt = performance.now()
       try {
         await reload()
-        print(`${names} changed: started anew in ${Math.round(performance.now() - startedAt)} ms`)
+        print(`${names} changed: restarted in ${Math.round(performance.now() - startedAt)} ms`)
+        reportFaults()
       } catch (error) {
-        print(`${names} changed, but the old version goes on: ${(error as Error).message}`)
+        const outcome = error instanceof NothingServed ? 'and nothing is served until the next change' : GOES_ON
+        print(`${names} changed, ${outcome}: ${messageOf(error)}`)
       }
       watcher.add(files())
     }
+  }
+
+  /** Prints warnings and begins to check types, neither of which stops the server. */
+  function reportFaults(): void {
+    for (const warning of bundler.warnings) print(`warning: ${warning}`)
+    bundler.warnings.clear()
+    types.start(parts.config.folder)
   }
 
   /** @throws {Error} why the server is as it was */
   async function reload(): Promise<void> {
     const next = await readParts(readConfig(), bundler)
     await describeClasses(next.engine)
+    rewriteTypes(next)
     await server.close()
     try {
       server = await startServer(atPort(next, port))
       parts = next
     } catch (error) {
-      server = await startServer(atPort(parts, port))
+      // The store may have been brought to a model that the old version does not have.
+      server = await startServer(atPort(parts, port)).catch(again => {
+        throw new NothingServed(`${messageOf(error)}\nThe old version cannot go on: ${messageOf(again)}`)
+      })
       throw error
     }
   }
+}
+
+const GOES_ON = 'but the old version goes on'
+
+/** Neither the new version can be started nor the old one. */
+class NothingServed extends Error {}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Brings the file of `tesser types` beside the config up to date, where there is one: editors read it. */
+function rewriteTypes({ config, engine }: ServerParts): void {
+  const file = join(config.folder, 'tesser-model.d.ts')
+  if (!existsSync(file)) return
+  const text = writeTypes(loadModel(engine.model), basename(config.model))
+  // Compilers that watch it restart otherwise.
+  if (readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
 }
 
 /** By node:http, because the uWebSockets.js builds cannot open a port again for a minute after they had connections. */

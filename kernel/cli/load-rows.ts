@@ -1,18 +1,43 @@
-import type { DataClass } from '../../engine/catalog/dataclass.ts'
-import type { Engine } from '../../engine/index.ts'
-import type { SavedEntity } from '../../engine/write/requests.ts'
-import type { Row } from './read-rows.ts'
+import { ProtocolError, type SaveStatus } from '../../engine/base/errors.ts'
+import type { DataClass, Engine, SavedEntity } from '../../engine/index.ts'
+import type { Row as ReadRow } from './read-rows.ts'
 
-export interface LoadOptions {
+/** A row of a load. */
+export interface Row extends ReadRow {
+  /** In the file: 0 is the first row. */
+  position: number
+  /** A load that was interrupted may have saved it: when its key exists it is passed over. */
+  mayExist?: boolean
+}
+
+interface LoadOptions {
   engine: Pick<Engine, 'write'>
   dataClass: DataClass
   rows: AsyncIterable<Row>
-  /** What becomes of a row whose key exists: an error, an update of that entity, or nothing. */
+  /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
   /** Called for each row that cannot be saved, with the reasons. */
   onRejected: (row: Row, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
+  /** Called once, before the first rows are saved. */
+  onBegin?: () => void
+  /** Called when rows have been saved or rejected, and are on the disk. */
+  onSettled?: (settled: SettledRows) => void
+  /** The source of the rows ends early by it. */
+  signal?: AbortSignal | undefined
+  /** Counts as it goes, so that the caller knows what has been done when the load throws. */
+  summary?: LoadSummary
   batchRows?: number
+}
+
+/** Rows by their positions in the file. */
+export interface SettledRows {
+  /** All rows before it are settled, or are kept for another try. */
+  position: number
+  /** Kept from now on. */
+  kept: readonly number[]
+  /** Kept before, and settled now. */
+  tried: readonly number[]
 }
 
 /** Numbers of rows. */
@@ -24,16 +49,26 @@ export interface LoadSummary {
   rejected: number
 }
 
-const BATCH_ROWS = 5_000
+export const BATCH_ROWS = 5_000
 /** Images make rows long, and a batch is one message to the writer. */
 const BATCH_CHARACTERS = 8 * 2 ** 20
 /** Rows kept for another try at the end; those beyond it are rejected at once. */
 const MAX_WAITING = 200_000
 
+const UNAVAILABLE = 503
+const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
 const KEY_EXISTS = 1545
 const STALE_STAMP = 1263
 /** No entity has the key that a relation or a foreign key names. */
 const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
+
+export const emptySummary = (): LoadSummary => ({ read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0 })
+
+/** Rows with their positions. */
+export async function* numbered(rows: AsyncIterable<ReadRow>): AsyncGenerator<Row> {
+  let position = 0
+  for await (const row of rows) yield { ...row, position: position++ }
+}
 
 /**
  * Saves rows in batches. Rows that refer to entities which come later in the file are tried again at the end, as long as
@@ -47,25 +82,31 @@ export async function loadRows(options: LoadOptions): Promise<LoadSummary> {
   try {
     for await (const batch of batches(options.rows, options.batchRows ?? BATCH_ROWS)) {
       await writing
+      if (load.summary.read === 0) options.onBegin?.()
       load.summary.read += batch.length
-      writing = load.save(batch)
+      writing = load.save(batch, false)
       // A failure is seen when it is awaited, with the next batch; until then it must not count as unhandled.
       writing.catch(() => {})
     }
   } finally {
     await writing
   }
-  await load.retry()
+  // Rows that are kept may refer to rows that have not been read.
+  if (!options.signal?.aborted) await load.retry()
   return load.summary
 }
 
 class Load {
-  readonly summary: LoadSummary = { read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0 }
+  readonly summary: LoadSummary
   private waiting: { row: Row; entity: SavedEntity }[] = []
+  private position = 0
 
-  constructor(private readonly options: LoadOptions) {}
+  constructor(private readonly options: LoadOptions) {
+    this.summary = options.summary ?? emptySummary()
+  }
 
-  async save(batch: readonly Row[]): Promise<void> {
+  /** @param isRetry of rows that were kept */
+  async save(batch: readonly Row[], isRetry: boolean): Promise<void> {
     const { dataClass, existing } = this.options
     const known: Row[] = []
     const rows = batch.filter(row => !(row.value instanceof Error) || this.reject(row, [row.value.message]))
@@ -74,23 +115,36 @@ class Load {
       row => insertion(row, dataClass),
       (row, entity) => {
         if (!entity.failure) this.summary.inserted++
-        else if (existing !== 'reject' && codes(entity).includes(KEY_EXISTS)) known.push(row)
+        else if (!codes(entity).includes(KEY_EXISTS)) this.keepOrReject(row, entity)
+        else if (existing === 'update') known.push(row)
+        else if (existing === 'skip' || row.mayExist) this.summary.skipped++
         else this.keepOrReject(row, entity)
       },
     )
-    if (existing === 'skip') this.summary.skipped += known.length
-    else await this.update(known)
+    await this.update(known)
+    this.settle(batch, isRetry)
     this.options.onProgress?.(this.summary)
   }
 
-  /** Tries what waits again until nothing of it can be saved any more. */
+  private settle(batch: readonly Row[], isRetry: boolean): void {
+    const kept = new Set(this.waiting.map(({ row }) => row.position))
+    const positions = batch.map(({ position }) => position)
+    if (!isRetry) this.position = Math.max(this.position, positions.at(-1)! + 1)
+    this.options.onSettled?.({
+      position: this.position,
+      kept: isRetry ? [] : positions.filter(position => kept.has(position)),
+      tried: isRetry ? positions.filter(position => !kept.has(position)) : [],
+    })
+  }
+
+  /** Tries waiting rows again until none of them can be saved. */
   async retry(): Promise<void> {
     for (let before = Number.POSITIVE_INFINITY; this.waiting.length > 0 && this.waiting.length < before; ) {
       before = this.waiting.length
       const rows = this.waiting.map(({ row }) => row)
       this.waiting = []
       for (let start = 0; start < rows.length; start += BATCH_ROWS)
-        await this.save(rows.slice(start, start + BATCH_ROWS))
+        await this.save(rows.slice(start, start + BATCH_ROWS), true)
     }
     for (const { row, entity } of this.waiting) this.reject(row, reasons(entity))
   }
@@ -125,14 +179,21 @@ class Load {
     if (items.length === 0) return
     const body = Buffer.from(`[${items.map(json).join(',')}]`)
     const dataClass = this.options.dataClass.name
-    const { entities } = await this.options.engine.write({
-      kind: 'save',
-      dataClass,
-      body,
-      mode: 'update',
-      atomic: false,
-      trusted: true,
-    })
+    let entities: readonly SavedEntity[]
+    try {
+      const request = { kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true } as const
+      entities = (await this.options.engine.write(request)).entities
+    } catch (error) {
+      // A full disk concerns all rows, what code of a plugin throws maybe one of them.
+      if (!(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE) throw error
+      if (items.length === 1) each(items[0]!, { failure: { status: NOT_SAVED, error: error.toData() } })
+      else {
+        const half = Math.ceil(items.length / 2)
+        await this.write(items.slice(0, half), json, each)
+        await this.write(items.slice(half), json, each)
+      }
+      return
+    }
     for (const [i, entity] of entities.entries()) each(items[i]!, entity)
   }
 

@@ -1,84 +1,180 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../config/load-config.ts'
-import { openEngine } from '../../engine/index.ts'
-import { suggestion } from '../../engine/suggestion.ts'
+import { type DataClass, openEngine } from '../../engine/index.ts'
+import { counted } from '../../engine/base/counted.ts'
+import { describeSystemError } from '../../engine/base/system-error.ts'
+import { suggestion } from '../../engine/base/suggestion.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
-import { loadRows, type LoadSummary } from './load-rows.ts'
+import { type ForeignFormat, hintFor } from './foreign-values.ts'
+import { LoadJournal, type Unsettled } from './load-journal.ts'
+import { BATCH_ROWS, emptySummary, loadRows, type LoadSummary, numbered, type Row } from './load-rows.ts'
 import { type Format, FORMATS, formatOf, readRows } from './read-rows.ts'
 
-export interface LoadArguments {
+export interface LoadArguments extends ForeignFormat {
   file: string
   into: string
   format?: Format | undefined
   delimiter?: string | undefined
+  encoding?: string | undefined
   update: boolean
+  /** Go on where a load of this file was interrupted. */
+  resume?: boolean
+  /** Begin with the first row, though a load of this file was interrupted. */
+  restart?: boolean
   /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
   errors?: string | undefined
 }
 
-/** `tesser load`. @returns true when every row has been saved */
+/**
+ * `tesser load`. What is wrong with a row concerns that row.
+ * @param signal ends the load after the rows under way
+ * @returns true when every row has been saved
+ * @throws {Error} saying what has been saved until then, and how to go on
+ */
 export async function load(
   config: Config,
-  { file, into, update, ...given }: LoadArguments,
+  { file, into, update, resume = false, restart = false, ...given }: LoadArguments,
   output: NodeJS.WriteStream,
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const format = given.format ?? formatOf(file)
   if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
-  const size = statSync(file, { throwIfNoEntry: false })?.size
-  if (size === undefined) throw new Error(`there is no file ${file}`)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found) throw new Error(`there is no file ${file}`)
+  const delimiter = readDelimiter(given.delimiter)
 
   const bundler = new ModuleBundler()
   // Their events are part of a save, and what they calculate part of an entity.
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
-  const engine = await openEngine({ ...engineOptions(config, plugins), memoryBytes: 0 })
-  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`)
-  const progress = showProgress(size, output)
+  const engine = await openEngine({
+    ...engineOptions(config, plugins),
+    memoryBytes: 0,
+    onNote: text => void process.stderr.write(`${text}\n`),
+  })
+  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`, resume)
+  const progress = showProgress(found.size, output)
+  const summary = emptySummary()
+  const hints = new Set<string>()
+  let journal: LoadJournal | undefined
+  let isDone = false
   try {
     const dataClass = engine.catalog.dataClassesByName.get(into)
     if (!dataClass)
       throw new Error(`there is no dataclass "${into}"${suggestion(into, engine.catalog.dataClassesByName.keys())}`)
-    const { delimiter } = given
+    const { encoding, decimal, dates } = given
+    journal = new LoadJournal(join(config.data, `load.${into}.${basename(file)}.ndjson`), {
+      file: resolve(file),
+      size: found.size,
+      modifiedMs: found.mtimeMs,
+      format,
+      delimiter: delimiter ?? null,
+      encoding: encoding ?? null,
+    })
+    if (!resume && !restart) journal.refuseUnfinished()
+    const left = resume ? journal.resume() : undefined
+    if (left) output.write(`going on behind row ${left.position}\n`)
     const rows = readRows(
-      { path: file, format, onBytes: progress.onBytes, ...(delimiter !== undefined && { delimiter }) },
+      { path: file, format, onBytes: progress.onBytes, delimiter, encoding, decimal, dates },
       dataClass,
     )
-    const summary = await loadRows({
+    await loadRows({
       engine,
       dataClass,
-      rows,
+      rows: rowsToLoad(numbered(rows), left, signal),
       existing: update ? 'update' : 'reject',
-      onRejected: (row, reasons) => errors.add(row.line, reasons, row.value instanceof Error ? row.json : row.value),
+      onRejected: (row, reasons) => {
+        errors.add(row, reasons)
+        if (row.raw) addHints(hints, dataClass, row.raw(), { decimal, dates })
+      },
       onProgress: progress.onRows,
+      onBegin: () => resume || journal!.begin(),
+      onSettled: settled => journal!.add(settled),
+      summary,
+      signal,
     })
     progress.stop()
+    isDone = !signal?.aborted
     output.write(`${describeSummary(summary)}\n`)
-    if (summary.rejected > 0) output.write(`${summary.rejected} rows could not be saved; ${errors.path} says why\n`)
-    return summary.rejected === 0
+    if (!isDone)
+      output.write(`stopped before the end of the file${resume || summary.read > 0 ? '; --resume goes on' : ''}\n`)
+    if (summary.rejected > 0)
+      output.write(`${counted(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
+    for (const hint of hints) output.write(`${hint}\n`)
+    return isDone && summary.rejected === 0
+  } catch (error) {
+    progress.stop()
+    if (summary.read === 0) throw error
+    const reason = error instanceof Error ? describeSystemError(error) : String(error)
+    throw new Error(`${reason}\n${describeSummary(summary)}; --resume goes on`, { cause: error })
   } finally {
     progress.stop()
     errors.close()
+    journal?.close(isDone)
     await engine.close()
     bundler.close()
   }
 }
 
-function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSummary): string {
-  const parts = [`${inserted} inserted`, updated > 0 && `${updated} updated`, skipped > 0 && `${skipped} skipped`]
-  return `${read} rows read: ${[...parts, rejected > 0 && `${rejected} rejected`].filter(Boolean).join(', ')}`
+/** Rows that have not been settled by a load before. */
+async function* rowsToLoad(
+  rows: AsyncIterable<Row>,
+  left: Unsettled | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    if (signal?.aborted) return
+    if (!left) yield row
+    else if (row.position < left.position) {
+      if (left.kept.has(row.position)) yield { ...row, mayExist: true }
+    }
+    // The batch that was under way may have been saved.
+    else yield row.position < left.position + BATCH_ROWS ? { ...row, mayExist: true } : row
+  }
 }
 
-/** Rows that could not be saved, `{ line, errors, row }` each; made when there is one. */
+function readDelimiter(given: string | undefined): string | undefined {
+  const delimiter = given === 'tab' || given === '\\t' ? '\t' : given
+  if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter))) {
+    throw new Error(`--delimiter ${JSON.stringify(given)}: it is one character, or the word tab`)
+  }
+  return delimiter
+}
+
+const MAX_HINTS = 5
+
+function addHints(hints: Set<string>, { attributesByName }: DataClass, row: object, format: ForeignFormat): void {
+  for (const [name, field] of Object.entries(row)) {
+    const attribute = attributesByName.get(name)
+    if (hints.size >= MAX_HINTS || typeof field !== 'string' || !attribute) continue
+    const hint = hintFor(attribute, field, format)
+    if (hint && ![...hints].some(other => other.startsWith(`${name} `))) hints.add(hint)
+  }
+}
+
+function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSummary): string {
+  const parts = [`${inserted} inserted`, updated > 0 && `${updated} updated`, skipped > 0 && `${skipped} skipped`]
+  return `${counted(read, 'row')} read: ${[...parts, rejected > 0 && `${rejected} rejected`].filter(Boolean).join(', ')}`
+}
+
+/**
+ * Rows that could not be saved, `{ line, errors, row }` each, as they stand in their file, so that it can be loaded when it has
+ * been corrected; made when there is one.
+ */
 class ErrorFile {
   private descriptor: number | undefined
-  constructor(readonly path: string) {}
+  constructor(
+    readonly path: string,
+    private readonly goesOn: boolean,
+  ) {}
 
-  add(line: number, errors: readonly string[], row: unknown): void {
-    this.descriptor ??= openSync(this.path, 'w')
-    writeSync(this.descriptor, `${JSON.stringify({ line, errors, row })}\n`)
+  add({ line, json, value, raw }: Row, errors: readonly string[]): void {
+    this.descriptor ??= openSync(this.path, this.goesOn ? 'a' : 'w', 0o600)
+    const row = raw ? JSON.stringify(raw()) : value instanceof Error ? JSON.stringify(json) : inOneLine(json)
+    writeSync(this.descriptor, `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}\n`)
   }
 
   close(): void {
@@ -86,6 +182,9 @@ class ErrorFile {
     this.descriptor = undefined
   }
 }
+
+/** JSON has line ends between its tokens only. */
+const inOneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, ' ')
 
 const LINE_EVERY_ROWS = 100_000
 
@@ -107,7 +206,7 @@ function showProgress(totalBytes: number, output: NodeJS.WriteStream) {
       bar?.update({ rows: read })
       if (bar || read < told + LINE_EVERY_ROWS) return
       told = read
-      output.write(`${read} rows\n`)
+      output.write(`${counted(read, 'row')}\n`)
     },
     stop: () => bar?.stop(),
   }

@@ -1,13 +1,20 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Command, Option } from 'commander'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
+import { counted } from '../../engine/base/counted.ts'
+import { suggestion } from '../../engine/base/suggestion.ts'
+import { describeSystemError } from '../../engine/base/system-error.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { addConfigOptions, configOf } from './config-options.ts'
+import type { ClientArguments } from './client.ts'
+import { DATE_ORDERS, DECIMALS } from './foreign-values.ts'
 import type { LoadArguments } from './load.ts'
 import { FORMATS } from './read-rows.ts'
 
-// What a command needs is imported by its action: without the engine `tesser --help` takes a third of the time.
+// Imports of a command are made by its action: without the engine `tesser --help` takes a third of the time.
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -15,7 +22,7 @@ const program = new Command('tesser')
   .description('A data server that speaks the 4D REST protocol.')
   .version(packageJson.version)
   .showSuggestionAfterError()
-  .showHelpAfterError('(add --help for what would do)')
+  .showHelpAfterError('(--help lists the commands and options)')
   .addHelpText(
     'after',
     `
@@ -32,37 +39,65 @@ Environment:
 
 addConfigOptions(program.command('start', { isDefault: true }))
   .description('Serve. Without model and config file: the demo.')
+  // An unknown command is handed to the default one.
+  .allowExcessArguments()
   .option(
     '--print-config',
     'Print the configuration as it results from flags, environment, file and defaults, and stop.',
   )
   .action(async ({ printConfig: isAsked }, command: Command) => {
+    if (command.args.length > 0) throw unknownCommand(command.args[0]!)
     const config = configOf(command)
     if (isAsked) print(printConfig(config))
     else await (await import('./start.ts')).start(config, print)
   })
 
 addConfigOptions(program.command('dev'))
-  .description('Serve while you write plugins: a change of config, model or plugins starts it anew.')
+  .description('Serve while you write plugins: a change of config, model or plugins restarts it.')
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
+
+function unknownCommand(name: string): Error {
+  const names = program.commands.map(each => each.name())
+  if (program.args[0] === 'start') return new Error(`"start" takes no arguments; "${name}" is one`)
+  return new Error(`there is no command "${name}"${suggestion(name, names) || '; tesser --help lists them'}`)
+}
 
 const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
 
-const ofCheck = /^(plugins|disablePlugins|auth\.rolesFile)$/
+const ofCheck = /^(plugins|disablePlugins|auth\.rolesFile|auth\.directoryFile)$/
 
 addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.test(key))
-  .description('Check config, model, roles, plugins and store, and tell every problem. Changes nothing.')
-  .action(async (_, command: Command) => {
+  .description('Check config, model, roles, users, keys, plugins and store, and tell every problem. Changes nothing.')
+  .option(
+    '--plan',
+    'say as well what a start would change in the store to bring it to the model, or that it would make one',
+    false,
+  )
+  .action(async ({ plan }: { plan: boolean }, command: Command) => {
     const config = configOf(command)
-    const { check } = await import('./check.ts')
+    const [{ check }, { ProgressDisplay }] = await Promise.all([import('./check.ts'), import('./progress.ts')])
+    // A store that is named is one to check. With --plan it may be one that the first start makes.
+    const isNamed = command.getOptionValueSource('data') === 'cli'
+    const mustExist = isNamed && !(plan && existsSync(dirname(config.data)))
+    const progress = new ProgressDisplay(process.stderr)
     let problems = 0
-    for await (const problem of check(config)) {
+    const onPlan = plan ? (text: string) => print(`a start would change the store: ${text}`) : undefined
+    for await (const problem of check(config, { mustExist, progress, onPlan })) {
       problems++
       print(problem)
     }
-    print(problems === 0 ? `config, ${config.model} and ${config.data} are all right` : `${problems} problems`)
+    if (problems > 0) print(counted(problems, 'problem'))
+    else if (existsSync(join(config.data, 'data.mdb')))
+      print(`config, ${config.model} and ${config.data} are all right`)
+    else print(`config and ${config.model} are all right; no store was checked, there is none in ${config.data} yet`)
     if (problems > 0) process.exitCode = 1
   })
+
+addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
+  .description(
+    'Make the file of a store smaller by the room of what was removed. The store must not be served meanwhile.',
+  )
+  .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
@@ -74,17 +109,29 @@ addConfigOptions(program.command('load'), key => ofStore.test(key))
     'where rows that cannot be saved go, with line and reasons; {file}.errors.ndjson by default',
   )
   .addOption(new Option('--format <format>', 'instead of what the name of the file says').choices(FORMATS))
-  .option('--delimiter <character>', 'between CSV fields; a comma by default')
+  .addOption(
+    new Option('--resume', 'go on where a load of this file was interrupted').default(false).conflicts('restart'),
+  )
+  .option('--restart', 'begin with the first row, though a load of this file was interrupted', false)
+  .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
+  .addOption(new Option('--decimal <character>', 'decimal character of numbers in CSV').choices(DECIMALS))
+  .addOption(new Option('--dates <order>', 'order of day, month and year of dates in CSV').choices(DATE_ORDERS))
+  .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; UTF-8 by default')
   .addHelpText(
     'after',
     `
 Relations are given by the foreign key, or by the key of the related entity. Rows that refer to rows further down are
 tried again at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects
-JSON. An empty CSV field is null, "" an empty text. The exit code is 1 when a row could not be saved.`,
+JSON. An empty CSV field is null, "" an empty text. Whatever is wrong with a row, it goes to the file of errors and the
+others are saved; the file of errors, corrected, is loaded with the same options. The exit code is 1 when a row could not be saved. A load that was interrupted goes on with --resume;
+without it nothing is saved until --restart says that all rows are to be loaded once more, with --update when rows have
+keys.`,
   )
   .action(async (file: string, options: Omit<LoadArguments, 'file'>, command: Command) => {
-    const { load } = await import('./load.ts')
-    const isComplete = await load(configOf(command), { ...options, file }, process.stdout)
+    const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
+    const stop = new AbortController()
+    void stopSignal().then(() => stop.abort())
+    const isComplete = await load(configOf(command), { ...options, file }, process.stdout, stop.signal)
     if (!isComplete) process.exitCode = 1
   })
 
@@ -93,7 +140,41 @@ addConfigOptions(program.command('types'), key => key === 'model' || key === 'pl
   .argument('[file]', 'a .d.ts that the compiler sees; - for the standard output', 'tesser-model.d.ts')
   .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
-const ofDirectory = /^auth\.directoryFile$/
+addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/.test(key))
+  .description(
+    'Speak the Model Context Protocol over the standard input and output, for desktop clients of a running server.',
+  )
+  .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+  .addOption(
+    new Option('--key <key>', 'API key or token (tesser key create); without one as a guest').env('TESSER_KEY'),
+  )
+  .action(async ({ url, key }: { url?: string; key?: string }, command: Command) => {
+    const { bridge, mcpAddress } = await import('./mcp.ts')
+    await bridge(mcpAddress(url, configOf(command)), key, process.stdin, print)
+  })
+
+addConfigOptions(program.command('openapi'), key => /^(model|plugins|server\.basePath|session\.cookieName)$/.test(key))
+  .description('Write the OpenAPI 3.1 document of the model and the classes of plugins, as $openapi answers it.')
+  .option('--out <file>', 'where it is written; the standard output by default')
+  .action(async ({ out }: { out?: string }, command: Command) =>
+    (await import('./openapi.ts')).openapi(configOf(command), out),
+  )
+
+addConfigOptions(program.command('client'), key => key === 'model' || key === 'plugins')
+  .description('Write a typed client: one TypeScript file without dependencies, with the types of the model.')
+  .option('--out <file>', 'where it goes; - for the standard output', 'client.ts')
+  .option(
+    '--url <url>',
+    'ask a running server, such as http://127.0.0.1:8080/rest, for what a guest or the key may see',
+  )
+  .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
+  .addOption(new Option('--dates <form>', 'how dates with a time are read').choices(['date', 'text']).default('date'))
+  .option('--module', 'import the runtime from tesser/client, in place of writing it into the file', false)
+  .action(async (options: ClientArguments, command: Command) =>
+    print(await (await import('./client.ts')).client(() => configOf(command), options)),
+  )
+
+const ofDirectory = /^auth\.(directoryFile|rolesFile|login\.maxPasswordBytes)$/
 const list = (text: string): string[] => text.split(',').map(name => name.trim())
 const account = (parent: Command, name: string, description: string): Command =>
   addConfigOptions(parent.command(name), key => ofDirectory.test(key)).description(description)
@@ -157,17 +238,17 @@ program
   .argument('<file>', Object.keys(JSON_SCHEMAS).join(' or '))
   .action((name: string) => {
     if (!Object.hasOwn(JSON_SCHEMAS, name))
-      throw new Error(`there is no schema "${name}"; ${Object.keys(JSON_SCHEMAS).join(' or ')} would do`)
+      throw new Error(`there is no schema "${name}"; use ${Object.keys(JSON_SCHEMAS).join(' or ')}`)
     process.stdout.write(printJsonSchema(name as JsonSchemaName))
   })
 
 try {
   await program.parseAsync()
 } catch (error) {
-  // What the user can mend says how in its message; of a bug of ours only the stack helps.
+  // Errors that the user can mend say how in their message; for a bug of ours only the stack helps.
   const isBug = [TypeError, RangeError, ReferenceError].some(type => error instanceof type)
   process.stderr.write(
-    `tesser: ${error instanceof Error && !isBug ? error.message : ((error as Error)?.stack ?? error)}\n`,
+    `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}\n`,
   )
   process.exitCode = 1
 }

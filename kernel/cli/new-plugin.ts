@@ -1,9 +1,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { loadModel, writeTypes } from '../../engine/index.ts'
-import { outputUrl } from '../../engine/output-root.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 
 /** A name that npm takes, with or without a scope. */
@@ -13,16 +13,22 @@ const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100
  * `tesser new plugin`: a package that works, with a test, in a folder of its own.
  * @param name its npm name; the folder is named like what is behind the scope
  * @returns the folder, relative to `cwd`
- * @throws {Error} the name is none, or the folder is not empty
+ * @throws {Error} the name is none, the folder is not empty, or this build has no types
  */
 export function newPlugin(name: string, cwd = process.cwd()): string {
   if (!PACKAGE_NAME.test(name)) {
-    throw new Error(`"${name}" cannot be the name of a package; lower-case letters, digits and hyphens would do`)
+    throw new Error(`"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens`)
   }
   const folder = basename(name)
   const target = join(cwd, folder)
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new Error(`${target} is not empty; name another one`)
+  }
+  const own = fileURLToPath(new URL('./', outputUrl('package.json')))
+  if (!existsSync(join(own, packageJson.exports['.'].types))) {
+    throw new Error(
+      `this build of Tesser has no types, which plugins are compiled with; npm run build in ${own} writes them`,
+    )
   }
   cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })
   // npm leaves files of that name out of packages, so it cannot be in ours.
@@ -34,7 +40,8 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
   const manifest = join(target, 'package.json')
   const content = readJsonFile(manifest, 'package') as Manifest
   content.peerDependencies.tesser = `^${packageJson.version}`
-  content.devDependencies.tesser = tesserFrom(target)
+  // This very Tesser, wherever it was installed from: a version would be looked for in a registry.
+  content.devDependencies.tesser = `file:${relative(target, own)}`
   writeFileSync(manifest, `${JSON.stringify(content, undefined, 2)}\n`)
   const model = join(target, 'model.json')
   writeFileSync(join(target, 'tesser-model.d.ts'), writeTypes(loadModel(readJsonFile(model, 'model')), 'model.json'))
@@ -44,10 +51,4 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
 interface Manifest {
   peerDependencies: Record<string, string>
   devDependencies: Record<string, string>
-}
-
-/** What a package that needs this very Tesser says so with: its version, or its folder when npm did not install it. */
-function tesserFrom(folder: string): string {
-  const own = fileURLToPath(new URL('./', outputUrl('package.json')))
-  return own.includes(`${sep}node_modules${sep}`) ? `^${packageJson.version}` : `file:${relative(folder, own)}`
 }

@@ -1,25 +1,100 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
+import { TextDecoder } from 'node:util'
 import { createGunzip } from 'node:zlib'
 
+/** Stands for bytes that are not UTF-8: a lone surrogate, which no UTF-8 decodes to. */
+const UNDECODABLE = '\uDC80'
+/** Bytes without a single ASCII character; a text has some. */
+const MAX_HELD_BYTES = 2 ** 20
+
+/** True when a part of the text of a file could not be decoded. */
+export const hasUndecodable = (text: string): boolean => !text.isWellFormed()
+
 /**
- * Text of a file in parts, unpacked when its name ends in `.gz`, without a byte order mark.
+ * Text of a file in parts, unpacked when its name ends in `.gz`, without a byte order mark. Bytes that are not UTF-8 become lone
+ * surrogates, so that they concern only the row in which they are ({@link hasUndecodable}).
  * @param onBytes called with the number of bytes read from the file, as they are read
- * @throws {Error} when it cannot be read or unpacked, or is not UTF-8
+ * @param encoding a label that `TextDecoder` knows
+ * @throws {Error} when it cannot be read or unpacked
  */
-export async function* readText(path: string, onBytes: (count: number) => void): AsyncGenerator<string> {
+export async function* readText(
+  path: string,
+  onBytes: (count: number) => void,
+  encoding = 'utf-8',
+): AsyncGenerator<string> {
+  const decoder = decoderOf(encoding)
   const file = createReadStream(path, { highWaterMark: 256 * 1024 })
   file.on('data', chunk => onBytes(chunk.length))
   // The callback is needed, but not what it reports: iteration throws the same error.
-  const bytes = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const bytes: AsyncIterable<Buffer> = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
   try {
-    for await (const chunk of bytes) yield decoder.decode(chunk as Uint8Array, { stream: true })
-    yield decoder.decode()
+    if (decoder.encoding === 'utf-8') yield* decodeUtf8(bytes)
+    else {
+      for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
+      yield decoder.decode()
+    }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new Error(`there is no file ${path}`, { cause: error })
-    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : message
-    throw new Error(`${path} cannot be read: ${reason}`, { cause: error })
+    throw new Error(`${path} cannot be read: ${message}`, { cause: error })
   }
+}
+
+function decoderOf(encoding: string): TextDecoder {
+  try {
+    return new TextDecoder(encoding)
+  } catch (error) {
+    const would = 'use utf-8, windows-1252, iso-8859-2 or utf-16le'
+    throw new Error(`there is no encoding "${encoding}"; ${would}`, { cause: error })
+  }
+}
+
+/** Cuts behind an ASCII character, which is never a part of another one. */
+async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let held: Buffer = Buffer.alloc(0)
+  let isFirst = true
+  for await (const chunk of chunks) {
+    const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk
+    if (isFirst && bytes.length < 2) {
+      held = bytes
+      continue
+    }
+    const end = afterLastAscii(bytes) || (bytes.length < MAX_HELD_BYTES ? 0 : bytes.length)
+    held = bytes.subarray(end)
+    if (end > 0) {
+      yield decode(bytes.subarray(0, end), isFirst)
+      isFirst = false
+    }
+  }
+  if (held.length > 0) yield decode(held, isFirst)
+}
+
+function afterLastAscii(bytes: Buffer): number {
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1]! >= 0x80) end--
+  return end
+}
+
+function decode(bytes: Buffer, isFirst: boolean): string {
+  if (isFirst && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))) {
+    throw new Error(`it is UTF-16; give --encoding ${bytes[0] === 0xff ? 'utf-16le' : 'utf-16be'}`)
+  }
+  const text = isUtf8(bytes) ? bytes.toString() : lines(bytes).map(decodeLine).join('')
+  return isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text
+}
+
+const decodeLine = (bytes: Buffer): string =>
+  isUtf8(bytes) ? bytes.toString() : bytes.toString().replaceAll('\uFFFD', UNDECODABLE)
+
+/** With their line ends. */
+function lines(bytes: Buffer): Buffer[] {
+  const found: Buffer[] = []
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start) + 1 || bytes.length
+    found.push(bytes.subarray(start, end))
+    start = end
+  }
+  return found
 }

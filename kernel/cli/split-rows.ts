@@ -2,85 +2,180 @@
 export interface RowText {
   line: number
   text: string
+  /** Why it is not a row. */
+  problem?: string
 }
 
-/** More characters than any row that makes sense; a file that is no list of rows has to end somewhere. */
+/** More characters than any row that makes sense. */
 const MAX_ROW_LENGTH = 256 * 2 ** 20
+/** Characters that are kept of what is not a row. */
+const KEPT_LENGTH = 64 * 1024
 
-/** The lines of a text that are not blank. @throws {Error} when one is longer than a row can be */
+/** The lines of a text that are not blank, without the space around them. */
 export async function* splitLines(parts: AsyncIterable<string>): AsyncGenerator<RowText> {
+  for await (const row of rawLines(parts)) {
+    const text = row.text.trim()
+    if (text !== '') yield { ...row, text }
+  }
+}
+
+/** All lines of a text as they are, without the line feeds. Where there is no line feed, carriage returns end them. */
+export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<RowText> {
   let line = 1
+  let newline: string | undefined
   let rest: string[] = []
   let restLength = 0
-  for await (const part of parts) {
-    let start = 0
-    for (let end = part.indexOf('\n'); end >= 0; end = part.indexOf('\n', start)) {
-      const text = (rest.join('') + part.slice(start, end)).trim()
-      if (text !== '') yield { line, text }
+  let isTooLong = false
+  const take = (last: string): RowText => {
+    const text = rest.join('') + last
+    const row = isTooLong ? { line, text: text.slice(0, KEPT_LENGTH), problem: tooLong } : { line, text }
+    rest = []
+    restLength = 0
+    isTooLong = false
+    line++
+    return row
+  }
+  for await (let part of parts) {
+    if (!newline) {
+      part = rest.join('') + part
       rest = []
       restLength = 0
-      line++
+      // The last character may be half of a line end.
+      newline = part.includes('\n') ? '\n' : /\r./s.test(part) ? '\r' : undefined
+    }
+    let start = 0
+    for (let end = newline ? part.indexOf(newline) : -1; end >= 0; end = part.indexOf(newline!, start)) {
+      yield take(isTooLong ? '' : part.slice(start, end))
       start = end + 1
     }
+    if (isTooLong) continue
     rest.push(part.slice(start))
     restLength += part.length - start
-    if (restLength > MAX_ROW_LENGTH) throw tooLong(line)
+    isTooLong = restLength > MAX_ROW_LENGTH
+    if (isTooLong) rest = [rest.join('').slice(0, KEPT_LENGTH)]
   }
-  const text = rest.join('').trim()
-  if (text !== '') yield { line, text }
+  yield take('')
 }
 
 /**
  * The elements of a JSON array, as they are written. Only brackets and quotes are looked at, so what is wrong inside an
- * element concerns that element alone.
- * @throws {Error} when the text is no array, ends early, or goes on behind the array
+ * element concerns that element alone. A text ends with its line, as JSON has it, whatever its quotes. An element whose
+ * brackets do not close ends where a line begins like its own.
+ * @throws {Error} when the text does not begin with an array
  */
 export async function* splitArray(parts: AsyncIterable<string>): AsyncGenerator<RowText> {
-  let line = 1
-  let depth = 0
-  let isInString = false
-  let isEscaped = false
-  let isOver = false
-  let element = ''
-  /** Line of the first character of the element; undefined until it comes. */
-  let elementLine: number | undefined
-  for await (const part of parts) {
-    let start = 0
-    for (let i = 0; i < part.length; i++) {
-      const character = part[i]!
-      if (character === '\n') line++
-      if (isInString) {
-        if (isEscaped) isEscaped = false
-        else if (character === '\\') isEscaped = true
-        else if (character === '"') isInString = false
-        continue
-      }
-      if (character === ' ' || character === '\n' || character === '\r' || character === '\t') continue
-      if (isOver) throw new Error(`line ${line}: the file goes on behind the array`)
-      if (depth === 0) {
-        if (character !== '[') throw new Error(`line ${line}: ${JSON.stringify(character)} where an array should begin`)
-        depth = 1
-        start = i + 1
-      } else if (depth === 1 && (character === ',' || character === ']')) {
-        isOver = character === ']'
-        if (elementLine !== undefined || !isOver) {
-          yield { line: elementLine ?? line, text: (element + part.slice(start, i)).trim() }
-        }
-        element = ''
-        elementLine = undefined
-        start = i + 1
-      } else {
-        elementLine ??= line
-        if (character === '"') isInString = true
-        else if (character === '[' || character === '{') depth++
-        else if (character === ']' || character === '}') depth--
-      }
-    }
-    if (depth > 0 && !isOver) element += part.slice(start)
-    if (element.length > MAX_ROW_LENGTH) throw tooLong(elementLine ?? line)
-  }
-  if (!isOver) throw new Error(depth === 0 ? 'the file is empty' : `line ${line}: the file ends inside the array`)
+  const splitter = new ArraySplitter()
+  for await (const part of parts) yield* splitter.push(part)
+  yield* splitter.end()
 }
 
-const tooLong = (line: number): Error =>
-  new Error(`line ${line}: a row has more than ${MAX_ROW_LENGTH} characters; is this the right format?`)
+class ArraySplitter {
+  private line = 1
+  private depth = 0
+  private isInString = false
+  private isEscaped = false
+  private isOver = false
+  /** Text since the comma before the element. */
+  private element = ''
+  /** Line of the first character of the element; undefined until it comes. */
+  private elementLine: number | undefined
+  /** White space since the line began; undefined behind it. */
+  private margin: string | undefined = ''
+  /** White space before elements, when one has been found whose brackets do not close. */
+  private strictMargin: string | undefined;
+
+  *push(part: string): Generator<RowText> {
+    let start = 0
+    for (let i = 0; i < part.length && !this.isOver; i++) {
+      const character = part[i]!
+      if (character === '\n') {
+        this.line++
+        this.margin = ''
+        this.isInString = false
+        this.isEscaped = false
+        continue
+      }
+      if (this.isInString) {
+        if (this.isEscaped) this.isEscaped = false
+        else if (character === '\\') this.isEscaped = true
+        else if (character === '"') this.isInString = false
+        continue
+      }
+      if (character === ' ' || character === '\r' || character === '\t') {
+        if (this.margin !== undefined) this.margin += character
+        continue
+      }
+      const { margin } = this
+      this.margin = undefined
+      if (this.depth === 0) {
+        if (character !== '[') {
+          const what = `line ${this.line}: ${JSON.stringify(character)} where an array should begin`
+          throw new Error(character === '{' ? `${what}; for an object on each line give --format ndjson` : what)
+        }
+        this.depth = 1
+        start = i + 1
+      } else if (this.depth === 1 && (character === ',' || character === ']')) {
+        this.isOver = character === ']'
+        const text = (this.element + part.slice(start, i)).trim()
+        if (this.elementLine !== undefined || !this.isOver) yield { line: this.elementLine ?? this.line, text }
+        this.element = ''
+        this.elementLine = undefined
+        start = i + 1
+      } else {
+        if (this.depth > 1 && character === '{' && margin !== undefined && margin === this.strictMargin) {
+          const text = this.element + part.slice(start, i)
+          yield this.unclosed(text)
+          this.element = ''
+          this.elementLine = undefined
+          start = i
+          this.depth = 1
+        }
+        this.elementLine ??= this.line
+        if (character === '"') this.isInString = true
+        else if (character === '[' || character === '{') this.depth++
+        else if ((character === ']' || character === '}') && this.depth > 1) this.depth--
+      }
+    }
+    if (this.depth > 0 && !this.isOver) this.element += part.slice(start)
+    if (this.element.length > MAX_ROW_LENGTH) yield* this.recover(tooLong)
+  }
+
+  *end(): Generator<RowText> {
+    if (this.isOver) return
+    if (this.depth === 0) throw new Error('the file is empty')
+    // Text behind an element with open brackets may be elements.
+    while (this.depth > 1 && !this.isOver) yield* this.recover(`its brackets do not close`)
+    if (this.isOver) return
+    const text = this.element.trim()
+    if (this.elementLine !== undefined) yield { line: this.elementLine, text }
+    yield { line: this.line, text: '', problem: 'the file ends inside the array' }
+  }
+
+  /** Gives the element up, and goes on where a line begins like its own. */
+  private *recover(problem: string): Generator<RowText> {
+    const { element } = this
+    const first = element.length - element.trimStart().length
+    const lineStart = element.lastIndexOf('\n', first)
+    // One that does not begin its line is followed by those that do.
+    const margin = lineStart < 0 ? /,[ \t\r]*\n([ \t]*)\{/.exec(element)?.[1] : element.slice(lineStart + 1, first)
+    const next = margin === undefined ? -1 : element.indexOf(`\n${margin}{`, first)
+    const given = { ...this.unclosed(next < 0 ? element : element.slice(0, next)), problem }
+    yield given
+    this.element = ''
+    this.elementLine = undefined
+    this.isInString = false
+    this.isEscaped = false
+    this.margin = undefined
+    this.depth = 1
+    if (next < 0) return
+    this.strictMargin = margin
+    this.line = given.line + element.slice(first, next).split('\n').length - 1
+    yield* this.push(element.slice(next))
+  }
+
+  private unclosed(text: string): RowText {
+    return { line: this.elementLine!, text: text.trim().slice(0, KEPT_LENGTH), problem: 'its brackets do not close' }
+  }
+}
+
+const tooLong = `a row of more than ${MAX_ROW_LENGTH} characters; is this the right format?`

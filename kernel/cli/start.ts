@@ -1,22 +1,45 @@
 import type { Config } from '../../config/load-config.ts'
+import { createLogger } from '../log.ts'
 import { createServer, type Server } from '../main.ts'
+import { logOwnConsole } from './log-console.ts'
 import { demoQuestions, loadDemo } from './demo.ts'
 
 /** `tesser start`: serves until a signal comes. @returns when everything is closed */
 export async function start(config: Config, print: (line: string) => void): Promise<void> {
   const stop = stopSignal()
-  if (config.demo) await loadDemo(config, print)
-  const server = await createServer(config)
+  const server = await unlessStopped(open(config, print), stop)
   server.engine.warmUp()
+  renewOnHangup(server)
   print(greeting(config, server))
   await stop
-  await server.close()
+  await server.stop()
+}
+
+async function open(config: Config, print: (line: string) => void): Promise<Server> {
+  if (config.demo) await loadDemo(config, print)
+  const log = createLogger(config)
+  logOwnConsole(log)
+  return createServer(config, log)
+}
+
+/** Waits for a server to open. A signal that comes before ends the process at once: nothing is answered yet, and a store outlives it. */
+export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>): Promise<T> {
+  let isOpen = false
+  void stop.then(() => isOpen || process.exit())
+  const opened = await opening
+  isOpen = true
+  return opened
 }
 
 export function greeting(config: Config, { url, transport }: Server): string {
   const address = `Tesser answers at ${url}/rest (${transport}). Press Ctrl+C to stop.`
   if (!config.demo) return address
   return `${address}\n\nThis is the demo. Ask it, for example:\n${demoQuestions(config, url)}\n\nYour own data: tesser start --model FILE --data FOLDER, and tesser load. See tesser --help.`
+}
+
+/** Service managers send SIGHUP to have files read again. From a terminal it means that this has gone: the process ends. */
+function renewOnHangup(server: Server): void {
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => void server.renewCertificate())
 }
 
 /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */

@@ -1,6 +1,6 @@
 import type { CallerSession, SessionChanges } from '../../engine/index.ts'
 import type { TransportRequest } from '../transport/transport.ts'
-import { NOTHING_GRANTED, type User } from './session.ts'
+import { NOTHING_GRANTED, type Peer, type User } from './session.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
 /**
@@ -17,10 +17,11 @@ export function callerSession(
 ): CallerSession {
   const { session } = visit
   const { record, granted, handle, userName } = session
+  const peer = { client: transport.client }
   const { storage, expires, idleMinutes, entitySets = {} } = record
   const client = {
-    host: headerOf(transport, 'host'),
-    IPAddr: transport.remoteAddress,
+    host: transport.client.host,
+    IPAddr: transport.client.address,
     userAgent: headerOf(transport, 'user-agent').slice(0, 500),
   }
   return {
@@ -35,9 +36,11 @@ export function callerSession(
       idleMinutes,
       entitySets,
       isOfToken: session.isOfToken,
+      guestStorageBytes: sessions.options.guestStorageBytes,
       client,
     },
-    change: changes => change(sessions, visit, changes),
+    guestNetwork: session.guestNetwork,
+    change: changes => change(sessions, visit, changes, peer),
   }
 }
 
@@ -52,13 +55,21 @@ function headerOf(transport: TransportRequest, name: string): string {
 
 const MAX_DATE = 8_640_000_000_000_000
 
-async function change(sessions: Sessions, visit: Visit, changes: SessionChanges): Promise<void> {
-  // What comes with a key or a token ends with its request.
+async function change(sessions: Sessions, visit: Visit, changes: SessionChanges, peer: Peer): Promise<void> {
+  // Rights of a key or a token end with its request.
   if (visit.session.isOfToken) return
   const { granted, storage, idleMinutes, entitySets, tokens = [], restored } = changes
   if (restored !== undefined) {
     visit.session = await sessions.restore(visit.session, restored)
     return
+  }
+  // First, because it can be another session from then on, to which everything else belongs.
+  if (granted) {
+    const { userName, privileges, roles } = granted
+    const rights = privileges.length + roles.length > 0 ? { privileges, roles } : NOTHING_GRANTED
+    const user = userOf(userName, visit.session.user, rights)
+    visit.session = await sessions.grant(visit.session, user, rights, peer)
+    if (Object.keys(changes).length === 1) return
   }
   const { record } = visit.session
   if (storage) {
@@ -68,15 +79,10 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges)
   }
   if (entitySets) record.entitySets = entitySets
   if (idleMinutes !== undefined) sessions.setIdleMinutes(visit.session, idleMinutes)
-  if (granted) {
-    const { userName, privileges, roles } = granted
-    const rights = privileges.length + roles.length > 0 ? { privileges, roles } : NOTHING_GRANTED
-    visit.session = await sessions.grant(visit.session, userOf(userName, record.user, rights), rights)
-  } else await sessions.keep(visit.session)
-  for (const { hash, seconds } of tokens) await sessions.tokens.create(hash, visit.session.handle, seconds)
+  await sessions.addTokens(visit.session, tokens)
 }
 
-/** @param userName undefined: as before; empty: nobody */
+/** @param userName undefined: as before; empty: no user */
 function userOf(userName: string | undefined, user: User | undefined, granted: User['granted']): User | undefined {
   if (userName === undefined) return user
   return userName === '' ? undefined : { userName, groups: [], granted }

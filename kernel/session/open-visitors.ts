@@ -1,17 +1,16 @@
-import { resolve } from 'node:path'
-import { watch } from 'chokidar'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/index.ts'
-import { Directory, readDirectory } from '../auth/directory.ts'
-import { Tokens } from '../auth/tokens.ts'
+import { Directory, directoryFile, readDirectory } from '../auth/directory.ts'
+import { warnOfUnknownGrants } from '../auth/unknown-grants.ts'
+import { FamiliarNetworks } from '../auth/familiar-networks.ts'
+import { Logins } from '../auth/logins.ts'
+import { LOOK_MS } from '../auth/roles-file.ts'
+import { FileWatch } from '../file-watch.ts'
+import { PagePolicy } from './page-policy.ts'
 import { RequestQuota } from './request-quota.ts'
 import { Sessions } from './sessions.ts'
-import { Visitors } from './visitors.ts'
-
-/** File of users and keys: the option, or `tesser.directory.json` beside the config file. */
-export const directoryFile = ({ auth, folder }: Config): string =>
-  auth.directoryFile ?? resolve(folder, 'tesser.directory.json')
+import { type Identities, Visitors } from './visitors.ts'
 
 /**
  * Sessions, users, keys and quotas as the configuration says. The file of users is read again when it changes; one that is
@@ -22,22 +21,38 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
   const { session, auth, quota, server } = config
   const file = directoryFile(config)
   const { keyFile, ...checks } = auth.jwt
-  const tokens = keyFile === undefined ? undefined : Tokens.open({ keyFile, ...checks }, now)
-  const identities = { directory: new Directory(readDirectory(file)), tokens }
-  const sessions = await Sessions.open(session, engine.records, {
-    now,
-    isSecure: server.tls !== undefined,
-    onInternalError: text => log.error(text),
-  })
-  const watcher = watch(file, { ignoreInitial: true, awaitWriteFinish: { stabilityThreshold: 100 } })
-  watcher.on('all', () => {
+  // Most servers take no tokens, and what verifies them takes 50 ms to load.
+  const tokens =
+    keyFile === undefined ? undefined : (await import('../auth/tokens.ts')).Tokens.open({ keyFile, ...checks }, now)
+  const read = (): Directory => {
+    const directory = readDirectory(file)
+    warnOfUnknownGrants(directory, engine, log)
+    return new Directory(directory)
+  }
+  let ofFile = read()
+  const identities: Identities = { directory: ofFile, tokens }
+  const readAgain = (): void => {
+    // A plugin has put its own directory there.
+    if (identities.directory !== ofFile) return
     try {
-      identities.directory = new Directory(readDirectory(file))
+      identities.directory = ofFile = read()
       log.info({ file }, 'users and keys were read again')
     } catch (error) {
       log.error(`users and keys stay as they were: ${(error as Error).message}`)
     }
+  }
+  const watch = new FileWatch([file], readAgain, LOOK_MS)
+  const sessions = await Sessions.open({ ...session, basePath: server.basePath }, engine.records, {
+    now,
+    onInternalError: text => log.error(text),
   })
+  const familiar = new FamiliarNetworks(engine.records, now, error =>
+    log.error({ err: error }, 'logins were not recorded'),
+  )
+  const logins = new Logins(identities, familiar, auth.login, now)
   const requestQuota = new RequestQuota(quota, now)
-  return new Visitors(sessions, identities, requestQuota, server.cors.origins, now, () => watcher.close())
+  return new Visitors(sessions, identities, logins, requestQuota, new PagePolicy(server), now, async () => {
+    watch.close()
+    await familiar.close()
+  })
 }

@@ -13,9 +13,25 @@ export interface RequestQuotaOptions {
   concurrentPerAddress: number
 }
 
+/** Use of the quotas by one session or one network in its present minute. */
+interface QuotaUse {
+  /** Handle of the session, or the network. */
+  readonly name: string
+  readonly requests: number
+  /** Rows examined. */
+  readonly cost: number
+}
+
+/** Quotas with their present use, the greatest first. */
+export interface QuotaReport {
+  readonly limits: RequestQuotaOptions
+  readonly sessions: readonly QuotaUse[]
+  readonly addresses: readonly (QuotaUse & { readonly concurrent: number })[]
+}
+
 const MINUTE_MS = 60_000
 
-/** What one session and one address may ask for in a minute. */
+/** Quota of one session and one address per minute. */
 export class RequestQuota {
   private readonly requests: Throttle
   private readonly addressRequests: Throttle
@@ -57,6 +73,16 @@ export class RequestQuota {
     this.requests.count(session.handle)
   }
 
+  /** @param limit maximum sessions and addresses of the report */
+  report(limit: number): QuotaReport {
+    const addresses = usesOf(this.addressRequests, this.addressCost, limit)
+    return {
+      limits: this.options,
+      sessions: usesOf(this.requests, this.cost, limit),
+      addresses: addresses.map(use => ({ ...use, concurrent: this.concurrent.get(use.name) ?? 0 })),
+    }
+  }
+
   /** It has been answered. */
   leave(address: string): void {
     if (!this.isLimited) return
@@ -65,10 +91,17 @@ export class RequestQuota {
     else this.concurrent.set(address, running)
   }
 
-  /** What it has cost. @param rows examined */
+  /** Charges the cost of a request. @param rows examined */
   charge(session: Session, address: string, rows: number): void {
     if (!this.isLimited) return
     this.cost.count(session.handle, rows)
     this.addressCost.count(address, rows)
   }
+}
+
+function usesOf(requests: Throttle, cost: Throttle, limit: number): QuotaUse[] {
+  const uses = new Map<string, QuotaUse>()
+  for (const [name, count] of requests.counts()) uses.set(name, { name, requests: count, cost: 0 })
+  for (const [name, count] of cost.counts()) uses.set(name, { requests: 0, ...uses.get(name), name, cost: count })
+  return [...uses.values()].sort((a, b) => b.requests - a.requests || b.cost - a.cost).slice(0, limit)
 }

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** 128 random bits as 32 upper-case hex digits. */
 export const randomId = (): string => randomBytes(16).toString('hex').toUpperCase()
 
-/** What a session is called where others may see it, and kept under: its id cannot be told from it. */
+/** Public name of a session, and the key of its record: its id cannot be told from it. */
 export const handleOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32).toUpperCase()
 
 const BLOCK_BYTES = 16
@@ -43,7 +43,7 @@ export class GuestIds {
     return id
   }
 
-  /** When the guest came, in milliseconds since 1970; undefined when this is no id of a guest. */
+  /** When the guest came, in milliseconds since 1970; undefined when this is not the id of a guest. */
   madeAt(id: string): number | undefined {
     const cipher = createDecipheriv('aes-128-ecb', this.key, null).setAutoPadding(false)
     const block = cipher.update(id, 'hex')

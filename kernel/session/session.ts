@@ -1,4 +1,5 @@
 import type { CreateOptions, EntitySetQuotas, Granted } from '../../engine/index.ts'
+import { type Client, networkOf } from '../transport/client.ts'
 import { handleOf } from './session-id.ts'
 
 export const NOTHING_GRANTED: Granted = { privileges: [], roles: [] }
@@ -11,9 +12,11 @@ export interface User {
   readonly id?: string | number | undefined
   readonly groups: readonly string[]
   readonly granted: Granted
+  /** Fingerprint of the entry of the directory: when the entry changes, sessions with another one end. */
+  readonly entry?: string | undefined
 }
 
-/** What is kept of a session. */
+/** Stored record of a session. */
 export interface SessionRecord {
   user: User | undefined
   granted: Granted
@@ -27,19 +30,27 @@ export interface SessionRecord {
   endsAt: number
   /** Peer that opened it. */
   address: string
+  /** Hashes of its one-time tokens, the oldest first; some may have been used up. */
+  tokens?: readonly string[]
+  /** Hashes of its further ids, the oldest first. */
+  aliases?: readonly string[]
 }
 
-/** Who is at the other end of a connection. */
+/** No user has logged in and nothing has been granted. */
+export const isGuestRecord = ({ user, granted }: Pick<SessionRecord, 'user' | 'granted'>): boolean =>
+  user === undefined && granted.privileges.length === 0 && granted.roles.length === 0
+
+/** Sender of the request that opens a session. */
 export interface Peer {
-  readonly remoteAddress: string
+  readonly client: Client
 }
 
 /**
- * Who asks, over several requests. A guest has one too, of which nothing is kept until there is something worth it.
+ * A client over several requests. A guest has one too, of which nothing is kept until there is something worth it.
  * Source: protocol notes, 8.1 and 8.5.
  */
 export class Session {
-  /** What may be shown to others and kept: never the id, which is a secret of the client. */
+  /** Handle, which may be shown and stored, unlike the id, which is a secret of the client. */
   #handle: string | undefined
   #record: SessionRecord | (() => SessionRecord)
 
@@ -100,18 +111,25 @@ export class Session {
       maxTimeoutSeconds,
       creator: this.handle,
       creatorLimit: count,
+      guestNetwork: this.guestNetwork,
     }
   }
 
-  /** Ends with its request: who asks has shown a key or a token. */
+  /** Ends with its request: the caller has shown a key or a token. */
   get isOfToken(): boolean {
     return this.id === undefined
   }
 
-  /** Nobody has logged in and nothing has been granted. */
+  /** No user has logged in and nothing has been granted. */
   get isGuest(): boolean {
-    if (typeof this.#record === 'function') return true
-    const { user, granted } = this.record
-    return user === undefined && granted.privileges.length === 0 && granted.roles.length === 0
+    return typeof this.#record === 'function' || isGuestRecord(this.#record)
+  }
+
+  /**
+   * Network that a guest came from, by which what guests keep is bounded: without its cookie a guest is a new one each time.
+   * Undefined for others.
+   */
+  get guestNetwork(): string | undefined {
+    return this.isGuest ? networkOf(this.record.address) : undefined
   }
 }

@@ -1,34 +1,29 @@
 import { randomBytes } from 'node:crypto'
-import type { Granted } from '../../engine/index.ts'
-import type { ServerRecords } from '../../engine/records/server-records.ts'
-import { Sweeper } from '../../engine/sweeper.ts'
-import { cookieValue } from './cookie.ts'
-import { NOTHING_GRANTED, type Peer, Session, type SessionRecord, type User } from './session.ts'
+import { type Granted, type RecordChange, type ServerRecords, Sweeper } from '../../engine/index.ts'
 import { OneTimeTokens } from './one-time-tokens.ts'
+import { isGuestRecord, NOTHING_GRANTED, type Peer, Session, type SessionRecord, type User } from './session.ts'
+import { type CookieOptions, SessionCookies } from './session-cookies.ts'
 import { SessionErrors } from './session-errors.ts'
 import { GuestIds, handleOf, randomId } from './session-id.ts'
+import { SessionQuota, type SessionQuotaOptions } from './session-quota.ts'
 
-export interface SessionOptions {
-  /** Name of the cookie; `WASID4D` is understood beside it. */
-  cookieName: string
+export interface SessionOptions extends CookieOptions, SessionQuotaOptions {
   /** Minutes without a request after which a session ends. */
   idleMinutes: number
-  /** Greatest idle time that a login may ask for. */
+  /** Maximum idle time that a login may ask for. */
   maxIdleMinutes: number
   /** Hours after which a session ends although it is used. */
   lifetimeHours: number
-  /** Guests of one address of whom something is kept; the oldest go when there are more. */
-  guestsPerAddress: number
-  sameSite: 'lax' | 'strict' | 'none'
+  /** A login keeps what function code has stored for the guest before it. */
+  keepGuestStorage: boolean
+  /** Bytes of JSON that function code may store for a guest. */
+  guestStorageBytes: number
 }
 
-/** Bytes of an id in hex. */
-const ID = /^[0-9A-F]{32}$/
-const OLDER_COOKIE = 'WASID4D'
 const GUEST_HOURS = 24
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
-/** Of a minute of idle time: how much a use must add to be recorded. */
+/** Part of a minute of idle time that a use must add to be recorded. */
 const RECORDED_MS = 6_000
 const SWEEP_SLICE = 500
 const MAX_RECENT = 10_000
@@ -45,7 +40,7 @@ export interface Visit {
   readonly isNew?: boolean
 }
 
-/** Told when a session has ended, by its handle: what it owned can go. */
+/** Called when a session has ended, with its handle: what it owned can go. */
 export type OnSessionEnd = (handle: string) => void | Promise<void>
 
 /**
@@ -53,36 +48,30 @@ export type OnSessionEnd = (handle: string) => void | Promise<void>
  * used since the start.
  */
 export class Sessions {
-  /** By which others take a session over. */
-  readonly tokens: OneTimeTokens
+  private readonly tokens: OneTimeTokens
   private readonly known = new Map<string, Session>()
-  /** Handles of the guests among them, by the address they came from, the oldest first. */
-  private readonly guests = new Map<string, Set<string>>()
+  private readonly quota: SessionQuota
   /** By the header that they came with. */
   private readonly recent = new Map<string, Session>()
   private readonly guestIds: GuestIds
-  private readonly cookieNames: readonly string[]
-  private readonly cookieAttributes: string
-  /** Of sessions that have ended, until their records are gone. */
+  private readonly cookies: SessionCookies
+  /** Sessions that have ended, until their records are gone. */
   private readonly ended = new Set<string>()
   private readonly endListeners: OnSessionEnd[] = []
   /** Removes what has expired. */
   private readonly sweeper: Sweeper
 
   private constructor(
-    private readonly options: SessionOptions,
+    readonly options: SessionOptions,
     private readonly records: ServerRecords,
     private readonly now: () => number,
     guestKey: Buffer,
-    isSecure: boolean,
     private readonly onInternalError: (text: string) => void,
   ) {
     this.guestIds = new GuestIds(guestKey, now)
     this.tokens = new OneTimeTokens(records, now)
-    this.cookieNames = [options.cookieName, OLDER_COOKIE]
-    const { sameSite } = options
-    const site = `${sameSite[0]!.toUpperCase()}${sameSite.slice(1)}`
-    this.cookieAttributes = `Path=/; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`
+    this.cookies = new SessionCookies(options)
+    this.quota = new SessionQuota(options)
     this.sweeper = new Sweeper(
       () => this.removeExpired(),
       MINUTE_MS,
@@ -90,22 +79,17 @@ export class Sessions {
     )
   }
 
-  /** @param isSecure the server speaks TLS */
   static async open(
     options: SessionOptions,
     records: ServerRecords,
-    {
-      now,
-      isSecure,
-      onInternalError,
-    }: { now: () => number; isSecure: boolean; onInternalError: (text: string) => void },
+    { now, onInternalError }: { now: () => number; onInternalError: (text: string) => void },
   ): Promise<Sessions> {
     let key = records.get('guest-key')
     if (typeof key !== 'string') {
       key = randomBytes(16).toString('hex')
       await records.put([{ key: 'guest-key', value: key }])
     }
-    return new Sessions(options, records, now, Buffer.from(key as string, 'hex'), isSecure, onInternalError)
+    return new Sessions(options, records, now, Buffer.from(key as string, 'hex'), onInternalError)
   }
 
   /**
@@ -119,30 +103,40 @@ export class Sessions {
   }
 
   /**
-   * The session with other rights, under a new id: an id that somebody may have known or planted before is worth nothing.
-   * Resolves when it is durable.
-   * @param idleMinutes of a login that asks for more than the least
+   * Another session in place of one: with other rights, under a new id, so that an id that was known or planted before a
+   * login is worth nothing after it. What function code stored goes with the old one, unless it was a guest and
+   * `session.keepGuestStorage` says otherwise. Resolves when it is durable.
+   * @param idleMinutes of a login that asks for more than the minimum
    */
-  async renew(session: Session, user: User | undefined, granted: Granted, idleMinutes = 0): Promise<Session> {
-    const { lifetimeHours, maxIdleMinutes, idleMinutes: least } = this.options
-    const { storage, address } = session.record
-    const idle = Math.min(Math.max(idleMinutes, least), Math.max(maxIdleMinutes, least))
+  async renew(
+    session: Session,
+    user: User | undefined,
+    granted: Granted,
+    peer: Peer,
+    idleMinutes = 0,
+  ): Promise<Session> {
+    const { lifetimeHours, maxIdleMinutes, idleMinutes: minimum, keepGuestStorage } = this.options
+    const storage = keepGuestStorage && session.isGuest ? session.record.storage : {}
+    // The old one first: an id that was planted must not outlive the login.
+    await this.end(session)
+    if (isGuestRecord({ user, granted })) return this.guest(peer)
+    const idle = Math.min(Math.max(idleMinutes, minimum), Math.max(maxIdleMinutes, minimum))
     const endsAt = this.now() + lifetimeHours * HOUR_MS
     const expires = Math.min(this.now() + idle * MINUTE_MS, endsAt)
+    const { address } = peer.client
     const renewed = new Session(randomId(), { user, granted, storage, idleMinutes: idle, expires, endsAt, address })
-    // The old one first: an id that somebody may have planted must not outlive the login.
-    await this.end(session)
     await this.keep(renewed)
     return renewed
   }
 
   /**
-   * The session with other rights. A guest who becomes somebody gets another id by it, as after a login.
+   * The session with other rights. For another user, and between guests and others, it is another session, as after a login.
    * Resolves when it is durable.
    */
-  async grant(session: Session, user: User | undefined, granted: Granted): Promise<Session> {
-    const before = session.user?.userName
-    if (session.isGuest || before !== user?.userName) return this.renew(session, user, granted)
+  async grant(session: Session, user: User | undefined, granted: Granted, peer: Peer): Promise<Session> {
+    const isSame = session.user?.userName === user?.userName && session.isGuest === isGuestRecord({ user, granted })
+    if (!isSame) return this.renew(session, user, granted, peer)
+    if (session.isGuest) return session
     Object.assign(session.record, { user, granted })
     await this.keep(session)
     return session
@@ -150,15 +144,25 @@ export class Sessions {
 
   /**
    * The session of a one-time token, in the place of another, under an id of its own. Resolves when it is durable.
-   * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid (any more)
+   * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid
    */
   async restore(session: Session, tokenHash: string): Promise<Session> {
     const handle = await this.tokens.redeem(tokenHash)
     const target = handle === undefined ? undefined : (this.known.get(handle) ?? this.load('', handle))
     if (!target || target.record.expires <= this.now()) throw SessionErrors.WRONG_CREDENTIALS()
-    const id = await this.tokens.addId(target.handle, target.record.endsAt)
+    if (target.handle === session.handle) return session
+    const { id, changes } = this.tokens.createAlias(target)
+    await this.keep(target, changes)
     await this.end(session)
     return new Session(id, target.record, target.handle)
+  }
+
+  /** Adds one-time tokens, given by their hashes. Resolves when they are durable. */
+  async addTokens(session: Session, tokens: readonly { hash: string; seconds: number }[]): Promise<void> {
+    await this.keep(
+      session,
+      tokens.flatMap(({ hash, seconds }) => this.tokens.create(session, hash, seconds)),
+    )
   }
 
   /** From now on; within what the server allows. */
@@ -169,36 +173,42 @@ export class Sessions {
 
   /** A new guest. */
   guest(peer: Peer): Session {
-    return new Session(this.guestIds.create(), () => this.guestRecord(peer))
+    return new Session(this.guestIds.create(), () => this.guestRecord(peer, this.now()))
   }
 
-  /** Keeps what there is to know about a session. Resolves when it is durable. */
-  async keep(session: Session): Promise<void> {
+  /**
+   * Stores what there is to know about a session. One that has ended in the meantime stays ended: what it has taken since
+   * then, such as a lock, goes. Resolves when it is durable.
+   * @param further changes that belong to it
+   */
+  async keep(session: Session, further: readonly RecordChange[] = []): Promise<void> {
     if (session.id === undefined) return
+    const { record, handle } = session
+    if (record.endsAt <= this.now()) return this.end(session)
     // From now on a guest can be idle too.
-    const { record } = session
-    if (!this.known.has(session.handle)) {
+    if (!this.known.has(handle)) {
       record.expires = Math.min(this.now() + record.idleMinutes * MINUTE_MS, record.endsAt)
     }
-    this.known.set(session.handle, session)
-    if (session.isGuest) this.countGuest(session)
-    await this.records.put([{ key: PREFIX + session.handle, value: session.record }])
+    this.remember(session)
+    await this.records.put([...further, { key: PREFIX + handle, value: record }])
   }
 
   /** Ends it at once. Resolves when that is durable. */
   async end(session: Session): Promise<void> {
     if (session.id === undefined) return
-    const { handle } = session
-    session.record.expires = 0
-    this.forget(handle)
+    const { handle, record } = session
+    record.expires = 0
+    record.endsAt = 0
+    this.known.delete(handle)
+    this.quota.remove(handle)
     for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
     if (!this.records.get(PREFIX + handle)) return
     this.ended.add(handle)
-    await this.records.put([{ key: PREFIX + handle, value: undefined }])
+    await this.records.put([{ key: PREFIX + handle, value: undefined }, ...this.tokens.removalsOf(record)])
     this.ended.delete(handle)
   }
 
-  /** Ends the sessions of a user, or all with these handles. @returns how many there were */
+  /** Ends all sessions that match. @returns how many there were */
   async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
     for (let after = PREFIX; ; ) {
@@ -207,18 +217,23 @@ export class Sessions {
         const handle = key.slice(PREFIX.length)
         if (!matches(value as SessionRecord, handle)) continue
         count++
-        await this.end(this.known.get(handle) ?? new Session('', value as SessionRecord, handle))
+        await this.end(this.stored(handle, value))
       }
       if (slice.length < SWEEP_SLICE) return count
       after = slice.at(-1)!.key
     }
   }
 
+  /** Number of sessions with a record; those of an earlier run of the server are counted within a minute. */
+  get recorded(): { guests: number; users: number } {
+    return this.quota.count
+  }
+
   onEnd(listener: OnSessionEnd): void {
     this.endListeners.push(listener)
   }
 
-  /** Those of whom something is kept and that have not expired. */
+  /** Sessions with a record that have not expired. */
   list(limit: number): { handle: string; record: SessionRecord }[] {
     return this.records
       .list(PREFIX, limit)
@@ -227,10 +242,16 @@ export class Sessions {
       .filter(({ record }) => record.expires > this.now())
   }
 
-  /** The value of `Set-Cookie`. */
-  setCookie(session: Session): string {
-    const seconds = session.isGuest ? GUEST_HOURS * 3600 : session.record.idleMinutes * 60
-    return `${this.options.cookieName}=${session.id}; Max-Age=${seconds}; ${this.cookieAttributes}`
+  /**
+   * The value of `Set-Cookie`. It is sent once, so it lasts as long as the session can: the server ends idle ones.
+   * @param isSecure the client speaks TLS, with the server or with its proxy
+   */
+  setCookie(session: Session, isSecure: boolean): string {
+    // The record of a guest is not asked for: it has the address, which costs a system call.
+    const seconds = session.isGuest
+      ? GUEST_HOURS * 3600
+      : Math.max(0, Math.round((session.record.endsAt - this.now()) / 1000))
+    return this.cookies.write(session.id!, seconds, isSecure)
   }
 
   /** A slice at a time. */
@@ -240,8 +261,10 @@ export class Sessions {
       const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
       for (const { key, value } of slice) {
         const handle = key.slice(PREFIX.length)
-        const session = this.known.get(handle) ?? new Session('', value as SessionRecord, handle)
-        if (session.record.expires <= this.now()) await this.end(session)
+        const session = this.stored(handle, value)
+        if (session.record.expires <= this.now() || this.ended.has(handle)) await this.end(session)
+        // Sessions of an earlier run of the server count too.
+        else this.count(session)
       }
       if (slice.length < SWEEP_SLICE) return
       after = slice.at(-1)!.key
@@ -256,8 +279,8 @@ export class Sessions {
   }
 
   private byCookies(cookies: string, peer: Peer): Session | undefined {
-    const id = cookieValue(cookies, this.cookieNames)?.toUpperCase()
-    const session = id !== undefined && ID.test(id) ? this.byId(id, peer) : undefined
+    const id = this.cookies.idIn(cookies)
+    const session = id === undefined ? undefined : this.byId(id, peer)
     if (!session || cookies.length > MAX_RECENT_LENGTH) return session
     if (this.recent.size >= MAX_RECENT) this.recent.clear()
     this.recent.set(cookies, session)
@@ -270,7 +293,7 @@ export class Sessions {
     if (!recent) return undefined
     const session = this.known.get(recent.handle)
     if (session) return this.use(session)
-    // A guest of whom nothing is kept. One that has ended has no time left.
+    // A guest without stored state. A session that has ended has no time left.
     return recent.isGuest && recent.record.expires > this.now() ? recent : undefined
   }
 
@@ -279,12 +302,12 @@ export class Sessions {
     const session = this.known.get(handle) ?? this.load(id, handle)
     if (session) return this.use(session)
     const madeAt = this.guestIds.madeAt(id)
-    if (madeAt === undefined) return this.byFurtherId(handle)
+    if (madeAt === undefined) return this.byAlias(handle)
     if (this.now() - madeAt > GUEST_HOURS * HOUR_MS) return undefined
-    return new Session(id, this.guestRecord(peer), handle)
+    return new Session(id, this.guestRecord(peer, madeAt), handle)
   }
 
-  private byFurtherId(hash: string): Session | undefined {
+  private byAlias(hash: string): Session | undefined {
     const handle = this.tokens.sessionOf(hash)
     const session = handle === undefined ? undefined : (this.known.get(handle) ?? this.load('', handle))
     return session && this.use(session)
@@ -294,8 +317,7 @@ export class Sessions {
     const record = this.records.get(PREFIX + handle) as SessionRecord | undefined
     if (!record || this.ended.has(handle)) return undefined
     const session = new Session(id, record, handle)
-    this.known.set(handle, session)
-    if (session.isGuest) this.countGuest(session)
+    this.remember(session)
     return session
   }
 
@@ -316,33 +338,26 @@ export class Sessions {
     return session
   }
 
-  private guestRecord({ remoteAddress: address }: Peer): SessionRecord {
-    const endsAt = this.now() + GUEST_HOURS * HOUR_MS
+  private guestRecord({ client: { address } }: Peer, madeAt: number): SessionRecord {
+    const endsAt = madeAt + GUEST_HOURS * HOUR_MS
     const { idleMinutes } = this.options
     return { user: undefined, granted: NOTHING_GRANTED, storage: {}, idleMinutes, expires: endsAt, endsAt, address }
   }
 
-  private countGuest(session: Session): void {
-    const { address } = session.record
-    const handles = this.guests.get(address) ?? new Set<string>()
-    this.guests.set(address, handles)
-    handles.add(session.handle)
-    for (const handle of handles) {
-      if (handles.size <= this.options.guestsPerAddress) return
-      const oldest = this.known.get(handle)
-      if (oldest) this.inBackground(this.end(oldest))
-      else handles.delete(handle)
+  private remember(session: Session): void {
+    this.known.set(session.handle, session)
+    this.count(session)
+  }
+
+  private count({ handle, record }: Session): void {
+    for (const excess of this.quota.add(handle, record)) {
+      this.inBackground(this.end(this.stored(excess, this.records.get(PREFIX + excess))))
     }
   }
 
-  private forget(handle: string): boolean {
-    const session = this.known.get(handle)
-    if (!session) return false
-    this.known.delete(handle)
-    const handles = this.guests.get(session.record.address)
-    handles?.delete(handle)
-    if (handles?.size === 0) this.guests.delete(session.record.address)
-    return true
+  /** A session of which there is a record, without its id. */
+  private stored(handle: string, record: unknown): Session {
+    return this.known.get(handle) ?? new Session('', record as SessionRecord, handle)
   }
 
   private inBackground(work: Promise<unknown>): void {

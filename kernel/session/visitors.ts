@@ -1,25 +1,28 @@
 import { type Directory, KEY_PREFIX } from '../auth/directory.ts'
+import type { Logins } from '../auth/logins.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Reply } from '../reply.ts'
 import type { TransportRequest } from '../transport/transport.ts'
+import type { PagePolicy } from './page-policy.ts'
 import type { RequestQuota } from './request-quota.ts'
 import { Session, type User } from './session.ts'
 import { SessionErrors } from './session-errors.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
-/** Where users, keys and tokens are looked up; what a plugin or a reload puts in place of another. */
+/** Source of users, keys and tokens, which a plugin or a reload can replace. */
 export interface Identities {
-  directory: Directory
+  directory: Pick<Directory, 'authenticate' | 'byKey'>
   tokens: Tokens | undefined
 }
 
-/** Tells who asks. */
+/** Authenticates requests. */
 export class Visitors {
   constructor(
     readonly sessions: Sessions,
     readonly identities: Identities,
-    private readonly quota: RequestQuota,
-    private readonly trustedOrigins: readonly string[],
+    readonly logins: Logins,
+    readonly quota: RequestQuota,
+    readonly pages: PagePolicy,
     private readonly now: () => number,
     private readonly stopWatching: () => Promise<void>,
   ) {}
@@ -32,15 +35,16 @@ export class Visitors {
 
   /**
    * Reads what it needs of the head at once. A promise only for a token that has not been seen before.
-   * @throws {ProtocolError} wrong key or token, a cookie sent by a page of somebody else, a quota that is used up
+   * @throws {ProtocolError} wrong key or token, a page of another site, a quota that is used up
    */
   visit(request: TransportRequest): Visit | Promise<Visit> {
     const authorization = request.header('authorization')
     if (authorization !== '' && /^bearer\b/i.test(authorization)) {
+      this.pages.admit(request, false)
       return this.byToken(authorization.slice(6).trim(), request)
     }
     const visit = this.sessions.find(request.header('cookie'), request)
-    if (visit.receivedId !== undefined && !visit.session.isGuest) this.refuseOthers(request)
+    this.pages.admit(request, visit.receivedId !== undefined)
     // This request only, without a session behind it (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
       return this.admit({ ...visit, receivedId: visit.session.id }, request)
@@ -50,13 +54,13 @@ export class Visitors {
 
   /** It has been answered: the cookie of a new session goes with it. */
   leave({ session, receivedId }: Visit, request: TransportRequest, reply: Reply): Reply {
-    if (this.quota.isLimited) this.quota.leave(request.remoteAddress)
+    if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
-    // What is beside the protocol has no use for a guest.
+    // Paths outside the protocol have no use for a guest.
     if (session.isGuest && !request.path.startsWith('/rest')) return reply
     // Spelled out: what is copied by `...` and extended is slow to make.
     const { status, headers, body } = reply
-    return { status, headers, cookie: this.sessions.setCookie(session), body }
+    return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), body }
   }
 
   private byToken(token: string, request: TransportRequest): Visit | Promise<Visit> {
@@ -70,26 +74,16 @@ export class Visitors {
   /** A session that ends with its request. */
   private asUser(user: User | undefined, token: string, request: TransportRequest): Visit {
     if (!user) throw SessionErrors.WRONG_CREDENTIALS()
-    const session = Session.ofToken(user, token, request.remoteAddress)
+    const session = Session.ofToken(user, token, request.client.address)
     return this.admit({ session, receivedId: undefined }, request)
   }
 
   private admit(visit: Visit, request: TransportRequest): Visit {
     const { quota } = this
     if (!quota.isLimited) return visit
-    const { remoteAddress } = request
-    quota.enter(visit.session, remoteAddress)
-    request.examined = rows => quota.charge(visit.session, remoteAddress, rows)
+    const { network } = request.client
+    quota.enter(visit.session, network)
+    request.onExamined = rows => quota.charge(visit.session, network, rows)
     return visit
-  }
-
-  /** A cookie is sent by the browser whatever page asks it to, so a write has to come from a page of ours. */
-  private refuseOthers(request: TransportRequest): void {
-    if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') return
-    const origin = request.header('origin')
-    if (origin === '' || this.trustedOrigins.includes(origin)) return
-    if (!URL.canParse(origin) || new URL(origin).host !== request.header('host')) {
-      throw SessionErrors.OTHER_ORIGIN(origin.slice(0, 200))
-    }
   }
 }

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
-import type { BodySource, TransportResponse } from './transport.ts'
+import type { BodySource, BodyStream, TransportResponse } from './transport.ts'
 
 /** Header names and values we send: visible ASCII, space and tab. Anything else could end the line or be misread. */
 const UNSAFE_IN_HEADER = /[^\t\x20-\x7e]/
 /** These belong to the transport. */
 const OWN_HEADERS = new Set(['content-length', 'connection', 'date', 'transfer-encoding'])
 
-/** Of headers that never change, which most answers have. */
+/** Lines of headers that never change, which most answers have. */
 const knownLines = new WeakMap<object, readonly string[]>()
 
 /** An answer ready for the socket. */
@@ -14,11 +14,13 @@ export interface Answer {
   status: number
   /** `Not Found` for 404; never empty. */
   reason: string
-  /** Name and value by turns, as `node:http` wants them; a name may repeat. */
+  /** Name and value by turns, as `node:http` wants them; a name may repeat. Frozen where answers share them. */
   headerLines: readonly string[]
-  body: Uint8Array | BodySource
-  /** Of the body. */
-  size: number
+  /** Value of `Set-Cookie`. */
+  cookie: string | undefined
+  body: Uint8Array | BodySource | BodyStream
+  /** Size of the body; undefined for a stream. */
+  size: number | undefined
   /** 204 and 304 have neither a body nor a Content-Length. */
   bodiless: boolean
 }
@@ -29,22 +31,44 @@ export interface Answer {
  */
 export function prepareAnswer({ status, headers, cookie, body }: TransportResponse): Answer {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new Error(`a handler answered with status ${status}; from 200 to 599 would do`)
+    throw new Error(`a handler answered with status ${status}; use 200 to 599`)
   }
-  const lines = headers ? linesOf(headers) : []
+  const headerLines = headers ? linesOf(headers) : []
+  if (cookie !== undefined) demandSafe('Set-Cookie', cookie)
   const prepared = typeof body === 'string' ? Buffer.from(body) : body
   return {
     status,
     reason: STATUS_CODES[status] ?? 'Unknown',
-    headerLines: cookie === undefined ? lines : withHeader([...lines], 'Set-Cookie', cookie),
+    headerLines,
+    cookie,
     body: prepared,
-    size: isSource(prepared) ? prepared.size : prepared.byteLength,
+    size: sizeOf(prepared),
     bodiless: status === 204 || status === 304,
   }
 }
 
+export const isStream = (body: TransportResponse['body']): body is BodyStream =>
+  typeof body === 'object' && !(body instanceof Uint8Array) && Symbol.asyncIterator in body
+
 export const isSource = (body: TransportResponse['body']): body is BodySource =>
-  typeof body === 'object' && !(body instanceof Uint8Array)
+  typeof body === 'object' && !(body instanceof Uint8Array) && !isStream(body)
+
+/** Bytes of a body; undefined while they are not known. */
+function sizeOf(body: Answer['body']): number | undefined {
+  if (body instanceof Uint8Array) return body.byteLength
+  return isStream(body) ? undefined : body.size
+}
+
+/** Gives back what a body holds that is not going to be sent. */
+export function discard(body: TransportResponse['body']): void {
+  if (isStream(body)) endStream(body[Symbol.asyncIterator]())
+  else if (isSource(body)) body.close()
+}
+
+/** Ends a stream before its end. What it throws then concerns no answer. */
+export function endStream(pieces: AsyncIterator<unknown>): void {
+  Promise.resolve(pieces.return?.()).catch(() => {})
+}
 
 function linesOf(headers: NonNullable<TransportResponse['headers']>): readonly string[] {
   const known = knownLines.get(headers)
@@ -52,20 +76,20 @@ function linesOf(headers: NonNullable<TransportResponse['headers']>): readonly s
   const lines: string[] = []
   for (const name in headers) {
     const value = headers[name]!
-    if (typeof value === 'string') withHeader(lines, name, value)
-    else for (const line of value) withHeader(lines, name, line)
+    for (const line of typeof value === 'string' ? [value] : value) {
+      demandSafe(name, line)
+      lines.push(name, line)
+    }
   }
-  if (Object.isFrozen(headers)) knownLines.set(headers, lines)
+  if (Object.isFrozen(headers)) knownLines.set(headers, Object.freeze(lines))
   return lines
 }
 
-function withHeader(lines: string[], name: string, value: string): string[] {
+function demandSafe(name: string, value: string): void {
   if (UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value) || OWN_HEADERS.has(name.toLowerCase())) {
     throw new Error(
-      `a handler set the header ${JSON.stringify(name)} to ${JSON.stringify(value)}; visible ASCII would do, ` +
+      `a handler set the header ${JSON.stringify(name)} to ${JSON.stringify(value)}; use visible ASCII, ` +
         `and ${[...OWN_HEADERS].join(', ')} belong to the transport`,
     )
   }
-  lines.push(name, value)
-  return lines
 }

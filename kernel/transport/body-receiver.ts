@@ -1,23 +1,35 @@
+import { type ByteBudget, noMemory } from '../../engine/index.ts'
 import { EdgeErrors } from './edge-errors.ts'
 
 export interface ReceiveLimits {
   bodyBytes: number
   /** Until the next piece, when each piece gets time of its own; otherwise until the last one. */
   timeoutMs: number
+  /** Memory of all bodies and answers under way. */
+  memory: ByteBudget
 }
 
-/** What a transport sees of it. */
-export type Receiving = Pick<BodyReceiver<unknown>, 'refused' | 'push' | 'fail'>
+/** The transport's view of a body on its way in. */
+export interface Receiving {
+  /** A handler has asked for the body. */
+  readonly isTaken: boolean
+  readonly refused: boolean
+  push(chunk: Uint8Array, isLast: boolean): void
+  fail(error: unknown): void
+  /** The body is not needed from here on. */
+  release(): void
+}
 
 /**
  * A request body on its way in, of at most `limits.bodyBytes`.
  *
- * One that is too large is still read, and dropped, up to twice the limit: a client that writes on while the connection is
- * closed mostly sees a reset instead of the answer that says why. Beyond that, or when its declared length is already
- * beyond, it is refused at once.
+ * One that is too large, or for which there is no memory, is still read, and dropped, up to twice the limit: a client that
+ * writes on while the connection is closed mostly sees a reset instead of the answer that says why. Beyond that, or when its
+ * declared length is already beyond, it is refused at once.
  */
-export abstract class BodyReceiver<T> {
+export abstract class BodyReceiver<T> implements Receiving {
   readonly promise: Promise<T>
+  readonly isTaken = true
   protected readonly limits: ReceiveLimits
   protected readonly timer: NodeJS.Timeout
   protected received = 0
@@ -25,15 +37,22 @@ export abstract class BodyReceiver<T> {
   #reject!: (error: unknown) => void
   protected settled = false
   #refused = false
+  /** Why the body is dropped. */
+  #reason: unknown
+  #reservedBytes = 0
+  #isReleased = false
 
   /** @param declaredLength Content-Length in bytes, `undefined` for a chunked body or none */
-  constructor(limits: ReceiveLimits, declaredLength: number | undefined) {
+  constructor(
+    limits: ReceiveLimits,
+    protected readonly declaredLength: number | undefined,
+  ) {
     this.limits = limits
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // A handler may have answered and gone before this is decided; an error that nobody awaits is no fault then.
+    // A handler may have answered and gone before this is decided; an error without a listener is not a fault then.
     this.promise.catch(() => {})
     this.timer = setTimeout(() => this.timedOut(), limits.timeoutMs)
     if (declaredLength !== undefined && declaredLength > 2 * limits.bodyBytes) {
@@ -48,14 +67,14 @@ export abstract class BodyReceiver<T> {
 
   /** Takes a piece of the body, whose memory is only lent. */
   push(chunk: Uint8Array, isLast: boolean): void {
-    if (this.settled) return
+    if (this.settled || this.#isReleased) return
     const { bodyBytes } = this.limits
     this.received += chunk.byteLength
-    if (this.received <= bodyBytes) this.take(chunk, isLast)
-    else {
-      this.drop()
-      if (isLast || this.received > 2 * bodyBytes) this.refuse(EdgeErrors.BODY_TOO_LARGE(bodyBytes))
+    if (this.#reason === undefined) {
+      if (this.received <= bodyBytes) this.#takeOrGiveUp(chunk, isLast)
+      else this.#giveUp(EdgeErrors.BODY_TOO_LARGE(bodyBytes))
     }
+    if (this.#reason !== undefined && (isLast || this.received > 2 * bodyBytes)) this.refuse(this.#reason)
   }
 
   /** Ends the wait without a body. */
@@ -65,11 +84,28 @@ export abstract class BodyReceiver<T> {
     this.#reject(error)
   }
 
-  /** Keeps a piece that is within the limit. */
+  release(): void {
+    this.#isReleased = true
+    // The rest of it is dropped, so that its end is not seen here.
+    clearTimeout(this.timer)
+    this.#unreserve()
+  }
+
+  /** Keeps a piece that is within the limit. @throws to have the body dropped */
   protected abstract take(chunk: Uint8Array, isLast: boolean): void
 
-  /** The body is too large: what there is of it is of no use. */
+  /** Frees the part of a dropped body that was kept. */
   protected abstract drop(): void
+
+  /**
+   * Makes `bytes` what this body has of the memory, before they are allocated.
+   * @throws {AnswerErrors.NO_MEMORY}
+   */
+  protected reserve(bytes: number): void {
+    const { memory } = this.limits
+    if (!memory.tryGrow(this.#reservedBytes, bytes)) throw noMemory(memory)
+    this.#reservedBytes = bytes
+  }
 
   protected succeed(result: T): void {
     if (this.settled) return
@@ -83,10 +119,26 @@ export abstract class BodyReceiver<T> {
   }
 
   protected timedOut(): void {
-    const { bodyBytes, timeoutMs } = this.limits
-    this.refuse(
-      this.received > bodyBytes ? EdgeErrors.BODY_TOO_LARGE(bodyBytes) : EdgeErrors.REQUEST_TIMEOUT(timeoutMs),
-    )
+    this.refuse(this.#reason ?? EdgeErrors.REQUEST_TIMEOUT(this.limits.timeoutMs))
+  }
+
+  #takeOrGiveUp(chunk: Uint8Array, isLast: boolean): void {
+    try {
+      this.take(chunk, isLast)
+    } catch (error) {
+      this.#giveUp(error)
+    }
+  }
+
+  #giveUp(reason: unknown): void {
+    this.#reason = reason
+    this.drop()
+    this.#unreserve()
+  }
+
+  #unreserve(): void {
+    if (this.#reservedBytes > 0) this.limits.memory.release(this.#reservedBytes)
+    this.#reservedBytes = 0
   }
 
   #settle(): void {

@@ -1,14 +1,16 @@
 import { BodyReceiver, type ReceiveLimits } from './body-receiver.ts'
 import type { StreamLimits, TakePiece } from './transport.ts'
 
-/** What stops a socket from being read, and lets it go on. */
+/** Stops a socket from being read, and lets it go on. */
 export interface Flow {
   pause(): unknown
   resume(): unknown
 }
 
-/** What is still read behind a failure, so that the client, which writes on, gets to read the answer. */
+/** Bytes that are still read behind a failure, so that the client, which writes on, can read the answer. */
 const DROPPED_BYTES = 16 * 2 ** 20
+/** Memory of a taker, such as the next piece of a file. */
+const HELD_BYTES = 256 * 1024
 
 /**
  * Hands a body on piece by piece. While the taker asks to wait, the socket is not read; what has been read already still
@@ -19,9 +21,13 @@ export class BodyStreamer extends BodyReceiver<void> {
   readonly #take: TakePiece
   readonly #endsAt: number
   readonly #flow: Flow
+  readonly #heldBytes: number
   #waiting = 0
+  /** Bytes of the pieces that the taker is still at work on. */
+  #waitingBytes = 0
   #isLast = false
-  /** What the taker failed with. */
+  #isPaused = false
+  /** Error of the taker. */
   #failure: { error: unknown } | undefined
   #droppedBytes = 0
 
@@ -29,6 +35,7 @@ export class BodyStreamer extends BodyReceiver<void> {
     super(limits, declaredLength)
     this.#take = take
     this.#flow = flow
+    this.#heldBytes = Math.min(declaredLength ?? HELD_BYTES, HELD_BYTES)
     this.#endsAt = performance.now() + limits.totalTimeoutMs
   }
 
@@ -46,12 +53,19 @@ export class BodyStreamer extends BodyReceiver<void> {
       return
     }
     try {
+      this.reserve(this.#heldBytes + this.#waitingBytes + chunk.byteLength)
       const waiting = this.#take(chunk)
-      if (waiting) this.#wait(waiting)
+      if (waiting) this.#wait(waiting, chunk.byteLength)
       else if (isLast && this.#waiting === 0) this.succeed()
     } catch (error) {
       this.#failed(error)
     }
+  }
+
+  /** The next request of the connection has to be read, also when the last piece had been read before the pause. */
+  override release(): void {
+    super.release()
+    this.#resume()
   }
 
   protected drop(): void {}
@@ -63,16 +77,28 @@ export class BodyStreamer extends BodyReceiver<void> {
     else super.timedOut()
   }
 
-  #wait(waiting: Promise<void>): void {
-    if (this.#waiting++ === 0 && !this.#isLast) this.#flow.pause()
+  #wait(waiting: Promise<void>, bytes: number): void {
+    this.#waitingBytes += bytes
+    if (this.#waiting++ === 0 && !this.#isLast) this.#pause()
     waiting
       .catch(error => this.#failed(error))
       .then(() => {
+        this.#waitingBytes -= bytes
         if (--this.#waiting > 0 || this.settled) return
         this.timer.refresh()
         if (this.#isLast) this.succeed()
-        else this.#flow.resume()
+        else this.#resume()
       })
+  }
+
+  #pause(): void {
+    this.#isPaused = true
+    this.#flow.pause()
+  }
+
+  #resume(): void {
+    if (this.#isPaused) this.#flow.resume()
+    this.#isPaused = false
   }
 
   #failed(error: unknown): void {

@@ -1,13 +1,19 @@
-import { defineErrors, type ProtocolError } from '../../engine/errors.ts'
+import { defineErrors, type ProtocolError } from '../../engine/index.ts'
+import { JSON_HEADERS } from './content-headers.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** What the edge answers by itself, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
+/** Errors that the edge answers by itself, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
 export const EdgeErrors = defineErrors('EDGE', {
   /** Framing or a request line that two servers could read differently. The connection is closed. */
   MALFORMED_REQUEST: {
     errCode: 1806,
     http: 400,
     message: (reason: string) => `malformed request: ${reason}`,
+  },
+  UNKNOWN_VERSION: {
+    errCode: 1806,
+    http: 505,
+    message: (version: string) => `HTTP/${version} is not supported; use HTTP/1.1`,
   },
   BODY_TOO_LARGE: {
     errCode: 1806,
@@ -38,7 +44,7 @@ export const EdgeErrors = defineErrors('EDGE', {
   },
 })
 
-/** The client went away before its request was whole. Nobody is left to answer. */
+/** The client went away before its request was complete, and cannot be answered. */
 export class RequestAborted extends Error {
   constructor() {
     super('the client closed the connection')
@@ -50,7 +56,10 @@ export class RequestAborted extends Error {
 export function errorResponse(error: ProtocolError): TransportResponse {
   return {
     status: error.httpStatus,
-    headers: { 'Content-Type': 'application/json; charset=UTF-8' },
+    headers: {
+      ...JSON_HEADERS,
+      ...(error.retryAfterSeconds !== undefined && { 'Retry-After': String(error.retryAfterSeconds) }),
+    },
     body: JSON.stringify({ __ERROR: error.entries }),
   }
 }

@@ -1,13 +1,21 @@
-import type { ProtocolError } from '../../engine/errors.ts'
-import { type Answer, isSource, prepareAnswer } from './answer.ts'
+import { inspect } from 'node:util'
+import { ByteBudget, noMemory, ProtocolError, type WorkElsewhere } from '../../engine/index.ts'
+import { type Answer, discard, endStream, isSource, isStream, prepareAnswer } from './answer.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { BodyReceiver, Receiving } from './body-receiver.ts'
-import { BodyStreamer } from './body-streamer.ts'
+import { BodyStreamer, type Flow } from './body-streamer.ts'
 import { EdgeErrors, errorResponse, RequestAborted } from './edge-errors.ts'
 import { RequestGuard } from './guard.ts'
+import { HeldBody } from './held-body.ts'
 import { InFlight } from './in-flight.ts'
+import { PIECE_BYTES } from './owned-bytes.ts'
+import { type Pending, SlowReaders } from './slow-readers.ts'
+import { Client } from './client.ts'
+import { TIMED_EVERY } from './transport.ts'
 import type {
   BodySource,
+  BodyStream,
+  FinishedRequest,
   StreamLimits,
   TakePiece,
   TransportHandler,
@@ -16,17 +24,33 @@ import type {
   TransportResponse,
 } from './transport.ts'
 
-/** What all requests of one listening server share. */
+/** Smaller answers mostly fit into the socket. They are counted when they do not. */
+export const COUNTED_BYTES = 64 * 1024
+const NO_WORK: readonly WorkElsewhere[] = []
+/** Used when no budget is given. */
+const NO_LIMIT_BYTES = 2 ** 40
+
+/** State shared by all requests of one listening server. */
 export class Edge {
   readonly inFlight = new InFlight()
+  readonly slowReaders: SlowReaders
+  readonly memory: ByteBudget
   readonly guard: RequestGuard
   readonly options: TransportOptions
   readonly handler: TransportHandler
+  #requests = 0
 
   constructor(options: TransportOptions, handler: TransportHandler) {
     this.options = options
     this.handler = handler
     this.guard = new RequestGuard(options.limits)
+    this.slowReaders = new SlowReaders(options.limits)
+    this.memory = options.memory ?? ByteBudget.of(NO_LIMIT_BYTES)
+  }
+
+  /** Whether the time of a request is measured from its beginning. */
+  isTimed(): boolean {
+    return this.options.meter !== undefined && ++this.#requests % TIMED_EVERY === 1
   }
 }
 
@@ -34,14 +58,24 @@ export class Edge {
  * One request and its answer, as far as all transports do the same. A transport constructs it, calls `serve` in the same
  * turn, and reports with `abort` when the client goes away and with `done` when the answer is on its way.
  */
-export abstract class Exchange implements TransportRequest {
+export abstract class Exchange implements FinishedRequest, Pending {
   abstract readonly method: string
-  abstract readonly path: string
-  abstract readonly query: string
-  abstract readonly remoteAddress: string
+  abstract path: string
+  abstract query: string
   aborted = false
-  examined: TransportRequest['examined']
+  onExamined: TransportRequest['onExamined']
+  plugin: string | undefined
+  startedAt = 0
+  status = 0
+  receivedBytes = 0
+  answerBytes = 0
+  rowsExamined = 0
+  rowsSent = 0
+  traceparent = ''
+  subject: TransportRequest['subject']
+  work: readonly WorkElsewhere[] = NO_WORK
   session: TransportRequest['session']
+  coding: TransportRequest['coding']
   protected readonly edge: Edge
   /** The answer is complete as far as this process is concerned. */
   protected finished = false
@@ -50,16 +84,28 @@ export abstract class Exchange implements TransportRequest {
   /** Framing, size or timing of this request was wrong: the connection ends with its answer. */
   protected refused = false
   protected receiver: Receiving | undefined
-  /** What is being sent. */
+  /** Body that is being sent. */
   protected source: BodySource | undefined
+  #pieces: AsyncIterator<Uint8Array | string> | undefined
   #answered = false
+  /** Share of this answer in the memory of all. */
+  #heldBytes = 0
+  #isWatched = false
+  #keptHeader: ((name: string) => string) | undefined
+  #heldBody: HeldBody | undefined
   #declaredLength: number | undefined
+  #host = ''
+  #client: Client | undefined
   #abortCallbacks: (() => void)[] | undefined
 
   constructor(edge: Edge) {
     this.edge = edge
+    if (edge.isTimed()) this.startedAt = performance.now()
     edge.inFlight.enter()
   }
+
+  /** Address of the other end of the connection; empty when that has ended. */
+  protected abstract get peerAddress(): string
 
   /** Starts to hand the body to the receiver. */
   protected abstract receive(body: Receiving): void
@@ -71,20 +117,63 @@ export abstract class Exchange implements TransportRequest {
   /** Writes the answer; the connection ends with it if `closing`. */
   protected abstract send(answer: Answer): void
 
+  /** Sends a piece of a stream. @returns undefined: the socket has taken it; else when it has */
+  protected abstract sendPiece(piece: Uint8Array): undefined | Promise<void>
+  /** Ends the answer behind the pieces of a stream. */
+  protected abstract sendEnd(): void
+
+  abstract get sentBytes(): number
+  abstract drop(): void
+
   /** Checks the head, then has the handler answer. @param eachHeader calls back with every header line, name lower-case */
   serve(eachHeader: (visit: (name: string, value: string) => void) => void): void {
     const { guard } = this.edge
     guard.begin()
     eachHeader(guard.header)
-    const refusal = guard.verdict(this.method, this.path, this.query)
-    if (refusal) {
-      this.refused = true
-      this.#answer(errorResponse(refusal))
-    } else {
+    this.receivedBytes = guard.headBytes
+    this.traceparent = guard.traceparent
+    const refusal = guard.verdict(this.method, this.path, this.query) ?? this.#identify()
+    if (refusal) this.refuse(refusal)
+    else {
       this.#declaredLength = guard.declaredLength
       this.#handle()
     }
     this.isFirstTurn = false
+    if (this.startedAt === 0 && !this.finished && this.edge.options.meter) this.startedAt = performance.now()
+  }
+
+  /** Answers with an error in place of the handler, and ends the connection. */
+  refuse(error: ProtocolError): void {
+    this.refused = true
+    this.#answer(errorResponse(error))
+  }
+
+  /** Forwarding headers have to be read before they are gone; the address of a peer is seldom needed. */
+  #identify(): ProtocolError | undefined {
+    const { guard, options } = this.edge
+    this.#host = guard.host
+    const { trustedProxies } = options
+    if (!trustedProxies || trustedProxies.isEmpty) return undefined
+    try {
+      this.#client = trustedProxies.clientOf(this.client, name => guard.joined(name))
+    } catch (error) {
+      if (error instanceof ProtocolError) return error
+      throw error
+    }
+    return undefined
+  }
+
+  get host(): string {
+    return this.#client ? this.#client.host : this.#host
+  }
+
+  get isSecure(): boolean {
+    return this.#client ? this.#client.isSecure : this.edge.options.tls !== undefined
+  }
+
+  get client(): Client {
+    this.#client ??= new Client(this.peerAddress, this.isSecure, this.#host, false)
+    return this.#client
   }
 
   #handle(): void {
@@ -102,28 +191,60 @@ export abstract class Exchange implements TransportRequest {
   }
 
   header(name: string): string {
+    if (this.#keptHeader) return this.#keptHeader(name)
     if (!this.isFirstTurn) throw new Error(`the header ${name} was asked for after an await, when it is gone`)
     return this.edge.guard.value(name)
   }
 
-  body(): Promise<Uint8Array> {
-    const { bodyBytes, requestTimeoutMs } = this.edge.options.limits
-    return this.#receive(new BodyCollector({ bodyBytes, timeoutMs: requestTimeoutMs }, this.#declaredLength))
+  keep(): void {
+    if (this.#keptHeader) return
+    this.#keptHeader = this.edge.guard.keep()
+    if (this.receiver) return
+    this.#heldBody = new HeldBody(this.#flow(), this.edge.memory)
+    this.receiver = this.#heldBody
+    this.receive(this.#heldBody)
   }
 
-  streamBody(take: TakePiece, limits: StreamLimits): Promise<void> {
-    const flow = {
-      pause: () => this.finished || this.pause(),
-      resume: () => this.finished || this.resume(),
-    }
-    const timeoutMs = this.edge.options.limits.requestTimeoutMs
-    return this.#receive(new BodyStreamer(take, { ...limits, timeoutMs }, this.#declaredLength, flow))
+  body(maxBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+    const { requestTimeoutMs: timeoutMs, ...limits } = this.edge.options.limits
+    const bodyBytes = Math.min(maxBytes, limits.bodyBytes)
+    const { memory } = this.edge
+    return this.#receive(new BodyCollector({ bodyBytes, timeoutMs, memory }, this.#declaredLength))
+  }
+
+  streamBody(take: TakePiece, streamLimits: StreamLimits): Promise<void> {
+    const { memory, options } = this.edge
+    const limits = { ...streamLimits, timeoutMs: options.limits.requestTimeoutMs, memory }
+    return this.#receive(new BodyStreamer(take, limits, this.#declaredLength, this.#flow()))
   }
 
   #receive<T>(receiver: BodyReceiver<T>): Promise<T> {
-    this.receiver = receiver
-    this.receive(receiver)
+    if (this.#heldBody) this.#heldBody.handTo(receiver)
+    else {
+      this.receiver = receiver
+      this.receive(receiver)
+    }
     return receiver.promise
+  }
+
+  #flow(): Flow {
+    return {
+      pause: () => this.finished || this.pause(),
+      resume: () => this.finished || this.resume(),
+    }
+  }
+
+  examined(rows: number): void {
+    this.rowsExamined += rows
+    this.onExamined?.(rows)
+  }
+
+  sent(rows: number): void {
+    this.rowsSent += rows
+  }
+
+  ran(work: WorkElsewhere): void {
+    this.work = [...this.work, work]
   }
 
   onAborted(callback: () => void): void {
@@ -142,15 +263,74 @@ export abstract class Exchange implements TransportRequest {
     return this.refused || this.edge.inFlight.draining
   }
 
-  /** Nobody asked for the body, and it is longer than any that would be taken: the rest of it is not waited for. */
+  /** The body is not used, and is longer than any that would be taken: the rest of it is not waited for. */
   get #leavesTooMuch(): boolean {
     return this.#declaredLength !== undefined && this.#declaredLength > this.edge.options.limits.bodyBytes
   }
 
   protected done(): void {
+    const { memory, inFlight, slowReaders, options } = this.edge
     this.finished = true
     this.source?.close()
-    this.edge.inFlight.leave()
+    if (this.#pieces) endStream(this.#pieces)
+    if (this.#heldBytes > 0) memory.release(this.#heldBytes)
+    if (this.#isWatched) slowReaders.delete(this)
+    options.meter?.finished(this, this.isFirstTurn)
+    inFlight.leave()
+  }
+
+  /** Sends the pieces of a stream as they come. A reader is slow only while the socket is full. */
+  protected async sendStream(stream: BodyStream): Promise<void> {
+    const pieces = stream[Symbol.asyncIterator]()
+    this.#pieces = pieces
+    try {
+      for (;;) {
+        const { value, done } = await pieces.next()
+        if (this.finished) return
+        if (done) break
+        const bytes = typeof value === 'string' ? Buffer.from(value) : value
+        if (!(bytes instanceof Uint8Array)) throw new TypeError(`a stream gave ${inspect(value)}; give texts or bytes`)
+        for (let start = 0; start < bytes.byteLength && !this.finished; start += PIECE_BYTES) {
+          const taken = this.sendPiece(bytes.subarray(start, start + PIECE_BYTES))
+          if (taken) await this.#whileWatched(taken)
+        }
+        this.answerBytes += bytes.byteLength
+      }
+      if (!this.finished) this.sendEnd()
+    } catch (error) {
+      // A stream that was ended because the client has gone may fail.
+      if (!this.finished) this.breakDown(error)
+    }
+  }
+
+  async #whileWatched(taken: Promise<void>): Promise<void> {
+    this.watch()
+    await taken
+    this.edge.slowReaders.delete(this)
+    this.#isWatched = false
+  }
+
+  /** Half an answer has been sent: the client learns only by the end of the connection that the rest is missing. */
+  protected breakDown(error: unknown): void {
+    // A source that was closed because the client has gone cannot be read further.
+    if (this.finished) return
+    this.edge.options.onHandlerError?.(error)
+    this.drop()
+  }
+
+  /** Reserves memory for the part of a small answer that the socket has not taken. @returns false when there is none */
+  protected holdRest(bytes: number): boolean {
+    if (this.#heldBytes > 0) return true
+    if (!this.edge.memory.tryReserve(bytes)) return false
+    this.#heldBytes = bytes
+    return true
+  }
+
+  /** To be called when some of the answer is not sent yet. */
+  protected watch(): void {
+    if (this.finished || this.#isWatched) return
+    this.#isWatched = true
+    this.edge.slowReaders.add(this)
   }
 
   protected abort(): void {
@@ -159,28 +339,59 @@ export abstract class Exchange implements TransportRequest {
     this.aborted = true
     this.done()
     this.receiver?.fail(new RequestAborted())
-    for (const callback of this.#abortCallbacks ?? []) callback()
+    for (const callback of this.#abortCallbacks ?? []) {
+      try {
+        callback()
+      } catch (error) {
+        this.edge.options.onHandlerError?.(error)
+      }
+    }
   }
 
   #answer(response: TransportResponse): void {
+    this.#endBody()
     if (this.aborted || this.#answered) {
-      if (isSource(response.body)) response.body.close()
+      discard(response.body)
       return
     }
     let answer: Answer
     try {
-      answer = prepareAnswer(response)
+      answer = this.#withMemory(prepareAnswer(response))
     } catch (error) {
       this.#fail(error)
       return
     }
     this.#answered = true
+    this.status = answer.status
+    if (!answer.bodiless && this.method !== 'HEAD') this.answerBytes = answer.size ?? 0
     if (isSource(answer.body)) this.source = answer.body
-    if (this.receiver ? this.receiver.refused : this.#leavesTooMuch) this.refused = true
+    if (isStream(answer.body) && (answer.bodiless || this.method === 'HEAD')) discard(answer.body)
     this.send(answer)
   }
 
+  /** The handler is done with the body or has not asked for it: the rest is dropped. */
+  #endBody(): void {
+    const { receiver } = this
+    receiver?.release()
+    if (receiver?.isTaken ? receiver.refused : this.#leavesTooMuch) this.refused = true
+  }
+
+  /** A change must not look as if it had failed, so answers to other methods than GET may take twice as much. */
+  #withMemory(answer: Answer): Answer {
+    const { memory } = this.edge
+    const { body, size } = answer
+    const bytes = isSource(body) ? (body.bufferBytes ?? 0) : (size ?? 0)
+    if (bytes < COUNTED_BYTES || this.method === 'HEAD') return answer
+    if (this.method === 'GET' ? memory.tryReserve(bytes) : memory.tryReserveUrgently(bytes)) {
+      this.#heldBytes = bytes
+      return answer
+    }
+    discard(body)
+    return prepareAnswer(errorResponse(noMemory(memory)))
+  }
+
   #fail(error: unknown): void {
+    this.#endBody()
     if (this.aborted && error instanceof RequestAborted) return
     this.edge.options.onHandlerError?.(error)
     this.#answer(errorResponse(EdgeErrors.INTERNAL_ERROR()))

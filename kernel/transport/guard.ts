@@ -1,13 +1,16 @@
 import { METHODS } from 'node:http'
-import type { ProtocolError } from '../../engine/errors.ts'
+import type { ProtocolError } from '../../engine/index.ts'
 import { EdgeErrors } from './edge-errors.ts'
 import type { TransportLimits } from './transport.ts'
 import { utf8 } from './utf8.ts'
 
-/** What `node:http` knows. The current uWebSockets.js passes anything, even an empty method. */
+/** Methods that `node:http` knows. The current uWebSockets.js passes any, even an empty one. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS)
 /** 15 digits stay exact in a double and far above any limit. */
 const PLAIN_LENGTH = /^[0-9]{1,15}$/
+
+/** Source: W3C Trace Context, 3.2. Versions after 00 may have more behind it. */
+const TRACE = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:$|(?<!^00.{53})-)/
 
 /**
  * Refuses request heads whose framing two servers could read differently (request smuggling), because the parsers
@@ -31,6 +34,8 @@ export class RequestGuard {
   #codings = 0
   #coding = ''
   #namelessHeader = false
+  #traces = 0
+  #trace = ''
 
   constructor(limits: TransportLimits) {
     this.#limits = limits
@@ -41,6 +46,7 @@ export class RequestGuard {
     this.#headBytes = 0
     this.#hosts = this.#lengths = this.#codings = 0
     this.#namelessHeader = false
+    this.#traces = 0
   }
 
   /** Takes one header line, its name in lower case. A bound function, so that it can be handed to `forEach`. */
@@ -58,6 +64,12 @@ export class RequestGuard {
         if (name === 'host') {
           this.#hosts++
           this.#host = value
+        }
+        break
+      case 11:
+        if (name === 'traceparent') {
+          this.#traces++
+          this.#trace = value
         }
         break
       case 14:
@@ -104,6 +116,40 @@ export class RequestGuard {
   value(name: string): string {
     for (let i = 0; i < this.#count; i++) if (this.#names[i] === name) return utf8(this.#values[i]!)
     return ''
+  }
+
+  /** All lines of that name, in lower case, joined with commas; an empty text when there are none. */
+  joined(name: string): string {
+    let joined = ''
+    for (let i = 0; i < this.#count; i++) {
+      if (this.#names[i] === name) joined += joined === '' ? this.#values[i] : `,${this.#values[i]}`
+    }
+    return utf8(joined)
+  }
+
+  /** Bytes of the header lines, about as they came. */
+  get headBytes(): number {
+    return this.#headBytes
+  }
+
+  /** `traceparent` of the head; empty when it has none that is valid. */
+  get traceparent(): string {
+    return this.#traces === 1 && TRACE.test(this.#trace) ? this.#trace : ''
+  }
+
+  /** Host of a valid head. */
+  get host(): string {
+    return this.#host
+  }
+
+  /** A lookup of this head's headers that stays valid when the next one begins. The first of each name. */
+  keep(): (name: string) => string {
+    const names = this.#names.slice(0, this.#count)
+    const values = this.#values.slice(0, this.#count)
+    return name => {
+      const at = names.indexOf(name)
+      return at < 0 ? '' : utf8(values[at]!)
+    }
   }
 
   /** Content-Length in bytes of a head found sound; `undefined` when it has none. */

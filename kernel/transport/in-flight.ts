@@ -1,8 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 /** Counts the requests that are not answered yet, so that a server can stop without cutting one off. */
 export class InFlight {
   #count = 0
+  /** Requests so far. */
+  #entered = 0
   #draining = false
-  #onDrained: (() => void) | undefined
+  #onIdle: (() => void) | undefined
+
+  get count(): number {
+    return this.#count
+  }
 
   /** The server is stopping: answers close their connections. */
   get draining(): boolean {
@@ -11,20 +19,33 @@ export class InFlight {
 
   enter(): void {
     this.#count++
+    this.#entered++
   }
 
   leave(): void {
     this.#count--
-    if (this.#count === 0) this.#onDrained?.()
+    if (this.#count === 0) this.#onIdle?.()
   }
 
-  /** Resolves when nothing is in flight any more, at the latest after `graceMs`. */
-  async drained(graceMs: number): Promise<void> {
+  /** Resolves when there has been no request in flight for `quietMs`, at the latest after `graceMs`. */
+  async drained(graceMs: number, quietMs: number): Promise<void> {
     this.#draining = true
+    const endsAt = performance.now() + graceMs
+    const left = (): number => Math.max(0, endsAt - performance.now())
+    for (;;) {
+      await this.#idle(left())
+      const entered = this.#entered
+      if (quietMs > 0 && left() > 0) await delay(Math.min(quietMs, left()))
+      if (left() === 0 || this.#entered === entered) return
+    }
+  }
+
+  /** Resolves when nothing is in flight, at the latest after `timeoutMs`. */
+  async #idle(timeoutMs: number): Promise<void> {
     if (this.#count === 0) return
     await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, graceMs)
-      this.#onDrained = () => {
+      const timer = setTimeout(resolve, timeoutMs)
+      this.#onIdle = () => {
         clearTimeout(timer)
         resolve()
       }

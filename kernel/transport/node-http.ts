@@ -1,24 +1,26 @@
-import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { ProtocolError } from '../../engine/errors.ts'
-import { type Answer, isSource, prepareAnswer } from './answer.ts'
+import { promisify } from 'node:util'
+import type { ProtocolError } from '../../engine/index.ts'
+import { type Answer, isSource, isStream, prepareAnswer } from './answer.ts'
+import { OwnedBytes, PIECE_BYTES } from './owned-bytes.ts'
 import type { Receiving } from './body-receiver.ts'
+import { cannotListen } from './cannot-listen.ts'
+import { ConnectionLimit } from './connection-limit.ts'
 import { EdgeErrors, errorResponse } from './edge-errors.ts'
+import { EncodedConnection, type ParserError } from './encoded-connection.ts'
 import { Edge, Exchange } from './exchange.ts'
 import { unmapped } from './remote-address.ts'
+import { readTls } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
-
-/** A client that takes nothing of its answer for this long is dropped, as uWebSockets.js does. */
-const WRITE_TIMEOUT_MS = 10_000
 
 /** The transport that runs wherever Node does. */
 export const startNodeHttp: StartTransport = async (options, handler) => {
   const server = await createHttpServer(options)
   const edge = new Edge(options, handler)
-  const connections = new NodeHttpConnections(edge)
+  const connections = new NodeHttpConnections(edge, server)
   server.keepAliveTimeout = options.limits.idleTimeoutMs
   // Node would silently leave out what is beyond; the head is bounded in bytes.
   server.maxHeadersCount = 0
@@ -26,16 +28,36 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
   // Otherwise answered with an empty 417.
   server.on('checkExpectation', connections.onRequest)
   server.on('clientError', connections.onClientError)
+  const { maxConnections } = options.limits
+  const limit = new ConnectionLimit(maxConnections ?? Number.POSITIVE_INFINITY, options.onWarning)
+  if (maxConnections !== undefined) {
+    server.maxConnections = maxConnections
+    server.on('drop', () => limit.refused())
+  }
   await listen(server, options)
   return {
     name: 'node-http',
     port: (server.address() as AddressInfo).port,
+    load: async () => ({
+      inFlight: edge.inFlight.count,
+      connections: await promisify(server.getConnections.bind(server))(),
+      refused: limit.refusals,
+    }),
     warnings: [],
-    async close(graceMs) {
-      const closed = new Promise(resolve => server.close(resolve))
-      server.closeIdleConnections()
-      await edge.inFlight.drained(graceMs)
+    async renewCertificate() {
+      const identity = await readTls(options.tls!)
+      ;(server as TlsServer).setSecureContext(identity)
+      return identity.certificate
+    },
+    async close(graceMs, quietMs = 0) {
+      const drained = edge.inFlight.drained(graceMs, quietMs)
+      // Connections that wait are accepted first.
       await new Promise(resolve => setImmediate(resolve))
+      // That of HTTP closes idle connections too, in which requests may be on their way.
+      const closed = new Promise<unknown>(resolve => NetServer.prototype.close.call(server, resolve))
+      await drained
+      await new Promise(resolve => setImmediate(resolve))
+      server.close()
       server.closeAllConnections()
       await closed
     },
@@ -52,19 +74,12 @@ async function createHttpServer({ tls, limits }: TransportOptions): Promise<Serv
     // The guard asks for it, with an answer that says so.
     requireHostHeader: false,
   }
-  if (!tls) return createServer(settings)
-  const { keyFile, certFile, passphrase } = tls
-  try {
-    const [key, cert] = await Promise.all([readFile(keyFile), readFile(certFile)])
-    return createTlsServer({ ...settings, key, cert, passphrase })
-  } catch (cause) {
-    throw new Error(`TLS cannot use key ${keyFile} and certificate ${certFile}: ${(cause as Error).message}`, { cause })
-  }
+  return tls ? createTlsServer({ ...settings, ...(await readTls(tls)) }) : createServer(settings)
 }
 
 function listen(server: Server, { host, port }: TransportOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', cause => reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause })))
+    server.once('error', cause => reject(cannotListen({ host, port }, cause)))
     server.listen({ host, port }, resolve)
   })
 }
@@ -72,43 +87,91 @@ function listen(server: Server, { host, port }: TransportOptions): Promise<void>
 /** Requests and parser errors, connection by connection. */
 class NodeHttpConnections {
   readonly edge: Edge
+  readonly server: Server
+  /** By the socket below. */
+  readonly #encoded = new WeakMap<Duplex, EncodedConnection>()
   /** Connections that end with the answer under way. The parser hands on what it has read behind it; that must not run. */
   readonly #ending = new WeakSet<Duplex>()
   /** The newest exchange of each connection. */
   readonly #exchanges = new WeakMap<Duplex, NodeHttpExchange>()
+  /** Exchanges under way. Node emits no `close` on a response that waits behind others when its connection ends. */
+  readonly #open = new WeakMap<Duplex, Set<NodeHttpExchange>>()
 
-  constructor(edge: Edge) {
+  constructor(edge: Edge, server: Server) {
     this.edge = edge
+    this.server = server
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     const { socket, rawHeaders } = req
-    if (this.#ending.has(socket)) return
-    const exchange = new NodeHttpExchange(this.edge, req, res, () => this.#ending.add(socket))
+    if (this.#ending.has(socket) || socket.destroyed) return
+    const open = this.#openOf(socket)
+    const exchange = new NodeHttpExchange(this.edge, req, res, open, () => this.#ending.add(socket))
+    open.add(exchange)
     this.#exchanges.set(socket, exchange)
+    if ((socket as Duplex) instanceof EncodedConnection) exchange.endConnection()
+    // The parser also takes 0.9, whose answers have no head, and 2.0, which is another protocol.
+    if (req.httpVersionMajor !== 1) {
+      exchange.refuse(EdgeErrors.UNKNOWN_VERSION(req.httpVersion))
+      return
+    }
     exchange.serve(visit => {
       for (let i = 0; i < rawHeaders.length; i += 2) visit(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!)
     })
   }
 
+  #openOf(socket: Duplex): Set<NodeHttpExchange> {
+    const known = this.#open.get(socket)
+    if (known) return known
+    const open = new Set<NodeHttpExchange>()
+    this.#open.set(socket, open)
+    socket.once('close', () => {
+      for (const exchange of open) exchange.connectionClosed()
+    })
+    return open
+  }
+
   /** The parser gave up on a connection, or a request did not arrive in time. */
-  readonly onClientError = (error: Error & { code?: string }, socket: Duplex): void => {
+  readonly onClientError = (error: ParserError, socket: Duplex): void => {
+    const encoded = this.#encoded.get(socket)
+    if (encoded) {
+      // Every packet is one that the broken parser cannot read; times are kept by the new one.
+      if (error.code?.startsWith('HPE_')) encoded.feed(error.rawPacket)
+      else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') encoded.destroy()
+      return
+    }
     // The last is a client that closed its side within a request.
     if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE') {
       socket.destroy()
       return
     }
+    const exchange = this.#exchanges.get(socket)
+    const isAnswering = exchange !== undefined && !exchange.closed
+    if (!isAnswering && !(socket instanceof EncodedConnection) && EncodedConnection.takes(error)) {
+      this.#readAgain(socket as Socket, error.rawPacket!)
+      return
+    }
     this.#ending.add(socket)
     const refusal = parserError(error, this.edge.options.limits)
-    const exchange = this.#exchanges.get(socket)
     // While an answer is owed or under way, bytes of ours would be taken for part of it.
-    if (exchange && !exchange.closed) exchange.breakOff(refusal)
-    else socket.end(rawAnswer(prepareAnswer(errorResponse(refusal))), () => socket.destroy())
+    if (isAnswering) exchange.breakOff(refusal)
+    else {
+      const answer = prepareAnswer(errorResponse(refusal))
+      this.edge.options.meter?.unreadable(answer.status)
+      socket.end(rawAnswer(answer, isHead(error)), () => socket.destroy())
+    }
+  }
+
+  #readAgain(socket: Socket, packet: Buffer): void {
+    const encoded = new EncodedConnection(socket)
+    this.#encoded.set(socket, encoded)
+    this.server.emit(this.edge.options.tls ? 'secureConnection' : 'connection', encoded)
+    encoded.feed(packet)
   }
 }
 
-/** What a parser's error means in the protocol. */
-function parserError({ code, message }: Error & { code?: string }, limits: TransportLimits): ProtocolError {
+/** Protocol error for an error of the parser. */
+function parserError({ code, message }: ParserError, limits: TransportLimits): ProtocolError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return EdgeErrors.HEAD_TOO_LARGE(limits.headerBytes)
@@ -119,26 +182,49 @@ function parserError({ code, message }: Error & { code?: string }, limits: Trans
   }
 }
 
+/** Whether a HEAD could not be parsed, whose answer has no body: as far as its method is in the same packet. */
+function isHead({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  const parsed = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
+  const lastHead = parsed.lastIndexOf('\r\n\r\n')
+  return parsed.startsWith('HEAD ', lastHead < 0 ? 0 : lastHead + 4)
+}
+
 /** An answer as it goes over the wire, where there is no `ServerResponse` to write it. */
-function rawAnswer({ status, reason, headerLines, body, size }: Answer): Buffer {
+function rawAnswer({ status, reason, headerLines, cookie, body, size }: Answer, isHead: boolean): Buffer {
   let head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`
   for (let i = 0; i < headerLines.length; i += 2) head += `${headerLines[i]}: ${headerLines[i + 1]}\r\n`
-  return Buffer.concat([Buffer.from(`${head}Content-Length: ${size}\r\n\r\n`), body as Uint8Array])
+  if (cookie !== undefined) head += `Set-Cookie: ${cookie}\r\n`
+  const lines = Buffer.from(`${head}Content-Length: ${size}\r\n\r\n`)
+  return isHead ? lines : Buffer.concat([lines, body as Uint8Array])
 }
 
 class NodeHttpExchange extends Exchange {
-  readonly path: string
-  readonly query: string
+  path: string
+  query: string
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
-  readonly #endConnection: () => void
+  readonly #endsConnection: () => void
+  #isLast = false
+  #sentBytes = 0
 
-  /** @param endConnection is told that no further request of the connection may run */
-  constructor(edge: Edge, req: IncomingMessage, res: ServerResponse, endConnection: () => void) {
+  readonly #open: Set<NodeHttpExchange>
+
+  /**
+   * @param open exchanges of the connection under way
+   * @param endsConnection called when no further request of the connection may run
+   */
+  constructor(
+    edge: Edge,
+    req: IncomingMessage,
+    res: ServerResponse,
+    open: Set<NodeHttpExchange>,
+    endsConnection: () => void,
+  ) {
     super(edge)
+    this.#open = open
     this.#req = req
     this.#res = res
-    this.#endConnection = endConnection
+    this.#endsConnection = endsConnection
     res.on('close', () => (res.writableFinished ? this.done() : this.abort()))
     const target = req.url ?? ''
     const question = target.indexOf('?')
@@ -150,7 +236,7 @@ class NodeHttpExchange extends Exchange {
     return this.#req.method ?? ''
   }
 
-  get remoteAddress(): string {
+  protected get peerAddress(): string {
     return unmapped(this.#req.socket.remoteAddress ?? '')
   }
 
@@ -158,8 +244,31 @@ class NodeHttpExchange extends Exchange {
     return this.#res.closed
   }
 
+  connectionClosed(): void {
+    this.abort()
+  }
+
+  protected override done(): void {
+    if (this.finished) return
+    this.#open.delete(this)
+    super.done()
+  }
+
+  /** The connection ends with this request. */
+  endConnection(): void {
+    this.#isLast = true
+    this.#endsConnection()
+  }
+
+  protected override get closing(): boolean {
+    return this.#isLast || super.closing
+  }
+
   protected receive(body: Receiving): void {
-    this.#req.on('data', (chunk: Uint8Array) => body.push(chunk, false))
+    this.#req.on('data', (chunk: Uint8Array) => {
+      this.receivedBytes += chunk.byteLength
+      body.push(chunk, false)
+    })
     this.#req.on('end', () => body.push(Buffer.alloc(0), true))
   }
 
@@ -176,41 +285,72 @@ class NodeHttpExchange extends Exchange {
     if (this.#res.headersSent) this.#res.once('finish', () => this.#req.socket.destroy())
   }
 
-  protected send({ status, reason, headerLines, body, size, bodiless }: Answer): void {
+  protected send({ status, reason, headerLines, cookie, body, size, bodiless }: Answer): void {
     const res = this.#res
-    const { socket } = this.#req
-    if (this.refused) this.#endConnection()
+    if (this.refused) this.#endsConnection()
     const lines = [...headerLines]
+    if (cookie !== undefined) lines.push('Set-Cookie', cookie)
     if (this.closing) lines.push('Connection', 'close')
-    if (!bodiless) lines.push('Content-Length', String(size))
+    if (!bodiless && size !== undefined) lines.push('Content-Length', String(size))
     res.writeHead(status, reason, lines)
     if (bodiless || this.method === 'HEAD' || size === 0) res.end()
-    else if (isSource(body)) this.#writeSource(body)
+    else if (isStream(body)) void this.sendStream(body)
+    else if (isSource(body)) void this.#writeSource(body)
     // A copy: Node keeps what the socket does not take at once, and the bytes are the handler's.
+    else if (body.byteLength > PIECE_BYTES) void this.#writeSource(new OwnedBytes(Buffer.from(body)))
     else res.end(Buffer.from(body))
-    if (socket.writableLength > 0) res.setTimeout(WRITE_TIMEOUT_MS, () => socket.destroy())
+    // Without a socket it waits behind other answers; otherwise a later turn tells whether the client reads.
     res.once('finish', () => this.#boundRest())
+    if (size === undefined) return
+    if (!res.socket) this.#holdOrDrop(size)
+    else setImmediate(() => this.finished || res.writableFinished || this.#holdOrDrop(size))
+  }
+
+  protected sendPiece(piece: Uint8Array): Promise<void> {
+    // Node keeps what the socket does not take at once.
+    return new Promise(resolve =>
+      this.#res.write(piece, () => {
+        this.#sentBytes += piece.byteLength
+        resolve()
+      }),
+    )
+  }
+
+  protected sendEnd(): void {
+    this.#res.end()
+  }
+
+  get sentBytes(): number {
+    return this.#sentBytes
+  }
+
+  drop(): void {
+    this.#req.socket.destroy()
+  }
+
+  #holdOrDrop(bytes: number): void {
+    if (this.holdRest(bytes)) this.watch()
+    else this.drop()
   }
 
   async #writeSource(source: BodySource): Promise<void> {
     const res = this.#res
-    res.setTimeout(WRITE_TIMEOUT_MS, () => this.#req.socket.destroy())
+    this.watch()
     try {
       for (let offset = 0; offset < source.size && !this.finished; ) {
         const piece = await source.read(offset)
         // Node keeps what the socket does not take at once, and the next piece may take this one's place.
         await new Promise<unknown>(resolve => res.write(piece, resolve))
         offset += piece.byteLength
+        this.#sentBytes = offset
       }
       res.end()
     } catch (error) {
-      // Half an answer has been sent: the client learns only by the end of the connection that the rest is missing.
-      this.edge.options.onHandlerError?.(error)
-      this.#req.socket.destroy()
+      this.breakDown(error)
     }
   }
 
-  /** Nobody waits for the rest of the body any more, so nobody else sees to it that it comes. */
+  /** No handler waits for the rest of the body, so this bounds the time until it comes. */
   #boundRest(): void {
     const req = this.#req
     if (req.complete) return

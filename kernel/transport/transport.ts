@@ -2,7 +2,12 @@
  * The HTTP edge behind one small interface. Three implementations serve it: the current uWebSockets.js, its older build
  * for Node 20, and `node:http`. Nothing outside this folder knows which one runs.
  */
-import type { CallerSession } from '../../engine/index.ts'
+import type { X509Certificate } from 'node:crypto'
+import type { ByteBudget, CallerSession, Coding, ReadRequest, WorkElsewhere } from '../../engine/index.ts'
+import type { Client } from './client.ts'
+import type { SlowReaderLimits } from './slow-readers.ts'
+import type { TlsFiles } from './tls-files.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 export type TransportName = 'uws' | 'uws-node20' | 'node-http'
 
@@ -10,21 +15,38 @@ export type TransportName = 'uws' | 'uws-node20' | 'node-http'
 export interface TransportRequest {
   /** Upper case, one that `node:http` knows: `GET`, `POST`, … */
   readonly method: string
-  /** The raw path, percent-encoding untouched, bytes read as UTF-8: `/rest/Person(1)`. Always starts with `/`. */
-  readonly path: string
+  /**
+   * The raw path, percent-encoding untouched, bytes read as UTF-8: `/rest/Person(1)`. Always starts with `/`. The kernel
+   * takes `server.basePath` off it.
+   */
+  path: string
   /** The raw query string without `?`, like the path; empty when there is none. */
-  readonly query: string
-  /** Address of the peer as text; IPv4 as dotted quad. Read it before answering. */
-  readonly remoteAddress: string
-  /** A single header by its lower-case name, or an empty text. Only valid until the handler returns or first awaits. */
+  query: string
+  /** Sender: the peer, or the client behind trusted proxies. Read it before answering. */
+  readonly client: Client
+  /** `client.host` and `client.isSecure`, at no cost: the address of a peer takes time to find out. */
+  readonly host: string
+  readonly isSecure: boolean
+  /**
+   * A single header by its lower-case name, or an empty text. Only valid until the handler returns or first awaits, unless
+   * {@link keep} was called before.
+   */
   header(name: string): string
   /**
-   * The body, whole. Resolves to an empty array when there is none. Call it at most once, before the first `await`.
+   * Lets the head be read, and the body be asked for, after an `await`. The socket is not read until it is. Call it before the
+   * first `await`.
+   */
+  keep(): void
+  /**
+   * The body, whole. Resolves to an empty array when there is none. Call it at most once, before the first `await` or after
+   * {@link keep}.
+   * @param maxBytes less than `TransportLimits.bodyBytes`, which is the limit otherwise
    * @throws {EdgeErrors.BODY_TOO_LARGE} past the limit (413); the connection is closed after the answer
    * @throws {EdgeErrors.REQUEST_TIMEOUT} when it does not arrive in time (408); the connection is closed after the answer
+   * @throws {AnswerErrors.NO_MEMORY} when bodies and answers under way take all memory for them (503)
    * @throws {RequestAborted} when the client went away
    */
-  body(): Promise<Uint8Array>
+  body(maxBytes?: number): Promise<Uint8Array>
   /**
    * The body, handed to `take` piece by piece as it arrives, for what must not be held in memory. Resolves when the last
    * piece has been taken. Call it or {@link body}, under the same conditions.
@@ -36,15 +58,31 @@ export interface TransportRequest {
   readonly aborted: boolean
   /** Calls back once when the client goes away before the answer is complete. */
   onAborted(callback: () => void): void
-  /** Set by whoever wants to know how many rows the queries for it look at. */
-  examined?: ((rows: number) => void) | undefined
-  /** Set by the request that it has become: who asks, for code that runs for it. */
+  /** Called with the number of rows that a query for it has examined. */
+  examined(rows: number): void
+  /** Called with the number of rows that a page for it has. */
+  sent(rows: number): void
+  /** Called after each piece of work that another thread did for it. */
+  ran(work: WorkElsewhere): void
+  /** Work that other threads did for it, in the order in which it was done. */
+  readonly work: readonly WorkElsewhere[]
+  /** `traceparent` of the W3C; empty when the client sent none, or one that is not valid. */
+  readonly traceparent: string
+  /** The request that this has become, on a dataclass with what it reads. Set by the kernel. */
+  subject?: { readonly read: ReadRequest | undefined } | undefined
+  /** Called with each number of rows examined; set by a quota. */
+  onExamined?: ((rows: number) => void) | undefined
+  /** Plugin that answers it, or was asked last; undefined: the kernel itself. Set by the router. */
+  plugin?: string | undefined
+  /** Caller, for code that runs for the request. Set by the request that this has become. */
   session?: (() => CallerSession) | undefined
+  /** How the answer may be compressed. Set by the kernel. */
+  coding?: Coding | undefined
 }
 
 /**
  * Takes a piece of a body, whose memory is only lent. While the promise that it returns is pending, the socket is not read;
- * what was read before (at most 512 KB) still comes.
+ * what was read before still comes: at most 512 KB, with the current uWebSockets.js build all that the system has received.
  */
 export type TakePiece = (piece: Uint8Array) => undefined | Promise<void>
 
@@ -58,13 +96,23 @@ export interface StreamLimits {
 export interface BodySource {
   /** Bytes in all. */
   readonly size: number
+  /** Memory that it keeps until it is closed. */
+  readonly bufferBytes?: number
   /** Some of the bytes from `start` on, at least one. They stay as they are until the next call. */
   read(start: number): Uint8Array | Promise<Uint8Array>
   /** Called once: everything is sent, nothing has to be, or the client has gone. */
   close(): void
 }
 
-/** What a handler answers. A text body is sent as UTF-8. */
+/**
+ * A body whose end is not known when it begins, such as an async generator: bytes and texts (UTF-8), each sent when it comes,
+ * as fast as the client takes them. The head goes out with the first. Once a piece has been given it stays as it is until the
+ * next one is asked for. When the client goes away the iterator is ended by `return`; one that waits for something of its own
+ * learns it from `onAborted`. When it fails the connection is closed, which is how the client sees that the rest is missing.
+ */
+export type BodyStream = AsyncIterable<Uint8Array | string>
+
+/** Answer of a handler. A text body is sent as UTF-8. */
 export interface TransportResponse {
   status: number
   /**
@@ -75,7 +123,7 @@ export interface TransportResponse {
   /** Value of a `Set-Cookie` line beside the headers: the server's own. */
   cookie?: string | undefined
   /** Bytes are not kept after the handler's turn: a transport that sends later takes its own copy. */
-  body: Uint8Array | string | BodySource
+  body: Uint8Array | string | BodySource | BodyStream
 }
 
 /**
@@ -85,7 +133,42 @@ export interface TransportResponse {
  */
 export type TransportHandler = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>
 
-export interface TransportLimits {
+/**
+ * Answers in the turn of their request, of which one has its time measured: a look at the clock takes half a percent of the shortest,
+ * and they differ little, since what takes longer is handed to other threads.
+ */
+export const TIMED_EVERY = 16
+
+/** A request that is over. */
+export interface FinishedRequest extends TransportRequest {
+  /**
+   * By `performance.now`, when its head had been read. One in {@link TIMED_EVERY}; others have the end of that turn, or 0 when they
+   * were answered in it.
+   */
+  readonly startedAt: number
+  /** Status of the answer; 0: the client had gone before there was one. */
+  readonly status: number
+  /** Bytes of the head and of the body as far as it was read. */
+  readonly receivedBytes: number
+  /** Bytes of the body of the answer. */
+  readonly answerBytes: number
+  readonly rowsExamined: number
+  /** Rows of the page that was sent, as far as they are known. */
+  readonly rowsSent: number
+}
+
+/** Called when requests are over, once for each. */
+export interface RequestMeter {
+  /**
+   * It is answered, or its client has gone: `aborted` then.
+   * @param isSameTurn in the turn of the event loop in which its head was read
+   */
+  finished(request: FinishedRequest, isSameTurn: boolean): void
+  /** Answered by the parser, which could not read it. */
+  unreadable(status: number): void
+}
+
+export interface TransportLimits extends SlowReaderLimits {
   /** Request line and headers together. */
   headerBytes: number
   bodyBytes: number
@@ -95,18 +178,37 @@ export interface TransportLimits {
   idleTimeoutMs: number
   /** Refuse `Transfer-Encoding: chunked` with 411. */
   refuseChunked: boolean
+  /** Connections at a time; further ones are closed at once. No limit when absent. */
+  maxConnections?: number
 }
 
 export interface TransportOptions {
   host: string
   /** 0 picks a free port. */
   port: number
-  tls?: { keyFile: string; certFile: string; passphrase?: string } | undefined
+  tls?: TlsFiles | undefined
   limits: TransportLimits
+  /** Memory of all request bodies and answers under way; no limit when absent. */
+  memory?: ByteBudget | undefined
+  /** None when absent. */
+  trustedProxies?: TrustedProxies | undefined
+  /** Undefined: requests are not measured. */
+  meter?: RequestMeter | undefined
   /** Told what a handler threw, or why its answer could not be sent. The client gets 500 without details. */
   onHandlerError?: ((error: unknown) => void) | undefined
   /** Told why the port does not open at once. */
   onWaiting?: ((text: string) => void) | undefined
+  /** Called with what the operator should know while the server runs. */
+  onWarning?: ((text: string) => void) | undefined
+}
+
+interface TransportLoad {
+  /** Requests that are not answered yet. */
+  readonly inFlight: number
+  /** Open connections; undefined where the transport does not know. */
+  readonly connections: number | undefined
+  /** Connections closed because there were too many, since the start. */
+  readonly refused: number
 }
 
 export interface Transport {
@@ -115,8 +217,21 @@ export interface Transport {
   readonly warnings: readonly string[]
   /** The port that is listened on. */
   readonly port: number
-  /** Stops accepting, lets what is in flight finish for at most `graceMs`, then closes every connection. */
-  close(graceMs: number): Promise<void>
+  /** State of its sockets now. */
+  readonly load: () => Promise<TransportLoad>
+  /**
+   * Reads the TLS files again. Connections from then on get what they hold; those that are open go on.
+   * @returns the certificate
+   * @throws {Error} the files cannot be used, with their names in the message; the certificate stays as it was
+   */
+  renewCertificate(): Promise<X509Certificate>
+  /**
+   * Stops accepting, lets what is in flight finish for at most `graceMs`, then closes every connection. Answers from then on end
+   * their connections.
+   * @param quietMs connections are closed when there has been no request for this time: those that are on their way are
+   * answered, which a client could not repeat if they were not; none by default
+   */
+  close(graceMs: number, quietMs?: number): Promise<void>
 }
 
 /** Starts listening. @throws {Error} when the address or the TLS files cannot be used, with their names in the message */

@@ -1,21 +1,22 @@
-import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { createSecureContext } from 'node:tls'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import { type Answer, isSource } from './answer.ts'
+import { type Answer, isSource, isStream } from './answer.ts'
 import type { Receiving } from './body-receiver.ts'
-import { Edge, Exchange } from './exchange.ts'
+import { cannotListen } from './cannot-listen.ts'
+import { ConnectionLimit } from './connection-limit.ts'
+import { COUNTED_BYTES, Edge, Exchange } from './exchange.ts'
 import { addressText } from './remote-address.ts'
+import { readTls } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportOptions } from './transport.ts'
 import type { UwsModule, UwsName } from './uws-module.ts'
 
-/** From here on a body is sent as far as the socket takes it and kept only for the rest. */
-const LARGE_BODY_BYTES = 64 * 1024
 const RETRY_MS = 500
 /** How long Linux keeps the end of a connection that it has closed, and a little more. */
 const TIME_WAIT_MS = 65_000
+/** LIBUS_LISTEN_DEFAULT. */
+const SHARED = 0
 /** Built in; the packages were measured to take 12 and 32 s. */
 const IDLE_TIMEOUT_MS = { uws: 32_000, 'uws-node20': 12_000 }
 
@@ -24,55 +25,111 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
   // Takes the build's name out of every answer.
   uws._cfg?.('silent')
   return async (options, handler) => {
-    const app = createApp(uws, options)
     const edge = new Edge(options, handler)
-    app.any('/*', (res, req) => new UwsExchange(edge, res, req).serve(visit => req.forEach(visit)))
-    const listenSocket = await listen(uws, app, options)
+    const limit = connectionLimit(name, options)
+    /** Each serves the connections that it has accepted. More than one when the certificate was renewed. */
+    const apps: TemplatedApp[] = []
+    const addApp = (): TemplatedApp => {
+      const app = createApp(uws, options)
+      if (limit) limitConnections(app, limit)
+      app.any('/*', (res, req) => new UwsExchange(edge, res, req).serve(visit => req.forEach(visit)))
+      apps.push(app)
+      return app
+    }
+    // The build only says that something failed, if at all.
+    if (options.tls) await readTls(options.tls)
+    let listenSocket = await listen(uws, addApp(), options)
+    const port = uws.us_socket_local_port(listenSocket)
     let closed: Promise<void> | undefined
     return {
       name,
-      port: uws.us_socket_local_port(listenSocket),
+      port,
+      load: async () => ({
+        inFlight: edge.inFlight.count,
+        connections: limit?.open,
+        refused: limit?.refusals ?? 0,
+      }),
       warnings: warnings(name, options),
-      close(graceMs) {
+      async renewCertificate() {
+        const { certificate } = await readTls(options.tls!)
+        const app = addApp()
+        const socket = await tryToListen(app, { ...options, port }, SHARED)
+        if (!socket) throw new Error(`the system does not let port ${port} be listened to a second time`)
+        // The next turn accepts connections that wait at the socket before; one that comes in it is reset, before a handshake.
+        await new Promise(resolve => setImmediate(resolve))
+        if (closed) app.close()
+        else {
+          uws.us_listen_socket_close(listenSocket)
+          listenSocket = socket
+        }
+        return certificate
+      },
+      close(graceMs, quietMs = 0) {
         // Once only: closing a listening socket twice crashes the process.
-        closed ??= close(uws, app, listenSocket, edge, graceMs)
+        closed ??= close(uws, apps, listenSocket, edge.inFlight.drained(graceMs, quietMs))
         return closed
       },
     }
   }
 }
 
-async function close(uws: UwsModule, app: TemplatedApp, socket: us_listen_socket, edge: Edge, graceMs: number) {
+async function close(
+  uws: UwsModule,
+  apps: readonly TemplatedApp[],
+  socket: us_listen_socket,
+  drained: Promise<void>,
+): Promise<void> {
+  // Connections that wait are accepted first.
+  await new Promise(resolve => setImmediate(resolve))
   uws.us_listen_socket_close(socket)
-  await edge.inFlight.drained(graceMs)
+  await drained
   // The last answer may be written but not yet sent: that happens when the current turn ends.
   await new Promise(resolve => setImmediate(resolve))
-  app.close()
+  for (const app of apps) app.close()
 }
 
 function createApp(uws: UwsModule, { tls }: TransportOptions): TemplatedApp {
   if (!tls) return uws.App()
   const { keyFile, certFile, passphrase } = tls
-  try {
-    // The build only says that something failed, if at all; Node says what.
-    createSecureContext({ key: readFileSync(keyFile), cert: readFileSync(certFile), passphrase })
-  } catch (cause) {
-    throw new Error(`TLS cannot use key ${keyFile} and certificate ${certFile}: ${(cause as Error).message}`, { cause })
-  }
   return uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile, ...(passphrase && { passphrase }) })
 }
 
+/** The older build does not report connections, whatever the types say. */
+function connectionLimit(
+  name: UwsName,
+  { limits: { maxConnections = Number.POSITIVE_INFINITY }, onWarning }: TransportOptions,
+): ConnectionLimit | undefined {
+  return name === 'uws' ? new ConnectionLimit(maxConnections, onWarning) : undefined
+}
+
+function limitConnections(app: TemplatedApp, limit: ConnectionLimit): void {
+  const onChange: Parameters<TemplatedApp['filter']>[0] = (res, change) => {
+    if (Number(change) < 0) limit.leave()
+    else if (!limit.enter()) res.close()
+  }
+  app.filter(onChange)
+}
+
 /**
- * Neither build reuses an address (SO_REUSEADDR): after a server has closed connections, the system keeps their ends, and
- * with them the port, for another minute (TIME_WAIT). Then, and only when nobody answers there, the port is waited for.
+ * Listens exclusively at first, which finds a server that has the port, then so that other sockets of this user can listen to
+ * it too (SO_REUSEPORT), for two reasons. A certificate is renewed by a second app on the port. And neither build reuses an
+ * address otherwise: the system keeps the ends of connections that a server has closed, and with them the port, for another
+ * minute (TIME_WAIT), unless both servers share it. When the one before did not, the port is waited for.
  */
 async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
-  const { host, port, onWaiting } = options
+  const { host, onWaiting } = options
   for (let waited = 0; ; waited += RETRY_MS) {
-    const socket = await tryToListen(uws, app, options)
+    const exclusive = await tryToListen(app, options, uws.LIBUS_LISTEN_EXCLUSIVE_PORT)
+    const port = exclusive ? uws.us_socket_local_port(exclusive) : options.port
+    if (exclusive) uws.us_listen_socket_close(exclusive)
+    else {
+      const error = await listenError(host, port)
+      if (error) throw cannotListen(options, error)
+    }
+    const socket = port !== 0 && (await tryToListen(app, { ...options, port }, SHARED))
     if (socket) return socket
-    if (port === 0 || waited >= TIME_WAIT_MS || !(await isDeserted(host, port))) {
-      throw new Error(`cannot listen on ${host}:${port}: it is in use, not allowed or not an address of this machine`)
+    if (port === 0 || waited >= TIME_WAIT_MS) {
+      throw cannotListen(options, new Error('the system refuses, and does not say why'))
     }
     if (waited === 0) {
       onWaiting?.(`connections to port ${port} of a server before are not over yet; waiting for it, a minute at most`)
@@ -81,36 +138,39 @@ async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptio
   }
 }
 
+/** @param sharing {@link SHARED}: the port is silently shared with any other listener; or that it is not */
 function tryToListen(
-  uws: UwsModule,
   app: TemplatedApp,
   { host, port }: TransportOptions,
+  sharing: number,
 ): Promise<us_listen_socket | false> {
   return new Promise(resolve => {
-    // Exclusive: the default shares a port in silence with whoever listens on it. The types lack this form of the call.
+    // The types lack this form of the call.
     type Listen = (host: string, port: number, options: number, callback: typeof resolve) => void
-    const exclusively: Listen = app.listen.bind(app) as never
-    exclusively(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve)
+    const listenTo: Listen = app.listen.bind(app) as never
+    listenTo(host, port, sharing, resolve)
   })
 }
 
-/** Nobody listens there, so it is only the past that keeps the port. */
-async function isDeserted(host: string, port: number): Promise<boolean> {
-  // The builds tell nothing of the reason; Node does.
+/**
+ * Reason why an address cannot be listened on, from Node.js, since the builds give none. Undefined when only closed connections
+ * keep the port.
+ */
+async function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer().listen(port, host)
-  const code = await once(server, 'listening').then(
+  const error = await once(server, 'listening').then(
     () => undefined,
-    (error: NodeJS.ErrnoException) => error.code,
+    (error: NodeJS.ErrnoException) => error,
   )
   server.close()
-  if (code !== 'EADDRINUSE') return code === undefined
+  if (error?.code !== 'EADDRINUSE') return error
   const socket = connect(port, host === '0.0.0.0' || host === '::' ? 'localhost' : host)
   const isAnswered = await once(socket, 'connect').then(
     () => true,
     () => false,
   )
   socket.destroy()
-  return !isAnswered
+  return isAnswered ? error : undefined
 }
 
 function warnings(name: UwsName, { limits }: TransportOptions): string[] {
@@ -129,13 +189,29 @@ function warnings(name: UwsName, { limits }: TransportOptions): string[] {
   return found
 }
 
+const shared = new WeakMap<readonly string[], string>()
+
+/**
+ * Value of the first header with all other headers behind it, for one call of native code in place of one for each. Lines of
+ * answers hold nothing that could end them (`prepareAnswer`).
+ */
+function allBehind(headerLines: readonly string[]): string {
+  const known = shared.get(headerLines)
+  if (known !== undefined) return known
+  let value = headerLines[1]!
+  for (let i = 2; i < headerLines.length; i += 2) value += `\r\n${headerLines[i]}: ${headerLines[i + 1]}`
+  if (Object.isFrozen(headerLines)) shared.set(headerLines, value)
+  return value
+}
+
 /** One request; owns `res`, which may not be touched once the answer is complete or the client gone. */
 class UwsExchange extends Exchange {
   readonly method: string
-  readonly path: string
-  readonly query: string
+  path: string
+  query: string
   readonly #res: HttpResponse
-  #remoteAddress: string | undefined
+  /** Called when the socket has taken all pieces. */
+  #drained: (() => void) | undefined
 
   constructor(edge: Edge, res: HttpResponse, req: HttpRequest) {
     super(edge)
@@ -152,16 +228,16 @@ class UwsExchange extends Exchange {
     if (!this.finished) this.#res.onAborted(() => this.abort())
   }
 
-  get remoteAddress(): string {
-    if (this.#remoteAddress === undefined && !this.finished) {
-      this.#remoteAddress = addressText(this.#res.getRemoteAddress())
-    }
-    return this.#remoteAddress ?? ''
+  protected get peerAddress(): string {
+    return this.finished ? '' : addressText(this.#res.getRemoteAddress())
   }
 
   protected receive(body: Receiving): void {
     // The bytes are only lent; the receiver copies them.
-    this.#res.onData((chunk, isLast) => body.push(new Uint8Array(chunk), isLast))
+    this.#res.onData((chunk, isLast) => {
+      this.receivedBytes += chunk.byteLength
+      body.push(new Uint8Array(chunk), isLast)
+    })
   }
 
   protected pause(): void {
@@ -193,29 +269,67 @@ class UwsExchange extends Exchange {
     else this.#res.cork(() => this.#writeCorked(answer))
   }
 
-  #writeCorked({ status, reason, headerLines, body, size, bodiless }: Answer): void {
+  #writeCorked({ status, reason, headerLines, cookie, body, size, bodiless }: Answer): void {
     const res = this.#res
     const { closing } = this
     // Without it the status is 200 OK.
     if (status !== 200) res.writeStatus(`${status} ${reason}`)
-    for (let i = 0; i < headerLines.length; i += 2) res.writeHeader(headerLines[i]!, headerLines[i + 1]!)
+    if (headerLines.length > 0) res.writeHeader(headerLines[0]!, allBehind(headerLines))
+    if (cookie !== undefined) res.writeHeader('Set-Cookie', cookie)
     if ((bodiless || this.method === 'HEAD') && !this.refused) {
       // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
-      if (!bodiless) res.writeHeader('Content-Length', String(size))
+      if (!bodiless && size !== undefined) res.writeHeader('Content-Length', String(size))
       if (closing) res.writeHeader('Connection', 'close')
       res.endWithoutBody()
       this.done()
     } else if (this.method === 'HEAD' || size === 0) {
       res.end('', closing)
       this.done()
-    } else if (!isSource(body) && size < LARGE_BODY_BYTES) {
-      res.end(body, closing)
+    } else if (isStream(body)) {
+      if (closing) res.writeHeader('Connection', 'close')
+      res.onWritable(() => {
+        this.#drained?.()
+        return true
+      })
+      void this.sendStream(body)
+    } else if (closing && !isSource(body) && body.byteLength < COUNTED_BYTES) {
+      res.end(body, true)
       this.done()
     } else {
       if (closing) res.writeHeader('Connection', 'close')
       if (isSource(body)) this.#writeSource(body)
-      else this.#writeLarge(body)
+      else this.#writeBytes(body)
+      this.watch()
     }
+  }
+
+  protected sendPiece(piece: Uint8Array): undefined | Promise<void> {
+    let isTaken = true
+    this.#res.cork(() => {
+      isTaken = this.#res.write(piece)
+    })
+    if (isTaken) return undefined
+    return new Promise(resolve => {
+      this.#drained = resolve
+    })
+  }
+
+  protected sendEnd(): void {
+    this.#res.cork(() => this.#res.end('', this.closing))
+    this.done()
+  }
+
+  protected override done(): void {
+    super.done()
+    this.#drained?.()
+  }
+
+  get sentBytes(): number {
+    return this.finished ? 0 : this.#res.getWriteOffset()
+  }
+
+  drop(): void {
+    if (!this.finished) this.#res.close()
   }
 
   /** Reads and sends by turns; what the socket does not take waits until it drains. */
@@ -233,7 +347,7 @@ class UwsExchange extends Exchange {
             isReading = true
             read.then(
               next => goOn(next, offset),
-              error => this.#breakDown(error),
+              error => this.breakDown(error),
             )
             return true
           }
@@ -257,22 +371,24 @@ class UwsExchange extends Exchange {
     write(0)
   }
 
-  /** Half an answer has been sent: the client learns only by the end of the connection that the rest is missing. */
-  #breakDown(error: unknown): void {
-    this.edge.options.onHandlerError?.(error)
-    if (!this.finished) this.#res.close()
-  }
-
-  /** Sends what the socket takes now and the rest as it drains, from a copy, since `bytes` are the handler's. */
-  #writeLarge(bytes: Uint8Array): void {
+  /**
+   * Sends what the socket takes now and the rest as it drains, from a copy, since `bytes` are the handler's. Not by `end`,
+   * which keeps a rest without a limit: a client that asks and asks and reads nothing would fill the memory.
+   */
+  #writeBytes(bytes: Uint8Array): void {
     const res = this.#res
     const total = bytes.byteLength
-    const [, complete] = res.tryEnd(bytes, total)
-    if (complete) {
+    // By its index: to take an array of native code apart costs more.
+    if (res.tryEnd(bytes, total)[1]) {
       this.done()
       return
     }
     const start = res.getWriteOffset()
+    if (!this.holdRest(total - start)) {
+      // Not in the turn that writes.
+      setImmediate(() => this.drop())
+      return
+    }
     const rest = new Uint8Array(bytes.subarray(start))
     res.onWritable(offset => {
       const [drained, complete] = res.tryEnd(rest.subarray(offset - start), total)

@@ -1,4 +1,4 @@
-import type { ProtocolError } from '../../engine/errors.ts'
+import type { ProtocolError } from '../../engine/index.ts'
 import {
   AMPERSAND,
   COLON,
@@ -16,20 +16,23 @@ import {
 } from './characters.ts'
 import { shortened, UrlErrors } from './url-errors.ts'
 
-/** What a request is about. `parts` are the segments behind the first, decoded: `att1,att2`, `$entityset`, an ID. */
+/** Resource of a request. `parts` are the segments behind the first, decoded: `att1,att2`, `$entityset`, an ID. */
 export type ResourcePath =
   | { kind: 'service'; name: string; parts: string[] }
   | { kind: 'dataClass'; dataClass: string; selector: Selector; parts: string[] }
 
 export type Selector =
-  /** `Person`, `Person()` */
-  | { kind: 'all' }
+  /** `Person`; `Person()`, whose brackets are empty */
+  | { kind: 'all'; blank?: true }
   /** `Person(1)`, `Person["a","b"]`: one or more. */
   | { kind: 'keys'; keys: string[] }
   /** `Person:email("ada@example.org")` */
   | { kind: 'attribute'; attribute: string; value: string }
 
-/** What follows `/rest`, or nothing when the path is not below it: `/restaurant`. */
+/** The longest addresses of the protocol have five; every part is looked up, or read as a list. */
+const MAX_PARTS = 32
+
+/** Path behind `/rest`, or undefined when it is not below it: `/restaurant`. */
 export function stripRestPrefix(rawPath: string): string | undefined {
   let start = 0
   while (rawPath.charCodeAt(start) === SLASH && rawPath.charCodeAt(start + 1) === SLASH) start++
@@ -48,6 +51,8 @@ export function stripRestPrefix(rawPath: string): string | undefined {
  * - Empty segments vanish. A first segment that begins with `$` is a service.
  *
  * @throws {UrlErrors.MALFORMED_PATH} 1806
+ * @throws {UrlErrors.TOO_MANY_PARTS} 1806
+ * @throws {UrlErrors.EMPTY_PATH} 1806
  * @throws {UrlErrors.MALFORMED_ENCODING} 1806
  * @throws {UrlErrors.AMPERSAND_IN_PATH} 1807
  * @throws {UrlErrors.UNCLOSED_SINGLE_QUOTE} 1808
@@ -57,7 +62,7 @@ export function stripRestPrefix(rawPath: string): string | undefined {
 export function parsePath(rawPath: string): ResourcePath {
   let start = 0
   while (rawPath.charCodeAt(start) === SLASH) start++
-  if (start >= rawPath.length) throw malformed(rawPath, start, 'a dataclass or a service such as $catalog')
+  if (start >= rawPath.length) throw UrlErrors.EMPTY_PATH()
   if (codeAt(rawPath, start) === DOLLAR) {
     const end = endOfPart(rawPath, start)
     return { kind: 'service', name: decode(rawPath.slice(start, end)), parts: readParts(rawPath, end) }
@@ -76,7 +81,7 @@ function readSelector(raw: string, start: number): Selected {
   if (codeAt(raw, start) === COLON) return readAttributeSelector(raw, next(raw, start))
   if (closingBracket(codeAt(raw, start)) === undefined) return { selector: { kind: 'all' }, end: start }
   const { texts, end } = readBrackets(raw, start, true)
-  return { selector: texts.length > 0 ? { kind: 'keys', keys: texts } : { kind: 'all' }, end }
+  return { selector: texts.length > 0 ? { kind: 'keys', keys: texts } : { kind: 'all', blank: true }, end }
 }
 
 function readAttributeSelector(raw: string, start: number): Selected {
@@ -127,7 +132,7 @@ function readParts(raw: string, start: number): string[] {
   const parts: string[] = []
   for (let i = start; i < raw.length; ) {
     const end = endOfPart(raw, i)
-    if (end > i) parts.push(decode(raw.slice(i, end)))
+    if (end > i && parts.push(decode(raw.slice(i, end))) > MAX_PARTS) throw UrlErrors.TOO_MANY_PARTS(MAX_PARTS)
     i = end + 1
   }
   return parts

@@ -19,7 +19,7 @@ import { UrlErrors } from './url-errors.ts'
  * - A value that starts with a quote is wrapped if the same quote ends it; the pair is taken off, whatever is inside:
  *   `"name='a@'"`, `'["it's"]'`.
  * - Elsewhere a quote opens only where no word stands before it, and closes only where none starts behind it. The quotes
- *   stay in the value: `["a&b",1]`, `name='Smith & Sons'`. The apostrophe of `O'Reilly` is no quote, and neither is a
+ *   stay in the value: `["a&b",1]`, `name='Smith & Sons'`. The apostrophe of `O'Reilly` is not a quote, and neither is a
  *   quote that nothing closes.
  *
  * `+` is a space in `$params` and a plus sign elsewhere. A name without `=` has an empty value.
@@ -32,6 +32,7 @@ import { UrlErrors } from './url-errors.ts'
 export function parseQueryString(raw: string): ReadonlyMap<string, string> {
   if (raw === '') return NO_PARAMETERS
   const parameters = new Map<string, string>()
+  const quotes = new Quotes(raw)
   for (let start = 0; start < raw.length; ) {
     let i = start
     let code = raw.charCodeAt(i)
@@ -43,8 +44,8 @@ export function parseQueryString(raw: string): ReadonlyMap<string, string> {
       continue
     }
     const valueStart = i + 1
-    const unwrapped = endOfWrapped(raw, valueStart)
-    const end = unwrapped === undefined ? endOfPlain(raw, valueStart) : next(raw, unwrapped)
+    const unwrapped = endOfWrapped(raw, valueStart, quotes)
+    const end = unwrapped === undefined ? endOfPlain(raw, valueStart, quotes) : next(raw, unwrapped)
     const value = unwrapped === undefined ? raw.slice(valueStart, end) : raw.slice(next(raw, valueStart), unwrapped)
     if (name !== '') parameters.set(name, decode(name === '$params' ? value.replaceAll('+', ' ') : value))
     start = end + 1
@@ -54,58 +55,107 @@ export function parseQueryString(raw: string): ReadonlyMap<string, string> {
 
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map()
 
+/**
+ * Closing places of the quotes of a text, by kind. A quote is closed by one that may be anywhere behind it, so a text full of quotes that are
+ * looked for from each of them would take quadratic time. Searches start further and further on: each passes the text once.
+ */
+class Quotes {
+  #single: Closings | undefined
+  #double: Closings | undefined
+
+  constructor(private readonly raw: string) {}
+
+  of(quote: number): Closings {
+    if (quote === SINGLE_QUOTE) {
+      this.#single ??= new Closings(this.raw, quote)
+      return this.#single
+    }
+    this.#double ??= new Closings(this.raw, quote)
+    return this.#double
+  }
+}
+
+/** Closing places of one kind of quotes. Each method may be called with starts that only grow; the text's length means none. */
+class Closings {
+  #closing = -1
+  #wrapEnd = -1
+  #parameter = -1
+
+  constructor(
+    private readonly raw: string,
+    private readonly quote: number,
+  ) {}
+
+  /** The first quote from `start` on behind which no word starts. */
+  closing(start: number): number {
+    let i = Math.max(start, this.#closing)
+    while (i < this.raw.length && !this.#closes(i)) i = next(this.raw, i)
+    this.#closing = i
+    return i
+  }
+
+  /** The first quote from `start` on that is the last character of a parameter. */
+  wrapEnd(start: number): number {
+    let i = Math.max(start, this.#wrapEnd)
+    while (i < this.raw.length && !this.endsParameter(i)) i = next(this.raw, i)
+    this.#wrapEnd = i
+    return i
+  }
+
+  /** The first raw `&$` or `&%24` from `start` on. */
+  parameter(start: number): number {
+    const { raw } = this
+    let i = Math.max(start, this.#parameter)
+    while (i < raw.length && !(raw.charCodeAt(i) === AMPERSAND && codeAt(raw, i + 1) === DOLLAR)) i++
+    this.#parameter = i
+    return i
+  }
+
+  /** Whether there is a quote at an index, and the parameter or the text ends behind it. */
+  endsParameter(i: number): boolean {
+    const { raw, quote } = this
+    if (codeAt(raw, i) !== quote) return false
+    const behind = next(raw, i)
+    return behind >= raw.length || raw.charCodeAt(behind) === AMPERSAND
+  }
+
+  #closes(i: number): boolean {
+    const { raw, quote } = this
+    if (codeAt(raw, i) !== quote) return false
+    const behind = next(raw, i)
+    return behind >= raw.length || !isWordCharacter(codeAt(raw, behind))
+  }
+}
+
 /** Index of the quote that closes a wrapped value, or nothing when the value is not wrapped. */
-function endOfWrapped(raw: string, start: number): number | undefined {
+function endOfWrapped(raw: string, start: number, quotes: Quotes): number | undefined {
   const quote = codeAt(raw, start)
   if (quote !== DOUBLE_QUOTE && quote !== SINGLE_QUOTE) return undefined
-  let closedBefore = false
-  for (let i = next(raw, start); i < raw.length; i = next(raw, i)) {
-    const code = codeAt(raw, i)
-    if (code === quote) {
-      const behind = next(raw, i)
-      if (behind >= raw.length || raw.charCodeAt(behind) === AMPERSAND) return i
-      closedBefore ||= !isWordCharacter(codeAt(raw, behind))
-    } else if (closedBefore && startsParameter(raw, i)) {
-      // `'name' desc&$filter='x'`: the value ends here, so its quotes do not wrap it.
-      return undefined
-    }
+  const closings = quotes.of(quote)
+  const closing = closings.closing(next(raw, start))
+  if (closing >= raw.length) {
+    throw quote === SINGLE_QUOTE
+      ? UrlErrors.UNCLOSED_SINGLE_QUOTE('query string', start + 1)
+      : UrlErrors.UNCLOSED_DOUBLE_QUOTE('query string', start + 1)
   }
-  if (closedBefore) return undefined
-  throw quote === SINGLE_QUOTE
-    ? UrlErrors.UNCLOSED_SINGLE_QUOTE('query string', start + 1)
-    : UrlErrors.UNCLOSED_DOUBLE_QUOTE('query string', start + 1)
+  if (closings.endsParameter(closing)) return closing
+  // `'name' desc&$filter='x'`: the value ends before the next parameter, so its quotes do not wrap it.
+  const wrapEnd = closings.wrapEnd(closing)
+  return wrapEnd < closings.parameter(closing) ? wrapEnd : undefined
 }
 
 /** Index of the `&` that ends a value, or of the end. */
-function endOfPlain(raw: string, start: number): number {
+function endOfPlain(raw: string, start: number, quotes: Quotes): number {
   let before = EQUALS
-  // A quote that nothing closed is not looked for again, or a text full of them would take quadratic time.
-  const unclosed: number[] = []
   for (let i = start; i < raw.length; ) {
     const code = codeAt(raw, i)
     if (code === AMPERSAND && !isEncoded(raw, i)) return i
     i = next(raw, i)
-    if ((code === SINGLE_QUOTE || code === DOUBLE_QUOTE) && !isWordCharacter(before) && !unclosed.includes(code)) {
-      const behind = endOfQuoted(raw, i, code)
-      if (behind === undefined) unclosed.push(code)
-      else i = behind
+    if ((code === SINGLE_QUOTE || code === DOUBLE_QUOTE) && !isWordCharacter(before)) {
+      const closing = quotes.of(code).closing(i)
+      if (closing < raw.length) i = next(raw, closing)
     }
     before = code
   }
   return raw.length
-}
-
-/** Index behind the quote that closes a quoted part, or nothing when none does before the end. */
-function endOfQuoted(raw: string, start: number, quote: number): number | undefined {
-  for (let i = start; i < raw.length; i = next(raw, i)) {
-    if (codeAt(raw, i) !== quote) continue
-    const behind = next(raw, i)
-    if (behind >= raw.length || !isWordCharacter(codeAt(raw, behind))) return behind
-  }
-  return undefined
-}
-
-/** Whether a raw `&$` or `&%24` stands at an index. */
-function startsParameter(raw: string, index: number): boolean {
-  return raw.charCodeAt(index) === AMPERSAND && codeAt(raw, index + 1) === DOLLAR
 }

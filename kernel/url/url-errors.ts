@@ -1,12 +1,22 @@
-import { defineErrors } from '../../engine/errors.ts'
+import { defineErrors } from '../../engine/index.ts'
 
 /** Addresses that cannot be read. Positions count from 1. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const UrlErrors = defineErrors('URL', {
+  EMPTY_PATH: {
+    errCode: 1806,
+    http: 400,
+    message: () => '/rest is followed by a dataclass or a service: GET /rest/$catalog lists the dataclasses',
+  },
   MALFORMED_PATH: {
     errCode: 1806,
     http: 400,
     message: (received: string, position: number, expected: string) =>
       `cannot read the path "${received}" at character ${position}: expected ${expected}`,
+  },
+  TOO_MANY_PARTS: {
+    errCode: 1806,
+    http: 400,
+    message: (limit: number) => `the path has more than ${limit} parts behind the dataclass or service`,
   },
   MALFORMED_ENCODING: {
     errCode: 1806,

@@ -11,10 +11,10 @@ import { definePlugin } from '../../kernel/api.ts'
 export default definePlugin({
   name: 'attributes',
   kernel: '^1.0.0',
-  register({ parameter }) {
+  register({ parameter, engine }) {
     parameter('$attributes', (read, value) => {
       if (read.output.attributes?.from === 'path') return
-      read.output.attributes = { from: 'parameter', items: parseAttributeList(value, read.dataClass) }
+      read.output.attributes = { from: 'parameter', items: parseAttributeList(value, read.dataClass, engine.limits) }
     })
   },
 })

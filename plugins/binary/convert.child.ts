@@ -4,7 +4,7 @@
  */
 import type { Conversion } from './converter.ts'
 
-/** Of all that libvips can read; others have had more faults than uses here. */
+/** Loaders that are used, of all that libvips has; others have had more faults than uses here. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(name => `VipsForeignLoad${name}`)
 
 const sharp = await import('sharp').then(

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { BinaryRequestErrors } from './errors.ts'
 import type { OutputFormat } from './variant.ts'
 
-export interface ConverterOptions {
-  /** Greatest width times height of an image that is decoded. */
+interface ConverterOptions {
+  /** Maximum width times height of an image that is decoded. */
   maxPixels: number
   /** Processes, each with one image at a time. */
   maxConcurrent: number
@@ -25,8 +25,10 @@ export interface Conversion {
 /** A process that had nothing to do for so long ends. */
 const IDLE_MS = 60_000
 
-/** What is wanted of an image, whose bytes are read when its turn comes. */
-export interface ConversionOrder extends Pick<Conversion, 'format' | 'width' | 'height'> {
+/** Requested conversion of an image, whose bytes are read when its turn comes. */
+interface ConversionOrder extends Pick<Conversion, 'format' | 'width' | 'height'> {
+  /** Name of the image and its version, whatever it is converted to. */
+  readonly image: string
   load(): Promise<Uint8Array>
 }
 
@@ -36,14 +38,24 @@ interface Task {
   fail(error: unknown): void
 }
 
+/** Images whose time is remembered; those converted longest ago are forgotten. */
+const MAX_IMAGES = 1_000
+
 /**
  * Converts images in processes of their own: what a hostile image does to a decoder, crash it or keep it busy, ends with the
  * process, and neither the kernel thread nor the threads that read files have to do with it.
+ *
+ * An image has one process at a time, and images that have taken less time go before others: one that takes seconds in each of
+ * its thousands of sizes does not keep the others waiting.
  */
 export class Converter {
   private readonly idle: Decoder[] = []
   private readonly running = new Set<Decoder>()
   private readonly queue: Task[] = []
+  /** Images that are being converted. */
+  private readonly busy = new Set<string>()
+  /** Milliseconds that the conversions of each image have taken. */
+  private readonly spent = new Map<string, number>()
 
   constructor(
     private readonly program: URL,
@@ -56,9 +68,14 @@ export class Converter {
    */
   async convert(order: ConversionOrder): Promise<Uint8Array> {
     const { queueLimit } = this.options
-    if (this.queue.length >= queueLimit) throw BinaryRequestErrors.TOO_MANY_CONVERSIONS(queueLimit).retryAfter(1)
     return new Promise((done, fail) => {
       this.queue.push({ order, done, fail })
+      if (this.queue.length > queueLimit) {
+        // The newest of those whose images have taken the most time.
+        this.takeFrom(this.queue, (best, each) => each >= best).fail(
+          BinaryRequestErrors.TOO_MANY_CONVERSIONS(queueLimit).retryAfter(1),
+        )
+      }
       this.next()
     })
   }
@@ -69,17 +86,39 @@ export class Converter {
   }
 
   private next(): void {
-    if (this.queue.length === 0 || this.running.size >= this.options.maxConcurrent) return
-    const { order, done, fail } = this.queue.shift()!
+    if (this.running.size >= this.options.maxConcurrent) return
+    const waiting = this.queue.filter(({ order }) => !this.busy.has(order.image))
+    if (waiting.length === 0) return
+    const { order, done, fail } = this.takeFrom(waiting, (best, each) => each < best)
     const decoder = this.idle.pop() ?? new Decoder(this.program)
     this.running.add(decoder)
+    this.busy.add(order.image)
+    const startedAt = performance.now()
     this.run(decoder, order)
       .then(done, fail)
       .finally(() => {
         this.running.delete(decoder)
+        this.busy.delete(order.image)
+        this.spend(order.image, performance.now() - startedAt)
         if (decoder.isAlive) this.rest(decoder)
         this.next()
       })
+  }
+
+  /** Takes one of the tasks out of the queue. @param isBetter compares the times that the images of two tasks have taken */
+  private takeFrom(tasks: readonly Task[], isBetter: (best: number, each: number) => boolean): Task {
+    const spentBy = ({ order }: Task): number => this.spent.get(order.image) ?? 0
+    const taken = tasks.reduce((best, each) => (isBetter(spentBy(best), spentBy(each)) ? each : best))
+    this.queue.splice(this.queue.indexOf(taken), 1)
+    return taken
+  }
+
+  private spend(image: string, ms: number): void {
+    const total = (this.spent.get(image) ?? 0) + ms
+    // The one used last is the last to be forgotten.
+    this.spent.delete(image)
+    this.spent.set(image, total)
+    if (this.spent.size > MAX_IMAGES) this.spent.delete(this.spent.keys().next().value!)
   }
 
   private async run(decoder: Decoder, { load, ...wanted }: ConversionOrder): Promise<Uint8Array> {

@@ -5,7 +5,7 @@ export const BinaryRequestErrors = defineErrors('BINARY_REQUEST', {
     errCode: 1806,
     http: 400,
     message: (parameter: string, received: string, limit: number) =>
-      `${parameter}=${received} is no length; give a whole number of pixels from 1 to ${limit}`,
+      `${parameter}=${received} is not a valid length; send a whole number of pixels from 1 to ${limit}`,
   },
   TOO_MANY_CONVERSIONS: {
     errCode: 1200,

@@ -1,7 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { type BinaryAttribute, ByteCache, type Promised, type StoredBinary } from '../../engine/index.ts'
-import { definePlugin, type Reply, type RestRequest } from '../../kernel/api.ts'
-import { cacheControl, type Conditions, conditionsOf, entityTag, isCurrent, rangeOf } from './conditions.ts'
+import { type BinaryAttribute, ByteCache, type Promised, readWhole, type StoredBinary } from '../../engine/index.ts'
+import {
+  type Conditions,
+  conditionsOf,
+  definePlugin,
+  isCurrent,
+  partOf,
+  type Reply,
+  type RestRequest,
+} from '../../kernel/api.ts'
+import { cacheControl, entityTag } from './caching.ts'
 import { Converter } from './converter.ts'
 import { conversionOf, type Variant, variantOf } from './variant.ts'
 
@@ -23,15 +31,28 @@ export default definePlugin({
   name: 'binary',
   kernel: '^1.0.0',
   options: Type.Object({
-    maxPixels: Type.Integer({ default: 50_000_000, minimum: 1, description: 'Of an image that is converted.' }),
-    maxInputBytes: Type.Integer({ default: 2 ** 26, minimum: 1, description: 'The same in bytes.' }),
-    maxSide: Type.Integer({ default: 4_096, minimum: 1, description: 'Greatest $width and $height.' }),
-    maxConcurrent: Type.Integer({ default: 2, minimum: 1, description: 'Images that are converted at a time.' }),
-    queueLimit: Type.Integer({ default: 200, minimum: 1, description: 'Images that wait for that; beyond it 503.' }),
+    maxPixels: Type.Integer({
+      default: 50_000_000,
+      minimum: 1,
+      description: 'Maximum number of pixels of an image that is converted.',
+    }),
+    maxInputBytes: Type.Integer({
+      default: 2 ** 26,
+      minimum: 1,
+      description: 'Maximum size in bytes of an image that is converted.',
+    }),
+    maxSide: Type.Integer({ default: 4_096, minimum: 1, description: 'Maximum $width and $height.' }),
+    maxConcurrent: Type.Integer({ default: 2, minimum: 1, description: 'Images that are converted at the same time.' }),
+    queueLimit: Type.Integer({
+      default: 200,
+      minimum: 1,
+      description: 'Images that may wait for conversion; beyond it 503.',
+    }),
     timeoutMs: Type.Integer({ default: 10_000, minimum: 1, description: 'Time for a conversion.' }),
     cacheBytes: Type.Integer({ default: 2 ** 26, minimum: 0, description: 'Memory for converted images.' }),
   }),
-  register({ command, engine, onClose }, { maxInputBytes, maxSide, cacheBytes, ...limits }) {
+  register({ command, engine, onClose, readsParameters }, { maxInputBytes, maxSide, cacheBytes, ...limits }) {
+    readsParameters('$width', '$height', '$version')
     const converter = new Converter(new URL('./convert.child.js', import.meta.url), limits)
     onClose(() => converter.close())
     const converted = new ByteCache(cacheBytes)
@@ -45,12 +66,16 @@ export default definePlugin({
       const attribute = engine.binaries.addressed(request.read)
       if (!attribute) return undefined
       const conditions = conditionsOf(request)
+      const version = request.parameters.get('$version')
       const find = (): Promised<StoredBinary | null> => engine.binaries.find(request.read, attribute, request.transport)
-      const reply = (found: StoredBinary | null): Promised<Reply | undefined> =>
-        found ? show(found, attribute, variant, conditions) : EMPTY
-      // It can be replaced between finding it and opening its file.
-      const first = then(find(), reply)
-      return then(first, shown => shown ?? then(find(), again => then(reply(again), second => second ?? EMPTY)))
+      /** @param before whose file was not there: it can be replaced between finding it and opening its file */
+      const attempt = (before?: StoredBinary): Promised<Reply> =>
+        then(find(), found => {
+          if (!found) return EMPTY
+          if (before && before.globalStamp === found.globalStamp) throw engine.binaries.missing(found)
+          return then(show(found, attribute, variant, conditions, version), shown => shown ?? attempt(found))
+        })
+      return attempt()
     }
 
     const show = (
@@ -58,80 +83,56 @@ export default definePlugin({
       attribute: BinaryAttribute,
       variant: Variant | undefined,
       conditions: Conditions,
+      version: string | undefined,
     ): Promised<Reply | undefined> => {
       const { mediaType, size } = found.value
       const isImage = attribute.type === 'image' && mediaType.startsWith('image/')
       const conversion = isImage && variant ? conversionOf(variant, mediaType) : undefined
       const name = conversion && [conversion, variant?.width, variant?.height].join('-')
       const tag = entityTag(found, name ?? '')
-      const headers = { ...BYTES, ETag: tag, 'Cache-Control': cacheControl(found, conditions) }
+      const headers = { ...BYTES, ETag: tag, 'Cache-Control': cacheControl(found, version) }
       if (isCurrent(conditions, tag)) return { status: 304, headers, body: '' }
-      const stored = () => {
+      const stored = (): Promised<Reply | undefined> => {
         const type = isImage ? mediaType : BYTES['Content-Type']
-        return part(headers, type, size, conditions, tag, (start, end) => engine.binaries.open(found.value, start, end))
+        const open = (start: number, end: number) => engine.binaries.open(found, start, end)
+        return partOf({ headers, mediaType: type, tag, size, open }, conditions)
       }
       if (conversion === undefined) return stored()
       if (conversion === 'impossible' || size > maxInputBytes) return EMPTY
-      const made = converted.get(`${found.globalStamp} ${attribute.name} ${name}`, () =>
-        converter.convert({ ...variant!, format: conversion, load: () => bytesOf(found) }),
+      const image = `${found.globalStamp} ${attribute.name}`
+      const made = converted.get(`${image} ${name}`, () =>
+        converter.convert({ ...variant!, image, format: conversion, load: () => bytesOf(found) }),
       )
-      return then(made, bytes => {
+      const orGone = made instanceof Promise ? made.catch(unlessGone) : made
+      return then(orGone, bytes => {
+        if (!bytes) return undefined
         if (bytes.length > 0) {
-          return part(headers, `image/${conversion}`, bytes.length, conditions, tag, (start, end) =>
-            bytes.slice(start, end),
-          )
+          const open = (start: number, end: number) => bytes.slice(start, end)
+          return partOf({ headers, mediaType: `image/${conversion}`, tag, size: bytes.length, open }, conditions)
         }
-        // Better than nothing, for whoever can show it.
+        // Better than nothing for clients that can show it.
         return variant!.format === 'best' ? stored() : EMPTY
       })
     }
 
-    /** None when the image has been replaced meanwhile, of which nothing can be made. */
-    const bytesOf = async ({ value }: StoredBinary): Promise<Uint8Array> => {
-      const source = engine.binaries.open(value)
-      if (!source) return new Uint8Array(0)
-      try {
-        const bytes = new Uint8Array(source.size)
-        for (let at = 0; at < bytes.length; ) {
-          const piece = await source.read(at)
-          bytes.set(piece, at)
-          at += piece.length
-        }
-        return bytes
-      } finally {
-        source.close()
-      }
+    /** @throws {Gone} when the file is not there */
+    const bytesOf = async (found: StoredBinary): Promise<Uint8Array> => {
+      const source = await engine.binaries.open(found)
+      if (!source) throw new Gone()
+      return readWhole(source)
     }
   },
 })
 
-/** All of a value or the part that is asked for; undefined when its bytes are gone. */
-function part(
-  headers: Record<string, string>,
-  mediaType: string,
-  size: number,
-  conditions: Conditions,
-  tag: string,
-  open: (start: number, end: number) => Reply['body'] | undefined,
-): Reply | undefined {
-  const range = rangeOf(conditions, tag, size)
-  if (range === 'unsatisfiable') {
-    return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${size}` }, body: '' }
-  }
-  const { start, end } = range ?? { start: 0, end: size }
-  const body = open(start, end)
-  if (body === undefined) return undefined
-  const shown = { ...headers, 'Content-Type': mediaType, 'Accept-Ranges': 'bytes' }
-  if (!range) return { status: 200, headers: shown, body }
-  return { status: 206, headers: { ...shown, 'Content-Range': `bytes ${start}-${end - 1}/${size}` }, body }
+/** The file of a value is not there. */
+class Gone extends Error {}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof Gone)) throw error
 }
 
-/** Stored bytes come from clients: a browser must neither guess their type nor run them (an SVG can hold scripts). */
-const BYTES = {
-  'Content-Type': 'application/octet-stream',
-  'X-Content-Type-Options': 'nosniff',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-}
+/** The server adds what keeps browsers from guessing the type of stored bytes and from running them. */
+const BYTES = { 'Content-Type': 'application/octet-stream' }
 
 const EMPTY: Reply = { status: 200, headers: { ...BYTES, 'Cache-Control': 'private, no-cache' }, body: '' }
 

@@ -5,15 +5,15 @@ import { BinaryRequestErrors } from './errors.ts'
 export interface Variant {
   /** `best`, or what images are called in `image/…`. */
   readonly format: string
-  /** Greatest sides in pixels. */
+  /** Maximum sides in pixels. */
   readonly width: number | undefined
   readonly height: number | undefined
 }
 
 const ALIASES: Readonly<Record<string, string>> = { jpg: 'jpeg', tif: 'tiff' }
-/** What browsers show. */
+/** Formats that browsers show. */
 const WEB_FORMATS = new Set(['png', 'jpeg', 'gif', 'webp', 'avif', 'svg+xml', 'bmp', 'x-icon'])
-/** What can be made of an image. */
+/** Formats that an image can be converted to. */
 const OUTPUT_FORMATS = ['png', 'jpeg', 'gif', 'tiff', 'webp'] as const
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 

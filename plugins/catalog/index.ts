@@ -1,4 +1,4 @@
-import { describeAll, describeCatalog, describeDataClass } from '../../engine/index.ts'
+import { describeAll, describeCatalog, describeDataClass, FunctionErrors } from '../../engine/index.ts'
 import {
   callFunction,
   definePlugin,
@@ -9,7 +9,7 @@ import {
 } from '../../kernel/api.ts'
 
 /**
- * `$catalog`: the structure of the data model, as far as who asks may read it, and the functions of the datastore.
+ * `$catalog`: the structure of the data model, as far as the caller may read it, and the functions of the datastore.
  *
  *   GET  /$catalog                →  { dataClass: [{ name, uri, dataURI }] }, the same again as dataClasses
  *   GET  /$catalog/$all           →  { dataClasses: [description, …] }
@@ -19,13 +19,14 @@ import {
  *   POST /$catalog/authentify     →  the same: everybody may call it, whatever the roles say
  *
  * Exposed class functions that may be called are listed as `methods` of their dataclass, those of shared singletons as
- * `singletons`.
+ * `singletons`; `$all` lists those of the datastore as `methods`.
  * Source: base specification, 2.1 to 2.4 and 4.1; protocol notes, 3.1 and 7.1.
  */
 export default definePlugin({
   name: 'catalog',
   kernel: '^1.0.0',
-  register({ service, engine, applyParameters }) {
+  register({ service, engine, applyParameters, readsParameters }) {
+    readsParameters('$params', '$timeout')
     const { classes, catalog } = engine
     const withMethods = (description: { name: string }, request: RestRequest): object => {
       const methods = classes.describe(description.name, each => engine.mayCall(each, request.access))
@@ -39,6 +40,12 @@ export default definePlugin({
       const singletons = classes.describeSingletons(each => engine.mayCall(each, access))
       return singletons.length > 0 ? { singletons } : {}
     }
+    const methodsOf = ({ access }: RestRequest): object => {
+      const methods = classes.describeDataStore(each => engine.mayCall(each, access))
+      return methods.length > 0 ? { methods } : {}
+    }
+    const callable = ({ access }: RestRequest): string[] =>
+      [...classes.dataStore.values()].filter(each => engine.mayCall(each, access)).map(each => each.name)
 
     service('$catalog', { verbs: ['GET', 'POST'], guests: true }, (request): Reply | Promise<Reply> => {
       const name = request.parts[0]
@@ -47,14 +54,20 @@ export default definePlugin({
         applyParameters(request)
         return callFunction(engine, called, request)
       }
-      if (request.verb === 'POST') return methodNotApplicable('$catalog', 'POST', ['GET'])
+      if (request.verb === 'POST') {
+        const isDescribed = name === undefined || name === '$all' || request.view.find(name) !== undefined
+        if (!isDescribed) throw FunctionErrors.UNKNOWN_FUNCTION(name.slice(0, 100), 'the datastore', callable(request))
+        return methodNotApplicable('$catalog', 'POST', ['GET'])
+      }
       if (name === undefined) return json({ ...singletonsOf(request), ...describeCatalog(request.view) })
       if (name === '$all') {
-        const { dataClasses } = describeAll(request.view)
-        return json({ ...singletonsOf(request), dataClasses: dataClasses.map(each => withMethods(each, request)) })
+        const dataClasses = describeAll(request.view).dataClasses.map(each => withMethods(each, request))
+        return json({ ...singletonsOf(request), ...methodsOf(request), dataClasses })
       }
       if (!name.includes(',')) return json(describe(name, request))
-      return json({ dataClasses: name.split(',').map(each => describe(each.trim(), request)) })
+      // Each once: a URL has room for thousands of names, and a description is a hundred times as long.
+      const names = new Set(name.split(',').map(each => each.trim()))
+      return json({ dataClasses: [...names].map(each => describe(each, request)) })
     })
   },
 })

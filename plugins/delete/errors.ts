@@ -6,4 +6,29 @@ export const DeleteErrors = defineErrors('DELETE', {
     http: 400,
     message: () => 'delete works on entities; leave the attribute list out of the address',
   },
+  /** A condition that is present and says nothing would select the whole dataclass. */
+  EMPTY_CONDITION: {
+    errCode: 1806,
+    http: 400,
+    message: (what: string, dataClass: string) =>
+      `${what}, so nothing was deleted; POST /rest/${dataClass}?$method=delete without it deletes all entities of ${dataClass}`,
+  },
+  UNKNOWN_PARAMETER: {
+    errCode: 1806,
+    http: 400,
+    message: (name: string, hint: string) =>
+      `"${name}" is not a parameter of a deletion, so nothing was deleted${hint}`,
+  },
+  PAGED: {
+    errCode: 1806,
+    http: 400,
+    message: (name: string) =>
+      `${name} does not limit a deletion, which deletes all that is selected; narrow it with $filter or keys`,
+  },
+  BODY: {
+    errCode: 1806,
+    http: 400,
+    message: () =>
+      'a deletion has no body: the address and $filter select what is deleted, as in /Employee(1)?$method=delete',
+  },
 })

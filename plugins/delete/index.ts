@@ -1,4 +1,5 @@
 import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { demandCondition, demandNoBody } from './condition.ts'
 import { DeleteErrors } from './errors.ts'
 
 /**
@@ -8,16 +9,20 @@ import { DeleteErrors } from './errors.ts'
  *   POST /Employee?$filter="salary < 0"&$method=delete       →  { "ok": true }, also when there are none
  *   POST /Employee?$method=delete                           →  { "ok": true }, all of them
  *
- * What cannot be deleted stays and the first reason is the answer; with `$atomic=true` nothing is deleted then.
- * Paging does not matter. Source: base specification, 4.4; protocol notes, 5.7.
+ * Entities that cannot be deleted stay and the first reason is the answer; with `$atomic=true` nothing is deleted then.
+ * Refused: an empty filter or key, parameters that narrow nothing, paging, a body (`condition.ts`), and
+ * `Class:attribute(value)` of an attribute that is not unique. Source: base specification, 4.4; protocol notes, 5.7.
  */
 export default definePlugin({
   name: 'delete',
   kernel: '^1.0.0',
-  register({ method, verb, engine }) {
+  register({ method, verb, engine, isParameter, readsParameters }) {
+    readsParameters('$atomic', '$atOnce', '$atonce')
     const remove = async (request: RestRequest): Promise<Reply> => {
       // `DELETE /Class(1)/photo` must never delete the entity.
       if (request.read.output.attributes?.from === 'path') throw DeleteErrors.NOT_ENTITIES()
+      demandCondition(request, isParameter)
+      await demandNoBody(request)
       await engine.delete(
         request.read,
         {

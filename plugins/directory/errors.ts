@@ -5,12 +5,7 @@ export const DirectoryErrors = defineErrors('DIRECTORY', {
   LOGIN_FAILED: {
     errCode: 1561,
     http: 401,
-    message: () => 'the user name or the password is not right',
-  },
-  TOO_MANY_FAILURES: {
-    errCode: 1561,
-    http: 429,
-    message: (seconds: number) => `too many logins have failed; try again in ${seconds} s`,
+    message: () => 'invalid user name or password',
   },
   NO_CREDENTIALS: {
     errCode: 1806,

@@ -4,6 +4,8 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
  * `$distinct=true`: the different values of an attribute in a selection, ascending, as a bare array.
  *
  *   GET /Company/name?$filter="name = a@"&$distinct=true   →  ["Acme", "Adobe"]
+ *   GET /Employee/employer.name?$distinct=true&$counts=true&$top=2
+ *     →  [{ "value": "Acme", "count": 2 }, { "value": "zeta", "count": 2 }]     the most frequent first
  *
  * Texts that differ in case or accents are one value, in the spelling of the first entity that has it. Null is left out.
  * `$top` and `$skip` page the array; without them it has all values. Of a list of attributes the first that is scalar
@@ -12,11 +14,13 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
 export default definePlugin({
   name: 'distinct',
   kernel: '^1.0.0',
-  register({ command, engine }) {
+  register({ command, readsParameters, engine }) {
+    readsParameters('$counts')
     command('$distinct', { verbs: ['GET'] }, request => {
       if (!request.flag('$distinct')) return undefined
       const { read, transport } = request
-      return encoded(engine.distinct(read, read.output.attributes?.items ?? [], transport))
+      const counted = request.flag('$counts')
+      return encoded(engine.distinct(read, read.output.attributes?.items ?? [], transport, { counted }))
     })
   },
 })

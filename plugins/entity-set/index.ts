@@ -1,4 +1,4 @@
-import { type EntitySet, kept, parseJsonBody, readTimeout, type SetOperator, sourceOf } from '../../engine/index.ts'
+import { type EntitySet, kept, readTimeout, type SetOperator, sourceOf } from '../../engine/index.ts'
 import { definePlugin, encoded, json, type ReadRequest, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { EntitySetRequestErrors } from './errors.ts'
 import { relatedRead } from './related-read.ts'
@@ -15,7 +15,8 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
  *   GET  /Employee/$entityset/{id}?$clean=true           without entities that have been deleted
  *   GET  /Employee/$entityset/{id}?$logicOperator=AND&$otherCollection={id}    AND, OR, EXCEPT; INTERSECT → true or false
  *   GET  /Employee/$entityset/{id}?$method=release       ends it  →  { "ok": true }
- *   POST /Employee/$entityset/$release  ["{id}", …]      ends those that there are; /$entityset/$release of any class
+ *   POST /Employee/$entityset/$release  ["{id}", …]      ends those that there are; /$entityset/$release of any class,
+ *                                                        where this one refuses a list with sets of others
  *
  * With `$method=entityset` what a set becomes by a filter, an order, `$clean` or `$logicOperator` is kept as a new set; one
  * that nothing changes answers under its own id. `$top` and `$skip` are about the answer only. `$method=delete` deletes the
@@ -31,18 +32,32 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
 export default definePlugin({
   name: 'entity-set',
   kernel: '^1.0.0',
-  register({ engine, method, parameter, part, service }) {
+  register({ engine, method, parameter, part, service, readsParameters }) {
+    readsParameters(
+      '$otherCollection',
+      '$clean',
+      '$refresh',
+      '$timeout',
+      '$savedfilter',
+      '$savedorderby',
+      '$subOrderby',
+      '$subExpand',
+    )
     const { entitySets } = engine
     /** The set in the address; without `set` when it is only named, or when something has changed its members. */
     const addressed = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
 
     part('$entityset', (request, next) => {
       const text = next()
-      if (text === undefined) return undefined
+      if (text === undefined) {
+        // A read takes it for the whole dataclass; a deletion refuses it.
+        if (request.read.source.kind === 'all') request.read.source = { kind: 'all', blank: true }
+        return undefined
+      }
       if (text === '$release') {
         if (request.verb !== 'POST') throw EntitySetRequestErrors.RELEASE_VERB(request.verb)
-        return request.body().then(body => {
-          request.steps.push(() => release(body, request))
+        return request.json().then(ids => {
+          request.steps.push(() => release(ids, request))
         })
       }
       addressed.set(request, { text })
@@ -53,31 +68,30 @@ export default definePlugin({
     const open = (request: RestRequest, text: string): Reply | undefined | Promise<Reply | undefined> => {
       const { read } = request
       if (request.isEntity || read.source.kind !== 'all') throw EntitySetRequestErrors.NOT_ON_ENTITIES(read.dataClass)
-      // What is to be released must not be made again for it.
+      // A set that is to be released must not be made again for it.
       if (request.parameter('$method') === 'release') return undefined
       read.output.isEntitySet = true
       if (text === '$none') return start(request, undefined)
-      const { access } = request
       const options = {
-        access,
         saved: savedAtAccess(request),
         timeoutSeconds: readTimeout(request.parameter('$timeout')),
       }
-      const set = entitySets.open(request.dataClass!, text, options)
+      const set = entitySets.open(request.dataClass!, text, requesterOf(request), options)
       return set instanceof Promise ? set.then(made => start(request, made)) : start(request, set)
     }
 
     const start = (request: RestRequest, set: EntitySet | undefined): undefined | Promise<Reply | undefined> => {
       const changes = ['$logicOperator', '$otherCollection', '$clean', '$refresh']
-      request.read.source = sourceOf(set?.members ?? NOBODY)
+      request.read.source = sourceOf(set?.members ?? NO_MEMBERS)
       addressed.get(request)!.set = set
       return changes.some(name => request.parameters.has(name)) ? change(request, set) : undefined
     }
 
     const change = async (request: RestRequest, found: EntitySet | undefined): Promise<Reply | undefined> => {
       const dataClass = request.dataClass!
-      const set = found && request.flag('$refresh') ? await entitySets.refresh(dataClass, found, request.access) : found
-      let members = set?.members ?? NOBODY
+      const requester = requesterOf(request)
+      const set = found && request.flag('$refresh') ? await entitySets.refresh(dataClass, found, requester) : found
+      let members = await entitySets.visible(dataClass, set?.members ?? NO_MEMBERS, requester)
       const keyword = request.parameter('$logicOperator')
       const reference = request.parameter('$otherCollection')
       const isCombined = keyword !== undefined || reference !== undefined
@@ -85,9 +99,10 @@ export default definePlugin({
         const operator = OPERATORS.get(keyword?.toUpperCase() ?? '')
         if (!operator) throw EntitySetRequestErrors.UNKNOWN_OPERATOR((keyword ?? '').slice(0, 100))
         if (!reference) throw EntitySetRequestErrors.NO_OTHER_COLLECTION()
-        const other = await entitySets.openOther(dataClass, reference, request.access)
-        if (operator === 'intersects') return json(entitySets.intersects(members, other.members))
-        members = entitySets.combine(operator, members, other.members)
+        const found = await entitySets.openOther(dataClass, reference, requester)
+        const others = await entitySets.visible(dataClass, found.members, requester)
+        if (operator === 'intersects') return json(entitySets.intersects(members, others))
+        members = entitySets.combine(operator, members, others)
       }
       if (request.flag('$clean')) members = entitySets.clean(dataClass, members)
       request.read.source = sourceOf(members)
@@ -95,7 +110,7 @@ export default definePlugin({
       return undefined
     }
 
-    // Without a set everything would be selected, which nobody means.
+    // Without a set everything would be selected, which is never meant.
     parameter('$logicOperator', (_read, _value, request) => {
       if (!addressed.has(request)) throw EntitySetRequestErrors.NOT_A_SET('$logicOperator')
     })
@@ -126,7 +141,7 @@ export default definePlugin({
 
     /** The page of a new set that its creator asked for. */
     const page = async (set: EntitySet, read: ReadRequest, { transport }: RestRequest): Promise<Reply> => {
-      const uri = `/rest/${encodeURIComponent(read.dataClass)}/$entityset/${set.id}`
+      const uri = entitySets.uri(read.dataClass, set)
       const { dataClass, access, skip, top } = read
       const output = { ...read.output, entitySetUri: uri }
       const body = engine.read({ dataClass, access, source: sourceOf(set.members), skip, top, output }, transport)
@@ -134,14 +149,14 @@ export default definePlugin({
     }
 
     method('release', { verbs: ['GET', 'POST'] }, async request => {
+      request.refuseOtherPages()
       const address = addressed.get(request)
       if (!address) throw EntitySetRequestErrors.NOT_A_SET('$method=release')
       await entitySets.release(request.dataClass!, address.text)
       return json({ ok: true })
     })
 
-    const release = async (body: Uint8Array, { dataClass }: RestRequest): Promise<Reply> => {
-      const ids = parseJsonBody(body)
+    const release = async (ids: unknown, { dataClass }: RestRequest): Promise<Reply> => {
       const texts = Array.isArray(ids) ? ids.filter(id => typeof id === 'string') : []
       await entitySets.releaseAll(texts, dataClass)
       return json({ ok: true })
@@ -149,12 +164,14 @@ export default definePlugin({
 
     service('$entityset', { verbs: ['POST'] }, async request => {
       if (request.parts[0] !== '$release') throw EntitySetRequestErrors.UNKNOWN_COMMAND()
-      return release(await request.body(), request)
+      return release(await request.json(), request)
     })
   },
 })
 
-const NOBODY = new Uint32Array(0)
+const requesterOf = ({ access, transport }: RestRequest) => ({ access, caller: transport })
+
+const NO_MEMBERS = new Uint32Array(0)
 
 const OPERATORS = new Map<string, SetOperator | 'intersects'>([
   ['AND', 'and'],

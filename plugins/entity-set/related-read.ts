@@ -1,5 +1,5 @@
-import { kept, parseExpandList } from '../../engine/index.ts'
-import type { Engine, ReadRequest, RestRequest } from '../../kernel/api.ts'
+import { parseExpandList } from '../../engine/index.ts'
+import type { PluginEngine, ReadRequest, RestRequest } from '../../kernel/api.ts'
 import { EntitySetRequestErrors } from './errors.ts'
 
 /**
@@ -9,7 +9,7 @@ import { EntitySetRequestErrors } from './errors.ts'
  */
 export async function relatedRead(
   request: RestRequest,
-  engine: Engine,
+  engine: PluginEngine,
 ): Promise<{ target: string; read: ReadRequest }> {
   const { dataClass, read, view } = request
   const { attributes, expand } = read.output
@@ -23,8 +23,12 @@ export async function relatedRead(
   }
   const attribute = view.attribute(dataClass!, name)
   const end = attribute?.kind === 'alias' ? attribute.target : attribute
-  if (end?.kind !== 'relatedEntities' || !view.shows(end.target)) {
-    throw EntitySetRequestErrors.NOT_RELATED(`"${name.slice(0, 100)}" is no relation from 1 to N of ${dataClass!.name}`)
+  const passed = attribute?.kind === 'alias' ? attribute.relations : []
+  const isRelation = end?.kind === 'relatedEntities' || end?.kind === 'relatedEntity'
+  if (!isRelation || ![...passed, end].some(({ kind }) => kind === 'relatedEntities') || !view.shows(end.target)) {
+    throw EntitySetRequestErrors.NOT_RELATED(
+      `"${name.slice(0, 100)}" is not a relation from 1 to N of ${dataClass!.name}`,
+    )
   }
   const subExpand = request.parameter('$subExpand')
   return {
@@ -33,23 +37,16 @@ export async function relatedRead(
       ...read,
       source: {
         kind: 'related',
-        from: { dataClass: dataClass!.name, key: await keyOf(request, engine) },
+        from: { dataClass: dataClass!.name, key: await engine.keyOf(read, request.transport) },
         relation: name,
       },
-      orderBy: request.parameter('$subOrderby') ?? read.orderBy,
+      orderBy: request.text('$subOrderby') ?? read.orderBy,
       output: {
         form: request.flag('$asArray') ? 'array' : 'collection',
-        ...(subExpand !== undefined && { expand: parseExpandList(subExpand, end.target.name) }),
+        ...(subExpand !== undefined && { expand: parseExpandList(subExpand, end.target.name, engine.limits) }),
         ...(read.output.pretty && { pretty: true }),
+        coding: read.output.coding,
       },
     },
   }
-}
-
-/** Also of an entity that is addressed by another attribute. */
-async function keyOf({ read, transport }: RestRequest, engine: Engine): Promise<string> {
-  if (read.source.kind === 'keys') return read.source.keys[0]!
-  const { filter: _, ...address } = read
-  const body = await kept(engine.read({ ...address, output: { form: 'entity' } }, transport))
-  return (JSON.parse(Buffer.from(body).toString()) as { __KEY: string }).__KEY
 }

@@ -1,8 +1,8 @@
 import { type SavedQuery, savedQuery } from '../../engine/index.ts'
-import type { RestRequest } from '../../kernel/api.ts'
+import type { ClientText, RestRequest } from '../../kernel/api.ts'
 
 /**
- * What a new set is to be made again by after its end.
+ * Query that makes a new set again after its end.
  *
  * | parameter | saves |
  * |---|---|
@@ -23,7 +23,7 @@ export function savedAtCreation(request: RestRequest): SavedQuery | undefined {
     : savedQuery({ source, filter, params, orderBy: order })
 }
 
-/** What a request for a set says about making it again: texts only. Older clients send them with every request. */
+/** Query of a request for a set by which it can be made again: texts only. Older clients send them with every request. */
 export function savedAtAccess(request: RestRequest): SavedQuery | undefined {
   const [filter, order] = [given(request, '$savedfilter'), given(request, '$savedorderby')]
   if (filter?.kind !== 'text' && order?.kind !== 'text') return undefined
@@ -37,11 +37,11 @@ export function savedAtAccess(request: RestRequest): SavedQuery | undefined {
 
 interface Given {
   kind: 'flag' | 'text'
-  text: string | undefined
+  text: ClientText | undefined
 }
 
 function given(request: RestRequest, name: string): Given | undefined {
-  const value = request.parameter(name)
+  const value = request.text(name)
   if (value === undefined || value === 'false' || value === '0') return undefined
   if (request.flag(name)) return { kind: 'flag', text: undefined }
   return { kind: 'text', text: value === '' || value === '$all' ? undefined : value }

@@ -7,15 +7,16 @@ import { definePlugin } from '../../kernel/api.ts'
  *   GET /Employee?$expand=employer,staff.employer       several, and several levels
  *   GET /Company(1)?$expand=staff:10                     at most ten; staff:10-20 skips twenty
  *   GET /Company(1)?$expand=$all                         every relation, one level
+ *   GET /Company(1)/staff?$expand=staff&$filter=…        $filter, $orderby, $top and $skip are about the staff then
  *
  * Source: protocol notes, 4.1.
  */
 export default definePlugin({
   name: 'expand',
   kernel: '^1.0.0',
-  register({ parameter }) {
+  register({ parameter, engine }) {
     parameter('$expand', (read, value) => {
-      read.output.expand = parseExpandList(value, read.dataClass)
+      read.output.expand = parseExpandList(value, read.dataClass, engine.limits)
     })
   },
 })

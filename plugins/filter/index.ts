@@ -1,4 +1,4 @@
-import { parseParams } from '../../engine/index.ts'
+import { receiveParams } from '../../engine/index.ts'
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
@@ -11,12 +11,12 @@ import { definePlugin } from '../../kernel/api.ts'
 export default definePlugin({
   name: 'filter',
   kernel: '^1.0.0',
-  register({ parameter }) {
-    parameter('$filter', (read, value) => {
-      read.filter = value
+  register({ parameter, engine }) {
+    parameter('$filter', (read, _value, request) => {
+      read.filter = request.text('$filter')!
     })
     parameter('$params', (read, value) => {
-      read.params = parseParams(value)
+      read.params = receiveParams(value, engine.limits)
     })
   },
 })

@@ -4,6 +4,6 @@ export const FormatErrors = defineErrors('FORMAT', {
   UNKNOWN_FORMAT: {
     errCode: 1801,
     http: 400,
-    message: (format: string) => `"${format}" format not supported; use json or looker`,
+    message: (format: string, known: readonly string[]) => `"${format}" format not supported; use ${known.join(', ')}`,
   },
 })

@@ -1,9 +1,23 @@
-import type { Promised } from '../../engine/index.ts'
-import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, encoded, type ReadRequest, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { columnsOf } from './csv-columns.ts'
 import { schemaOf } from './looker-schema.ts'
 import { FormatErrors } from './errors.ts'
 
 /**
+ * `$format=csv` and `$format=ndjson`: a selection as lines, for spreadsheets and programs, all of it unless `$top` is given.
+ * `Accept: text/csv` and `Accept: application/x-ndjson` mean the same.
+ *
+ *   GET /Employee?$filter="woman"&$attributes=lastName,employer.name&$format=csv
+ *     →  lastName,employer.name
+ *        Lovelace,"Analytical Engines, Ltd"
+ *   GET /Employee?$format=ndjson
+ *     →  {"__KEY":"1","__STAMP":1,"ID":1,"lastName":"Lovelace",…}
+ *
+ * CSV has a head with the names, lines that end with CR LF, null as an empty field, objects as JSON, and of several related
+ * entities an array of their values. Without an attribute
+ * list its columns are the attributes of the dataclass but relations, images and blobs. Nothing is put in front of texts that a
+ * spreadsheet would take for a formula. Lines of NDJSON are entities as `$asArray` shows them. Source: RFC 4180.
+ *
  * `$format=looker`: a selection as a table, for connectors of Looker Studio. `$format=json` is the usual answer.
  *
  *   GET /Employee/ID,lastName?$filter="woman"&$top=50&$format=looker
@@ -12,38 +26,78 @@ import { FormatErrors } from './errors.ts'
  *          "rows": [{ "values": [1, "Lovelace"] }, …],
  *          "filtersApplied": true }
  *
- * The columns are the scalar attributes of the list, or of the dataclass; others are left out. Numbers are doubles there:
- * a 64-bit integer beyond 2^53 loses digits. Source: protocol notes, 6.8.
+ * The columns are the scalar attributes of the list, or of the dataclass; others are left out. Source: protocol notes, 6.8.
  */
 export default definePlugin({
   name: 'format',
   kernel: '^1.0.0',
-  register({ command, engine }) {
-    const table = ({ read, view, transport }: RestRequest): Promised<Reply> => {
+  register({ command, engine, onRequest }) {
+    const table = ({ read, view, transport }: RestRequest) => {
       const { attributes } = read.output
       const schema = schemaOf(view.dataClass(read.dataClass), attributes?.items, view)
-      // With a list all of it is read, so that a wrong name is still an error.
+      // With a list all of it is looked up, so that a wrong name is still an error.
       const items = attributes?.items ?? schema.map(({ name }) => ({ path: [name], range: undefined }))
-      const output = { form: 'collection', attributes: { from: 'path', items } } as const
-      const reply = (body: Uint8Array): Reply => {
-        const { __COUNT, __FIRST, __ENTITIES } = JSON.parse(Buffer.from(body).toString()) as Collection
-        const rows = __ENTITIES.map(entity => ({ values: schema.map(({ name }) => entity[name] ?? null) }))
-        return json({ __COUNT, __FIRST, schema, rows, filtersApplied: read.filter !== undefined })
-      }
-      const body = engine.read({ ...read, output }, transport)
-      return body instanceof Promise ? body.then(reply) : reply(body)
+      const filtersApplied = read.filter !== undefined
+      const output = {
+        form: 'table',
+        attributes: { from: 'path', items },
+        table: { schema, filtersApplied },
+        coding: read.output.coding,
+      } as const
+      return encoded(engine.read({ ...read, output }, transport))
+    }
+    const lines = (
+      { read, transport, parameters }: RestRequest,
+      rowFormat: RowFormat,
+      headers: Record<string, string>,
+    ) => {
+      const top = parameters.has('$top') || parameters.has('$limit') ? read.top : Number.POSITIVE_INFINITY
+      const { pretty: _, ...output } = read.output
+      return encoded(
+        engine.read({ ...read, top, output: { ...output, form: 'array', rowFormat } }, transport),
+        200,
+        headers,
+      )
+    }
+    const csv = (request: RestRequest) => {
+      const { read, view } = request
+      const dataClass = view.dataClass(read.dataClass)
+      const columns = columnsOf(dataClass, read.output.attributes?.items, view)
+      // As a parameter it shows what is behind relations.
+      const items = read.output.attributes?.items ?? columns.map(path => ({ path: [...path], range: undefined }))
+      read.output.attributes = { from: 'parameter', items }
+      return lines(
+        request,
+        { kind: 'csv', columns },
+        {
+          'Content-Type': 'text/csv; charset=UTF-8; header=present',
+          'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(dataClass.name)}.csv`,
+        },
+      )
+    }
+    const formats: Readonly<Record<string, (request: RestRequest) => Reply | Promise<Reply> | undefined>> = {
+      json: () => undefined,
+      csv,
+      ndjson: request => lines(request, { kind: 'lines' }, { 'Content-Type': 'application/x-ndjson; charset=UTF-8' }),
+      looker: table,
     }
     command('$format', { verbs: ['GET'] }, request => {
       const format = request.parameter('$format')!.toLowerCase()
-      if (format === 'json') return undefined
-      if (format !== 'looker') throw FormatErrors.UNKNOWN_FORMAT(format.slice(0, 100))
-      return table(request)
+      if (!Object.hasOwn(formats, format)) throw FormatErrors.UNKNOWN_FORMAT(format.slice(0, 100), Object.keys(formats))
+      return formats[format]!(request)
+    })
+    onRequest(request => {
+      if (request.method !== 'GET') return undefined
+      const accepted = ACCEPTED.exec(request.header('accept'))
+      const format = accepted?.[1] ?? accepted?.[2]
+      if (format && request.path.startsWith('/rest/') && !/(?:^|&)\$format=/.test(request.query))
+        request.query += `&$format=${format.toLowerCase()}`
+      return undefined
     })
   },
 })
 
-interface Collection {
-  __COUNT: number
-  __FIRST: number
-  __ENTITIES: Record<string, unknown>[]
-}
+type RowFormat = NonNullable<ReadRequest['output']['rowFormat']>
+
+/** A client that names one of these first wants it. */
+const ACCEPTED = /^\s*(?:text\/(csv)|application\/(?:x-)?(ndjson))\b/i

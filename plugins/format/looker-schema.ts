@@ -1,7 +1,7 @@
-import type { Attribute, DataClass, PathListItem, View } from '../../engine/index.ts'
+import { type Attribute, type DataClass, type PathListItem, TYPES, type View } from '../../engine/index.ts'
 
 /** A column as Looker Studio describes fields. Source: its connector reference, "Field" and "Semantics". */
-export interface LookerField {
+interface LookerField {
   name: string
   dataType: 'NUMBER' | 'STRING' | 'BOOLEAN'
   semantics: { conceptType: 'METRIC' | 'DIMENSION'; semanticGroup: string; semanticType: string }
@@ -20,21 +20,18 @@ export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | 
   })
 }
 
-/** Undefined for what is no scalar. */
+/** Undefined for a type that is not a scalar. */
 function lookerType(attribute: Attribute): Omit<LookerField, 'name'> | undefined {
   if (attribute.kind === 'alias') {
     const isSingle = attribute.relations.every(({ kind }) => kind === 'relatedEntity')
     return isSingle ? lookerType(attribute.target) : undefined
   }
   if (attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities') return undefined
-  switch (attribute.type) {
-    case 'object':
-    case 'vector':
-    case 'image':
-    case 'blob':
+  switch (TYPES[attribute.type].aggregates) {
+    case 'json':
+    case 'opaque':
       return undefined
-    case 'string':
-    case 'uuid':
+    case 'text':
       return dimension('STRING', 'TEXT', 'TEXT')
     case 'bool':
       return dimension('BOOLEAN', 'BOOLEAN', 'BOOLEAN')
@@ -42,7 +39,7 @@ function lookerType(attribute: Attribute): Omit<LookerField, 'name'> | undefined
       const isDay = attribute.kind === 'storage' && attribute.simpleDate
       return dimension('STRING', 'DATETIME', isDay ? 'YEAR_MONTH_DAY' : 'YEAR_MONTH_DAY_SECOND')
     }
-    default:
+    case 'number':
       return {
         dataType: 'NUMBER',
         semantics: { conceptType: 'METRIC', semanticGroup: 'NUMERIC', semanticType: 'NUMBER' },

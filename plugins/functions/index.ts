@@ -1,12 +1,15 @@
 import { FunctionErrors } from '../../engine/index.ts'
 import { callFunction, definePlugin } from '../../kernel/api.ts'
+import { functionOnRelated } from './related.ts'
 
 /**
- * Class functions: code of plugins that clients call. `$catalog/{function}` belongs to the catalog.
+ * Class functions: plugin code that clients call. `$catalog/{function}` belongs to the catalog.
  *
  *   POST /Employee/{function}                        of the entity selection class, else of the dataclass
  *        also with $filter, $orderby …, /Employee(1,2)/{function}, /Employee/{function}/$entityset/{id} and behind it
  *   POST /Employee(1)/{function}                     of the entity class; also Employee:email("…")/{function}
+ *   POST /Company(1)/staff/{function}                of the selection class, on the related entities, with $filter, $orderby …
+ *   POST /Employee(1)/employer/{function}            of the entity class, on the related entity
  *   POST /$singleton/{class}/{function}              of a shared singleton
  *
  * The body has the arguments: `[1, "text"]`, `{"params": [1, "text"]}`, or a single value. GET works for functions that
@@ -22,15 +25,19 @@ import { callFunction, definePlugin } from '../../kernel/api.ts'
 export default definePlugin({
   name: 'functions',
   kernel: '^1.0.0',
-  register({ engine, member, service, applyParameters }) {
+  register({ engine, member, service, applyParameters, readsParameters }) {
+    readsParameters('$params', '$timeout')
     const { classes } = engine
     if (classes.isEmpty) return
 
     member((request, name) => {
+      // `/Employee(1)/manager/greet` greets the manager, where both have such a function.
+      const onRelated = functionOnRelated(request, name, engine)
+      if (onRelated) return onRelated
       const called = classes.find(request.dataClass!.name, name, request.isEntity)
       if (!called) return undefined
       // Before anything that is waited for: it is gone then.
-      if (request.verb === 'POST') request.body()
+      if (request.verb === 'POST') request.argumentBody()
       return () => callFunction(engine, called, request)
     })
 

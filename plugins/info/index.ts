@@ -1,14 +1,35 @@
-import { definePlugin, type Engine, json, type Reply, type RestRequest, type Sessions } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  type Metrics,
+  type PluginEngine,
+  type QuotaReport,
+  json,
+  type Reply,
+  type RestRequest,
+  type Sessions,
+} from '../../kernel/api.ts'
 import { InfoErrors } from './errors.ts'
 
 /**
- * What the server has in memory: for those who look after it.
+ * State of the server, for its administrators: with roles those with the privilege `WebAdmin`, without them every client that has
+ * logged in (`auth.guestsAdministrate` adds guests).
  *
- *   GET  /$info                               →  all of the following in one object
+ *   GET  /$info                               →  the following as far as the protocol has it, in one object
  *   GET  /$info/cacheInfo                     →  { "cacheSize": 2147483648, "usedCache": 871000000 }, bytes
  *   GET  /$info/entitySet                     →  { "entitySetCount": 1, "entitySet": [{ id, dataClass, selectionSize, … }] }
  *   GET  /$info/progressInfo                  →  { "ProgressInfo": [] }
- *   GET  /$info/sessionInfo                   →  { "sessionInfo": [{ sessionID, userName, lifeTime, expiration }] }
+ *   GET  /$info/sessionInfo                   →  { "sessionInfo": [{ sessionID, userName, lifeTime, expiration }],
+ *                                                "currentSession": "…" }, the last that of the request
+ *   GET  /$info/metrics                       →  { "metrics": [{ name, help, type, values: [{ labels, value }] }] }
+ *   GET  /$info/locks                         →  { "lockCount": 1, "locks": [{ dataClass, __KEY, sessionID, lockInfo, expires }] };
+ *                                                without `expires` until the session ends
+ *   GET  /$info/quotas                        →  { "limits": { … }, "sessions": [{ sessionID, requests, cost }],
+ *                                                "addresses": [{ address, requests, cost, concurrent }] }, of this minute
+ *   GET  /$info/roles                         →  { "hasRoles": true, "restrictedByDefault": false, "forceLogin": false,
+ *                                                "roles": [{ role, privileges }], "privileges": [{ privilege, includes }] }
+ *   GET  /$info/rights[/role/x|/privilege/x]  →  { "privileges": [{ privilege, by }], "rightCount": 2,
+ *                                                "rights": [{ type, name, read: { allowed, setting, needed, by }, … }] }; what
+ *                                                a guest may do, or a client with that role or privilege, and why
  *   POST /$info/sessionInfo/release[/id,id]   →  { "ok": true }; these sessions end, without ids all of them
  *
  * `sessionID` is a handle and never what the cookie holds; `lifeTime` is in seconds without a request. Lists have at most
@@ -17,24 +38,34 @@ import { InfoErrors } from './errors.ts'
 export default definePlugin({
   name: 'info',
   kernel: '^1.0.0',
-  register({ service, engine, sessions }) {
+  register({ service, engine, sessions, quota, metrics }) {
     const parts: Readonly<Record<string, (request: RestRequest) => object>> = {
       cacheInfo: () => cacheInfo(engine),
       entitySet: () => entitySetInfo(engine),
       progressInfo: () => ({ ProgressInfo: [] }),
-      sessionInfo: () => ({ sessionInfo: sessionInfo(sessions) }),
+      sessionInfo: ({ session }) => ({ sessionInfo: sessionInfo(sessions), currentSession: session.handle }),
+    }
+    /** Parts that are Tesser's own: not in the whole, which clients of the protocol ask for. */
+    const ownParts: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
+      metrics: () => metricsInfo(metrics),
+      locks: () => locksInfo(engine),
+      quotas: () => json(quotaInfo(quota.report(LIMIT))),
+      roles: () => json(rolesInfo(engine)),
     }
     const whole = (request: RestRequest): object => ({
       ...Object.assign({}, ...Object.values(parts).map(part => part(request))),
-      privileges: { privileges: engine.permissions.expand(request.session.granted).map(privilege => ({ privilege })) },
+      privileges: { privileges: request.callerSession.data.privileges.map(privilege => ({ privilege })) },
     })
 
     service('$info', { verbs: ['GET', 'POST'] }, request => {
-      if (!engine.permissions.isAdministrator(request.session.granted)) throw InfoErrors.ADMINISTRATORS_ONLY()
+      if (!request.isAdministrator) throw InfoErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
       const [name = '', command, ids] = request.parts
       if (name === 'sessionInfo' && command === 'release') return release(request, ids, sessions)
+      if (name === 'rights') return json(rightsInfo(engine, request.parts.slice(1)))
+      if (Object.hasOwn(ownParts, name) && command === undefined) return ownParts[name]!()
       if (name !== '' && (!Object.hasOwn(parts, name) || command !== undefined)) {
-        throw InfoErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100), Object.keys(parts))
+        const known = [...Object.keys(parts), ...Object.keys(ownParts), 'rights']
+        throw InfoErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100), known)
       }
       return json(name === '' ? whole(request) : parts[name]!(request))
     })
@@ -43,12 +74,12 @@ export default definePlugin({
 
 const LIMIT = 1_000
 
-function cacheInfo(engine: Engine): object {
+function cacheInfo(engine: PluginEngine): object {
   const used = Object.values(engine.memoryUse() ?? {})
   return { cacheSize: engine.memoryBytes, usedCache: used.reduce((sum, bytes) => sum + bytes, 0) }
 }
 
-function entitySetInfo({ catalog, entitySets }: Engine): object {
+function entitySetInfo({ catalog, entitySets }: PluginEngine): object {
   const names = new Map(catalog.dataClasses.map(({ tableNumber, name }) => [tableNumber, name]))
   const { count, sets } = entitySets.list(LIMIT)
   const entitySet = sets.map(({ id, tableNumber, members, timeoutSeconds, expires }) => ({
@@ -70,8 +101,57 @@ const sessionInfo = (sessions: Sessions): object[] =>
     expiration: new Date(record.expires).toISOString(),
   }))
 
+/** As Prometheus is sent them: see the plugin `metrics`. */
+const metricsInfo = async (metrics: Metrics): Promise<Reply> => json({ metrics: await metrics.read() })
+
+async function locksInfo(engine: PluginEngine): Promise<Reply> {
+  const { count, locks } = await engine.listLocks(LIMIT)
+  return json({
+    lockCount: count,
+    locks: locks.map(({ dataClass, key, owner, info, expires }) => ({
+      dataClass,
+      __KEY: key,
+      sessionID: owner,
+      lockInfo: info,
+      ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
+    })),
+  })
+}
+
+const quotaInfo = ({ limits, sessions, addresses }: QuotaReport): object => ({
+  limits,
+  sessions: sessions.map(({ name, ...use }) => ({ sessionID: name, ...use })),
+  addresses: addresses.map(({ name, ...use }) => ({ address: name, ...use })),
+})
+
+function rolesInfo(engine: PluginEngine): object {
+  const declared = engine.declaredRoles()
+  if (!declared) return { hasRoles: false }
+  const { roles, privileges, ...defaults } = declared
+  return { hasRoles: true, ...defaults, roles: roles.slice(0, LIMIT), privileges: privileges.slice(0, LIMIT) }
+}
+
+function rightsInfo(engine: PluginEngine, [kind, name, ...more]: readonly string[]): object {
+  const { roles = [], privileges = [] } = engine.declaredRoles() ?? {}
+  const isKnown =
+    more.length === 0 &&
+    (kind === undefined ||
+      (kind === 'role' && roles.some(({ role }) => role === name)) ||
+      (kind === 'privilege' && privileges.some(({ privilege }) => privilege === name)))
+  if (!isKnown) throw InfoErrors.UNKNOWN_GRANT([kind, name, ...more].join('/').slice(0, 100))
+  const explained = engine.explainRights({
+    roles: kind === 'role' ? [name!] : [],
+    privileges: kind === 'privilege' ? [name!] : [],
+  })
+  if (!explained) return { hasRoles: false }
+  let rightCount = 0
+  const rights: object[] = []
+  for (const right of explained.rights) if (++rightCount <= LIMIT) rights.push(right)
+  return { hasRoles: true, privileges: explained.privileges, rightCount, rights }
+}
+
 async function release({ verb }: RestRequest, ids: string | undefined, sessions: Sessions): Promise<Reply> {
-  // A link on somebody's page must not be able to log everybody out.
+  // A link on a foreign page must not be able to log everybody out.
   if (verb !== 'POST') throw InfoErrors.RELEASE_VERB(verb)
   const wanted = ids === undefined ? undefined : new Set(ids.split(','))
   await sessions.endAll((_record, handle) => !wanted || wanted.has(handle))

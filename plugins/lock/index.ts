@@ -1,4 +1,4 @@
-import { definePlugin, json, lockStatus, type RestRequest, TOKEN_LOCK_MS } from '../../kernel/api.ts'
+import { definePlugin, json, type RestRequest } from '../../kernel/api.ts'
 import { LockErrors } from './errors.ts'
 
 /**
@@ -20,23 +20,16 @@ export default definePlugin({
     sessions.onEnd(owner => engine.freeLocks(owner))
 
     command('$lock', { verbs: ['GET', 'POST'] }, async (request: RestRequest) => {
+      request.refuseOtherPages()
       const wanted = request.parameter('$lock')!.toLowerCase()
       if (wanted !== 'true' && wanted !== 'false') throw LockErrors.NOT_BOOLEAN(wanted.slice(0, 100))
       if (!request.isEntity) throw LockErrors.NOT_AN_ENTITY()
-      const { session, transport } = request
-      const info = {
-        host: transport.header('host'),
-        IPAddr: transport.remoteAddress,
-        userAgent: transport.header('user-agent').slice(0, 500),
-      }
-      const lastsMs = session.isOfToken ? TOKEN_LOCK_MS : undefined
+      const { session, read, transport } = request
       const lock = wanted === 'true'
-      const holder = { owner: session.handle, info, lastsMs }
-      const { result, wasNotLocked, blocker } = await engine.lock(request.read, { lock, holder }, request.transport)
+      const { result, status } = await engine.lock(read, lock, request.callerSession.data, transport)
       // It must not be forgotten before its end, which frees the lock.
       if (lock && result) await sessions.keep(session)
-      if (blocker) return json({ result, __STATUS: { success: false, ...lockStatus(blocker) } })
-      return json({ result, __STATUS: { success: true, ...(wasNotLocked && { wasNotLocked }) } })
+      return json({ result, __STATUS: status })
     })
   },
 })

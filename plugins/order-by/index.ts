@@ -11,8 +11,8 @@ export default definePlugin({
   name: 'order-by',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$orderby', (read, value) => {
-      read.orderBy = value
+    parameter('$orderby', (read, _value, request) => {
+      read.orderBy = request.text('$orderby')!
     })
   },
 })

@@ -5,7 +5,8 @@ import { definePlugin } from '../../kernel/api.ts'
  *
  *   GET /City?$skip=200&$top=50
  *
- * Without them the first 100, or what the dataclass says in `defaultTopSize`. There is no upper limit.
+ * Without them the first 100, or what the dataclass says in `defaultTopSize`. There is no upper limit; a negative `$top`
+ * is all. Text that is not a decimal number counts as 0.
  * Source: base specification, 4.2 and 8; protocol notes, 1.7.
  */
 export default definePlugin({
@@ -28,8 +29,12 @@ export default definePlugin({
 /** A negative number asks for all. */
 const top = (value: string): number => (integer(value) < 0 ? Number.POSITIVE_INFINITY : integer(value))
 
-/** Text that is no number counts as 0, as clients of this protocol are used to. */
+/**
+ * The whole part of a decimal number. Other text counts as 0, as clients of this protocol expect; `2x` and `1e3` are other
+ * text, of which a part would be a number that the client did not mean. No selection has more than 2⁵³ entities.
+ */
 function integer(value: string): number {
-  const number = Number.parseInt(value, 10)
-  return Number.isNaN(number) ? 0 : number
+  if (!/^\s*[+-]?\d+(\.\d*)?\s*$/.test(value)) return 0
+  const number = Math.trunc(Number(value))
+  return Math.min(Math.max(number, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
 }

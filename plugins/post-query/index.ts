@@ -1,16 +1,5 @@
-import { isDeeper, parseJsonBody } from '../../engine/index.ts'
 import { definePlugin } from '../../kernel/api.ts'
 import { PostQueryErrors } from './errors.ts'
-
-/** Levels of a body. What reads it may be recursive. */
-const MAX_DEPTH = 100
-
-/** @throws {PostQueryErrors.TOO_LARGE} what would become null */
-const textOf = (parameter: unknown): string =>
-  JSON.stringify(parameter, (_, value: unknown) => {
-    if (value === Infinity || value === -Infinity) throw PostQueryErrors.TOO_LARGE()
-    return value
-  })
 
 /**
  * `$query`: any read, sent as a POST with its parameters as a JSON object, for queries that are too long for a URL.
@@ -27,14 +16,11 @@ export default definePlugin({
   register({ part }) {
     part('$query', async request => {
       if (request.verb !== 'POST') throw PostQueryErrors.NOT_POST(request.verb)
-      const body = parseJsonBody(await request.body())
+      const members = await request.jsonMembers()
       const merged = new Map(request.parameters)
-      if (body !== undefined) {
-        if (typeof body !== 'object' || body === null || Array.isArray(body)) throw PostQueryErrors.NOT_AN_OBJECT()
-        if (isDeeper(body, MAX_DEPTH)) throw PostQueryErrors.TOO_DEEP(MAX_DEPTH)
-        for (const [name, value] of Object.entries(body)) {
-          merged.set(name, typeof value === 'string' ? value : textOf(value))
-        }
+      for (const [name, value] of members) {
+        if (!name.startsWith('$')) throw PostQueryErrors.NOT_A_PARAMETER(name.slice(0, 100))
+        merged.set(name, value)
       }
       request.parameters = merged
       request.verb = 'GET'

@@ -9,7 +9,8 @@ import { definePlugin } from '../../kernel/api.ts'
  *          "__queryPath": { "steps": [ { "description": "AND", "time": 0, "recordsfounds": 4, "steps": […] } ] },
  *          "__entityModel": "Employee", … }
  *
- * Without a filter they have no effect. The texts are for people and may change. Source: protocol notes, 2.14.
+ * A filter that reads what the client may not see is described by the plan that would be chosen without any rows, and its
+ * steps without what they took and found. Without a filter they have no effect. The texts are for people and may change. Source: protocol notes, 2.14.
  */
 export default definePlugin({
   name: 'query-plan',

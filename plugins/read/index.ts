@@ -7,7 +7,7 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
  *   GET /{dataClass}({key})                →  an entity (2.5); also [{key}] and :{attribute}({value})
  *   GET /{dataClass}({key},{key})          →  a collection
  *
- * What is read has been put together by the address and by the parameter plugins. Source: base specification, 4.2.
+ * The address and the parameter plugins have put the read together. Source: base specification, 4.2.
  */
 export default definePlugin({
   name: 'read',

@@ -1,6 +1,13 @@
 import { defineErrors } from '../../kernel/api.ts'
 
 export const UpdateErrors = defineErrors('UPDATE', {
+  /** Some clients read with POST: taken for a save, such a request would create an entity. */
+  READS: {
+    errCode: 1806,
+    http: 400,
+    message: (parameter: string, dataClass: string) =>
+      `${parameter} selects entities and a save selects none, so nothing was saved; read with GET or POST /rest/${dataClass}/$query`,
+  },
   NOT_A_DATACLASS: {
     errCode: 1813,
     http: 400,

@@ -1,5 +1,5 @@
-import { type Accepts, definePlugin, encoded, json, type Reply, type RestRequest } from '../../kernel/api.ts'
-import { type Engine, FunctionErrors } from '../../engine/index.ts'
+import { type Accepts, definePlugin, encoded, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { type PluginEngine, FunctionErrors, type SaveRequest } from '../../engine/index.ts'
 import { UpdateErrors } from './errors.ts'
 
 /**
@@ -10,22 +10,25 @@ import { UpdateErrors } from './errors.ts'
  *   POST /Employee?$method=update   [{…}, {…}]                                  →  { "__ENTITIES": [ …in their order ] }
  *   POST /Employee?$method=validate {…}                                         →  { "ok": true }
  *
- * `$atomic=true` (or `$atOnce`) saves all or nothing; `$refresh=true` answers what would be saved and saves nothing.
+ * `$atomic=true` (or `$atOnce`) saves all or nothing; `$refresh=true` answers what would be saved and saves nothing;
+ * `$asArray=true` answers several with a bare array. Parameters that select entities are refused: `POST /Employee?$filter=…`
+ * is meant as a read.
  * The HTTP status is 200 when every entity was saved, else that of the first failure. Source: base specification, 4.4
  * and 7; protocol notes, 5.
  */
 export default definePlugin({
   name: 'update',
   kernel: '^1.0.0',
-  register({ method, verb, engine }) {
-    const update = async (request: RestRequest): Promise<Reply> => {
+  register({ method, verb, engine, readsParameters }) {
+    readsParameters('$atomic', '$atOnce', '$atonce', '$refresh')
+    const save = async (request: RestRequest, mode: SaveRequest['mode']): Promise<Reply> => {
       const { status, body } = await engine.save(
         {
           kind: 'save',
           dataClass: addressedDataClass(request, engine),
           access: request.access,
           body: await request.body(),
-          mode: request.flag('$refresh') ? 'refresh' : 'update',
+          mode,
           atomic: isAtomic(request),
           owner: request.session.handle,
           uploads: engine.uploads.access(request.uploader),
@@ -35,23 +38,9 @@ export default definePlugin({
       )
       return encoded(body, status)
     }
-    const validate = async (request: RestRequest): Promise<Reply> => {
-      const { entities } = await engine.write({
-        kind: 'save',
-        dataClass: addressedDataClass(request, engine),
-        access: request.access,
-        body: await request.body(),
-        mode: 'validate',
-        atomic: isAtomic(request),
-        owner: request.session.handle,
-        uploads: engine.uploads.access(request.uploader),
-      })
-      const failed = entities.flatMap(({ failure }) => failure ?? [])
-      if (failed.length === 0) return json({ ok: true })
-      return json({ __ENTITIES: failed.map(({ error }) => ({ __ERROR: error.entries })) }, failed[0]!.error.httpStatus)
-    }
+    const update = (request: RestRequest) => save(request, request.flag('$refresh') ? 'refresh' : 'update')
     method('update', WRITES, update)
-    method('validate', WRITES, validate)
+    method('validate', WRITES, request => save(request, 'validate'))
     verb('POST', update)
     verb('PUT', update)
   },
@@ -61,16 +50,25 @@ const WRITES: Accepts = { verbs: ['POST', 'PUT'] }
 
 const isAtomic = (request: RestRequest): boolean => ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name))
 
+/** Parameters that say which entities are read. */
+const SELECTING = ['$filter', '$params', '$orderby', '$top', '$limit', '$skip']
+/** Sent with reads only. Their presence means a read, unless `$method` says otherwise. */
+const READING = ['$extendedAttributes', '$compute', '$distinct', '$queryplan', '$querypath', '$format', '$savedfilter']
+
 /** The body names the entities, so the address is the dataclass alone. */
-function addressedDataClass({ read, dataClass, view, isEntity }: RestRequest, { classes }: Engine): string {
+function addressedDataClass(request: RestRequest, { classes }: PluginEngine): string {
+  const { read, dataClass, view, isEntity, parameters } = request
   const { attributes } = read.output
   if (attributes?.from === 'path' && !view.attribute(dataClass!, attributes.items[0]?.path[0] ?? '')) {
-    // Whoever posts to a name that is no attribute wants to call a function.
+    // A post to a name that is not an attribute is meant as a call of a function.
     const name = attributes.items[0]?.path.join('.').slice(0, 100) ?? ''
     throw FunctionErrors.UNKNOWN_FUNCTION(name, read.dataClass, classes.names(read.dataClass, isEntity))
   }
   if (read.source.kind !== 'all' || attributes?.from === 'path') {
     throw UpdateErrors.NOT_A_DATACLASS(read.dataClass)
   }
+  const names = parameters.has('$method') ? SELECTING : [...SELECTING, ...READING]
+  const reading = names.find(name => parameters.has(name))
+  if (reading) throw UpdateErrors.READS(reading, read.dataClass)
   return read.dataClass
 }

@@ -1,6 +1,7 @@
-import type { BinaryValue, Engine } from '../../engine/index.ts'
+import type { BinaryValue, PluginEngine } from '../../engine/index.ts'
 import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { UploadErrors } from './errors.ts'
+import { streamFileOfForm } from './form.ts'
 
 /**
  * `$upload` takes a file, which a save attaches to an image or a blob by its id. Or an attribute is sent its bytes directly.
@@ -12,15 +13,16 @@ import { UploadErrors } from './errors.ts'
  *   PUT  /Company(1)/contract                                  →  { "ok": true }
  *   DELETE /Employee(1)/photo?$imageformat=best                →  { "ok": true }, it is null then
  *
- * The body is the file itself. What it is says its content; `Content-Type` and `$rawPict` are only refused when they name
- * no image. An id is valid for `$timeout` seconds (120), however often it is attached, for the session that uploaded it. A
+ * The body is the file itself, or a form (`FormData` of a browser) with it as its only file. What it is says its content;
+ * `Content-Type` and `$rawPict` are only refused when they name no image. An id is valid for `$timeout` seconds (120), however often it is attached, for the session that uploaded it. A
  * direct write needs no stamp: it changes the version that there is.
  * Source: base specification, 2.8, 2.9 and 4.8; protocol notes, 5.7 and 10.1.
  */
 export default definePlugin({
   name: 'upload',
   kernel: '^1.0.0',
-  register({ service, binary, engine }) {
+  register({ service, binary, engine, readsParameters }) {
+    readsParameters('$rawPict', '$binary', '$imageformat', '$timeout')
     service('$upload', { verbs: ['POST'] }, async request => {
       const isPicture = saysPicture(request)
       if (!isPicture && !request.flag('$binary')) throw UploadErrors.NO_KIND()
@@ -30,15 +32,15 @@ export default definePlugin({
     })
 
     binary({ verbs: ['POST', 'PUT'] }, async request => {
-      const attribute = engine.binaries.addressed(request.read)!
+      const attribute = engine.binaries.addressedForWriting(request.read)
       const value = await receive(engine, request, attribute.type === 'image')
       await engine.binaries.save(request.read, attribute, value, request.session.handle, request.transport)
       return OK
     })
     binary({ verbs: ['DELETE'] }, request => {
-      // Nobody who means to delete the entity is to lose only this, or the other way round.
+      // A deletion of the entity must not delete only this by mistake, or the other way round.
       if (!request.parameters.has('$imageformat') && !request.parameters.has('$binary')) return undefined
-      const attribute = engine.binaries.addressed(request.read)!
+      const attribute = engine.binaries.addressedForWriting(request.read)
       const { read, session, transport } = request
       return engine.binaries.save(read, attribute, null, session.handle, transport).then(() => OK)
     })
@@ -47,7 +49,7 @@ export default definePlugin({
 
 const OK: Reply = json({ ok: true })
 
-/** What clients say when they do not know what they send. */
+/** Content types that clients send when they do not know the content. */
 const NO_LABEL = new Set(['', 'application/octet-stream', 'application/x-www-form-urlencoded'])
 
 /** True for `$rawPict=true` and `$rawPict=image/png`. */
@@ -56,11 +58,17 @@ function saysPicture(request: RestRequest): boolean {
   return value !== 'false' && value !== '0'
 }
 
-async function receive({ uploads }: Engine, request: RestRequest, isPicture: boolean): Promise<BinaryValue> {
+async function receive({ uploads }: PluginEngine, request: RestRequest, isPicture: boolean): Promise<BinaryValue> {
   const contentType = mediaType(request.transport.header('content-type'))
-  if (contentType.startsWith('multipart/')) throw UploadErrors.NOT_RAW(contentType)
-  if (isPicture) for (const label of [contentType, rawPictType(request)]) checkLabel(label)
-  const value = await uploads.receive((take, limits) => request.streamBody(take, limits))
+  const check = isPicture ? checkLabel : () => {}
+  const isForm = contentType === 'multipart/form-data'
+  if (!isForm && contentType.startsWith('multipart/')) throw UploadErrors.NOT_RAW(contentType)
+  check(rawPictType(request))
+  if (!isForm) check(contentType)
+  const value = await uploads.receive(
+    (take, limits) => (isForm ? streamFileOfForm(request, check, take, limits) : request.streamBody(take, limits)),
+    request.uploader,
+  )
   const problem =
     value.size === 0
       ? UploadErrors.EMPTY()

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { Agent, request } from 'undici'
-import type { Engine } from '../../engine/index.ts'
+import type { AnswerBody, Engine } from '../../engine/index.ts'
 import { insertRows, startServer, type TestServer } from '../support/test-server.ts'
 
 const MODEL = {
@@ -33,9 +33,9 @@ async function start(t: Test, pool: object = {}, rows = ROWS): Promise<TestServe
 /** A query of some seconds: the body of `$query`. */
 const SLOW = { $filter: Array.from({ length: 400 }, (_, i) => `note % "w${i}@z"`).join(' or ') }
 
-/** What the engine promised for the reads that went to the pool, in their order. */
-function promisesOf(engine: Engine): Promise<Uint8Array>[] {
-  const promises: Promise<Uint8Array>[] = []
+/** Promises of the engine for the reads that went to the pool, in their order. */
+function promisesOf(engine: Engine): Promise<AnswerBody>[] {
+  const promises: Promise<AnswerBody>[] = []
   const { read } = engine
   engine.read = (...args) => {
     const answer = read.apply(engine, args)
@@ -71,7 +71,7 @@ t.test('while the pool is full, cheap reads are answered and others are told to 
   const refused = await server.post('/Item/$query', SLOW)
   t.equal(refused.status, 503)
   t.equal(refused.headers['retry-after'], '1')
-  t.match(refused.json, { __ERROR: [{ errCode: 1200, message: /1 queries are waiting already/ }] })
+  t.match(refused.json, { __ERROR: [{ errCode: 1200, message: /queue of queries is full \(1 waiting\)/ }] })
   for (let key = 0; key < 20; key++) t.equal((await server.get(`/Item(${key})`)).json.ID, key)
   for (const { leave } of visitors) leave()
   await Promise.allSettled(promises)

@@ -4,7 +4,7 @@
 import t, { type Test } from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Engine, openEngine } from '../../engine/index.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { engineOptions } from '../support/engine-options.ts'
 import { readJson, readRequest } from '../support/read-request.ts'
 

@@ -4,7 +4,7 @@
  * kills it.
  */
 import { setOf } from '../../engine/entity-set/members.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { city, openWorld } from './world.ts'
 
 const CITIES = 10_000
@@ -41,7 +41,7 @@ async function make(worker: number): Promise<void> {
       report(set.id, null)
     } else if (saved && i % 2) {
       report(set.id)
-      await engine.entitySets.refresh(dataClass, set)
+      await engine.entitySets.refresh(dataClass, set, {})
       report(set.id, 5)
     }
   }

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { request } from 'undici'
+import { storedFiles } from '../support/stored-files.ts'
 
 /** More than the limit below, in blocks of 512 or 1,024 bytes as the shell has it. */
 const TOO_LARGE = Buffer.alloc(24_000_000, 1)
@@ -26,7 +26,7 @@ t.test('an upload that the disk does not take is answered with 503, and nothing 
     const answer = await request(`http://127.0.0.1:${port}/rest${path}`, { method, body })
     return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) }
   }
-  const files = () => readdirSync(join(folder, 'store', 'files'))
+  const files = () => storedFiles(join(folder, 'store'))
 
   await send('POST', '/Document', '{}')
   t.equal((await send('PUT', '/Document(1)/content', FITS)).status, 200)

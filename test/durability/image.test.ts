@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { openReadStore } from '../../engine/memory/open-read-store.ts'
-import { readGlobalStamp } from '../../engine/storage/store-state.ts'
+import { openReadStore } from '../../engine/open-read-store.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'
 import { picture } from '../unit/engine/memory/world.ts'
 import { options, withImages } from './world.ts'
@@ -33,7 +32,7 @@ t.test('whatever SIGKILL leaves of images of the memory, the next start reads wh
     const { dataClasses } = shared.catalog
     const expected = plain.read(snapshot => picture(snapshot, plain.catalog.dataClasses))
     const found = shared.read(snapshot => picture(snapshot, dataClasses))
-    t.strictSame(found, expected, `cycle ${cycle}: ${readGlobalStamp(plain.environment)} changes, ${notes.at(-1)}`)
+    t.strictSame(found, expected, `cycle ${cycle}: ${plain.records.globalStamp()} changes, ${notes.at(-1)}`)
     t.ok(readdirSync(path).filter(name => name.endsWith('.image')).length <= 1, 'nothing half written stays')
     await shared.close()
     await plain.close()

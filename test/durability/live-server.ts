@@ -2,14 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
-import { outputUrl } from '../../engine/output-root.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
 
 /** A server in a process of its own, which sends its port, and is stopped and killed. */
 export class LiveServer {
-  /** What all its processes have written. */
+  /** Output of all its processes. */
   output = ''
+  port = 0
   protected child: ChildProcess | undefined
-  private port = 0
   private agent = new Agent()
 
   /** @param program file beside this one @param execArgv options of Node */
@@ -41,6 +41,13 @@ export class LiveServer {
     if (code !== 0) throw new Error(`the server did not stop but ended with ${signal ?? code}`)
   }
 
+  /** Bytes of memory that its process has. */
+  async rss(): Promise<number> {
+    this.child!.send('rss')
+    const [bytes] = await once(this.child!, 'message')
+    return bytes as number
+  }
+
   async kill(): Promise<void> {
     this.child!.kill('SIGKILL')
     await once(this.child!, 'exit')
@@ -53,6 +60,7 @@ export class LiveServer {
       dispatcher: this.agent,
       body: body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body),
     })
-    return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) }
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    return { status: answer.statusCode, headers: answer.headers, bytes }
   }
 }

@@ -1,4 +1,4 @@
-/** What a server does that cannot load the library of its indexes. */
+/** A server that cannot load the library of its indexes. */
 import t from 'tap'
 import { randomOf } from '../support/reference/random.ts'
 import { referenceAnswer, type VectorQuestion } from '../support/reference/vectors.ts'

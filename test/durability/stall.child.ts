@@ -1,7 +1,9 @@
 /**
- * Stops the writer thread in the middle of a transaction, which it never leaves then, and tells what the client makes of
+ * Stops the writer thread in the middle of a transaction, which it never leaves then, and prints what the client makes of
  * it. Ends itself the only way that is left.
  */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Heartbeat } from '../../engine/write/heartbeat.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'
 import { city, options } from './world.ts'
 
@@ -11,10 +13,12 @@ const client = await WriterClient.start({
   onInternalError: text => console.log(text),
 })
 await client.write(city({ name: 'Oslo' }))
-const { heartbeat, worker } = client as unknown as { heartbeat: Int32Array; worker: { terminate(): void } }
-const many = Array.from({ length: 50_000 }, (_, i) => ({ name: `City ${i}` }))
+const { heartbeat, worker } = client as unknown as { heartbeat: Heartbeat; worker: { terminate(): void } }
+const many = Array.from({ length: 10_000 }, (_, i) => ({ name: `City ${i}` }))
 const pending = client.write({ ...city(many), atomic: true })
-while (Atomics.load(heartbeat, 0) % 2 === 0) await new Promise(resolve => setImmediate(resolve))
+while (heartbeat.phase !== 'working') await new Promise(resolve => setImmediate(resolve))
+// On a busy machine the transaction begins a little later.
+await delay(20)
 worker.terminate()
 await pending.catch(error => console.log(error.name))
 await client.write(city({ name: 'Rome' })).catch(error => console.log(error.name))

@@ -1,4 +1,5 @@
 /** A server that its parent tells the time, and that is killed by it: sends its port, then `done` after each message. */
+import type { Engine } from '../../engine/index.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { MODEL } from './uploads.model.ts'
 
@@ -16,7 +17,7 @@ process.on('message', async (message: number | 'stop') => {
     return
   }
   time = message
-  await server.engine.uploads.sweep()
+  await (server.engine as Engine).uploads.sweep()
   process.send!('done')
 })
 process.send!(server.port)

@@ -3,20 +3,20 @@
  * meanwhile: every byte is the one that a simple model says, and no file is left that nothing refers to.
  */
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { fileOf } from '../../bench/own-server/file.ts'
-import { inspectStore } from '../../engine/inspect/inspect-store.ts'
+import { inspectStore } from '../../engine/storage/inspect/inspect-store.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { storedFiles } from '../support/stored-files.ts'
 import { LiveServer } from './live-server.ts'
 import { MODEL } from './uploads.model.ts'
 
 const STEPS = isLong ? 400 : 60
 const JPEG_START = Buffer.from('ffd8ffe000104a46494600', 'hex')
-/** What is stored with the row, what is a file, and both sides of the border between them. */
+/** Sizes of values in the row, values in files, and both sides of the border between them. */
 const SIZES = [12, 1_000, 65_535, 65_536, 65_537, 262_144, 700_001]
 const ATTRIBUTES = ['image', 'content'] as const
 
@@ -52,11 +52,10 @@ class UploadServer extends LiveServer {
 
   /** Files of values and uploads. */
   files(): string[] {
-    const files = join(this.folder, 'store', 'files')
-    return existsSync(files) ? readdirSync(files) : []
+    return storedFiles(join(this.folder, 'store'))
   }
 
-  /** What `tesser check` finds in the store, which nobody has open. */
+  /** Problems that `tesser check` finds in the store, which no process has open. */
   async problems(): Promise<string[]> {
     const found: string[] = []
     const path = join(this.folder, 'store')
@@ -72,7 +71,7 @@ class UploadServer extends LiveServer {
   }
 }
 
-/** What must be in the store. */
+/** Expected content of the store. */
 class Model {
   readonly documents = new Map<number, Values>()
   uploads: Upload[] = []
@@ -209,7 +208,7 @@ class Run {
     await delay(random.integer(0, 60))
     await server.kill()
     await Promise.all(writes)
-    const problems = (await server.problems()).filter(problem => !problem.includes('is an orphan'))
+    const problems = (await server.problems()).filter(problem => !problem.includes('of an upload that did not end'))
     await server.start()
     for (const { document, attribute, after, isAnswered } of inFlight) {
       const values = model.documents.get(document)!

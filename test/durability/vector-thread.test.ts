@@ -2,13 +2,14 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine-options.ts'
 import { randomOf } from '../support/reference/random.ts'
+import { inTurn } from '../support/reference/rounds.ts'
 import { referenceAnswer } from '../support/reference/vectors.ts'
-import { insertRows } from '../support/test-server.ts'
+import { insertRows, temporaryFolder } from '../support/test-server.ts'
 import { readItems } from '../support/vector-items.ts'
 import { modelOf, VectorSource } from './vectors.model.ts'
 
@@ -28,9 +29,9 @@ async function openStore(path: string) {
   return { engine, source, rows }
 }
 
-/** The same with the index in use and in its file. */
-async function open(t: Test) {
-  const path = t.testdir({})
+/** The same with the index in use and in its file, for two tests. */
+async function open() {
+  const path = temporaryFolder(t)
   const { engine, source, rows } = await openStore(path)
   t.teardown(() => engine.close())
   /** The nearest ten; of those that are very near or far. */
@@ -62,10 +63,12 @@ async function open(t: Test) {
   return { engine, ask }
 }
 
+const opened = open()
+
 t.test('when the thread of the indexes ends, answers go on and the index comes back', async t => {
-  const { engine, ask } = await open(t)
-  const { vectors } = (engine as unknown as Inside).tasks.options
-  for (let round = 0; round < 3; round++) {
+  const { engine, ask } = await opened
+  const { vectors } = (engine as unknown as Inside).parts.tasks.options
+  for (const _ of inTurn([1, 2, 3])) {
     const [thread] = vectors.piscina.threads
     // Not while it works: that would end this process.
     await vectors.gate.close()
@@ -79,17 +82,17 @@ t.test('when the thread of the indexes ends, answers go on and the index comes b
 
 t.test('an engine is closed while an index is made', async t => {
   const path = t.testdir({})
-  for (let waitMs = 0; waitMs < 60; waitMs += 6) {
+  for (const waitMs of inTurn([0, 6, 12, 18, 24, 30, 36, 42, 48, 54], 4)) {
     const { engine } = await openStore(join(path, `${waitMs}`))
     await delay(waitMs)
-    // Whoever ends the thread inside hnswlib-node ends this process.
+    // Ending the thread inside hnswlib-node ends this process.
     await engine.close()
   }
   t.pass('it has ended')
 })
 
 t.test('an index is not asked for far ones, though the thread that has it works on the query', async t => {
-  const { ask } = await open(t)
+  const { ask } = await opened
   for (const far of [1, 2, 3, 4, 5, 6]) {
     const { isRight, usesIndex } = await ask(far)
     t.equal(isRight, true, `beyond ${far}`)
@@ -98,11 +101,13 @@ t.test('an index is not asked for far ones, though the thread that has it works 
 })
 
 interface Inside {
-  tasks: {
-    options: {
-      vectors: {
-        piscina: { threads: { terminate(): Promise<unknown> }[] }
-        gate: { words: Int32Array; close(): Promise<void> }
+  parts: {
+    tasks: {
+      options: {
+        vectors: {
+          piscina: { threads: { terminate(): Promise<unknown> }[] }
+          gate: { words: Int32Array; close(): Promise<void> }
+        }
       }
     }
   }

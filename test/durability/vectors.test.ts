@@ -13,9 +13,9 @@ import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '.
 import type { Metric } from '../support/vector-items.ts'
 import { type Item, VectorServer, VectorSource, writeFiles } from './vectors.model.ts'
 
-const STEPS = isLong ? 250 : 30
+const STEPS = isLong ? 250 : 20
 const ROWS = isLong ? 2_500 : 1_500
-/** Of all that indexes are asked for in a run. */
+/** Least recall of all searches by indexes in a run. */
 const LEAST_RECALL = 0.95
 const STORAGES = [{ memoryBytes: '64 MiB' }, { memoryBytes: 0, cacheBytes: '4 MiB' }]
 
@@ -25,7 +25,7 @@ type InFlight = Map<number, { after: Omit<Item, 'stamp'> | null; isAnswered: boo
 /** A filter, and what it means. */
 interface Condition {
   readonly filter: string
-  /** What stands for `:2`. */
+  /** Parameter `:2`. */
   readonly more?: readonly VectorQuestion[]
   matches(key: number, row: Item): boolean
 }
@@ -110,7 +110,7 @@ class Run {
     return this.question()
   }
 
-  /** What a deletion is to find it must find, with an index too. */
+  /** A deletion has to find all rows of its filter, with an index too. */
   private async deleteFiltered(): Promise<string | undefined> {
     const question = this.compare(this.random.pick([5, 60]))
     const group = this.random.integer(0, 9)
@@ -349,7 +349,7 @@ function isSame(a: Omit<Item, 'stamp'>, b: Omit<Item, 'stamp'>): boolean {
   return a.group === b.group && numbers(a) === numbers(b)
 }
 
-/** Of an earlier time, and of a store like it; taken when there is something to take. */
+/** Files of an earlier time, and of a store like it; taken when there is something to take. */
 const others = new Map<string, Buffer>()
 
 function damageIndex(store: string, random: Random): void {

@@ -1,13 +1,14 @@
 import { checkModel } from '../../engine/catalog/check-model.ts'
-import { type EntitySetHeader, readMembers } from '../../engine/entity-set/entity-set-table.ts'
+import type { EntitySetHeader } from '../../engine/entity-set/entity-set-header.ts'
 import { decodeMembers, setOf } from '../../engine/entity-set/members.ts'
 import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
-import { createSharedMemory } from '../../engine/memory/shared-heap.ts'
-import { checkStore } from '../../engine/inspect/check-store.ts'
+import { createSharedMemory } from '../../engine/memory/heap/shared-heap.ts'
+import { checkStore } from '../../engine/storage/inspect/check-store.ts'
+import { EntitySetTable } from '../../engine/storage/entity-set-table.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
 import { idOfSetKey } from '../../engine/storage/keys.ts'
-import { prepareStore } from '../../engine/migration/prepare-store.ts'
-import { RowView } from '../../engine/storage/row-view.ts'
+import { prepareStore } from '../../engine/storage/migration/prepare-store.ts'
+import { RowView } from '../../engine/row-format/row-view.ts'
 import { tableRows } from '../../engine/storage/table-rows.ts'
 import type { SaveRequest } from '../../engine/write/requests.ts'
 import { engineOptions } from '../support/engine-options.ts'
@@ -43,7 +44,7 @@ export const city = (body: object): SaveRequest => ({
 /** The same store with an engine around it, which keeps entity sets. */
 export const openWorld = (path: string): Promise<Engine> => openEngine(options(path))
 
-/** What is in a store that nobody writes to. */
+/** Content of a store without writers. */
 export interface Survey {
   /** Stamp of each city by its name. */
   stamps: Map<string, number>
@@ -54,8 +55,7 @@ export interface Survey {
 
 export async function survey(path: string): Promise<Survey> {
   const environment = openEnvironment(options(path))
-  const owner = { token: 'survey', otherTokens: [] }
-  const { catalog, layouts, release } = prepareStore({ ...options(path), model: checkModel(model), environment, owner })
+  const { catalog, layouts } = prepareStore({ ...options(path), model: checkModel(model), environment })
   const dataClass = catalog.dataClassesByName.get('City')!
   const rows = [...tableRows(environment, dataClass.tableNumber)].map(
     ({ bytes }) => new RowView(layouts.get(dataClass)!, bytes),
@@ -65,7 +65,6 @@ export async function survey(path: string): Promise<Survey> {
     sets: livingSets(environment),
     problems: [...checkStore(environment, catalog, layouts)],
   }
-  release()
   await environment.close()
   return found
 }
@@ -75,7 +74,7 @@ function livingSets(environment: Environment): Map<string, number> {
   for (const { key, value } of environment.entitySets.getRange({ start: Buffer.of(0), end: Buffer.of(1) })) {
     const id = idOfSetKey(key)
     const header = JSON.parse(value.toString()) as EntitySetHeader
-    if (!header.hasEnded) sets.set(id, setOf(decodeMembers(readMembers(environment, id))).size)
+    if (!header.hasEnded) sets.set(id, setOf(decodeMembers(new EntitySetTable(environment).members(id))).size)
   }
   return sets
 }

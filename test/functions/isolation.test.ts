@@ -2,12 +2,16 @@ import { isLong } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer } from '../support/test-server.ts'
-import { abusePlugin } from '../support/test-plugins.ts'
+import { abusePlugin, watchedPlugin } from '../support/test-plugins.ts'
 
 /** In a row, of each abuse. */
 const TIMES = isLong ? 20 : 1
+/** In a row, of what takes long. */
+const FEW = isLong ? 3 : 1
+/** On a machine that is short of time the deadline would end what is to be ended by another limit; `loops` has its own. */
+const deadlineSeconds = 120
 /** Never refuses, so that each call really does it. */
-const functions = { threads: 1, memoryBytes: '32 MiB', breakerLimit: 1_000 }
+const functions = { threads: 1, memoryBytes: '32 MiB', breakerLimit: 1_000, deadlineSeconds }
 const start = (t: Test, more: object = {}) =>
   startServer(t, company, {
     config: { plugins: [abusePlugin], functions: { ...functions, ...more }, query: { maxAnswerBytes: 1_000_000 } },
@@ -15,11 +19,11 @@ const start = (t: Test, more: object = {}) =>
 
 const abuses: { name: string; times: number; status: number; message?: RegExp; result?: string | number }[] = [
   { name: 'throws', times: TIMES, status: 500, message: /ds\.throws failed with Error/ },
-  { name: 'loops', times: TIMES, status: 503, message: /ds\.loops was stopped: it may take 0\.05 s/ },
-  { name: 'blocks', times: TIMES, status: 503, message: /it may take 0\.05 s/ },
+  { name: 'loops', times: TIMES, status: 503, message: /ds\.loops was stopped: it exceeded its deadline of 0\.05 s/ },
+  { name: 'blocks', times: TIMES, status: 503, message: /it exceeded its deadline of 0\.05 s/ },
   { name: 'eatsMemory', times: TIMES, status: 500, message: /more memory/ },
-  { name: 'eatsOneArray', times: 3, status: 500, message: /more memory/ },
-  { name: 'eatsBuffers', times: 3, status: 500, message: /more memory/ },
+  { name: 'eatsOneArray', times: FEW, status: 500, message: /more memory/ },
+  { name: 'eatsBuffers', times: FEW, status: 500, message: /more memory/ },
   { name: 'leavesGarbage', times: 3, status: 200, result: 25_000_000 },
   { name: 'exits', times: TIMES, status: 500, message: /process\.exit/ },
   { name: 'recurses', times: TIMES, status: 500, message: /RangeError/ },
@@ -29,6 +33,8 @@ const abuses: { name: string; times: number; status: number; message?: RegExp; r
   { name: 'isHuge', times: TIMES, status: 413 },
   { name: 'throwsNothing', times: 1, status: 500, message: /ds\.throwsNothing failed/ },
   { name: 'getterThrows', times: 1, status: 500, message: /ds\.getterThrows failed with Error/ },
+  { name: 'throwsAccessor', times: 1, status: 500, message: /ds\.throwsAccessor failed with TypeError/ },
+  { name: 'throwsProxy', times: 1, status: 500, message: /ds\.throwsProxy failed with TypeError/ },
   { name: 'trapsPrototypes', times: 1, status: 200, result: 'done' },
 ]
 
@@ -50,6 +56,17 @@ t.test('whatever a function does fails its own call only', async t => {
       t.equal((await server.post('/$catalog/fine')).json.result, 'fine')
     })
   }
+})
+
+t.test('long texts arrive as they are, and those of errors are cut', async t => {
+  const server = await start(t)
+  for (const sign of ['x', 'é', '漢', '😀']) {
+    const { json } = await server.post('/$catalog/isHuge', [30_000, sign])
+    t.equal(json.result, sign.repeat(30_000))
+  }
+  t.equal((await server.post('/$catalog/answers', [30_000])).text, 'x'.repeat(30_000))
+  const [{ message }] = (await server.post('/$catalog/fails', [30_000])).json.__ERROR
+  t.equal(message, `${'x'.repeat(16_384)}…`)
 })
 
 t.test('a thread that loops behind an answer is replaced', async t => {
@@ -93,7 +110,10 @@ t.test('what was saved before a function was stopped stays saved', async t => {
 t.test('a function that ends its thread every time is refused for a while', async t => {
   let now = Date.now()
   const server = await startServer(t, company, {
-    config: { plugins: [abusePlugin], functions: { threads: 1, breakerLimit: 3, breakerPauseSeconds: 10 } },
+    config: {
+      plugins: [abusePlugin],
+      functions: { threads: 1, breakerLimit: 3, breakerPauseSeconds: 10, deadlineSeconds },
+    },
     now: () => now,
   })
   const status = async (name: string) => (await server.post(`/$catalog/${name}`)).status
@@ -107,12 +127,85 @@ t.test('a function that ends its thread every time is refused for a while', asyn
   t.same([await status('exits'), await status('exits')], [500, 503])
 })
 
+t.test('arguments that cannot be read are no reason to refuse a function', async t => {
+  const server = await startServer(t, company, {
+    config: {
+      plugins: [abusePlugin],
+      functions: { threads: 1, memoryBytes: '64 MiB', breakerLimit: 1, deadlineSeconds },
+    },
+  })
+  const mebibytes = (text: string, count: number) => text.repeat(Math.floor((count * 2 ** 20) / text.length))
+  const hostile: [string, string, number, RegExp][] = [
+    ['more than may be sent', `["${mebibytes('a', 9)}"]`, 413, /8388608 bytes/],
+    ['nested', mebibytes('[', 4), 400, /100 levels/],
+    ['nested and closed', `${mebibytes('[', 2)}${mebibytes(']', 2)}`, 400, /100 levels/],
+    ['many objects', `[${mebibytes('{},', 6)}{}]`, 400, /262144 values/],
+    ['many numbers', `[${mebibytes('1,', 6)}1]`, 400, /262144 values/],
+    ['many arguments', `[${'1,'.repeat(1_000)}1]`, 400, /at most 1000 arguments; received 1001/],
+    ['not UTF-8', '', 400, /UTF-8/],
+    ['not JSON', `["${mebibytes('a', 7)}`, 400, /JSON/],
+    ['a prototype', '[{"__proto__":{"a":1}}]', 400, /prototype/],
+    [
+      'many entity sets',
+      JSON.stringify(Array.from({ length: 101 }, (_, i) => ({ __DATASET: i.toString(16).padStart(32, '0') }))),
+      400,
+      /at most 100 entity sets/,
+    ],
+  ]
+  for (const [name, text, status, message] of hostile) {
+    const body = name === 'not UTF-8' ? new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]) : text
+    for (let i = 0; i < FEW; i++) {
+      const answer = await server.post('/$catalog/fine', body)
+      t.equal(answer.status, status, `${name}: ${answer.text.slice(0, 200)}`)
+      t.match(answer.json.__ERROR[0].message, message)
+    }
+    t.equal((await server.post('/$catalog/fine')).json.result, 'fine', `after ${name}`)
+  }
+  t.equal((await server.post('/$catalog/lengthOf', [mebibytes('a', 7)])).json.result, 7 * 2 ** 20, 'below the bound')
+})
+
 t.test('a singleton that ends its thread starts anew', async t => {
   const server = await start(t)
   const count = async () => (await server.post('/$singleton/Fragile/count1')).json.result
   t.same([await count(), await count()], [1, 2])
   t.equal((await server.post('/$singleton/Fragile/exits')).status, 500)
   t.equal(await count(), 1)
+})
+
+t.test('what a client makes a task cost is no reason to refuse it to others', async t => {
+  const server = await startServer(t, company, {
+    config: {
+      plugins: [watchedPlugin],
+      functions: { threads: 1, memoryBytes: '32 MiB', breakerLimit: 1, deadlineSeconds },
+      query: { maxAnswerBytes: '2 GiB' },
+      storage: { cacheBytes: '8 MiB' },
+    },
+  })
+  const notes = 'x'.repeat(10_000)
+  const staff = Array.from({ length: 400 }, (_, i) => ({ lastName: `number ${i}`, employerID: 1, notes }))
+  t.equal((await server.post('/Employee?$method=update', staff)).status, 200)
+  const info = { text: 'x'.repeat(1_000_000) }
+  t.equal((await server.post('/Company?$method=update', { ID: 99, name: 'Large', info })).status, 200)
+  const stale = Array.from({ length: 1_000 }, () => ({ __KEY: '99', __STAMP: 77, name: 'Small' }))
+  const costly = [
+    () => server.get('/Company(1)?$attributes=staff.employer.staff.notes'),
+    () => server.post('/Company/same?$attributes=staff.employer.staff.notes&$filter="ID=1"'),
+    () => server.post('/Company?$method=update', stale),
+  ]
+  for (const send of costly) {
+    const answer = await send()
+    t.equal(answer.status, 500, answer.text.slice(0, 200))
+    t.match(answer.json.__ERROR[0].message, /was stopped/)
+  }
+  t.equal((await server.get('/Company(1)/name')).status, 200)
+  t.equal((await server.post('/Company/same?$filter="ID=1"')).status, 200)
+  t.equal((await server.post('/Company?$method=update', { name: 'Other' })).status, 200)
+})
+
+t.test('code that ends its thread behind its result counts as that of its function', async t => {
+  const server = await start(t, { breakerLimit: 1 })
+  const status = async () => (await server.post('/$catalog/exitsInResult')).status
+  t.same([await status(), await status()], [500, 503])
 })
 
 t.test('calls beyond the queue are refused', async t => {

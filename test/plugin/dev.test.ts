@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { outputUrl } from '../../engine/output-root.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
 
 const model = (...more: string[]) => {
   const names = ['name', ...more].map(name => [name, { type: 'string' }])
@@ -35,6 +35,11 @@ async function startDev(t: Test) {
     'index.ts': PLUGIN,
     'route.ts': "export const route = 'first'",
     'classes.ts': classes('1'),
+    'tesser-model.d.ts': '',
+    'tsconfig.json': JSON.stringify({
+      files: ['route.ts'],
+      compilerOptions: { lib: ['es5'], types: [], skipLibCheck: true },
+    }),
   })
   const args = [fileURLToPath(outputUrl('kernel/cli/main.js')), 'dev', '--port', '0']
   const child = spawn(process.execPath, [...args, '--storage-map-size-bytes', '64 MiB'], {
@@ -57,12 +62,12 @@ async function startDev(t: Test) {
     }
   }
   const [, url] = await line(/answers at (\S+)\/rest/)
-  await line(/starts it anew/)
+  await line(/restarts it/)
   return {
     line,
     write: (file: string, content: string) => writeFileSync(join(folder, file), content),
     read: (file: string) => readFileSync(join(folder, file), 'utf8'),
-    get: async (path: string) => (await fetch(`${url}${path}`)).json(),
+    get: async (path: string, init?: RequestInit) => (await fetch(`${url}${path}`, init)).json(),
     stop() {
       child.kill('SIGTERM')
       return once(child, 'exit')
@@ -75,24 +80,31 @@ t.test('tesser dev serves what has changed, and goes on with the old version whe
   t.strictSame([await get('/acme'), await get('/rest/Person/told')], ['first', { result: 1 }])
 
   write('classes.ts', classes('2'))
-  await line(/classes\.ts changed: started anew in \d+ ms/)
+  await line(/classes\.ts changed: restarted in \d+ ms/)
   t.strictSame(await get('/rest/Person/told'), { result: 2 }, 'a class')
 
   write('route.ts', "export const route = 'second'")
-  await line(/route\.ts changed: started anew/)
+  await line(/route\.ts changed: restarted/)
   t.strictSame(await get('/acme'), 'second', 'a file that the plugin imports')
 
   write('model.json', model('nickname'))
-  await line(/model\.json changed: started anew/)
+  await line(/model\.json changed: restarted/)
   t.match(await get('/rest/$catalog/Person'), { attributes: [{}, {}, { name: 'nickname' }] }, 'the model')
+  t.match(read('tesser-model.d.ts'), /nickname: string/, 'its types')
 
   const broken: [string, string, RegExp][] = [
-    ['classes.ts', 'export class {', /the old version goes on: .*classes\.ts.*line 1/],
+    ['classes.ts', 'export class {', /the old version goes on: .*classes\.ts:1:14\)/],
+    ['index.ts', `${PLUGIN}throw new Error('not yet')`, /the old version goes on: .*not yet \(.*index\.ts:9\)/],
     ['classes.ts', 'throw new Error("too early")', /the old version goes on: .*too early/],
     ['index.ts', PLUGIN.replace("'/acme'", "'/health'"), /the old version goes on: .*\/health/],
     ['model.json', '{', /the old version goes on: [\s\S]*model/],
     ['tesser.config.json', '{"modle":"x"}', /the old version goes on: [\s\S]*modle/],
   ]
+  write('route.ts', "export const route: number = 'second'\nif (route === NaN) throw 1")
+  await line(/route\.ts changed: restarted/)
+  await line(/warning: .*NaN.* \(.*route\.ts:2:11\)/)
+  await line(/the types do not fit; it is served all the same:\n.*route\.ts\(1,14\): error TS2322/)
+
   for (const [file, content, message] of broken) {
     const good = read(file)
     write(file, content)
@@ -102,5 +114,13 @@ t.test('tesser dev serves what has changed, and goes on with the old version whe
     // Seen together with what is written next.
     write(file, good)
   }
+  // The store is brought to the new model before the plugin fails.
+  await get('/rest/Person?$method=update', { method: 'POST', body: '{"name":"Ada"}' })
+  write('index.ts', PLUGIN.replace("'/acme'", "'/health'"))
+  await line(/the old version goes on: .*\/health/)
+  write('model.json', model('nickname').replace('"name":{', '"called":{"formerName":"name",'))
+  await line(/and nothing is served until the next change: .*\/health[\s\S]*The old version cannot go on: .*lose data/)
+  write('index.ts', PLUGIN)
+  await line(/index\.ts changed: restarted/)
   t.strictSame(await stop(), [0, null])
 })

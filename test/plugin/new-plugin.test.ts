@@ -1,7 +1,20 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
+import { newPlugin } from '../../kernel/cli/new-plugin.ts'
 import { installTesser, runCompiler, runNode, runTesser } from '../support/author-package.ts'
+
+/** Files that `npm pack` would put into the package. */
+async function packed(folder: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: folder,
+    maxBuffer: 2 ** 24,
+  })
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]
+  return files.map(({ path }) => path).sort()
+}
 
 t.test('tesser new plugin makes a package that compiles and whose tests pass', async t => {
   const parent = t.testdir({})
@@ -10,15 +23,33 @@ t.test('tesser new plugin makes a package that compiles and whose tests pass', a
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   t.match(manifest, { name: '@acme/hello', devDependencies: { tesser: /^file:\.\.\// } })
   t.match(readFileSync(join(folder, 'index.ts'), 'utf8'), /name: '@acme\/hello'/)
-  t.ok(existsSync(join(folder, '.gitignore')))
+  t.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^tesser\.directory\.json$/m)
+  // Modules that are added later are published too.
+  writeFileSync(join(folder, 'cart.ts'), 'export {}\n')
+  writeFileSync(join(folder, 'cart.test.ts'), 'export {}\n')
+  t.strictSame(await packed(folder), ['README.md', 'cart.ts', 'classes.ts', 'index.ts', 'model.json', 'package.json'])
 
   installTesser(folder)
-  t.strictSame(await runCompiler(folder), { code: 0, output: '' })
+  t.strictSame(runCompiler(folder), { code: 0, output: '' })
   t.match(await runNode(folder, '--test'), { code: 0, output: /pass 3/ })
 
   const classes = readFileSync(join(folder, 'classes.ts'), 'utf8')
   writeFileSync(join(folder, 'classes.ts'), classes.replaceAll('this.firstName', 'this.fristName'))
-  t.match(await runCompiler(folder), { code: 2, output: /'fristName' does not exist .* 'firstName'/ })
+  t.match(runCompiler(folder), { code: 2, output: /'fristName' does not exist .* 'firstName'/ })
+})
+
+t.test('the package of Tesser has the guide, the examples and the files that a plugin is made of', async t => {
+  const files = await packed('.')
+  const examples = ['audit', 'geo', 'semantic'].map(name => `plugins/examples/${name}/classes.ts`)
+  for (const file of [
+    'plugins/GUIDE.md',
+    ...examples,
+    'config/plugin-template/gitignore',
+    'dist/types/kernel/api.d.ts',
+  ]) {
+    t.ok(files.includes(file), file)
+  }
+  t.notOk(files.some(file => file.includes('node_modules') || /^dist\/(test|groups)/.test(file)))
 })
 
 t.test('what cannot be made is refused, and nothing is overwritten', async t => {
@@ -26,6 +57,6 @@ t.test('what cannot be made is refused, and nothing is overwritten', async t => 
   t.match(await runTesser(parent, 'new', 'plugin', 'mine'), { code: 1, output: /mine is not empty/ })
   t.equal(readFileSync(join(parent, 'mine/index.ts'), 'utf8'), 'mine')
   for (const name of ['../out', 'Acme', '@acme/../x', 'a b']) {
-    t.match(await runTesser(parent, 'new', 'plugin', name), { code: 1, output: /cannot be the name of a package/ })
+    t.throws(() => newPlugin(name, parent), /cannot be the name of a package/)
   }
 })

@@ -38,6 +38,7 @@ t.test('a plugin of a third party adds a service, a command, a parameter and a r
   t.same((await server.get('/$hello/a/b')).json, { greeting: 'hello', parts: ['a', 'b'] })
   t.same((await server.get('/City?$names=true&$top=1')).json, ['Paris'])
   t.same((await server.get('/City?$only=paris')).json.__COUNT, 1)
+  t.match((await server.get('/City?$onyl=paris')).json.__ERROR, [{ message: /did you mean "\$only"/ }])
   t.same((await server.get('//acme')).json, 'acme')
   t.equal((await server.send('DELETE', '//acme')).headers.allow, 'GET, POST')
 })
@@ -86,7 +87,7 @@ const refused: [string, Record<string, string>, RegExp][] = [
   [
     'a plugin without a kernel range',
     { acme: plugin('kernel: undefined') },
-    /plugin acme names no kernel version range/,
+    /plugin acme has no range of kernel versions/,
   ],
   [
     'a plugin for another kernel',

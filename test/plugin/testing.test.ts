@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
@@ -22,6 +22,61 @@ t.test('a server of the test kit has model, entities and plugins that it is give
   t.match(await server.get('/rest/Employee(5)'), { status: 404 })
 })
 
+t.test('requests are sent as users with roles and privileges', async t => {
+  const roles = {
+    privileges: [{ privilege: 'viewStaff' }, { privilege: 'editStaff', includes: ['viewStaff'] }],
+    roles: [{ role: 'clerk', privileges: ['viewStaff'] }],
+    permissions: {
+      allowed: [{ applyTo: 'Employee', type: 'dataclass', read: ['viewStaff'], update: ['editStaff'] }],
+    },
+  }
+  const server = await createTestServer({
+    model: company.model,
+    data: company.rows,
+    roles,
+    users: { ada: { roles: ['clerk'] }, kurt: { privileges: ['editStaff'] } },
+  })
+  t.teardown(() => server.close())
+  const change = { __KEY: '1', __STAMP: 1, salary: 1 }
+  const [ada, kurt] = [server.as('ada'), server.as('kurt')]
+  // As a class that does not exist.
+  t.equal((await server.get('/rest/Employee(1)')).status, 404)
+  t.equal((await ada.get('/rest/Employee(1)')).status, 200)
+  t.equal((await ada.post('/rest/Employee?$method=update', change)).status, 401)
+  t.match((await ada.get('/rest/$directory/currentUser')).text, /"userName":"ada"/)
+  t.equal((await kurt.post('/rest/Employee?$method=update', change)).status, 200)
+  t.throws(() => server.as('grace'), { message: /no user grace; .* has ada, kurt/ })
+})
+
+t.test('users with roles or privileges that the roles do not declare are refused', async t => {
+  const roles = { privileges: [{ privilege: 'viewStaff' }], roles: [{ role: 'clerk', privileges: ['viewStaff'] }] }
+  const users = { ada: { roles: ['Clerk'] }, kurt: { roles: ['clrk'], privileges: ['editStaff'] } }
+  await t.rejects(createTestServer({ model: company.model, roles, users }), {
+    message: 'user kurt: there is no role "clrk"; did you mean "clerk"?\nuser kurt: there is no privilege "editStaff"',
+  })
+})
+
+t.test('relative paths in the config start at the working directory', async t => {
+  const here = relative(process.cwd(), t.testdir({}))
+  const allowed = [{ applyTo: 'Company', type: 'dataclass', read: ['nobody'] }]
+  const roles = { privileges: [{ privilege: 'nobody' }], permissions: { allowed } }
+  writeFileSync(join(here, 'roles.json'), JSON.stringify(roles))
+  const server = await createTestServer({
+    model: company.model,
+    data: company.rows,
+    folder: here,
+    config: {
+      auth: { rolesFile: join(here, 'roles.json') },
+      data: join(here, 'elsewhere'),
+      plugins: [`./${relative(process.cwd(), staffPlugin)}`],
+    },
+  })
+  t.teardown(() => server.close())
+  t.equal((await server.get('/rest/Company')).status, 404, 'the file of roles')
+  t.match(await server.post('/rest/Employee/add', [1, 2]), { status: 200, json: { result: 3 } }, 'a plugin')
+  t.ok(existsSync(join(here, 'elsewhere')), 'the store')
+})
+
 t.test('several servers at a time have nothing in common', async t => {
   const servers = await Promise.all(
     ['Ada', 'Kurt'].map(name =>
@@ -36,13 +91,16 @@ t.test('several servers at a time have nothing in common', async t => {
   )
 })
 
+/** Folders that the kit has made; Node.js and compilers put caches beside them. */
+const ownFolders = (): string[] => readdirSync(tmpdir()).filter(name => name.startsWith('tesser-'))
+
 t.test('a closed server leaves nothing behind, unless it is told where its store is', async t => {
   process.env.TMPDIR = t.testdir({})
   t.teardown(() => delete process.env.TMPDIR)
   const server = await createTestServer({ model: company.model })
-  t.strictSame(readdirSync(tmpdir()).length, 1)
+  t.equal(ownFolders().length, 1)
   await server.close()
-  t.strictSame(readdirSync(tmpdir()), [])
+  t.strictSame(ownFolders(), [])
   const folder = mkdtempSync(join(tmpdir(), 'kept-'))
   await (await createTestServer({ model: company.model, folder })).close()
   t.ok(existsSync(join(folder, 'store')))
@@ -54,5 +112,5 @@ t.test('entities that cannot be saved are refused with the reason, and nothing i
   const data = { Company: [{ ID: 1, name: 'Acme' }, { ID: 'x' }] }
   await t.rejects(createTestServer({ model: company.model, data }), { message: /entity of Company was refused: .*"x"/ })
   await t.rejects(createTestServer({ model: company.model, plugins: ['./nowhere.ts'] }), { message: /nowhere\.ts/ })
-  t.strictSame(readdirSync(tmpdir()), [])
+  t.strictSame(ownFolders(), [])
 })

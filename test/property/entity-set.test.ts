@@ -8,7 +8,7 @@ import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { type Fixture, startServer, type TestAnswer, type TestServer, temporaryFolder } from '../support/test-server.ts'
 
-const SEQUENCES = isLong ? longCount(5_000) : 140
+const SEQUENCES = isLong ? longCount(5_000) : 80
 const STEPS = 16
 const CHANCE_OF_RESTART = isLong ? 0.002 : 0.003
 

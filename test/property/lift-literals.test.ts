@@ -2,12 +2,12 @@
  * A text whose literals are lifted out before the parse, and put back into the tree of its shape, reads as it would
  * without: the same tree or the same error. All texts go through one memory, so that each meets the shapes of others.
  */
-import fc from 'fast-check'
 import t from 'tap'
-import { ProtocolError } from '../../engine/errors.ts'
+import { ProtocolError } from '../../engine/base/errors.ts'
 import { liftingParser, liftLiterals } from '../../engine/query/parse/lift-literals.ts'
 import { parseQuery } from '../../engine/query/parse/parse-query.ts'
 import { isLong, longCount, timeoutMs } from '../support/reference/rounds.ts'
+import fc from '../support/fast-check.ts'
 
 const operands = [
   'a',

@@ -1,7 +1,8 @@
 import t from 'tap'
-import type { BaseEntity, BaseSelection } from '../../engine/language/author-types.ts'
+import type { BaseEntity, BaseSelection } from '../../engine/author/declare/author-types.ts'
 import { randomOf } from '../support/reference/random.ts'
-import { openWorld } from '../unit/engine/language/world.ts'
+import { openWorld } from '../unit/engine/author/data-api/world.ts'
+import { seedOf } from '../support/reference/rounds.ts'
 
 interface Row {
   ID: number
@@ -27,7 +28,7 @@ const MODEL = {
   },
 }
 
-const random = randomOf(5)
+const random = randomOf(seedOf(5))
 const below = (limit: number): number => random.integer(0, limit - 1)
 const ROWS: Row[] = Array.from({ length: 300 }, (_, i) => ({
   ID: i + 1,
@@ -48,11 +49,11 @@ const ascending = (ids: readonly number[]): number[] => unique(ids).sort((a, b) 
 const known = (ids: readonly number[]): number[] =>
   ids.flatMap(id => (rowOf(id).salary === null ? [] : [rowOf(id).salary!]))
 
-/** What can be done to a selection, in the words of the language and in plain arrays. */
+/** Operations on a selection, in the words of the language and in plain arrays. */
 const STEPS: Record<string, (pair: Pair, other: Pair, n: number) => Pair> = {
   query: ({ selection, ids }, _, n) => ({
     selection: selection.query('salary >= :1', n),
-    // Of a list the order stays, and what is in it twice.
+    // A list keeps its order and its duplicates.
     ids: ids.filter(id => (rowOf(id).salary ?? -1) >= n),
   }),
   orderBy: ({ selection, ids }) => ({

@@ -1,4 +1,4 @@
-/** Where the rows of a sample are like few others, a search by sketches looks at too few or too many, and has to notice it. */
+/** If the rows of a sample are like few others, a search by sketches examines too few or too many, and has to notice it. */
 import t from 'tap'
 import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
@@ -7,16 +7,17 @@ import { randomOf } from '../support/reference/random.ts'
 import { referenceAnswer } from '../support/reference/vectors.ts'
 import { insertRows, temporaryFolder } from '../support/test-server.ts'
 import { readItems, vectorModel } from '../support/vector-items.ts'
+import { inTurn, seedOf } from '../support/reference/rounds.ts'
 
 const ROWS = 20_000
 const DIMENSION = 384
-/** Of the rows by 32, every so manieth is in the sample of so many. */
+/** Every `STEP`th of the rows by 32 is in a sample of so many. */
 const STEP = 9
 const NEAREST = 60
 
-for (const isSampleNear of [true, false]) {
+for (const isSampleNear of inTurn([true, false])) {
   t.test(`the nearest are found where ${isSampleNear ? 'only' : 'none of'} the sample is near`, async t => {
-    const random = randomOf(5)
+    const random = randomOf(seedOf(5))
     const number = () => random.integer(-1000, 1000) / 1000
     const question = Array.from({ length: DIMENSION }, number)
     const rows = new Map(

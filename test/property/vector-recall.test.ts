@@ -1,5 +1,5 @@
 /**
- * What an index finds on seeded data around centres: nearly all, in the order of the exact scores, equal ones by row.
+ * Recall of an index on seeded data around centres: nearly all, in the order of the exact scores, equal ones by row.
  */
 import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -9,6 +9,7 @@ import { randomOf } from '../support/reference/random.ts'
 import { referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
+import { inTurn, seedOf } from '../support/reference/rounds.ts'
 
 const ROWS = 5_000
 const DIMENSION = 32
@@ -18,12 +19,12 @@ const NEAREST = 50
 /** So few that an index is asked for them, unless too many are among the rows that the planner looks at. */
 const NARROW = 5
 
-for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
+for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
   t.test(`${metric}: an index finds 99 % of the nearest, and 99.9 % of the few above a threshold`, async t => {
-    const random = randomOf(Number(process.env.TESSER_TEST_SEED ?? 11))
+    const random = randomOf(seedOf(11))
     const numbers = () => Array.from({ length: DIMENSION }, () => random.integer(-1000, 1000) / 1000)
     const centres = Array.from({ length: CLUSTERS }, numbers)
-    // Of one length, as embeddings are: products lead a graph astray where lengths differ.
+    // All of one length, as embeddings are: products lead a graph astray where lengths differ.
     const vector = () => {
       const centre = random.pick(centres)
       const somewhere = centre.map(number => number + random.integer(-300, 300) / 1000)

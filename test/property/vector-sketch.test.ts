@@ -1,5 +1,5 @@
 /**
- * What is found by sketches: nearly all, only what passes, in the order of the exact scores; and all of it where that is
+ * Searches by sketches find nearly all rows, only rows that pass, in the order of the exact scores; and all of them where that is
  * asked for. Also after changes and restarts, with vectors of any length, and beside other conditions.
  */
 import t, { type Test } from 'tap'
@@ -7,14 +7,14 @@ import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine-options.ts'
 import { readRequest } from '../support/read-request.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { inTurn, isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 import { type FoundItems, type Metric, readItems, vectorModel } from '../support/vector-items.ts'
 
 const ROWS = 12_000
 const CLUSTERS = 100
-/** Of each metric, before and after each of what happens to a world. */
+/** Number of questions for each metric, before and after each change of a world. */
 const QUESTIONS = 4
 const NARROW = 10
 /** Vectors that are asked for by themselves. */
@@ -173,7 +173,7 @@ class World {
     return ranked.slice(0, count).filter(key => !few.keys.includes(key)).length
   }
 
-  /** Of the one nearest nothing may get lost that the many nearest have to spare. */
+  /** The single nearest row must be found; among the many nearest one may be missed. */
   async askForItself(): Promise<void> {
     const { t } = this
     const stored = [...this.rows].filter(([, { embedding }]) => embedding?.some(number => number !== 0))
@@ -226,7 +226,7 @@ class World {
   }
 }
 
-/** Of what is expected how much was found, and how often by sketches. */
+/** Share of the expected rows that was found, and how often by sketches. */
 class Share {
   private found = 0
   private expected = 0
@@ -261,12 +261,12 @@ function inOrder(t: Test, keys: readonly number[], ranked: readonly number[], na
 t.setTimeout(timeoutMs)
 
 const recall = () => ({ nearest: new Share(), narrow: new Share() })
-/** Of all worlds: those of a few questions say little. */
+/** Recall over all worlds: that of a few questions says little. */
 const RECALL = { cosine: recall(), dot: recall(), euclidean: recall() }
 
 for (const seed of seeds(isLong ? 3 : 1)) {
   for (const size of SIZES) {
-    for (const isClustered of [true, false]) {
+    for (const isClustered of inTurn([true, false])) {
       for (const lengths of isLong ? [1, 4] : [isClustered ? 4 : 1]) ask(seed, size, { isClustered, lengths })
     }
   }

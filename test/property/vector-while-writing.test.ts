@@ -3,14 +3,14 @@
  * Each answer fits together all the same: its scores are those of the vectors that it has, in order, and pass; and it has
  * what was written before it was asked for.
  */
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
-import type { VectorPool } from '../../engine/pool/vector-pool.ts'
+import type { VectorPool } from '../../engine/placement/vector-pool.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine-options.ts'
 import { readJson, readRequest } from '../support/read-request.ts'
 import { randomOf } from '../support/reference/random.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
 import { referenceScore } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 import { readItems, vectorModel } from '../support/vector-items.ts'
@@ -18,7 +18,7 @@ import { readItems, vectorModel } from '../support/vector-items.ts'
 const ROWS = 4_000
 const DIMENSION = 32
 const CENTRES = 8
-const WRITES = isLong ? 2_000 : 200
+const WRITES = isLong ? 2_000 : 80
 /** Changed at a time. */
 const CHANGED = 5
 /** Mostly the index has caught up by then, in milliseconds. */
@@ -29,7 +29,7 @@ const MOVES = 10
 
 t.setTimeout(timeoutMs)
 
-const random = randomOf(Number(process.env.TESSER_TEST_SEED ?? 12))
+const random = randomOf(seedOf(12))
 const numbers = (spread: number) => Array.from({ length: DIMENSION }, () => random.integer(-spread, spread) / 1000)
 const centres = Array.from({ length: CENTRES }, () => numbers(1000))
 const vector = () => {
@@ -39,12 +39,12 @@ const vector = () => {
 
 interface Opened {
   readonly engine: Engine
-  /** Of the rows. */
+  /** Stamps of the rows. */
   readonly stamps: Map<number, number>
 }
 
-/** Rows with an index that is used. */
-async function open(t: Test): Promise<Opened> {
+/** Rows with an index that is used, for all tests. */
+async function open(): Promise<Opened> {
   const engine = await openEngine(
     engineOptions({
       path: temporaryFolder(t),
@@ -73,9 +73,11 @@ const nearestTo = (to: readonly number[], top: number) => ({
   top,
 })
 
+const opened = open()
+
 t.test('a row that has moved away since the index found it is not where it was', async t => {
-  const { engine, stamps } = await open(t)
-  const { vectors } = engine as unknown as { vectors: VectorPool }
+  const { engine, stamps } = await opened
+  const { vectors } = (engine as unknown as { parts: { vectors: VectorPool } }).parts
   const search = vectors.search.bind(vectors)
   for (let i = 0; i < MOVES; i++) {
     const to = vector()
@@ -99,7 +101,7 @@ t.test('a row that has moved away since the index found it is not where it was',
 })
 
 t.test('answers fit together', async t => {
-  const { engine, stamps } = await open(t)
+  const { engine, stamps } = await opened
 
   let isWriting = true
   let answers = 0

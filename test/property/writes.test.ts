@@ -3,8 +3,8 @@
  */
 import t from 'tap'
 import { loadModel } from '../../engine/catalog/load-model.ts'
-import { parseParams } from '../../engine/index.ts'
-import { checkStore } from '../../engine/inspect/check-store.ts'
+import { parseParams } from '../../engine/query/parse/parse-params.ts'
+import { checkStore } from '../../engine/storage/inspect/check-store.ts'
 import { openEnvironment } from '../../engine/storage/environment.ts'
 import { loadLayouts } from '../../engine/storage/layouts.ts'
 import type { TableNumbers } from '../../engine/catalog/table-numbers.ts'
@@ -26,7 +26,7 @@ import {
   type World,
 } from '../support/reference/world.ts'
 
-const WORLDS = isLong ? longCount(30) : 4
+const WORLDS = isLong ? longCount(30) : 3
 const REQUESTS = isLong ? 250 : 120
 
 t.setTimeout(timeoutMs)
@@ -39,7 +39,7 @@ for (const seed of seeds(WORLDS)) {
         if (random.chance(0.02)) await live.reopen()
         const difference = await (random.chance(0.15) ? remove(live, random) : save(live, random))
         if (difference === undefined) continue
-        // What follows would differ as well.
+        // Later answers would differ as well.
         t.fail(`seed ${seed}, request ${i}`, { report: { difference, model: JSON.stringify(modelOf(live.world)) } })
         return
       }
@@ -87,7 +87,7 @@ async function save(live: LiveWorld, random: Random): Promise<string | undefined
   if (elements.some(({ errors }) => errors) !== answer.status >= 400) return about(told, `status ${answer.status}`)
   for (const [i, element] of elements.entries()) {
     if (!element.row || (!isSaved && !element.errors)) continue
-    // Of what failed in an atomic request, and of what was saved: the entity as it is on the server now.
+    // For failures in an atomic request, and for saved ones: the entity as it is on the server now.
     const difference = entityDifference(world, spec, element, answers[i])
     if (difference !== '') return about(told, `element ${i}${difference}`)
   }
@@ -159,7 +159,7 @@ async function remove(live: LiveWorld, random: Random): Promise<string | undefin
   )
 }
 
-/** Where the store differs from its model, an empty text if nowhere. */
+/** Difference of the store from its model, an empty text if there is none. */
 async function stateDifference(live: LiveWorld): Promise<string> {
   for (const spec of live.specs) {
     const rows = rowsOf(live.world, spec.name)

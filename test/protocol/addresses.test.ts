@@ -1,5 +1,5 @@
 import { company } from '../support/fixtures/company.ts'
-import { protocolTable } from '../support/protocol-table.ts'
+import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { transports } from '../support/test-server.ts'
 
 protocolTable(
@@ -139,6 +139,15 @@ protocolTable(
       status: 404,
       errors: [1800],
     },
+    ...['', '/', '/?$top=1'].map(
+      (get): ProtocolCase => ({
+        spec: 'P1.1',
+        name: `the root tells where the dataclasses are listed: /rest${get}`,
+        get,
+        status: 400,
+        has: { __ERROR: [{ errCode: 1806, message: /GET \/rest\/\$catalog lists the dataclasses$/ }] },
+      }),
+    ),
     { spec: 'P3.1', name: 'an unknown dataclass is not found', get: '/Nobody', status: 404, errors: [1800] },
     {
       spec: 'P1.1',
@@ -146,13 +155,62 @@ protocolTable(
       get: '//rest//Company(1)//name///',
       has: { name: 'Acme' },
     },
-    { spec: 'P1.1', name: 'an unknown parameter is ignored', get: '/Company(1)?$whatever=1&x=2', has: { __KEY: '1' } },
+    { spec: 'P1.1', name: 'names without $ are of others', get: '/Company(1)?x=2&filter=&_=1', has: { __KEY: '1' } },
+    ...[
+      ['/Company?$filtre="ID=1"', '"$filtre" is not a known parameter; did you mean "$filter"?'],
+      ['/Company?$orderBy="name desc"', '"$orderBy" is not a known parameter; did you mean "$orderby"?'],
+      ['/Company(1)?$Expand=staff', /"\$Expand" .*"\$expand"/],
+      ['/Company(1)?%24exand=staff', /"\$exand" .*"\$expand"/],
+      ['/Company/name?$save=1', /"\$save"/],
+      ['/Company?$sortieren=name', /known are \$asArray, .*\$filter, .*\$orderby, .*\$version/],
+      ['/Company?$', /"\$" is not a known parameter/],
+      [`/Company?$${'x'.repeat(1000)}`, /^"\$x{99}" is not a known parameter; known are/],
+      ['/Company?$method=entityset&$timeOut=10', /"\$timeout"/],
+      ['/Company?$filter="ID=1"&$param=[1]', /"\$params"/],
+      ['/$catalog?$exparnd=true', /did you mean "\$expand"/],
+      ['/$directory/currentUser?$filtre=1', /"\$filter"/],
+    ].map(
+      ([get, message]): ProtocolCase => ({
+        spec: 'P1.1',
+        name: `an unknown parameter is refused: ${String(get).slice(0, 50)}`,
+        get: String(get),
+        status: 400,
+        has: { __ERROR: [{ errCode: 1811, message }] },
+      }),
+    ),
     {
       spec: 'P1.1',
-      name: 'a misspelt keyword is ignored',
-      get: '/Company?$orderBy="name desc"',
-      keys: ['1', '2', '3', '4'],
+      name: 'and nothing is saved with one',
+      post: '/City?$atomik=true',
+      body: { name: 'Oslo' },
+      status: 400,
+      errors: [1811],
+      left: { City: ["L'Aquila", 'New York (NY)', 'Paris', '東京'] },
     },
+    {
+      spec: 'P1.9',
+      name: 'nor read by $query',
+      post: '/Company/$query',
+      body: { $filtre: 'ID = 1' },
+      status: 400,
+      errors: [1811],
+    },
+    {
+      spec: 'P1.9',
+      name: 'whose body has no other names',
+      post: '/Company/$query',
+      body: { filter: 'ID = 1' },
+      status: 400,
+      errors: [1811],
+    },
+    ...['$extendedAttributes=a', '$emMethod=f', '$imageinfo=true', '$metadata=1', '$version=3', '$progressinfo=x'].map(
+      (parameter): ProtocolCase => ({
+        spec: 'P1.1',
+        name: `clients send ${parameter}, which changes nothing`,
+        get: `/Company(1)?${parameter}`,
+        has: { __KEY: '1' },
+      }),
+    ),
     { spec: 'D2', name: 'a parameter name may be encoded', get: '/Company?%24top=1', keys: ['1'] },
     { spec: 'P1.2', name: 'a later parameter replaces an earlier one', get: '/Company?$top=3&$top=1', keys: ['1'] },
     { spec: 'P1.4', name: 'a missing bracket is refused', get: '/Company(1', status: 400, errors: [1806] },
@@ -170,7 +228,14 @@ protocolTable(
       status: 400,
       errors: [1812],
     },
-    { spec: 'D2', name: 'an unknown verb is refused with the verbs that work', delete: '/$catalog', status: 405 },
+    {
+      spec: 'D2',
+      name: 'an unknown verb is refused with the verbs that work',
+      delete: '/$catalog',
+      status: 405,
+      errors: [1813],
+      headers: { allow: 'GET' },
+    },
     { spec: 'P11', name: 'HEAD answers like GET without a body', head: '/Company(1)', text: '' },
     {
       spec: '4.2',

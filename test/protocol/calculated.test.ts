@@ -17,7 +17,10 @@ Object.assign(aliased.model.dataClasses.Employee!.attributes, {
   firmInfo: { kind: 'alias', path: 'firm.info' },
   colleagues: { kind: 'alias', path: 'firm.staff' },
 })
-Object.assign(aliased.model.dataClasses.Company!.attributes, { people: { kind: 'alias', path: 'staff' } })
+Object.assign(aliased.model.dataClasses.Company!.attributes, {
+  people: { kind: 'alias', path: 'staff' },
+  bosses: { kind: 'alias', path: 'staff.manager' },
+})
 
 const finds = (spec: string, name: string, filter: string, keys: readonly string[], more = ''): ProtocolCase => ({
   spec,
@@ -45,6 +48,16 @@ const calculated: ProtocolCase[] = [
       card: { name: 'Gödel', reports: 1 },
       initials: 'KG',
       internal: undefined,
+    },
+  },
+  {
+    spec: '4.2',
+    name: '$brief shortens what is computed',
+    get: '/Employee(2)?$attributes=fullName,card,initials&$brief=16',
+    has: {
+      fullName: 'Kurt Gödel',
+      card: { __deferred: { uri: '/rest/Employee(2)/card', brief: '{"name":"Gödel"' } },
+      initials: 'KG',
     },
   },
   { spec: 'P3.8', name: 'null where the code gives null', get: '/Employee(5)', has: { monthly: null, boss: null } },
@@ -147,8 +160,9 @@ const calculated: ProtocolCase[] = [
   {
     spec: '4.4',
     name: 'a deletion finds its entities by them',
-    post: '/Employee?$filter="monthly = 1"&$method=delete',
+    post: '/Employee?$filter="monthly = 2500"&$method=delete',
     json: { ok: true },
+    left: { Employee: ['1', '2', '3', '4', '5'] },
   },
 ]
 
@@ -195,6 +209,65 @@ const aliases: ProtocolCase[] = [
     name: 'and is an address of related entities',
     get: '/Employee(2)/colleagues?$expand=colleagues&$method=subentityset',
     keys: ['1', '2'],
+  },
+  {
+    spec: 'P3.9',
+    name: 'one that passes through a relation to many is the link to what it leads to',
+    get: '/Company(2)',
+    has: { bosses: { __deferred: { uri: '/rest/Company(2)/bosses?$expand=bosses' } } },
+  },
+  {
+    spec: 'P3.9',
+    name: 'the link shows these entities, each once',
+    get: '/Company(2)/bosses?$expand=bosses',
+    has: {
+      __KEY: '2',
+      bosses: {
+        __ENTITYSET: '/rest/Company(2)/bosses?$expand=bosses',
+        __COUNT: 2,
+        __FIRST: 0,
+        __ENTITIES: [
+          { __KEY: '1', lastName: 'Lovelace' },
+          { __KEY: '2', lastName: 'Gödel' },
+        ],
+      },
+    },
+  },
+  {
+    spec: '4.2',
+    name: 'paged, ordered and filtered',
+    get: '/Company(2)/bosses?$expand=bosses&$orderby=lastName&$filter="salary > 1"&$top=1',
+    has: { bosses: { __COUNT: 2, __FIRST: 0, __ENTITIES: [{ __KEY: '2' }] } },
+  },
+  {
+    spec: 'P4.2',
+    name: 'an attribute list goes through it',
+    get: '/Company?$attributes=name,bosses.lastName&$filter="ID<3"',
+    has: {
+      __ENTITIES: [
+        { bosses: { __COUNT: 1, __ENTITIES: [{ lastName: 'Lovelace', salary: undefined }] } },
+        { bosses: { __COUNT: 2 } },
+      ],
+    },
+  },
+  {
+    spec: '4.4',
+    name: '$method=subentityset makes a set of them',
+    get: '/Company(2)/bosses?$expand=bosses&$method=subentityset&$subOrderby=lastName',
+    has: { __entityModel: 'Employee', __DATACLASS: 'Employee', __ENTITYSET: /^\/rest\/Employee\/\$entityset\// },
+    keys: ['2', '1'],
+  },
+  {
+    spec: 'P3.9',
+    name: 'where it leads to nothing it is empty',
+    get: '/Company(4)?$expand=bosses',
+    has: { bosses: { __COUNT: 0, __ENTITIES: [] } },
+  },
+  {
+    spec: '4.3',
+    name: 'the array form has no link',
+    get: '/Company?$asArray=true&$top=1',
+    has: [{ bosses: undefined }],
   },
   finds('P3.9', 'filters', 'firmName = acme', ['1', '2']),
   finds('P3.9', 'over an alias of a relation', 'firm.name = acme', ['1', '2']),

@@ -35,6 +35,12 @@ protocolTable('catalog', company, [
     },
   },
   {
+    spec: 'P3.1',
+    name: 'several dataclasses are described by a list, each once',
+    get: '/$catalog/Company,City,%20Company,City',
+    has: { dataClasses: { length: 2, 0: { name: 'Company' }, 1: { name: 'City' } } },
+  },
+  {
     spec: '2.2',
     name: 'defaultTopSize appears in the single description',
     get: '/$catalog/Employee',
@@ -102,4 +108,12 @@ t.test('§2.3 attributes of Employee as the catalog shows them', async t => {
   t.notOk('indexed' in named('firstName')!, 'indexed is absent when there is no index')
   t.notOk('identifying' in named('firstName')!, 'identifying is absent but on the key')
   t.notOk('readOnly' in named('firstName')!, 'readOnly is absent when it can be written')
+  t.notOk('mandatory' in named('ID')!, 'what is filled automatically need not be sent')
+  const { attributes: ofCompany } = (await server.get('/$catalog/Company')).json as {
+    attributes: Record<string, unknown>[]
+  }
+  t.match(
+    ofCompany.find(({ name }) => name === 'name'),
+    { mandatory: true },
+  )
 })

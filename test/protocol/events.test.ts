@@ -53,7 +53,11 @@ const stopped: ProtocolCase[] = [
     post: update,
     body: kurt({ lastName: 'stopped' }),
     status: 422,
-    has: { __STATUS: { status: 4, statusText: 'Other error', success: false } },
+    has: {
+      __STATUS: { status: 4, statusText: 'Other error', success: false },
+      // Code of this attribute.
+      __ERROR: [{ errCode: 7003, attribute: 'lastName' }, { attribute: undefined }],
+    },
     errors: [7003, 1517],
   },
   {
@@ -116,7 +120,7 @@ const stopped: ProtocolCase[] = [
     post: update,
     body: kurt({ lastName: 'loops' }),
     status: 503,
-    has: { __ERROR: [{ message: /^code of the events of Employee was stopped: it may take 3 s/ }] },
+    has: { __ERROR: [{ message: /^code of the events of Employee was stopped: it exceeded its deadline of 3 s/ }] },
     errors: [1562],
   },
   {
@@ -263,6 +267,7 @@ const drops: ProtocolCase[] = [
       { __KEY: '3', __STAMP: 1, firstName: 'serious' },
       { __KEY: '5', __STAMP: 1, firstName: 'stopped' },
     ],
+    has: { __ENTITIES: [{ firstName: 'mild' }, { firstName: 'serious' }, { firstName: 'stopped' }] },
   },
   {
     spec: 'P9',

@@ -2,6 +2,12 @@ import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 
+/** Headers that keep a browser from running what it is sent. */
+const ISOLATED = {
+  'content-security-policy': /(^|; )sandbox$/,
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
 const result = (value: unknown) => ({ result: value })
 const ada = { __entityModel: 'Employee', __KEY: '1', __STAMP: 1, lastName: 'Lovelace' }
 
@@ -35,9 +41,10 @@ const addresses: ProtocolCase[] = [
   { spec: '4.7', name: 'brackets work as parentheses do', post: '/Employee[2]/greet', json: result('Hello Kurt') },
   {
     spec: 'P1.5',
-    name: 'an entity can be named by another attribute',
+    name: 'an entity cannot be named by an attribute that is not unique',
     post: '/Employee:lastName(Gödel)/greet',
-    json: result('Hello Kurt'),
+    status: 400,
+    errors: [1813],
   },
   {
     spec: '4.7',
@@ -150,7 +157,43 @@ const verbs: ProtocolCase[] = [
     json: result([1, 'two', null]),
   },
   { spec: 'P7.2', name: 'PUT is refused', put: '/Employee/add', status: 405, headers: { allow: 'GET, POST' } },
-  { spec: 'P7.2', name: 'HEAD works where GET does', head: '/Employee(1)/greet' },
+  {
+    spec: 'P7.2',
+    name: 'HEAD works where GET does',
+    head: '/Employee(1)/greet',
+    text: '',
+    headers: { 'content-type': /json/ },
+  },
+  {
+    spec: '4.1',
+    name: 'an unknown datastore function is not found, whatever the verb',
+    post: '/$catalog/logn',
+    status: 404,
+    errors: [-10729],
+    has: { __ERROR: [{ message: /has no function "logn"; did you mean "login"\?/ }] },
+  },
+  { spec: '4.1', name: 'nor by GET', get: '/$catalog/logn', status: 404, errors: [1800] },
+  { spec: 'P7.2', name: 'a description takes no POST', post: '/$catalog/Employee', status: 405, errors: [1813] },
+  { spec: 'P7.2', name: 'nor do all', post: '/$catalog/$all', status: 405, errors: [1813] },
+  {
+    spec: 'P7.4',
+    name: 'an image that a function sends cannot run in a browser',
+    get: '/$catalog/export?$params=["svg"]',
+    text: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    headers: { ...ISOLATED, 'content-type': 'image/svg+xml' },
+  },
+  {
+    spec: 'P7.4',
+    name: 'nor can a page',
+    get: '/$catalog/export?$params=["page"]',
+    headers: { ...ISOLATED, 'content-type': 'text/html' },
+  },
+  {
+    spec: 'P7.4',
+    name: 'unless its function says what it may do',
+    get: '/$catalog/export?$params=["page%20that%20may"]',
+    headers: { 'content-security-policy': "default-src 'self'", 'x-content-type-options': 'nosniff' },
+  },
   { spec: 'P7.2', name: 'the catalog itself takes no POST', post: '/$catalog', status: 405, headers: { allow: 'GET' } },
 ]
 
@@ -191,6 +234,7 @@ const args: ProtocolCase[] = [
     post: '/Employee/echo',
     body: '[{"__proto__":{"a":1}}]',
     status: 400,
+    has: { __ERROR: [{ message: /prototype/ }] },
   },
   {
     spec: 'P7.3',
@@ -243,6 +287,7 @@ const args: ProtocolCase[] = [
     post: '/Employee/nameOf',
     body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 1, salary: 'much' }],
     status: 400,
+    has: { __ERROR: [{ message: /salary/ }] },
   },
   {
     spec: 'P7.3',
@@ -493,6 +538,12 @@ const catalog: ProtocolCase[] = [
     },
   },
   { spec: '2.4', name: 'also in $all', get: '/$catalog/$all', has: { singletons: [{ name: 'Counter' }] } },
+  {
+    spec: '4.1',
+    name: 'which lists those of the datastore too',
+    get: '/$catalog/$all',
+    has: { methods: [{ name: 'sizes', applyTo: 'dataStore', scope: 'public', allowedOnHTTPGET: true, exposed: true }] },
+  },
 ]
 
 const config = { plugins: [staffPlugin], functions: { threads: 1 } }

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
@@ -6,6 +5,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
+import { storedFiles } from '../support/stored-files.ts'
 
 const picture = () => sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } })
 const png = await picture().png().toBuffer()
@@ -129,16 +129,13 @@ for (const transport of transports) {
 
   t.test(`an upload that stalls is ended with 408 and leaves no file, on ${transport}`, async t => {
     const folder = temporaryFolder(t)
-    const files = (): string[] => {
-      const path = join(folder, 'store', 'files')
-      return existsSync(path) ? readdirSync(path) : []
-    }
+    const files = (): string[] => storedFiles(join(folder, 'store'))
     const config = { server: { requestTimeoutMs: 1_000 } }
     const server = await startServer(t, company, { transport, folder, config })
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     const answered = new Promise<string>(resolve => socket.once('data', data => resolve(data.toString())))
     socket.on('error', () => {})
-    socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n')
+    socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n')
     socket.write(Buffer.alloc(500_000))
     t.match(await answered, /^HTTP\/1.1 408 /)
     socket.destroy()

@@ -24,7 +24,7 @@ const VECTORS: readonly [json: string, received: RegExp][] = [
   ['1', /a value of type number/],
   ['true', /a value of type boolean/],
   ['{"0":1,"1":0,"2":0,"length":3}', /a value of type object/],
-  [`[${new Array(500_000).fill(1)}]`, /an array of 500000/],
+  [`[${new Array(50_000).fill(1)}]`, /an array of 50000/],
   [`[${new Array(1_000).fill('"x"')}]`, /an array of 1000/],
 ]
 
@@ -104,7 +104,7 @@ for (const transport of usualTransports) {
     for (const [json, received] of COMPARISONS) {
       const expected = {
         status: 400,
-        errCode: 1280,
+        errCode: json === 'null' ? 1279 : 1280,
         message: [
           received,
           /it takes an object such as \{"vector":\[… 3 numbers …\],"metric":"cosine","threshold":0\.5\}/,

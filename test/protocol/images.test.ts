@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
+import { inTurn } from '../support/reference/rounds.ts'
 import { startServer, type TestServer, transports } from '../support/test-server.ts'
 
 const picture = () => sharp({ create: { width: 300, height: 200, channels: 3, background: 'red' } })
@@ -174,7 +175,7 @@ async function startWithImages(t: Test, transport: TestServer['transport']): Pro
   return server
 }
 
-for (const transport of transports) {
+for (const transport of inTurn(transports)) {
   t.test(`images and blobs on ${transport}`, async t => {
     const server = await startWithImages(t, transport)
     const stamp = (await server.get('/Employee(1)')).json.__STAMP
@@ -183,6 +184,7 @@ for (const transport of transports) {
       await t.test(`§${spec} ${name}`, async t => {
         const answer = await server.get(get.replace('{stamp}', stamp), headers)
         t.equal(answer.status, status, answer.text.slice(0, 300))
+        if (status === 400) t.match(answer.json, { __ERROR: [{ message: /\$width/ }] })
         if (bytes) t.ok(answer.bytes.equals(bytes), `${answer.bytes.length} bytes`)
         if (image) t.match(await sharp(answer.bytes).metadata(), image)
         if (answers) t.match(answer.headers, answers)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { hashPassword } from '../../kernel/auth/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
@@ -9,12 +10,14 @@ import { startServer, temporaryFolder, type TestServer } from '../support/test-s
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
 const password = await hashPassword('correct horse')
+const key = createKey()
 
-async function open(t: Test, config: Record<string, unknown> = {}): Promise<TestServer> {
+async function open(t: Test, config: Record<string, unknown> = {}, roles?: object): Promise<TestServer> {
   const folder = temporaryFolder(t)
   const users = [{ name: 'Ada', password, privileges: ['hr'] }]
-  writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ users }))
-  return startServer(t, company, { folder, config, now: () => NOW })
+  const keys = [{ name: 'admin', hash: hashKey(key), privileges: ['boss'] }]
+  writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ users, keys }))
+  return startServer(t, company, { folder, config, roles, now: () => NOW })
 }
 
 async function login(server: TestServer): Promise<Record<string, string>> {
@@ -64,13 +67,175 @@ t.test('§P8.7 $info/sessionInfo/release ends the sessions it names, or all', as
   const [first, second] = [await login(server), await login(server)]
   const userOf = async (headers: Record<string, string>) =>
     (await server.get('/$directory/currentUser', headers)).json.result?.userName
-  const { sessionInfo } = (await server.get('/$info/sessionInfo', first)).json
+  const { sessionInfo, currentSession } = (await server.get('/$info/sessionInfo', first)).json
   t.equal(sessionInfo.length, 2)
+  t.ok(sessionInfo.some((each: { sessionID: string }) => each.sessionID === currentSession))
+  t.not((await server.get('/$info/sessionInfo', second)).json.currentSession, currentSession)
   t.equal((await server.get('/$info/sessionInfo/release', first)).status, 405)
   await server.post(`/$info/sessionInfo/release/${sessionInfo[0].sessionID},nobody`, undefined, first)
   t.same([await userOf(first), await userOf(second)].filter(Boolean), ['Ada'])
-  await server.post('/$info/sessionInfo/release', undefined, second)
+  const left = (await userOf(first)) ? first : second
+  t.equal((await server.post('/$info/sessionInfo/release', undefined, left)).status, 200)
   t.same([await userOf(first), await userOf(second)], [undefined, undefined])
+})
+
+t.test('§P8.7 without roles $info takes a login, or an option', async t => {
+  const server = await open(t)
+  const ada = await login(server)
+  const guest = { cookie: String((await server.get('/Company')).headers['set-cookie']).split(';')[0]! }
+  const newcomer: Record<string, string> = {}
+  for (const headers of [newcomer, guest]) {
+    for (const path of ['/$info', '/$info/cacheInfo', '/$info/entitySet', '/$info/sessionInfo', '/$info/nothing']) {
+      const { status, json } = await server.get(path, headers)
+      t.match([status, json.__ERROR], [401, [{ errCode: 1611, message: /log in, or send a key or a token/ }]], path)
+    }
+    t.equal((await server.post('/$info/sessionInfo/release', undefined, headers)).status, 401)
+  }
+  t.equal((await server.get('/$info', ada)).status, 200)
+  t.equal((await server.get('/$info', { authorization: `Bearer ${key}` })).status, 200)
+  const opened = await open(t, { auth: { guestsAdministrate: true } })
+  t.equal((await opened.get('/$info')).status, 200)
+})
+
+t.test('§P8.7 with roles $info takes WebAdmin, whatever the option says', async t => {
+  const roles = { privileges: [{ privilege: 'hr' }, { privilege: 'boss', includes: ['WebAdmin'] }] }
+  const server = await open(t, { auth: { guestsAdministrate: true } }, roles)
+  const ada = await login(server)
+  const admin = { authorization: `Bearer ${key}` }
+  t.equal((await server.get('/$info')).status, 401)
+  t.match((await server.get('/$info', ada)).json.__ERROR, [{ errCode: 1611, message: /lacks the privilege WebAdmin/ }])
+  t.equal((await server.get('/$info', admin)).status, 200)
+  const rightsOf = async (headers: Record<string, string>) => {
+    const { privileges, administrator } = (await server.get('/$directory/currentUser', headers)).json
+    return [privileges, administrator]
+  }
+  t.same(await rightsOf({}), [[], false])
+  t.same(await rightsOf(ada), [['hr'], false])
+  t.same(await rightsOf(admin), [['boss', 'WebAdmin'], true], 'currentUser says who may ask')
+})
+
+t.test('$info/locks has the locks there are, with those who hold them', async t => {
+  const server = await open(t)
+  const ada = await login(server)
+  t.same((await server.get('/$info/locks', ada)).json, { lockCount: 0, locks: [] })
+  await server.post('/Employee(1)?$lock=true', undefined, { ...ada, 'user-agent': 'tests' })
+  await server.post('/Company(2)?$lock=true', undefined, { authorization: `Bearer ${key}`, 'user-agent': 'tests' })
+  const { json } = await server.get('/$info/locks', ada)
+  const lockInfo = { host: new URL(server.url).host, IPAddr: '127.0.0.1', userAgent: 'tests' }
+  const { sessionInfo } = (await server.get('/$info/sessionInfo', ada)).json
+  t.same(
+    json,
+    {
+      lockCount: 2,
+      locks: [
+        { dataClass: 'Employee', __KEY: '1', sessionID: sessionInfo[0].sessionID, lockInfo },
+        {
+          dataClass: 'Company',
+          __KEY: '2',
+          sessionID: json.locks[1].sessionID,
+          lockInfo,
+          expires: json.locks[1].expires,
+        },
+      ],
+    },
+    'that of a key ends by itself',
+  )
+  t.match(json.locks[1].expires, /^2026-06-01T00:10:0/)
+  t.notOk(JSON.stringify(json).includes(key))
+  await server.post(`/$info/sessionInfo/release/${sessionInfo[0].sessionID}`, undefined, ada)
+  const admin = { authorization: `Bearer ${key}` }
+  t.equal((await server.get('/$info/locks', admin)).json.lockCount, 1, 'a session that ends frees its own')
+})
+
+t.test('$info/quotas has the limits and their use in this minute', async t => {
+  const limits = {
+    requestsPerSession: 100,
+    requestsPerAddress: 0,
+    costPerSession: 1000,
+    costPerAddress: 0,
+    concurrentPerAddress: 5,
+  }
+  const server = await open(t, { quota: limits })
+  const ada = await login(server)
+  for (let i = 0; i < 3; i++) await server.get('/Company?$filter="name=A@"', ada)
+  const { json } = await server.get('/$info/quotas', ada)
+  t.match(json.limits, limits)
+  const { sessionID } = (await server.get('/$info/sessionInfo', ada)).json.sessionInfo[0]
+  const own = json.sessions.find((each: { sessionID: string }) => each.sessionID === sessionID)
+  t.equal(own.requests, 4)
+  t.ok(own.cost > 0)
+  t.same((await (await open(t)).get('/$info/quotas', ada)).status, 401)
+})
+
+t.test('$info/roles and $info/rights say what may be done, and why', async t => {
+  const roles = {
+    privileges: [{ privilege: 'read' }, { privilege: 'hr', includes: ['read'] }, { privilege: 'WebAdmin' }],
+    roles: [{ role: 'clerk', privileges: ['hr'] }],
+    permissions: {
+      allowed: [
+        { applyTo: 'ds', type: 'datastore', create: ['nobody'], drop: ['hr'] },
+        { applyTo: 'Employee', type: 'dataclass', create: ['hr'] },
+        { applyTo: 'Employee.salary', type: 'attribute', read: ['read'] },
+        { applyTo: 'Company', type: 'dataclass', read: ['hr'] },
+      ],
+    },
+  }
+  roles.privileges.push({ privilege: 'nobody' })
+  const folder = temporaryFolder(t)
+  const keys = [{ name: 'admin', hash: hashKey(key), privileges: ['WebAdmin'] }]
+  writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ users: [], keys }))
+  const server = await startServer(t, company, { folder, roles, now: () => NOW })
+  const get = async (path: string) => (await server.get(path, { authorization: `Bearer ${key}` })).json
+  t.same(await get('/$info/roles'), {
+    hasRoles: true,
+    restrictedByDefault: false,
+    forceLogin: false,
+    roles: roles.roles,
+    privileges: roles.privileges,
+  })
+
+  const find = (json: { rights: { name: string }[] }, name: string) => json.rights.find(each => each.name === name)
+  const guest = await get('/$info/rights')
+  t.same(guest.privileges, [])
+  t.match(find(guest, 'Employee'), {
+    type: 'dataclass',
+    create: { allowed: false, setting: 'Employee', needed: ['hr'] },
+    read: { allowed: true, setting: undefined },
+    drop: { allowed: false, setting: 'ds', needed: ['hr'] },
+  })
+  t.same(find(guest, 'Employee.salary'), {
+    type: 'attribute',
+    name: 'Employee.salary',
+    read: { allowed: false, setting: 'Employee.salary', needed: ['read'] },
+  })
+  t.match(
+    find(guest, 'Employee.employer'),
+    { read: { allowed: false, setting: 'Company', needed: ['hr'] } },
+    'a relation is hidden with its target',
+  )
+  t.equal(find(guest, 'Employee.name'), undefined, 'others follow their dataclass')
+  t.equal(guest.rightCount, guest.rights.length)
+
+  const clerk = await get('/$info/rights/role/clerk')
+  t.same(clerk.privileges, [
+    { privilege: 'hr', by: 'clerk' },
+    { privilege: 'read', by: 'hr' },
+  ])
+  t.match(find(clerk, 'Employee'), { create: { allowed: true, by: 'hr' } })
+  t.match(find(clerk, 'Employee.salary'), { read: { allowed: true, setting: 'Employee.salary', by: 'read' } })
+  t.equal(find(clerk, 'Employee.employer'), undefined)
+  t.match(find(await get('/$info/rights/privilege/read'), 'Company'), { read: { allowed: false } })
+  for (const path of ['/role/boss', '/role', '/privilege/clerk', '/role/clerk/more', '/x/clerk']) {
+    t.equal((await server.get(`/$info/rights${path}`, { authorization: `Bearer ${key}` })).status, 404, path)
+  }
+  for (const part of ['locks', 'quotas', 'roles', 'rights', 'rights/role/clerk', 'rights/role/none']) {
+    t.equal((await server.get(`/$info/${part}`)).status, 401, part)
+  }
+  const open1 = await open(t)
+  const ada = await login(open1)
+  for (const part of ['roles', 'rights']) {
+    t.same((await open1.get(`/$info/${part}`, ada)).json, { hasRoles: false }, `${part} without a file`)
+  }
 })
 
 t.test('§P8.6 a session has only so many entity sets at a time', async t => {

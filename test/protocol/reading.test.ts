@@ -5,6 +5,9 @@ import { startServer } from '../support/test-server.ts'
 
 const employer = (key: string) => ({ __deferred: { uri: `/rest/Company(${key})`, __KEY: key } })
 
+/** So long that the kernel thread does not parse it. */
+const long = (json: string): Buffer => Buffer.from(json + ' '.repeat(100_000))
+
 protocolTable('reading', company, [
   {
     spec: '2.5',
@@ -91,6 +94,42 @@ protocolTable('reading', company, [
   { spec: 'P1.7', name: 'a negative $top sends all', get: '/Employee?$top=-1', has: { __SENT: 6 } },
   { spec: 'P1.7', name: 'a $top that is no number sends none', get: '/Employee?$top=abc', has: { __SENT: 0 } },
   { spec: 'P1.7', name: 'a negative $skip is 0', get: '/Employee?$skip=-3&$top=1', has: { __FIRST: 0 }, keys: ['1'] },
+  ...['1e308', '1e3', '2x', 'x', '', '0x10', '1,5', '١', '--1', '1 2'].flatMap(text => [
+    {
+      spec: 'P1.7',
+      name: `$skip=${text} is no number, so 0`,
+      get: `/Employee?$skip=${text.replace(' ', '%20')}&$top=1`,
+      has: { __FIRST: 0 },
+      keys: ['1'],
+    },
+    {
+      spec: 'P1.7',
+      name: `$top=${text} is no number, so 0`,
+      get: `/Employee?$top=${text.replace(' ', '%20')}`,
+      has: { __SENT: 0, __COUNT: 6 },
+      keys: [],
+    },
+  ]),
+  ...['2', '+2', '02', '%202', '2.', '2.9'].map(text => ({
+    spec: 'P1.7',
+    name: `$skip=${text} is 2`,
+    get: `/Employee?$skip=${text}&$top=1`,
+    has: { __FIRST: 2 },
+    keys: ['3'],
+  })),
+  {
+    spec: 'P1.7',
+    name: 'a $skip of 400 digits is past the end, and the answer is JSON',
+    get: `/Employee?$skip=${'9'.repeat(400)}`,
+    has: { __FIRST: Number.MAX_SAFE_INTEGER, __SENT: 0 },
+    keys: [],
+  },
+  {
+    spec: 'P1.7',
+    name: 'a $top of 400 digits is all',
+    get: `/Employee?$top=${'9'.repeat(400)}`,
+    has: { __SENT: 6 },
+  },
   {
     spec: 'P1.7',
     name: '$skip past the end sends none from there',
@@ -136,7 +175,13 @@ protocolTable('reading', company, [
     status: 404,
     errors: [1500, 1810],
   },
-  { spec: 'P1.6', name: 'a relation cannot be sorted by', get: '/Employee?$orderby=employer', status: 404 },
+  {
+    spec: 'P1.6',
+    name: 'a relation cannot be sorted by',
+    get: '/Employee?$orderby=employer',
+    status: 404,
+    errors: [1594, 1810],
+  },
   {
     spec: 'P1.6',
     name: 'an order by in the filter has precedence',
@@ -197,6 +242,23 @@ protocolTable('reading', company, [
   },
   {
     spec: 'D7',
+    name: 'a long body is read as a short one',
+    post: '/Employee/$query',
+    body: long('{"$filter":"salary = :1","$params":[45000],"$orderby":"ID desc","$top":1}'),
+    has: { __COUNT: 2 },
+    keys: ['3'],
+  },
+  { spec: 'D7', name: 'a long body of blanks is none', post: '/City/$query', body: long(''), count: 4 },
+  ...['[1]', '{"$top":1e999}', '{"$top":1', '{"name":1}'].map(text => ({
+    spec: 'D7',
+    name: `a long body is refused as a short one: ${text}`,
+    post: '/City/$query',
+    body: long(text),
+    status: 400,
+    errors: [text.includes('name') ? 1811 : 1806],
+  })),
+  {
+    spec: 'D7',
     name: '$query by GET is refused with the verb that works',
     get: '/City/$query',
     status: 405,
@@ -224,7 +286,15 @@ protocolTable('reading', company, [
     status: 400,
     errors: [1201, 1805],
   },
-  { spec: 'D7', name: 'a query by POST cannot delete', post: '/City/$query', body: { $method: 'delete' }, status: 405 },
+  {
+    spec: 'D7',
+    name: 'a query by POST cannot delete',
+    post: '/City/$query',
+    body: { $method: 'delete' },
+    status: 405,
+    errors: [1813],
+    left: { City: ["L'Aquila", 'New York (NY)', 'Paris', '東京'] },
+  },
 ])
 
 protocolTable('$asArray', company, [
@@ -294,6 +364,93 @@ protocolTable('$expand and $attributes', company, [
     name: 'a step may be skipped into',
     get: '/Company(1)?$expand=staff:1-1',
     has: { staff: { __COUNT: 2, __FIRST: 1, __ENTITIES: [{ __KEY: '2' }] } },
+  },
+  {
+    spec: '4.2',
+    name: 'the link of a relation leads to the entity with its related entities',
+    get: '/Company(1)/staff?$expand=staff',
+    has: { __entityModel: 'Company', __KEY: '1', name: undefined, staff: { __COUNT: 2, __FIRST: 0, __SENT: 2 } },
+  },
+  {
+    spec: '4.2',
+    name: 'where a page is one of the related entities',
+    get: '/Company(1)/staff?$expand=staff&$top=1&$skip=1',
+    has: {
+      __entityModel: 'Company',
+      __KEY: '1',
+      staff: { __COUNT: 2, __FIRST: 1, __ENTITIES: [{ __KEY: '2' }], __SENT: 1 },
+    },
+  },
+  {
+    spec: '4.2',
+    name: 'and an order theirs',
+    get: '/Company(1)/staff?$expand=staff&$orderby=salary&$top=1',
+    has: {
+      staff: {
+        __ENTITYSET: '/rest/Company(1)/staff?$expand=staff',
+        __COUNT: 2,
+        __FIRST: 0,
+        __ENTITIES: [{ __KEY: '2' }],
+      },
+    },
+  },
+  {
+    spec: '4.2',
+    name: 'and a filter about them',
+    get: '/Company(2)/staff?$expand=staff&$filter="salary > 100000"',
+    has: { __KEY: '2', staff: { __COUNT: 1, __FIRST: 0, __ENTITIES: [{ __KEY: '4' }] } },
+  },
+  {
+    spec: '4.2',
+    name: 'a filter that none of them passes leaves an empty collection',
+    get: '/Company(2)/staff?$expand=staff&$filter="salary > :1"&$params=[1000000]',
+    has: { __KEY: '2', staff: { __COUNT: 0, __FIRST: 0, __ENTITIES: [], __SENT: 0 } },
+  },
+  {
+    spec: '4.2',
+    name: 'also of an entity by another attribute, with some of their attributes, and what is related to them',
+    get: '/Company:code("FR/1")/staff.lastName,staff.manager?$expand=staff.manager&$orderby=lastName desc',
+    has: {
+      __KEY: '1',
+      staff: {
+        __ENTITIES: [
+          { __KEY: '1', lastName: 'Lovelace', manager: null, salary: undefined },
+          { __KEY: '2', lastName: 'Gödel', manager: { __KEY: '1', lastName: 'Lovelace' } },
+        ],
+      },
+    },
+  },
+  {
+    spec: 'P4.1',
+    name: 'a range of the step is the page unless there is another',
+    get: '/Company(1)/staff?$expand=staff:1-1&$orderby=salary desc',
+    has: { staff: { __COUNT: 2, __FIRST: 1, __ENTITIES: [{ __KEY: '2' }] } },
+  },
+  {
+    spec: '4.2',
+    name: 'a filter on an attribute that they do not have is refused',
+    get: '/Company(1)/staff?$expand=staff&$filter="revenues > 1"',
+    status: 404,
+    errors: [1500],
+  },
+  {
+    spec: '4.2',
+    name: 'an entity that is not there has none',
+    get: '/Company(99)/staff?$expand=staff&$top=1',
+    status: 404,
+    errors: [1543],
+  },
+  {
+    spec: '4.2',
+    name: 'with other attributes in the list a filter is about the entity itself',
+    get: '/Company(1)/name,staff?$expand=staff&$filter="revenues > 1"',
+    has: { name: 'Acme', staff: { __COUNT: 2 } },
+  },
+  {
+    spec: '4.2',
+    name: 'and behind a relation to one',
+    get: '/Employee(1)/employer?$expand=employer&$filter="salary > 1"',
+    has: { employer: { name: 'Acme' } },
   },
   {
     spec: 'P4.1',

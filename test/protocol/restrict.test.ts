@@ -1,9 +1,9 @@
 import { company } from '../support/fixtures/company.ts'
 import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { restrictedPlugin } from '../support/test-plugins.ts'
+import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins.ts'
 
 /*
- * Of the companies 1 to 4, 1 and 2 may be seen. Of the employees 1 to 6 all but 6, who works for company 3; 6 is managed
+ * Companies 1 and 2 of 1 to 4 are visible. Of the employees 1 to 6 all but 6, who works for company 3; 6 is managed
  * by 4.
  */
 const finds = (name: string, get: string, keys: readonly string[]): ProtocolCase => ({ spec: 'P8.9', name, get, keys })
@@ -96,7 +96,21 @@ const writes: ProtocolCase[] = [
     errors: [1543, 1517],
   },
   { spec: 'P8.9', name: 'nor deleted', post: '/Company(3)?$method=delete', status: 404, errors: [1543] },
-  { spec: 'P8.9', name: 'nor by a filter', post: '/Company?$filter="ID = 3"&$method=delete', json: { ok: true } },
+  {
+    spec: 'P8.9',
+    name: 'nor by a filter',
+    post: '/Company?$filter="ID in [3,4]"&$method=delete',
+    json: { ok: true },
+    left: { Company: ['1', '2'] },
+  },
+  ...['3', '4'].map(ID => ({
+    spec: 'P8.9',
+    name: `a hidden entity is still there: its key is taken (${ID})`,
+    post: '/Company?$method=update&$refresh=true',
+    body: { ID, name: 'New' },
+    status: 409,
+    errors: [1115, 1545, 1534],
+  })),
   { spec: 'P8.9', name: 'nor locked', post: '/Company(3)?$lock=true', status: 404, errors: [1543] },
   {
     spec: 'P8.9',
@@ -117,9 +131,95 @@ const writes: ProtocolCase[] = [
     name: 'deletion control reaches what may not be seen',
     post: '/Employee(4)?$method=delete',
     json: { ok: true },
+    // Without its employee 4 company 2 is hidden, and with it employee 3.
+    left: { Employee: ['1', '2', '5'] },
   },
 ]
 
+/* All employees may be seen, and of the companies 1 and 2: 6 works for 3. */
+const references: ProtocolCase[] = [
+  finds('every restrict event of a dataclass counts', '/Company', ['1', '2']),
+  {
+    spec: 'P8.9',
+    name: 'a restrict event that returns no selection shows nothing',
+    get: '/City',
+    status: 500,
+    errors: [1602],
+  },
+  finds('an entity that refers to a hidden one is there', '/Employee', ['1', '2', '3', '4', '5', '6']),
+  finds('a path finds nothing of what is hidden', '/Employee?$filter="employer.name = zeta"', []),
+  finds('from few candidates', '/Employee?$filter="ID = 6 and employer.name = zeta"', []),
+  finds('by a key on the way', '/Employee?$filter="ID = 6 and employer.ID = 3"', []),
+  finds('by null, as where there is none', '/Employee?$filter="employer.name = null"', ['5', '6']),
+  finds('the same for one candidate', '/Employee?$filter="ID = 6 and employer.name = null"', ['6']),
+  finds('by what is not', '/Employee?$filter="not(employer.name = acme)"', ['3', '4']),
+  finds('the same for one candidate', '/Employee?$filter="ID = 6 and not(employer.name = acme)"', []),
+  finds('by a value that is there', '/Employee?$filter="ID = 6 and employer.active != null"', []),
+  finds('by its own relations', '/Employee?$filter="ID = 6 and employer.staff != null"', []),
+  finds('by an alias', '/Employee?$filter="employerName = zeta"', []),
+  finds('over two steps', '/Company?$filter="staff.directReports.employer.name = zeta"', []),
+  finds('an order has it as null', '/Employee?$orderby=employer.name,ID', ['5', '6', '1', '2', '3', '4']),
+  finds('an order by an alias too', '/Employee?$orderby="employerName desc,ID"', ['3', '4', '1', '2', '5', '6']),
+  {
+    spec: 'P8.9',
+    name: '$compute over a relation leaves it out',
+    get: '/Employee/employer.ID?$compute=$all',
+    has: { 'employer.ID': { count: 4, max: 2 } },
+  },
+  {
+    spec: 'P8.9',
+    name: '$distinct too',
+    get: '/Employee/employer.name?$distinct=true',
+    json: ['Acme', 'Éclair'],
+  },
+  {
+    spec: 'P8.9',
+    name: 'it is not expanded, and its values are null',
+    get: '/Employee(6)?$expand=employer&$attributes=employer.name,employerName',
+    has: { employer: null, employerName: null },
+  },
+  {
+    spec: 'P8.9',
+    name: 'nor addressed over the relation',
+    get: '/Employee(6)/employer?$expand=employer',
+    has: { employer: null },
+  },
+  { spec: 'P8.9', name: 'nor a value of a function', get: '/Employee(6)/company', json: { result: null } },
+  // The price of references: they tell that a hidden entity exists, and no more.
+  ...[{ employerID: 4 }, { employer: '4' }].map(values => ({
+    spec: 'P8.9',
+    name: `a reference to it is saved, since it exists, and shows its key alone: ${JSON.stringify(values)}`,
+    post: '/Employee?$method=update&$refresh=true&$expand=employer&$attributes=employerID,employer.name,employerName',
+    body: { __KEY: '5', __STAMP: 1, ...values },
+    has: { employerID: 4, employer: null, employerName: null },
+  })),
+  ...[
+    { values: { employerID: 99 }, error: 1155 },
+    { values: { employer: '99' }, error: 1542 },
+  ].map(({ values, error }) => ({
+    spec: 'P8.9',
+    name: `one to an entity that does not exist is refused: ${JSON.stringify(values)}`,
+    post: '/Employee?$method=update&$refresh=true',
+    body: { __KEY: '5', __STAMP: 1, ...values },
+    status: 409,
+    errors: [error, 1517],
+  })),
+]
+
+/** Two dataclasses whose restrict events refer to each other, whichever is read first. */
+const mutual: ProtocolCase[] = [
+  {
+    spec: 'P8.9',
+    name: 'what may be seen does not depend on what is read first',
+    get: '/Company(2)?$expand=staff.directReports',
+    has: { staff: { __ENTITIES: [{}, { __KEY: '4', directReports: { __COUNT: 0, __ENTITIES: [] } }] } },
+  },
+  finds('in filters', '/Company?$orderby=name&$filter="staff.directReports.ID = 6"', []),
+]
+
 const config = { plugins: [restrictedPlugin], functions: { threads: 1 } }
-protocolTable('restricted reads', company, reads, { config })
+protocolTable('restricted reads', company, [...reads, ...mutual], { config })
 protocolTable('restricted writes', company, writes, { config })
+protocolTable('references to hidden entities', company, references, {
+  config: { plugins: [hiddenCompaniesPlugin], functions: { threads: 1 } },
+})

@@ -1,12 +1,12 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { guardedPlugin, staffPlugin } from '../support/test-plugins.ts'
+import { guardedPlugin, hookedPlugin, staffPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
 
-/** Who may do what: roles.json over HTTP. Source: protocol notes, 8.2 and 8.4. */
+/** Rights: roles.json over HTTP. Source: protocol notes, 8.2 and 8.4. */
 
 const key = createKey()
 
@@ -112,6 +112,19 @@ t.test('a dataclass that may not be read does not exist, and neither do relation
   t.match((await server.as('GET', '/Employee(1)?$expand=employer')).json, { employer: { name: 'Acme' } })
 })
 
+t.test('the catalog does not name what an alias leads to, when that may not be read', async t => {
+  const salary = { applyTo: 'Employee.salary', type: 'attribute', read: ['hr'] }
+  const company = { applyTo: 'Company', type: 'dataclass', read: ['hr'] }
+  const server = await open(t, allowed(salary, company), ['hr'])
+  for (const path of ['/$catalog/Employee', '/$catalog/$all']) {
+    const [guest, hr] = [await server.get(path), await server.as('GET', path)]
+    t.match(guest.text, /"name":"pay"/, path)
+    t.notMatch(guest.text, /salary|"employer"|employer\./, path)
+    t.match(hr.text, /"path":"salary"/, path)
+    t.match(hr.text, /"path":"employer.name"/, path)
+  }
+})
+
 t.test('a description of a query does not name what an alias leads to, when that may not be read', async t => {
   const salary = { applyTo: 'Employee.salary', type: 'attribute', read: ['hr'] }
   const company = { applyTo: 'Company', type: 'dataclass', read: ['hr'] }
@@ -147,6 +160,10 @@ t.test('what may not be created, changed or deleted stays as it is, with 401 and
   t.same(codes(changed), [1558, 1517])
   t.match(changed.json, { __STATUS: { status: 1, statusText: 'Permission Error', success: false }, salary: 90_000 })
   t.same(codes(await update({ lastName: 'New' })), [1559, 1534])
+  for (const method of ['update', 'validate']) {
+    const many = await server.post(`/Employee?$method=${method}`, `[${'{"name":1},'.repeat(50_000)}{}]`)
+    t.same([many.status, codes(many)], [401, [1559, 1558]], 'nothing of it may be saved, so it is not looked at')
+  }
   t.same(codes(await server.post('/Employee(1)?$method=delete')), [1560])
   t.same(codes(await server.post('/Employee?$method=delete')), [1560])
   t.same(codes(await server.post('/Employee(1)?$lock=true')), [1558], 'a lock needs the right to change')
@@ -163,18 +180,79 @@ t.test('what may not be created, changed or deleted stays as it is, with 401 and
   t.equal((await server.get('/Employee?$compute=count')).json, 6)
 
   const company = (values: object) => server.post('/Company?$method=update', { __KEY: '2', __STAMP: 1, ...values })
-  t.same(codes(await company({ revenues: 5 })), [1608, 1517])
+  const denied = await company({ revenues: 5 })
+  t.same(codes(denied), [1608, 1517])
+  t.equal(denied.json.__ERROR[0].attribute, 'revenues')
   t.equal((await company({ revenues: 20_000 })).status, 200, 'an unchanged value is nothing that changes')
   t.same(codes(await company({ founded: '2001-02-28' })), [1500, 1517], 'what may not be read cannot be named')
   t.same(codes(await server.post('/Company?$method=update', { name: 'X', revenues: 1 })), [1608, 1534])
   t.equal((await server.post('/Company?$method=update', { name: 'X', revenues: null })).status, 200)
   t.same(codes(await server.post('/Company(4)?$method=delete')), [1560, 1518])
+  const named = async () => (await server.as('GET', '/Company?$filter="name = X"')).json.__COUNT
+  t.equal(await named(), 1)
   t.match(await server.post('/Company?$filter="name = X"&$method=delete'), { status: 200 })
+  t.equal(await named(), 0, 'what may be deleted is gone')
 
   t.match((await server.as('POST', '/Employee?$method=update', { __KEY: '1', __STAMP: 1, salary: 1 })).json, {
     salary: 1,
   })
   t.match(await server.as('POST', '/Employee(6)?$method=delete'), { status: 200 })
+  t.equal((await server.as('GET', '/Employee(6)')).status, 404, 'what may be deleted is gone')
+})
+
+t.test('no plugin code runs on what a client may not write', async t => {
+  const lastName = { applyTo: 'Employee.lastName', type: 'attribute', update: ['boss'], create: ['boss'] }
+  const fullName = { ...lastName, applyTo: 'Employee.fullName' }
+  const salary = { ...lastName, applyTo: 'Employee.salary', update: ['hr'] }
+  const config = { plugins: [hookedPlugin], functions: { threads: 1 } }
+  const server = await open(t, allowed(employee('create'), lastName, fullName, salary), ['hr'], config)
+  const update = (values: object) => server.post('/Employee?$method=update', { __KEY: '2', __STAMP: 1, ...values })
+  t.equal((await server.post('/City(constructed)?$method=delete')).status, 200, 'by the entities of the fixture')
+  const failing = await update({ firstName: 'throws' })
+  t.equal(failing.status, 200, 'only the last name makes the event fail')
+  const { __STAMP } = failing.json
+  for (const values of [{ lastName: 'throws' }, { fullName: 'Kurt throws' }, { salary: 5, lastName: 'mild' }]) {
+    const answer = await update({ __STAMP, ...values })
+    t.equal(answer.status, 401, JSON.stringify(values))
+    t.same(
+      codes(answer).filter(code => code !== 1608),
+      [1517],
+      'the refusal, and no error of an event',
+    )
+  }
+  for (const method of ['update', 'validate', 'update&$refresh=true']) {
+    const created = await server.post(`/Employee?$method=${method}`, [{ notes: 'fails' }, { __KEY: '999', __STAMP: 1 }])
+    const first = created.json.__ENTITIES[0].__ERROR.map((error: { errCode: number }) => error.errCode)
+    t.same(first, [1559, 1534], method)
+  }
+  t.match((await server.get('/Employee(2)')).json, { lastName: 'Gödel', __STAMP })
+  t.equal((await server.get('/City(constructed)')).status, 404, 'not even a constructor')
+  t.match(await server.as('POST', '/Employee?$method=update', { notes: 'fails' }), { status: 500 })
+  t.equal((await server.get('/City(constructed)')).status, 200, 'it runs where entities may be created')
+})
+
+t.test('no plugin code runs on entities that a client may not see', async t => {
+  const config = { plugins: [hookedPlugin], functions: { threads: 1 } }
+  const server = await open(t, allowed(employee('read')), ['hr'], config)
+  const countLog = async () => (await server.get('/City?$compute=count')).json
+  const before = await countLog()
+  for (const lastName of ['throws', 'log hidden']) {
+    const update = (key: string) => server.post('/Employee?$method=update', { __KEY: key, __STAMP: 1, lastName })
+    const [hidden, missing] = [await update('2'), await update('9')]
+    t.equal(hidden.status, 404)
+    t.equal(hidden.text.replaceAll('2', '9'), missing.text.replaceAll('2', '9'), lastName)
+  }
+  t.equal(await countLog(), before, 'nor an event after it')
+  const seen = { __KEY: '2', __STAMP: 1, lastName: 'log seen' }
+  t.equal((await server.as('POST', '/Employee?$method=update', seen)).status, 200)
+  t.equal((await server.get('/City(success%20log%20seen)')).status, 200)
+})
+
+t.test('a value that is missing, or does not fit, is not named where it may not be read', async t => {
+  const server = await open(t, allowed({ applyTo: 'Company.name', type: 'attribute', read: ['hr'] }), ['hr'])
+  const saved = await server.post('/Company?$method=update', { code: 'FR/9' })
+  t.same(codes(saved), [1570, 1534])
+  t.notMatch(saved.text, /name/)
 })
 
 t.test('entities can be created by who may not read them, and nothing is told of others', async t => {
@@ -270,6 +348,8 @@ t.test('where a login is demanded, guests may read the catalog and log in', asyn
     t.equal(answer.status, status, path)
     if (status === 401) t.same(codes(answer), [1822], path)
   }
+  const names = (await server.get('/$catalog/$all')).json.methods.map((each: { name: string }) => each.name)
+  t.same(names, ['authentify'], 'the only function that a guest may call')
   t.same(codes(await server.post('/$catalog/payroll')), [1822])
   t.equal((await server.get('/$catalog/authentify?$params=["ada","right"]')).status, 405, 'not by a link')
   const failed = await server.post('/$catalog/authentify', ['ada', 'wrong'])
@@ -312,3 +392,33 @@ t.test('roles are read again when the file changes; wrong ones leave those befor
   write(allowed(employee('read')))
   await becomes(404)
 })
+
+t.test(
+  'files of roles and of users are read again when a link on the way to them leads elsewhere, as Kubernetes changes volumes',
+  async t => {
+    const folder = temporaryFolder(t)
+    const key = createKey()
+    const volume = (name: string, roles: object, keys: object[]): void => {
+      mkdirSync(join(folder, name))
+      writeFileSync(join(folder, name, 'roles.json'), JSON.stringify(roles))
+      writeFileSync(join(folder, name, 'tesser.directory.json'), JSON.stringify({ users: [], keys }))
+    }
+    const point = (name: string, target: string): void => {
+      symlinkSync(target, join(folder, 'new-link'))
+      renameSync(join(folder, 'new-link'), join(folder, name))
+    }
+    volume('1', allowed(), [])
+    volume('2', allowed(employee('read')), [{ name: 'nightly', hash: hashKey(key), privileges: ['hr'] }])
+    point('..data', '1')
+    for (const name of ['roles.json', 'tesser.directory.json']) point(name, `..data/${name}`)
+    const server = await startServer(t, company, { folder })
+    const status = async (headers = {}) => (await server.get('/Employee', headers)).status
+    t.equal(await status(), 200)
+    point('..data', '2')
+    const asNightly = () => status({ authorization: `Bearer ${key}` })
+    for (let i = 0; i < 500 && ((await status()) !== 404 || (await asNightly()) !== 200); i++)
+      await new Promise(resolve => setTimeout(resolve, 20))
+    t.equal(await status(), 404, 'roles')
+    t.equal(await asNightly(), 200, 'keys')
+  },
+)

@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from 'node:stream'
+import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import t from 'tap'
 import { request } from 'undici'
@@ -29,6 +30,12 @@ for (const transport of transports) {
     }
     t.match((await server.get('/City(Paris)', page)).headers, allowed)
     t.match((await server.get('/City(Oslo)', page)).headers, allowed, 'an error too')
+    const plain = await server.get('/$catalog/$all', page)
+    const small = await server.get('/$catalog/$all', { ...page, 'accept-encoding': 'gzip, deflate' })
+    t.match(small.headers, { 'content-encoding': 'gzip', vary: 'Origin, Accept-Encoding' })
+    t.equal(gunzipSync(small.bytes).toString(), plain.text)
+    const head = await server.send('HEAD', '/$catalog/$all', undefined, { 'accept-encoding': 'gzip' })
+    t.equal(head.headers['content-length'], String(plain.bytes.length))
     t.notOk(
       (await server.get('/City(Paris)', { origin: 'https://evil.example' })).headers['access-control-allow-origin'],
     )
@@ -36,7 +43,18 @@ for (const transport of transports) {
       ...page,
       'access-control-request-method': 'POST',
     })
-    t.match(preflight, { status: 204, headers: { ...allowed, 'access-control-allow-methods': /POST/ } })
+    t.match(preflight, { status: 204, headers: { ...allowed, 'access-control-allow-methods': /POST.*PATCH/ } })
+    for (const [wanted, given] of [
+      ['authorization,content-type', 'authorization,content-type'],
+      ['idempotency-key, x-acme-trace', 'idempotency-key, x-acme-trace'],
+      ['', /^Authorization, Content-Type.*traceparent/],
+      ['a b', /^Authorization/],
+      ['x'.repeat(2_001), /^Authorization/],
+    ] as const) {
+      const asked = { ...page, 'access-control-request-method': 'PUT', 'access-control-request-headers': wanted }
+      const { headers } = await server.send('OPTIONS', '/City', undefined, asked)
+      t.match(headers['access-control-allow-headers'], given)
+    }
   })
 
   t.test(`CORS for every origin never takes cookies on ${transport}`, async t => {
@@ -47,6 +65,59 @@ for (const transport of transports) {
     )
     t.equal(headers['access-control-allow-origin'], '*')
     t.notOk(headers['access-control-allow-credentials'])
+  })
+
+  t.test(`what every answer brings on ${transport}`, async t => {
+    const roles = {
+      roles: [],
+      privileges: [{ privilege: 'staff', includes: [] }],
+      permissions: { allowed: [{ applyTo: 'Employee', type: 'dataclass', create: ['staff'] }] },
+    }
+    const server = await startServer(t, company, { transport, roles, config: { server: { bodyBytes: 1024 } } })
+    const json = {
+      'content-type': 'application/json; charset=UTF-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    }
+    for (const [path, status] of [
+      ['/City', 200],
+      ['/City("Paris")', 200],
+      ['/City?$method=entityset', 200],
+      ['/$catalog', 200],
+      ['//health/live', 200],
+      ['/Nobody', 404],
+      ['//nowhere', 404],
+      ['/City?$method=release', 400],
+    ] as const) {
+      const answer = await server.get(path)
+      t.match(answer, { status, headers: json }, path)
+      t.notOk(answer.headers['www-authenticate'], path)
+    }
+    t.match(await server.post('/City', 'x'.repeat(5_000)), { status: 413, headers: json })
+    const unauthorized = { status: 401, headers: { ...json, 'www-authenticate': 'Bearer realm="tesser"' } }
+    t.match(await server.get('/City', { authorization: 'Bearer nothing' }), unauthorized)
+    t.match(await server.post('/$directory/login', ['Ada', 'wrong']), unauthorized)
+    t.match(await server.post('/Employee?$method=update', [{ lastName: 'x' }]), unauthorized, 'of a save')
+  })
+
+  t.test(`addresses where nothing is served tell what was meant on ${transport}`, async t => {
+    // It serves the root.
+    const server = await startServer(t, company, { transport, config: { disablePlugins: ['explorer'] } })
+    for (const [path, message] of [
+      ['//', /^this is a Tesser server; its data is below \/rest: GET \/rest\/\$catalog .*; it also serves \/health, /],
+      ['///', /^this is a Tesser server/],
+      ['//City', /^nothing is served at \/City; did you mean "\/rest\/City"\?; the data is below \/rest/],
+      ['//employee(1)/name', /; did you mean "\/rest\/Employee"\?/],
+      ['//$catalog', /; did you mean "\/rest\/\$catalog"\?/],
+      ['//REST/City', /; did you mean "\/rest\/City"\?/],
+      ['//helth', /; did you mean "\/health"\?/],
+      ['//favicon.ico', /^nothing is served at \/favicon\.ico; the data is below/],
+      ['//restaurant', /^nothing is served at \/restaurant; the data is below/],
+    ] as const) {
+      const { status, json } = await server.get(path)
+      t.equal(status, 404, path)
+      t.match(json.__ERROR, [{ errCode: 1806, message }])
+    }
   })
 
   t.test(`a stop finishes what is in flight on ${transport}`, async t => {
@@ -72,7 +143,7 @@ for (const transport of transports) {
 
 t.test('the access log has a line for each request, and can be switched off', async t => {
   for (const accessLog of [true, false]) {
-    const lines: { msg: string; status?: number; path?: string }[] = []
+    const lines: { msg: string; status?: number; path?: string; within?: string }[] = []
     const sink = new Writable({
       write(chunk: Buffer, _encoding, done) {
         for (const line of chunk.toString().trim().split('\n')) lines.push(JSON.parse(line))
@@ -89,14 +160,23 @@ t.test('the access log has a line for each request, and can be switched off', as
     const server = await createServer(loadConfig({ env: {}, flags, cwd: folder }), pino(sink))
     await (await request(`${server.url}/rest/City?$top=1`)).body.dump()
     await (await request(`${server.url}/rest/Nobody`)).body.dump()
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const params = { name: 'query', arguments: { class: 'City' } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    await (await request(`${server.url}/mcp`, { method: 'POST', headers, body })).body.dump()
     await server.close()
-    const logged = lines.filter(({ msg }) => msg === 'request').map(({ path, status }) => [path, status])
+    const logged = lines
+      .filter(({ msg }) => msg === 'request')
+      .map(({ path, status, within }) => [path, status, within])
     t.same(
       logged,
       accessLog
         ? [
-            ['/rest/City', 200],
-            ['/rest/Nobody', 404],
+            ['/rest/City', 200, undefined],
+            ['/rest/Nobody', 404, undefined],
+            // Asked by a plugin within the server.
+            ['/rest/City', 200, '/mcp'],
+            ['/mcp', 200, undefined],
           ]
         : [],
     )

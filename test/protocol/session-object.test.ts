@@ -45,7 +45,7 @@ interface World {
 async function open(t: Test): Promise<World> {
   const folder = temporaryFolder(t)
   const clock = { now: Date.parse('2026-06-01T00:00:00Z') }
-  const config = { plugins: [visitsPlugin] }
+  const config = { plugins: [visitsPlugin], auth: { guestsAdministrate: true } }
   const reopen = (fixture = { model: company.model, rows: {} }) =>
     startServer(t, fixture, { folder, config, now: () => clock.now })
   return { server: await reopen(company), clock, reopen }
@@ -97,6 +97,92 @@ t.test('§P8.5 storage is kept with the session, over calls and a restart', asyn
   t.match((await ada.get('/$catalog/kept')).json.result, kept, 'nothing of it was kept')
 })
 
+t.test('§P8.5 what a guest has stored does not survive a login, what the login stores does', async t => {
+  const { server } = await open(t)
+  const ada = new Client(server)
+  await ada.result('keep', 'cart', [1])
+  const planted = ada.cookie
+  const token = await ada.result('arrive', 'ada')
+  t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', privileges: ['hr'], idleTimeout: 120 })
+  t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'ada' })
+  t.equal((await ada.get('/Company?$method=entityset')).status, 200)
+  t.equal((await ada.get('/Company?$method=entityset')).status, 429, 'its quota too')
+  const [thief, phone] = [new Client(server), new Client(server)]
+  thief.cookie = planted
+  t.same((await thief.get('/$catalog/kept')).json.result, {}, 'nor is it left to who planted the cookie')
+  t.equal(await phone.result('restore', token), true)
+  t.match((await phone.get('/$catalog/me')).json.result, { userName: 'ada' })
+
+  await ada.result('clear')
+  t.same((await ada.get('/$catalog/kept')).json.result, {}, 'and nothing of a user is left to a guest')
+  await ada.result('arrive', 'ada')
+  await ada.result('arrive', 'kurt')
+  t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'kurt' })
+  const before = ada.cookie
+  await ada.result('grant', 'sales')
+  t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'kurt' }, 'other rights of one user change nothing')
+  t.equal(ada.cookie, before)
+})
+
+t.test('§P8.5 by option a login keeps what the guest has stored', async t => {
+  const folder = temporaryFolder(t)
+  const config = { plugins: [visitsPlugin], session: { keepGuestStorage: true } }
+  const ada = new Client(await startServer(t, company, { folder, config }))
+  await ada.result('keep', 'cart', [1])
+  await ada.result('arrive', 'ada')
+  t.same((await ada.get('/$catalog/kept')).json.result, { cart: [1], arrived: 'ada' })
+})
+
+t.test('§P8.5 a guest clears nothing and loses nothing', async t => {
+  const { server } = await open(t)
+  const ada = new Client(server)
+  await ada.result('keep', 'cart', [1])
+  const { cookie } = ada
+  t.same(await ada.result('clear'), [true, true])
+  t.equal(ada.cookie, cookie)
+  t.same((await ada.get('/$catalog/kept')).json.result, { cart: [1] })
+})
+
+t.test('§P8.5 a guest may store less than a user', async t => {
+  const { server } = await open(t)
+  const ada = new Client(server)
+  const keep = async (bytes: number) => (await ada.call('$catalog/keep', 'text', 'x'.repeat(bytes))).status
+  t.same([await keep(16_000), await keep(17_000)], [200, 500])
+  t.equal((await ada.call('$catalog/keep', 'text', 'ü'.repeat(9_000))).status, 500, 'bytes, not characters')
+  await ada.result('arrive', 'ada')
+  t.same([await keep(60_000), await keep(70_000)], [200, 500])
+  t.same(await ada.result('clear'), [true, true], 'what a user has stored does not hinder the end')
+})
+
+t.test('§P8.5 a logout holds, also against a call that is still running', async t => {
+  const { server } = await open(t)
+  const ada = new Client(server)
+  await ada.result('arrive', 'ada')
+  const { cookie } = ada
+  const lingering = ada.call('$catalog/linger', 1_000)
+  await new Promise(resolve => setTimeout(resolve, 200))
+  t.equal((await server.post('/$directory/logout', undefined, { cookie })).status, 200)
+  t.same((await lingering).json.result, { success: true })
+  ada.cookie = cookie
+  t.match((await ada.get('/$catalog/me')).json.result, { guest: true, userName: '' })
+  ada.cookie = cookie
+  t.same((await ada.get('/$catalog/kept')).json.result, {})
+  t.same(
+    await new Client(server).call('Employee(1)/take').then(({ json }) => json.result),
+    { success: true },
+    'its lock is free',
+  )
+})
+
+t.test('§P8.5 a one-time token does not outlive the idle time of its session', async t => {
+  const { server, clock } = await open(t)
+  const ada = new Client(server)
+  await ada.result('grant', 'hr')
+  const token = await ada.result('token', 7_200)
+  clock.now += 61 * 60_000
+  t.equal((await new Client(server).call('$catalog/restore', token)).status, 401)
+})
+
 t.test('§P8.5 the idle timeout can be changed', async t => {
   const { server, clock } = await open(t)
   const ada = new Client(server)
@@ -143,7 +229,9 @@ t.test('§P8.5 a one-time token does not live for ever, nor without its session'
   clock.now += 11_000
   t.equal((await new Client(server).call('$catalog/restore', short)).status, 401)
   await ada.call('$directory/logout')
-  t.equal((await new Client(server).call('$catalog/restore', long)).status, 401)
+  const thief = new Client(server)
+  t.equal((await thief.call('$catalog/restore', long)).json.result, false, 'it went with its session')
+  t.match((await thief.get('/$catalog/me')).json.result, { guest: true, userName: '' })
   t.equal((await new Client(server).call('$catalog/restore', 'nonsense')).json.result, false)
   t.equal((await ada.call('$catalog/token', 0)).status, 500)
 })

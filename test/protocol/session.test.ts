@@ -43,7 +43,7 @@ async function open(t: Test, config: Record<string, unknown> = {}, transport = u
   writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify(directory))
   const jwk = { ...(await exportJWK(pair.publicKey)), alg: 'EdDSA' }
   writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [jwk] }))
-  const all = { auth: { jwt: { keyFile: 'keys.json', issuer: 'tests' } }, ...config }
+  const all = { auth: { jwt: { keyFile: join(folder, 'keys.json'), issuer: 'tests' } }, ...config }
   const reopen = (fixture = { model: company.model, rows: {} }) =>
     startServer(t, fixture, { folder, config: all, now: () => clock.now, transport })
   const server = await reopen(company)
@@ -90,7 +90,8 @@ for (const transport of usualTransports) {
     })
 
     await t.test('§P8.3 login by headers and by body, current user, groups, logout', async t => {
-      t.same((await server.get('/$directory/currentUser')).json, { result: null })
+      const guest = { result: null, privileges: [], administrator: false }
+      t.same((await server.get('/$directory/currentUser')).json, guest)
       const byHeaders = await login(server, 'ada', 'correct horse')
       t.same([byHeaders.status, byHeaders.json], [200, { result: true }])
       const byBody = await server.post('/$directory/login', ['ADA', 'correct horse', 7200])
@@ -99,6 +100,8 @@ for (const transport of usualTransports) {
         const cookie = cookieOf(answer)
         t.same((await server.get('/$directory/currentUser', { cookie })).json, {
           result: { userName: 'Ada', fullName: 'Ada Lovelace', ID: 7 },
+          privileges: [],
+          administrator: true,
         })
         const belongs = (group: string) => server.post('/$directory/currentUserBelongsTo', [group], { cookie })
         t.same((await belongs('staff')).json, { result: true })
@@ -107,7 +110,11 @@ for (const transport of usualTransports) {
         t.same(out.json, { result: true })
         t.equal(await userOf(server, { cookie }), undefined)
       }
-      t.match(String(byBody.headers['set-cookie']), 'Max-Age=7200')
+      t.match(
+        String(byBody.headers['set-cookie']),
+        'Max-Age=2592000',
+        'its life: an idle session is ended by the server',
+      )
     })
 
     await t.test('§P8.3 a wrong name and a wrong password have one answer', async t => {
@@ -127,7 +134,7 @@ for (const transport of usualTransports) {
 
     await t.test('an API key stands for its name, for its request only', async t => {
       const answer = await server.get('/$directory/currentUser', { authorization: `Bearer ${key}` })
-      t.equal(answer.json.result.userName, 'nightly')
+      t.same(answer.json.result, { userName: 'nightly', fullName: '', ID: 'nightly' }, 'an ID is never empty')
       t.equal(answer.headers['set-cookie'], undefined)
       for (const wrong of [oldKey, createKey(), 'tesser_', 'nonsense', '']) {
         t.equal((await server.get('/Company(1)', { authorization: `Bearer ${wrong}` })).status, 401, wrong)
@@ -146,6 +153,15 @@ t.test('a login gets a new id, and what was planted before it is worth nothing',
   const again = cookieOf(await login(server, 'Ada', 'correct horse', cookie))
   t.equal(await userOf(server, { cookie }), undefined, 'the earlier session has ended')
   t.equal(await userOf(server, { cookie: again }), 'Ada')
+})
+
+t.test('an id of a guest is no longer valid after a day', async t => {
+  const { server, clock } = await open(t)
+  const cookie = cookieOf(await server.get('/Company(1)'))
+  clock.now += 23 * HOUR
+  t.equal((await server.get('/Company(1)', { cookie })).headers['set-cookie'], undefined)
+  clock.now += HOUR + 1000
+  t.match((await server.get('/Company(1)', { cookie })).headers['set-cookie'], COOKIE)
 })
 
 t.test('a session outlives a restart; its id is nowhere in the store', async t => {
@@ -173,22 +189,60 @@ t.test('a session ends when it is idle, and at the end of its life', async t => 
   t.equal(await userOf(server, { cookie: idle }), undefined)
 })
 
-t.test('guessing is slowed down for a name and for an address', async t => {
-  const { server, clock } = await open(t)
-  for (let i = 0; i < 10; i++) t.equal((await login(server, 'Ada', `guess ${i}`)).status, 401)
+t.test('guessing is slowed down', async t => {
+  const { server, clock } = await open(t, { auth: { login: { failuresPerPair: 3, failuresPerNetwork: 5 } } })
+  for (let i = 0; i < 3; i++) t.equal((await login(server, 'Ada', `guess ${i}`)).status, 401)
   const refused = await login(server, 'Ada', 'correct horse')
-  t.equal(refused.status, 429)
-  t.match(refused.headers['retry-after'], /^\d+$/)
-  t.equal((await login(server, 'somebody', 'x')).status, 429)
-  clock.now += 61_000
+  t.match(refused, { status: 429, headers: { 'retry-after': '1' }, json: { __ERROR: [{ errCode: 1561 }] } })
+  for (let i = 0; i < 2; i++) t.equal((await login(server, `somebody ${i}`, 'x')).status, 401, 'another name')
+  t.match(await login(server, 'another', 'x'), { status: 429, headers: { 'retry-after': '600' } }, 'the address')
+  clock.now += 600_000
   t.equal((await login(server, 'Ada', 'correct horse')).status, 200)
 })
 
-t.test('many logins at once are counted before they are checked', async t => {
-  const { server } = await open(t)
+t.test('many logins at once are counted before they are checked; beyond a queue they get 503', async t => {
+  const { server } = await open(t, { auth: { login: { failuresPerPair: 3, queueLimit: 4, concurrency: 1 } } })
   const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => login(server, 'Ada', `guess ${i}`)))
-  t.equal(answers.filter(({ status }) => status === 401).length, 10)
-  t.equal(answers.filter(({ status }) => status === 429).length, 20)
+  t.equal(answers.filter(({ status }) => status === 401).length, 3)
+  t.equal(answers.filter(({ status }) => status === 429).length, 27)
+  const flood = await Promise.all(Array.from({ length: 30 }, (_, i) => login(server, `user ${i}`, 'guess')))
+  const busy = flood.filter(({ status }) => status === 503)
+  t.ok(busy.length >= 20, `${busy.length} of 30`)
+  t.match(busy[0]!.headers, { 'retry-after': '1' })
+})
+
+t.test('what a login brings is bounded before it is looked at', async t => {
+  const { server } = await open(t)
+  const marks = `a${'\u0300\u0323'.repeat(80_000)}`
+  const wrong: [string, unknown, number][] = [
+    ['a password of marks', ['Ada', marks], 400],
+    ['a name of marks', [marks, 'x'], 400],
+    ['a long name', ['x'.repeat(201), 'x'], 400],
+    ['a long password', ['Ada', 'x'.repeat(1025)], 400],
+    ['more than a command may bring', ['Ada', 'x'.repeat(2 ** 20)], 413],
+    ['deep nesting', '['.repeat(5_000), 400],
+  ]
+  const before = process.cpuUsage()
+  for (const [name, body, status] of wrong) {
+    t.equal((await server.post('/$directory/login', body)).status, status, name)
+  }
+  // The first two took 1.6 s each.
+  const { user, system } = process.cpuUsage(before)
+  t.ok(user + system < 1_500_000, `${user + system} µs`)
+  t.equal((await login(server, 'x'.repeat(201), 'x')).status, 400, 'headers')
+  t.equal((await login(server, 'Ada', 'x'.repeat(1025))).status, 400, 'headers')
+  t.equal((await login(server, 'Ada', 'x'.repeat(1024))).status, 401)
+  for (const minutes of ['-5', 'NaN', '1e999', 'Infinity', 'x'.repeat(1000)]) {
+    const answer = await server.post('/$directory/login', undefined, {
+      'username-4D': 'Ada',
+      'password-4D': 'correct horse',
+      'session-4D-length': minutes,
+    })
+    t.equal(answer.status, 200, minutes)
+  }
+  const bearer = (token: string) => server.get('/Company(1)', { authorization: `Bearer ${token}` })
+  t.equal((await bearer(`tesser_${'x'.repeat(30_000)}`)).status, 401)
+  t.equal((await bearer(`${'x'.repeat(30_000)}.x.x`)).status, 401)
 })
 
 t.test('a page of another origin cannot write with the cookie of a session', async t => {
@@ -231,6 +285,18 @@ t.test('a JSON Web Token counts only when signature, algorithm, issuer and time 
       .setExpirationTime(Math.floor(clock.now / 1000) + 600)
       .sign(Buffer.from(pair.publicKey.export({ format: 'pem', type: 'spki' }))),
     'nobody in it': await sign({}),
+    'an object for its user': await sign({ sub: { name: 'robot' } as unknown as string }),
+    'a list for its user': await sign({ sub: ['robot'] as unknown as string }),
+    'a number for its user': await sign({ sub: 7 as unknown as string }),
+    'an empty user': await sign({ sub: '' }),
+    'a text for its privileges': await sign({ sub: 'robot', privileges: 'read' }),
+    'a number among its privileges': await sign({ sub: 'robot', privileges: ['read', 7] }),
+    'an object for its roles': await sign({ sub: 'robot', roles: { hr: true } }),
+    'null for its groups': await sign({ sub: 'robot', groups: null }),
+    'an object for its audience': await sign({ sub: 'robot', aud: {} as unknown as string }),
+    'a number for its id': await sign({ sub: 'robot', jti: 7 as unknown as string }),
+    'a text for its time': await sign({ sub: 'robot', nbf: '0' as unknown as number }),
+    'more than 16 KiB': await sign({ sub: 'robot', more: 'x'.repeat(16_384) }),
     'a changed body': [head, Buffer.from('{"sub":"admin"}').toString('base64url'), signature].join('.'),
     'a cut signature': [head, body, signature!.slice(1)].join('.'),
   }

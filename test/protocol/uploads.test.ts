@@ -1,11 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
+import { BinaryFiles } from '../../engine/files/binary-files.ts'
 import { company } from '../support/fixtures/company.ts'
 import { hookedPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
+import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
+import { storedFiles } from '../support/stored-files.ts'
 
 const png = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })
   .png()
@@ -30,8 +31,7 @@ interface Folder {
 }
 function folderOf(t: Test): Folder {
   const folder = temporaryFolder(t)
-  const files = join(folder, 'store', 'files')
-  return { folder, files: () => (existsSync(files) ? readdirSync(files) : []) }
+  return { folder, files: () => storedFiles(join(folder, 'store')) }
 }
 
 for (const transport of transports) {
@@ -63,7 +63,11 @@ for (const transport of transports) {
         ['$rawPict=video/mp4', png, PNG_TYPE, 415, 1824],
         ['$rawPict=true', '<html>', PNG_TYPE, 415, 1824],
         ['$rawPict=true', large, PNG_TYPE, 415, 1824],
-        ['$binary=true', 'x', { 'content-type': 'multipart/form-data; boundary=x' }, 415, 1806],
+        ['$binary=true', 'x', { 'content-type': 'multipart/mixed; boundary=x' }, 415, 1806],
+        ['$binary=true', 'x', { 'content-type': 'multipart/form-data' }, 400, 1806],
+        ['$binary=true', 'x', { 'content-type': 'multipart/form-data; boundary=x' }, 400, 1806],
+        ['$binary=true', '--x\r\n\r\nx', { 'content-type': 'multipart/form-data; boundary=x' }, 400, 1806],
+        ['$binary=true', '--x--\r\n', { 'content-type': 'multipart/form-data; boundary=x' }, 400, 1806],
         ['$binary=true&$timeout=0', 'x', {}, 400, 1806],
         ['$binary=true&$timeout=soon', 'x', {}, 400, 1806],
       ] as const) {
@@ -71,6 +75,43 @@ for (const transport of transports) {
         t.same([answer.status, errorCodes(answer.json)], [status, [code]], `${query} ${answer.text}`)
       }
       t.equal((await server.get('/$upload?$binary=true')).status, 405)
+    })
+
+    await t.test('a form of a browser has the file', async t => {
+      const file = (bytes: Uint8Array, type: string, name = 'größe.bin') => new File([bytes], name, { type })
+      const form = (...parts: readonly (readonly [string, string | File])[]) => {
+        const data = new FormData()
+        for (const [name, value] of parts) data.append(name, value as File)
+        return data
+      }
+      const send = async (query: string, body: FormData) => {
+        const response = await fetch(`${server.url}/rest/$upload?${query}`, { method: 'POST', body })
+        return { status: response.status, json: (await response.json()) as TestAnswer['json'] }
+      }
+      const sent = await send(
+        '$binary=true',
+        form(['note', 'of the contract'], ['file', file(large, '')], ['more', 'x']),
+      )
+      const { json } = await attach(server, 'Company', 'contract', sent.json.ID)
+      t.same((await server.get(json.contract.__deferred.uri.replace('/rest', ''))).bytes, large)
+      t.equal((await send('$rawPict=true', form(['photo', file(png, 'image/png')]))).status, 200)
+      const put = await fetch(`${server.url}/rest/Employee(1)/photo?$rawPict=true`, {
+        method: 'PUT',
+        body: form(['photo', file(png, 'image/png')]),
+      })
+      t.same([put.status, await put.json()], [200, { ok: true }])
+      for (const [query, body, status, message] of [
+        ['$rawPict=true', form(['photo', file(png, 'text/html')]), 415, /text\/html is not a supported image type/],
+        ['$rawPict=true', form(['photo', file(Buffer.from('<html>'), 'image/png')]), 415, /not a supported image type/],
+        ['$binary=true', form(['a', file(png, '')], ['b', file(png, '')]), 400, /the form has several files/],
+        ['$binary=true', form(['a', 'text alone']), 400, /the form has no file/],
+        ['$binary=true', form(['a', file(new Uint8Array(), '')]), 400, /is empty/],
+        ['$binary=true', form(['a', 'x'.repeat(100_000)], ['b', file(png, '')]), 200, undefined],
+      ] as const) {
+        const answer = await send(query, body)
+        t.equal(answer.status, status)
+        if (message) t.match(answer.json.__ERROR[0].message, message)
+      }
     })
 
     await t.test('§2.9 an upload becomes the value of an image, which is read as it was sent', async t => {
@@ -205,7 +246,7 @@ for (const transport of transports) {
       await server.post('/$upload?$rawPict=true', large, PNG_TYPE)
       const socket = connect({ port: server.port, host: '127.0.0.1' })
       socket.on('error', () => {})
-      socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n')
+      socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n')
       socket.write(large.subarray(0, 1_000_000))
       while (files().length === 0) await new Promise(resolve => setTimeout(resolve, 5))
       socket.resetAndDestroy()
@@ -216,7 +257,7 @@ for (const transport of transports) {
     await t.test('uploads beyond the limits are refused with 503 and a time to try again', async t => {
       const sockets = Array.from({ length: 3 }, () => connect({ port: server.port, host: '127.0.0.1' }))
       for (const socket of sockets) {
-        socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n')
+        socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n')
         socket.write(large.subarray(0, 100_000))
       }
       while (files().length < 3) await new Promise(resolve => setTimeout(resolve, 5))
@@ -224,7 +265,9 @@ for (const transport of transports) {
       t.match(busy, { status: 503, headers: { 'retry-after': '1' } })
       for (const socket of sockets) socket.destroy()
       await onlyLeft(files, 0)
-      for (let i = 0; i < 6; i++) t.ok(await upload(server, large))
+      // The place of an upload that was broken off is free a moment after its file has gone.
+      while (!(await upload(server, large))) await new Promise(resolve => setTimeout(resolve, 5))
+      for (let i = 1; i < 6; i++) t.ok(await upload(server, large))
       const full = { status: 503, headers: { 'retry-after': '10' } }
       t.match(await server.post('/$upload?$binary=true', large), full)
       t.match(await server.send('PUT', '/Company(1)/contract', large), full)
@@ -274,3 +317,33 @@ t.test('§P9 events of the entity run when an upload is attached and when bytes 
 async function onlyLeft(files: () => string[], count: number): Promise<void> {
   for (let i = 0; i < 400 && files().length > count; i++) await new Promise(resolve => setTimeout(resolve, 5))
 }
+
+t.test('an upload that the disk does not take is 503 with the reason', async t => {
+  const { folder, files } = folderOf(t)
+  const server = await startServer(t, company, { folder })
+  const reasons = {
+    ENOSPC: /^the disk of the store is full; nothing of this upload was kept$/,
+    EROFS: /on a disk that is mounted read-only; nothing/,
+    EACCES: /may not be written to by the user of the server; nothing/,
+    EMFILE: /has as many files open as the system lets it; nothing/,
+    ENOENT: /has been removed or replaced; nothing/,
+  }
+  for (const [code, message] of Object.entries(reasons)) {
+    const { restore } = t.intercept(BinaryFiles.prototype, 'prepare', {
+      value() {
+        throw Object.assign(new Error(`${code}: as the system says it`), { code })
+      },
+    })
+    for (const [method, path] of [
+      ['POST', '/$upload?$binary=true'],
+      ['PUT', '/Company(1)/contract'],
+    ] as const) {
+      const answer = await server.send(method, path, large)
+      t.equal(answer.status, 503, code)
+      t.match(answer.json.__ERROR, [{ errCode: 1046, message }])
+    }
+    restore()
+    t.equal(files().length, 0)
+  }
+  t.equal((await server.send('POST', '/$upload?$binary=true', large)).status, 200)
+})

@@ -93,6 +93,12 @@ protocolTable('vectors in $filter', passages, [
     get: `/Book?$filter="passages.embedding > :1"&$params='[{"vector":[0,1,0],"threshold":0.9}]'`,
     keys: ['2'],
   },
+  {
+    spec: 'extension',
+    name: 'through 1→N, all that have a score, which no order limits to the nearest',
+    get: `/Book?$filter="passages.embedding > :1"&$params='[{"vector":[0,1,0],"threshold":null}]'`,
+    keys: ['1', '2'],
+  },
   // Order
   finds(
     'P2.12',
@@ -163,6 +169,14 @@ protocolTable('vectors in $filter', passages, [
     keys: ['1', '2'],
     count: 5,
   }),
+  finds(
+    'extension',
+    'all that have a score, or something else',
+    'embedding > :1 or page = 5',
+    cosine(null),
+    ['1', '2', '3', '4', '5', '7'],
+    '&$orderby=ID',
+  ),
   ask(
     'extension',
     'the nearest by distance',
@@ -241,7 +255,7 @@ protocolTable('vectors in $filter', passages, [
       __queryPlan: { And: [{ item: '[index : Passage.page ] < 3' }, { item: 'Passage.embedding cosine > 0.5' }] },
     },
   },
-  // What is refused
+  // Refusals
   refuses(
     'P2.12',
     'another comparator',
@@ -267,6 +281,7 @@ protocolTable('vectors in $filter', passages, [
     1280,
     /holds a number; it takes an object such as/,
   ),
+  refuses('P1.3', 'null for the object', 'embedding > :1', [null], 1279, /holds null.*embedding = null/),
   refuses('P2.12', 'an array for the object', 'embedding > :1', [X], 1280, /holds an array/),
   refuses('P2.12', 'no vector', 'embedding > :1', [{ threshold: 1 }], 1280, /without a vector/),
   refuses(
@@ -405,6 +420,7 @@ protocolTable('vectors in saves', passages, [
 ])
 
 protocolTable('vectors in entity sets and after changes', passages, [
+  finds('extension', 'all that have a score, before', 'embedding > :1', cosine(null), ['1', '2', '7', '3', '4']),
   {
     spec: '4.5',
     name: 'an updated vector is found at its new place',
@@ -421,11 +437,13 @@ protocolTable('vectors in entity sets and after changes', passages, [
     has: { embedding: null },
   },
   finds('4.5', 'after that', 'embedding > :1', cosine(0.9), ['3']),
+  finds('extension', 'all that have a score, then', 'embedding > :1', cosine(null), ['3', '2', '7', '4']),
   {
     spec: '4.4',
     name: 'deletion by a vector filter',
     post: `/Passage?$method=delete&$filter="embedding > :1"&$params='[{"vector":[1,0,0],"threshold":0.7}]'`,
     json: { ok: true },
+    left: { Passage: ['1', '4', '5', '6', '7'] },
   },
   finds('4.5', 'after the deletion', 'embedding > :1', cosine(-2), ['7', '4'], '&$orderby="embedding desc"'),
 ])

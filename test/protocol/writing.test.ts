@@ -4,6 +4,10 @@ import { protocolTable } from '../support/protocol-table.ts'
 import { startServer, type TestServer } from '../support/test-server.ts'
 
 const codes = (entity: { __ERROR?: { errCode: number }[] }) => (entity.__ERROR ?? []).map(error => error.errCode)
+const EMPLOYEES = ['1', '2', '3', '4', '5', '6']
+const COMPANIES = ['1', '2', '3', '4']
+const CITIES = ["L'Aquila", 'New York (NY)', 'Paris', '東京']
+const PARIS = { __STAMP: 1, population: 2_100_000 }
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 protocolTable(
@@ -198,11 +202,24 @@ protocolTable(
     },
     {
       spec: 'P5.9',
+      name: 'a number in an object that JSON could not give back is refused',
+      post: '/Company',
+      body: '{"name":"x","info":{"a":[1,-1e400]}}',
+      status: 422,
+      has: { __ERROR: [{ errCode: 1508, message: /double/ }, { errCode: 1534 }] },
+    },
+    {
+      spec: 'P5.9',
       name: 'a value of the wrong type is refused',
       post: '/Employee',
       body: { lastName: 'x', salary: 'much' },
       status: 422,
-      has: { __ERROR: [{ errCode: 1508 }, { errCode: 1534 }] },
+      has: {
+        __ERROR: [
+          { errCode: 1508, attribute: 'salary' },
+          { errCode: 1534, attribute: undefined },
+        ],
+      },
     },
     {
       spec: 'P5.9',
@@ -210,7 +227,7 @@ protocolTable(
       post: '/Company',
       body: { revenues: 1 },
       status: 422,
-      has: { __ERROR: [{ errCode: 1116 }, { errCode: 1534 }] },
+      has: { __ERROR: [{ errCode: 1116, attribute: 'name' }, { errCode: 1534 }] },
     },
     {
       spec: 'P5.9',
@@ -268,11 +285,61 @@ protocolTable(
       has: { __STAMP: 1 },
     },
     {
+      spec: '4.2',
+      name: 'what several entities may have addresses none of them to be deleted',
+      post: '/Employee:lastName(Hopper)?$method=delete',
+      status: 400,
+      errors: [1813],
+      left: { Employee: EMPLOYEES },
+    },
+    {
+      spec: '3.2',
+      name: 'a long64 comes as a text too, of one digit or of all',
+      post: '/Tag?$method=update&$asArray=true',
+      body: [{ größe: '7' }, { größe: ' -9223372036854775808' }],
+      has: [{ größe: '7' }, { größe: '-9223372036854775808' }],
+    },
+    {
+      spec: '3.2',
+      name: 'a text with something before its digits is no long64',
+      post: '/Tag?$method=validate',
+      body: { größe: 'x7' },
+      status: 422,
+    },
+    {
       spec: 'P5.6',
       name: '$method=validate saves nothing',
       post: '/Employee?$method=validate',
       body: { lastName: 'x' },
       json: { ok: true },
+      left: { Employee: EMPLOYEES },
+    },
+    {
+      spec: 'P5.6',
+      name: '$method=validate changes nothing',
+      post: '/City?$method=validate',
+      body: [{ __KEY: 'Paris', __STAMP: 1, population: 1 }, { name: 'Oslo' }],
+      json: { ok: true },
+      left: { City: CITIES },
+      afterwards: { '/City(Paris)': PARIS },
+    },
+    {
+      spec: 'P5.6',
+      name: '$method=validate changes nothing when one of several is wrong',
+      post: '/City?$method=validate',
+      body: [{ __KEY: 'Paris', __STAMP: 1, population: 1 }, { name: 'paris' }],
+      status: 409,
+      has: { __ENTITIES: [{ __ERROR: [{ errCode: 1115 }, { errCode: 1545 }, { errCode: 1534 }], __INDEX: 1 }] },
+      left: { City: CITIES },
+      afterwards: { '/City(Paris)': PARIS },
+    },
+    {
+      spec: 'P5.7',
+      name: '$refresh changes nothing',
+      post: '/City?$method=update&$refresh=true',
+      body: { __KEY: 'Paris', __STAMP: 1, population: 1 },
+      has: { population: 1, __STAMP: 1 },
+      afterwards: { '/City(Paris)': PARIS },
     },
     {
       spec: 'P5.6',
@@ -280,7 +347,8 @@ protocolTable(
       post: '/Employee?$method=validate',
       body: { salary: -1 },
       status: 422,
-      has: { __ENTITIES: [{ __ERROR: [{}, {}, {}] }] },
+      has: { __ENTITIES: [{ __ERROR: [{}, {}, {}], __INDEX: undefined }] },
+      left: { Employee: EMPLOYEES },
     },
     {
       spec: 'P5.7',
@@ -288,6 +356,7 @@ protocolTable(
       post: '/Employee?$method=update&$refresh=true',
       body: { lastName: 'New' },
       has: { lastName: 'New', __STAMP: 0 },
+      left: { Employee: EMPLOYEES },
     },
     {
       spec: 'P5.3',
@@ -303,8 +372,56 @@ protocolTable(
       post: '/City?$method=update',
       body: '"x"',
       status: 400,
+      errors: [1806],
     },
-    { spec: 'D2', name: 'GET cannot update', get: '/City?$method=update', status: 405 },
+    {
+      spec: 'P5.3',
+      name: 'more names than an entity may have are refused before anything is made of them',
+      post: '/City?$method=update',
+      body: Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`unknown${i}`, 1])),
+      status: 413,
+      has: { __ERROR: [{ message: 'an entity of the body has more than 1000 names' }] },
+      left: { City: CITIES },
+    },
+    {
+      spec: 'P5.3',
+      name: 'of many problems of an entity the first are described, the others counted',
+      post: '/City?$method=validate',
+      body: Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`unknown${i}`, 1])),
+      status: 404,
+      has: {
+        __ENTITIES: [
+          { __ERROR: [...Array(20).fill({ errCode: 1500 }), { message: 'and 881 more problems of this entity' }, {}] },
+        ],
+      },
+      left: { City: CITIES },
+    },
+    ...(['update', 'validate'] as const).map(method => ({
+      spec: 'P5.3',
+      name: `more elements than a body may have are refused, whatever they are (${method})`,
+      post: `/City?$method=${method}`,
+      body: `[${'1,'.repeat(100_000)}1]`,
+      status: 413,
+      has: { __ERROR: [{ message: 'the body has more than 100000 entities; send them in several requests' }] },
+      left: { City: CITIES },
+    })),
+    {
+      spec: 'P5.5',
+      name: '$method=validate is one transaction, of a bounded size',
+      post: '/City?$method=validate',
+      body: Array.from({ length: 10_001 }, (_, i) => ({ name: `City ${i}` })),
+      status: 413,
+      has: { __ERROR: [{ errCode: 1806, message: /^\$method=validate .*10000/ }] },
+      left: { City: CITIES },
+    },
+    {
+      spec: 'D2',
+      name: 'GET cannot update',
+      get: '/City?$method=update',
+      status: 405,
+      errors: [1813],
+      headers: { allow: 'POST' },
+    },
     {
       spec: 'D2',
       name: 'PATCH is not known',
@@ -320,6 +437,56 @@ protocolTable(
       body: [],
       json: { __ENTITIES: [] },
     },
+    {
+      spec: '4.3',
+      name: '$asArray=true answers an array with an array',
+      post: '/Tag?$method=update&$asArray=true',
+      body: [
+        { id: '00000000000000000000000000000002', byte: 5 },
+        { __KEY: '00000000000000000000000000000001', __STAMP: 1, word: 7 },
+      ],
+      json: [
+        {
+          __KEY: '00000000000000000000000000000002',
+          __STAMP: 1,
+          id: '00000000000000000000000000000002',
+          größe: null,
+          byte: 5,
+          word: null,
+          float: null,
+          __GlobalStamp: 17,
+        },
+        {
+          __KEY: '00000000000000000000000000000001',
+          __STAMP: 2,
+          id: '00000000000000000000000000000001',
+          größe: '9223372036854775807',
+          byte: 1,
+          word: 7,
+          float: 0.5,
+          __GlobalStamp: 18,
+        },
+      ],
+    },
+    {
+      spec: '4.3',
+      name: 'failures among them have their status and errors',
+      post: '/City?$method=update&$asArray=true',
+      body: [{ name: 'Paris' }, { __KEY: 'Paris', __STAMP: 9 }, { name: 'Oslo' }],
+      status: 409,
+      has: [
+        { __STATUS: { success: false }, __ERROR: [{ errCode: 1115 }, { errCode: 1545 }, { errCode: 1534 }] },
+        { __KEY: 'Paris', name: 'Paris', uri: undefined, __TIMESTAMP: undefined, __STATUS: { status: 2 } },
+        { __KEY: 'Oslo', __GlobalStamp: 17 },
+      ],
+    },
+    {
+      spec: '4.3',
+      name: 'a single object is answered with an object',
+      post: '/City?$method=update&$asArray=true',
+      body: { name: 'Oslo' },
+      has: { __KEY: 'Oslo', uri: '/rest/City(Oslo)' },
+    },
   ],
   { isolated: true },
 )
@@ -328,29 +495,93 @@ protocolTable(
   '$method=delete',
   company,
   [
-    { spec: '4.4', name: 'an entity', post: '/Employee(5)?$method=delete', json: { ok: true } },
-    { spec: '4.4', name: 'a filter', post: '/Employee?$filter="ID>4"&$method=delete', json: { ok: true } },
+    {
+      spec: '4.4',
+      name: 'an entity',
+      post: '/Employee(5)?$method=delete',
+      json: { ok: true },
+      left: { Employee: ['1', '2', '3', '4', '6'] },
+    },
+    {
+      spec: '4.4',
+      name: 'several',
+      post: '/Employee(5,6)?$method=delete',
+      json: { ok: true },
+      left: { Employee: ['1', '2', '3', '4'] },
+    },
+    {
+      spec: '4.2',
+      name: 'one by a unique attribute',
+      post: '/Company:code("FR/22")?$method=delete&$atomic=false',
+      status: 409,
+      errors: [1120, 1518],
+      left: { Company: COMPANIES },
+    },
+    {
+      spec: '4.4',
+      name: 'a filter',
+      post: '/Employee?$filter="ID>4"&$method=delete',
+      json: { ok: true },
+      left: { Employee: ['1', '2', '3', '4'] },
+    },
+    {
+      spec: '4.4',
+      name: 'a filter with values',
+      post: '/Employee?$filter="ID>:1"&$params=[4]&$method=delete',
+      json: { ok: true },
+      left: { Employee: ['1', '2', '3', '4'] },
+    },
     {
       spec: 'P5.7',
       name: 'a filter without matches',
       post: '/Employee?$filter="ID>400"&$method=delete',
       json: { ok: true },
+      left: { Employee: EMPLOYEES },
     },
     {
       spec: 'P5.7',
       name: 'a whole dataclass whose entities refer to one another',
       post: '/Employee?$method=delete',
       json: { ok: true },
+      left: { Employee: [], Company: COMPANIES },
     },
-    { spec: 'P1.9', name: 'the verb DELETE', delete: '/City(Paris)', json: { ok: true } },
-    { spec: 'P5.7', name: 'an unknown key', post: '/City(Oslo)?$method=delete', status: 404, errors: [1543] },
-    { spec: 'P5.7', name: 'GET cannot delete', get: '/City(Paris)?$method=delete', status: 405 },
+    {
+      spec: 'P5.7',
+      name: 'a body that says nothing is no body',
+      post: '/Employee?$method=delete',
+      body: {},
+      json: { ok: true },
+      left: { Employee: [] },
+    },
+    {
+      spec: 'P1.9',
+      name: 'the verb DELETE',
+      delete: '/City(Paris)',
+      json: { ok: true },
+      left: { City: CITIES.filter(name => name !== 'Paris') },
+    },
+    {
+      spec: 'P5.7',
+      name: 'an unknown key',
+      post: '/City(Oslo)?$method=delete',
+      status: 404,
+      errors: [1543],
+      left: { City: CITIES },
+    },
+    {
+      spec: 'P5.7',
+      name: 'GET cannot delete',
+      get: '/City(Paris)?$method=delete',
+      status: 405,
+      left: { City: CITIES },
+    },
     {
       spec: 'P5.9',
       name: 'an entity that others refer to stays',
       post: '/Company(1)?$method=delete',
       status: 409,
       errors: [1120, 1518],
+      left: { Company: COMPANIES, Employee: EMPLOYEES },
     },
     {
       spec: 'P5.7',
@@ -358,6 +589,15 @@ protocolTable(
       post: '/Company?$method=delete',
       status: 409,
       errors: [1120, 1518, 1121],
+      left: { Company: ['1', '2', '3'] },
+    },
+    {
+      spec: 'P5.7',
+      name: '$atomic deletes nothing when one has to stay',
+      post: '/Company?$method=delete&$atomic=true',
+      status: 409,
+      errors: [1120, 1518, 1121],
+      left: { Company: COMPANIES },
     },
     {
       spec: 'P5.7',
@@ -365,6 +605,7 @@ protocolTable(
       delete: '/Employee(1)/photo',
       status: 400,
       errors: [1813],
+      left: { Employee: EMPLOYEES },
     },
   ],
   { isolated: true },
@@ -418,6 +659,28 @@ for (const parameter of ['$atomic=true', '$atOnce=true', '$atonce=1']) {
     t.same((await server.get('/City')).json, before)
   })
 }
+
+t.test('§P5.4 a large body is saved whole or refused whole, and says where its fault is', async t => {
+  const server = await startServer(t, company)
+  const elements = Array.from({ length: 3_000 }, (_, i) => ({ name: `City ${i}` }))
+  const text = JSON.stringify(elements).replaceAll('},', `},${' '.repeat(200)}`)
+  const before = (await server.get('/City?$compute=count')).json
+  const refused = await server.post('/City?$asArray=true', `${text.slice(0, -2)},"a":01}]`)
+  t.equal(refused.status, 400)
+  t.match(refused.json.__ERROR[0].message, /\(entities \d+ to 3000\)/)
+  t.equal((await server.get('/City?$compute=count')).json, before)
+  const saved = await server.post('/City?$asArray=true', text)
+  t.same(
+    saved.json.map((each: { __KEY: string }) => each.__KEY),
+    elements.map(({ name }) => name),
+  )
+  t.equal((await server.get('/City?$compute=count')).json, before + 3_000)
+  const again = await server.post('/City?$asArray=true', text)
+  t.equal(again.json.length, 3_000)
+  const [described, counted] = [again.json[0], again.json[2_999]]
+  t.same([codes(described), codes(counted)], [codes(described), codes(described).slice(0, 1)])
+  t.match(counted.__ERROR[0].message, /more than 1000 such entities/)
+})
 
 t.test('§2.6 __GlobalStamp grows by one with every change', async t => {
   const server = await startServer(t, company)

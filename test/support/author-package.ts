@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { outputUrl } from '../../engine/output-root.ts'
+import ts from 'typescript'
+import { outputUrl } from '../../engine/base/output-root.ts'
 
 /** Root of the build that this test belongs to. */
 const build = fileURLToPath(new URL('../', outputUrl('kernel/api.js')))
@@ -39,5 +40,22 @@ export async function runNode(folder: string, ...args: string[]): Promise<Ended>
 export const runTesser = (folder: string, ...args: string[]): Promise<Ended> =>
   runNode(folder, join(build, 'kernel/cli/main.js'), ...args)
 
-/** The compiler, as `tsc` in the folder of a package. */
-export const runCompiler = (folder: string): Promise<Ended> => runNode(folder, 'node_modules/typescript/bin/tsc')
+/** Declarations of the compiler, of Node and of Tesser, which no test changes: read once for all packages. */
+const declarations = new Map<string, ts.SourceFile | undefined>()
+
+/** The compiler with the settings of a package, as `tsc` in its folder. */
+export function runCompiler(folder: string): Ended {
+  const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} }
+  const { options, fileNames, errors } = ts.getParsedCommandLineOfConfigFile(join(folder, 'tsconfig.json'), {}, host)!
+  const compiler = ts.createCompilerHost(options)
+  const { getSourceFile } = compiler
+  compiler.getCurrentDirectory = () => folder
+  compiler.getSourceFile = (file, ...rest) => {
+    if (file.startsWith(folder)) return getSourceFile(file, ...rest)
+    if (!declarations.has(file)) declarations.set(file, getSourceFile(file, ...rest))
+    return declarations.get(file)
+  }
+  const program = ts.createProgram(fileNames, options, compiler)
+  const problems = [...errors, ...ts.getPreEmitDiagnostics(program)]
+  return { code: problems.length > 0 ? 2 : 0, output: ts.formatDiagnostics(problems, compiler) }
+}

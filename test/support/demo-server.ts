@@ -1,20 +1,42 @@
-import { join } from 'node:path'
+import { cpSync, existsSync, renameSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { request } from 'undici'
-import { loadConfig } from '../../config/load-config.ts'
+import { type Config, loadConfig } from '../../config/load-config.ts'
 import { loadDemo } from '../../kernel/cli/demo.ts'
 import { createServer, type Server } from '../../kernel/main.ts'
+import { temporaryFolder } from './test-server.ts'
 
-/** The demo, loaded into a store of its own and served on a free port until the test ends. */
+/** The demo in a store of its own, served on a free port until the test ends. */
 export async function startDemo(t: Test, more: Record<string, string> = {}): Promise<Server> {
-  const flags = { port: '0', data: join(t.testdir({}), 'demo'), ...more }
-  const config = loadConfig({ env: {}, flags, cwd: flags.data })
-  await loadDemo(config, () => {})
-  const server = await createServer(config, pino({ level: 'silent' }))
+  const data = temporaryFolder(t)
+  loading ??= loadOnce(t)
+  cpSync(await loading, data, { recursive: true })
+  const server = await createServer(configOf({ data, ...more }), pino({ level: 'silent' }))
   t.teardown(() => server.close())
   return server
 }
+
+let loading: Promise<string> | undefined
+
+/** A store with the demo, for all tests of a build: to load it takes as long as many of them. */
+async function loadOnce(t: Test): Promise<string> {
+  const loaded = resolve('dist/test/demo')
+  if (existsSync(loaded)) return loaded
+  const folder = temporaryFolder(t, resolve('dist/test'))
+  await loadDemo(configOf({ data: folder }), () => {})
+  try {
+    renameSync(folder, loaded)
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(loaded)) throw error
+  }
+  return loaded
+}
+
+const configOf = (flags: Record<string, string> & { data: string }): Config =>
+  loadConfig({ env: {}, flags: { port: '0', ...flags }, cwd: flags.data })
 
 /** Lets the demo load its model for sentences, which answers 503 where that takes long. */
 export async function loadSentenceModel({ url }: Server): Promise<void> {

@@ -1,7 +1,14 @@
+import { TEXT_LIMITS } from '../../engine/query/parse/limits.ts'
 import type { EngineOptions } from '../../engine/index.ts'
 
-/** What no test reaches that does not set it. */
-export const LIMITS = { timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 10, maxAnswerBytes: 1e9 }
+/** Limits that no test reaches without setting them. */
+export const LIMITS = {
+  ...TEXT_LIMITS,
+  timeoutMs: 60_000,
+  maxRowsExamined: 1e9,
+  maxExpandDepth: 10,
+  maxAnswerBytes: 1e9,
+}
 
 /** Everything that an engine has to be told; without shared memory, unless the test asks for it. */
 export const engineOptions = (own: Pick<EngineOptions, 'path' | 'model'> & Partial<EngineOptions>): EngineOptions => ({

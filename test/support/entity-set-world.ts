@@ -49,6 +49,16 @@ export class World {
     )
   }
 
+  /** Another one after every change of an entity. */
+  async globalStamp(): Promise<number> {
+    return (await this.get('/Employee?$top=0')).json.__GlobalStamp
+  }
+
+  /** The same for a test inside, which its failures are told to. */
+  in(t: Test): World {
+    return new World(t, this.folder, this.server, this.clock)
+  }
+
   pass(seconds: number): void {
     this.clock.ms += seconds * 1000
   }

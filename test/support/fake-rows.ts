@@ -2,10 +2,10 @@ import type { Attribute, RelatedEntityAttribute, RowAttribute } from '../../engi
 import type { Catalog, DataClass } from '../../engine/catalog/dataclass.ts'
 import type { Value } from '../../engine/catalog/value.ts'
 import { RowSet } from '../../engine/row-set/row-set.ts'
-import { encodeRow } from '../../engine/storage/encode-row.ts'
-import { type RowLayout, rowLayout } from '../../engine/storage/row-layout.ts'
-import { RowView } from '../../engine/storage/row-view.ts'
-import type { Snapshot, TableSnapshot } from '../../engine/storage/snapshot.ts'
+import { encodeRow } from '../../engine/row-format/encode-row.ts'
+import { type RowLayout, rowLayout } from '../../engine/row-format/row-layout.ts'
+import { RowView } from '../../engine/row-format/row-view.ts'
+import type { Snapshot, TableSnapshot } from '../../engine/data/snapshot.ts'
 
 export type FakeEntities = Readonly<Record<string, readonly (Readonly<Record<string, Value>> | undefined)[]>>
 
@@ -26,10 +26,19 @@ export function fakeRows(catalog: Catalog, entities: FakeEntities, globalStamp =
   const reads = new Map<string, number>()
   const scratch = new Uint8Array(1 << 20)
   const of = (dataClass: DataClass) => entities[dataClass.name] ?? []
+  const byKey = new Map(
+    catalog.dataClasses.map(each => {
+      const rowIds = new Map<Value, number>()
+      for (const [rowId, entity] of of(each).entries()) {
+        const key = entity?.[each.key.name]
+        if (key !== undefined && !rowIds.has(key)) rowIds.set(key, rowId)
+      }
+      return [each, rowIds]
+    }),
+  )
   const target = (relation: RelatedEntityAttribute, rowId: number): number | undefined => {
     const key = of(relation.dataClass)[rowId]?.[relation.foreignKey.name]
-    const found = of(relation.target).findIndex(e => e !== undefined && e[relation.target.key.name] === key)
-    return found < 0 ? undefined : found
+    return key === undefined ? undefined : byKey.get(relation.target)!.get(key)
   }
   const encode = (dataClass: DataClass, rowId: number): Uint8Array => {
     const entity = of(dataClass)[rowId]!

@@ -15,8 +15,8 @@ import {
   type Segment,
   type Snapshot,
   type Span,
-} from '../../engine/storage/snapshot.ts'
-import { fold } from '../../engine/text/fold.ts'
+} from '../../engine/data/snapshot.ts'
+import { fold } from '../../engine/base/text/fold.ts'
 import { type FakeEntities, fakeRows } from './fake-rows.ts'
 
 export interface FakeStore extends Snapshot {

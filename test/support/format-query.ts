@@ -91,7 +91,7 @@ function quote(text: string): string {
   return `"${text.replaceAll('"', '\\u0022')}"`
 }
 
-/** A word as it stands; a quote at its start is written by its character code. */
+/** A word as it stands; a quote at its start is written by its character code. Two such words would be one quoted text. */
 function formatWord(text: string): string {
   if (text.startsWith('"')) return `\\u0022${text.slice(1)}`
   if (text.startsWith("'")) return `\\u0027${text.slice(1)}`

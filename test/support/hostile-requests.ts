@@ -3,7 +3,7 @@ import type { TransportName } from '../../kernel/transport/transport.ts'
 /** The path of requests that are hidden behind others and must never run. */
 export const SMUGGLED_PATH = '/smuggled'
 
-/** What a server must not fall for. After each it serves the next connection, and `SMUGGLED_PATH` has not run. */
+/** Attack that a server has to withstand. After each it serves the next connection, and `SMUGGLED_PATH` has not run. */
 export interface HostileRequest {
   name: string
   /** Sent in order, each piece in a turn of its own. */

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Dispatcher } from 'undici'
 import type { TransportName } from '../../kernel/transport/transport.ts'
+import { type Contract, contractOf } from './openapi.ts'
 import { type Fixture, startServer, type TestServer, usualTransports } from './test-server.ts'
 
 /** A request and the answer it must have. Exactly one of the expectations about the body is usual, but all may be given. */
@@ -23,7 +24,7 @@ export interface ProtocolCase {
   /** Parts of the body, compared as `t.match` does. */
   has?: unknown
   /** The whole body as text. */
-  text?: string
+  text?: string | RegExp
   /** `__KEY` of the entities in their order. */
   keys?: readonly string[]
   /** `__COUNT`. */
@@ -31,6 +32,10 @@ export interface ProtocolCase {
   /** errCodes of `__ERROR` in their order. */
   errors?: readonly number[]
   headers?: Record<string, RegExp | string>
+  /** Keys of all entities of some dataclasses, ascending, after the request. */
+  left?: Readonly<Record<string, readonly string[]>>
+  /** Parts of what paths are answered after the request. */
+  afterwards?: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -51,6 +56,7 @@ export function protocolTable(
     t.test(`${title} on ${transport}`, async t => {
       const start = () => startServer(t, fixture, { transport, config })
       let server = await start()
+      const contract = await contractOf(server)
       const stamp = () => globalStamp(server, fixture)
       const untouched = isolated && (await stamp())
       for (const each of cases) {
@@ -58,7 +64,7 @@ export function protocolTable(
           await server.close()
           server = await start()
         }
-        await t.test(`§${each.spec} ${each.name}`, t => check(t, server, each))
+        await t.test(`§${each.spec} ${each.name}`, t => check(t, server, each, contract))
       }
     })
   }
@@ -69,17 +75,27 @@ async function globalStamp(server: TestServer, { rows }: Fixture): Promise<numbe
   return Number((await server.get(`/${Object.keys(rows)[0]}?$top=0`)).json?.__GlobalStamp)
 }
 
-async function check(t: Test, server: TestServer, each: ProtocolCase): Promise<void> {
+async function check(t: Test, server: TestServer, each: ProtocolCase, contract: Contract | undefined): Promise<void> {
   const verb = (['get', 'post', 'put', 'delete', 'head'] as const).find(name => each[name] !== undefined)!
   const answer = await server.send(verb.toUpperCase() as Dispatcher.HttpMethod, each[verb]!, each.body)
   t.equal(answer.status, each.status ?? 200, `status of ${each[verb]}: ${answer.text.slice(0, 500)}`)
+  const template = contract?.covering(verb, each[verb]!)
+  if (template)
+    t.equal(contract!.problemWith({ method: verb, template }, answer), undefined, 'as the OpenAPI document says')
   if (each.json !== undefined) t.same(answer.json, each.json)
   if (each.has !== undefined) t.match(answer.json, each.has as object)
-  if (each.text !== undefined) t.equal(answer.text, each.text)
+  if (each.text !== undefined) (typeof each.text === 'string' ? t.equal : t.match)(answer.text, each.text)
   if (each.keys) t.same(keysOf(answer.json), each.keys)
   if (each.count !== undefined) t.equal(answer.json.__COUNT, each.count)
   if (each.errors) t.same(errorCodesOf(answer.json), each.errors, answer.text.slice(0, 500))
   if (each.headers) t.match(answer.headers, each.headers)
+  for (const [dataClass, keys] of Object.entries(each.left ?? {})) {
+    const { json } = await server.get(`/${dataClass}?$top=-1`)
+    t.same([...keysOf(json)].sort(), keys, `entities of ${dataClass} afterwards`)
+  }
+  for (const [path, has] of Object.entries(each.afterwards ?? {})) {
+    t.match((await server.get(path)).json, has as object, `${path} afterwards`)
+  }
 }
 
 interface Shown {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Who ends a raw connection once everything is sent: `reset` is the client, without a farewell. */
+/** Side that ends a raw connection once everything is sent: `reset` is the client, without a farewell. */
 export type EndedBy = 'server' | 'client' | 'reset'
 
 export interface RawExchange {

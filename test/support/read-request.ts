@@ -1,5 +1,5 @@
-import { type Engine, parsePathList } from '../../engine/index.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import { type AnswerBody, bytesOf, type Engine, parsePathList } from '../../engine/index.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 
 /** A read of these attributes of all entities, unless said otherwise. */
 export const readRequest = (dataClass: string, attributes: string, part: Partial<ReadRequest> = {}): ReadRequest => ({
@@ -14,10 +14,10 @@ export const readRequest = (dataClass: string, attributes: string, part: Partial
 /** The answer to a read. */
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
 export async function readJson(engine: Engine, request: ReadRequest): Promise<any> {
-  const bytes = engine.read(request)
-  // What is there at once is valid until the next read only.
-  return decode(bytes instanceof Promise ? await bytes : bytes)
+  const body = engine.read(request)
+  // A body that is given at once is valid until the next read only.
+  return decode(body instanceof Uint8Array ? body : await bytesOf(await body))
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
-export const decode = (body: Uint8Array): any => JSON.parse(Buffer.from(body).toString())
+export const decode = (body: AnswerBody): any => JSON.parse(Buffer.from(body as Uint8Array).toString())

@@ -1,10 +1,12 @@
 import type { Catalog } from '../../engine/catalog/dataclass.ts'
 import { publicView } from '../../engine/catalog/view.ts'
-import { QueryBudget } from '../../engine/query/execute/query-budget.ts'
+import { QueryBudget } from '../../engine/query/scan/query-budget.ts'
+import { TEXT_LIMITS } from '../../engine/query/parse/limits.ts'
 import { type Params, toParams } from '../../engine/query/parse/parse-params.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
+import { QueryCache } from '../../engine/query/plan/query-cache.ts'
 import { planPage, runPage } from '../../engine/query/select.ts'
-import type { Snapshot } from '../../engine/storage/snapshot.ts'
+import type { Snapshot } from '../../engine/data/snapshot.ts'
 
 export interface QueryOptions extends Partial<Omit<ReadRequest, 'params'>> {
   params?: unknown
@@ -23,7 +25,7 @@ export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget,
     ...request,
     ...(parsed && { params: parsed }),
   }
-  return runPage(planPage(whole, publicView(catalog), snapshot), publicView(catalog), {
+  return runPage(planPage(whole, publicView(catalog), snapshot, new QueryCache(TEXT_LIMITS)), publicView(catalog), {
     snapshot,
     budget: budget ?? new QueryBudget(),
   })

@@ -1,6 +1,6 @@
 /**
  * How the server or the engine of a test is set up, where the test does not say it itself. TESSER_TEST_SETTING names one of
- * them; otherwise a test file of the protocol takes another one each day, and a random world one by chance. `npm run
+ * them; otherwise a test of the protocol takes another one each day, and a random world one by chance. `npm run
  * test:long` runs the protocol and the property tests on all of them.
  */
 export type Setting = 'normal' | 'memory-minimum' | 'pool'
@@ -21,17 +21,18 @@ interface SettingOptions {
 
 const SETTINGS = Object.keys(OPTIONS) as Setting[]
 
-/** What TESSER_TEST_SETTING asks for. Asked each time: a test may set it for others. */
+/** Setting selected by TESSER_TEST_SETTING. Read each time: a test may set it for others. */
 export function wantedSetting(): Setting | undefined {
   const name = process.env.TESSER_TEST_SETTING
   if (name === undefined || SETTINGS.includes(name as Setting)) return name as Setting | undefined
   throw new Error(`TESSER_TEST_SETTING is "${name}"; there are ${SETTINGS.join(', ')}`)
 }
 
-/** The setting of this file today. */
-export const settingOfToday = (): Setting => {
+/** The setting of this test today: that of the outermost one that it is part of, below its file and the root of tap. */
+export const settingOfToday = ({ fullname }: { fullname: string }): Setting => {
   const day = Math.floor(Date.now() / 86_400_000)
-  return SETTINGS[(day + (process.argv[1] ?? '').length) % SETTINGS.length]!
+  const [file, , outermost = file] = fullname.split(' > ')
+  return SETTINGS[(day + outermost!.length) % SETTINGS.length]!
 }
 
 export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]

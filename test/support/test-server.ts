@@ -6,7 +6,8 @@ import { Agent, type Dispatcher, request } from 'undici'
 import type { Engine } from '../../engine/index.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
-import { optionsOf, settingOfToday, wantedSetting } from './setting.ts'
+import { type Contract, contractOf } from './openapi.ts'
+import { optionsOf, type Setting, settingOfToday, wantedSetting } from './setting.ts'
 import { isLong } from './reference/rounds.ts'
 
 export { insertRows } from '../../kernel/testing.ts'
@@ -53,14 +54,18 @@ export const transports: readonly TransportName[] = process.env.TESSER_TEST_TRAN
 /** For what does not depend on HTTP: all of them in a long run, otherwise one. */
 export const usualTransports: readonly TransportName[] = isLong ? transports : transports.slice(0, 1)
 
-interface ServerOptions {
+export interface ServerOptions {
   transport?: TransportName
   config?: Record<string, unknown>
   /** Content of `roles.json`. */
   roles?: object | undefined
   /** Clock of what has a lifetime. */
   now?: () => number
-  /** Where the store is, to be opened again after a server has closed it. */
+  /** How it is set up where nothing else asks for it; by default that of the day. */
+  setting?: Setting
+  /** Plugins of the test change answers: in long runs they are not held against the OpenAPI document. */
+  isChanged?: boolean
+  /** Folder of the store, to be opened again after a server has closed it. */
   folder?: string
 }
 
@@ -68,9 +73,17 @@ interface ServerOptions {
 export async function startServer(
   t: Test,
   fixture: Fixture,
-  { transport = transports[0]!, config = {}, roles, now, folder = temporaryFolder(t) }: ServerOptions = {},
+  {
+    transport = transports[0]!,
+    config = {},
+    roles,
+    now,
+    setting: own,
+    isChanged,
+    folder = temporaryFolder(t),
+  }: ServerOptions = {},
 ): Promise<TestServer> {
-  const setting = wantedSetting() ?? settingOfToday()
+  const setting = wantedSetting() ?? own ?? settingOfToday(t)
   t.comment(`setting: ${setting}`)
   const { pool, ...storage } = optionsOf(setting)
   if (roles) writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
@@ -95,6 +108,7 @@ export async function startServer(
   }
   t.teardown(close)
 
+  let contract: Contract | undefined
   const send: TestServer['send'] = async (method, path, body, headers = {}) => {
     const answer = await request(`${server.url}${path.startsWith('//') ? path.slice(1) : `/rest${path}`}`, {
       method,
@@ -110,15 +124,20 @@ export async function startServer(
     } catch {
       // Not every answer is JSON.
     }
-    return { status: answer.statusCode, headers: answer.headers, text, json, bytes }
+    const given = { status: answer.statusCode, headers: answer.headers, text, json, bytes }
+    contract?.demand(method, path, given)
+    return given
   }
+  const get: TestServer['get'] = (path, headers) => send('GET', path, undefined, headers)
+  // Without roles the document is the same for all clients.
+  if (isLong && !roles && !isChanged) contract = await contractOf({ get })
   return {
     url: server.url,
     port: server.port,
     transport: server.transport,
-    engine: server.engine,
+    engine: server.engine as Engine,
     send,
-    get: (path, headers) => send('GET', path, undefined, headers),
+    get,
     post: (path, body, headers) => send('POST', path, body, headers),
     stop: () => server.close(),
     close,
@@ -126,8 +145,8 @@ export async function startServer(
 }
 
 // Not `t.testdir`, which a test may use for files of its own and which is emptied when it is asked for again.
-export function temporaryFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tesser-test-'))
+export function temporaryFolder(t: Test, inside = tmpdir()): string {
+  const folder = mkdtempSync(join(inside, 'tesser-test-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

@@ -4,7 +4,7 @@ import { type Dispatcher, request } from 'undici'
 
 interface Step {
   command: string
-  /** What the text shows; undefined when the answer goes to a file. */
+  /** Answer that the text shows; undefined when it goes to a file. */
   answer: string | undefined
 }
 
@@ -23,7 +23,10 @@ export async function followTour(t: Test, url: string, tour: readonly Step[]): P
     const file = / --data-binary @(\S+)/.exec(command)?.[1]
     const body = / -d '([^']*)'/.exec(command)?.[1] ?? (file && files.get(file))
     const method = / -X (\w+)/.exec(command)?.[1] ?? (body === undefined ? 'GET' : 'POST')
-    const response = await request(`${url}${path}`, { method: method as Dispatcher.HttpMethod, body })
+    // One with `…` stands for a key that the reader has.
+    const given = [...command.matchAll(/ -H '([^:]+): ([^'…]*)'/g)]
+    const headers = Object.fromEntries(given.map(([, name, value]) => [name, value]))
+    const response = await request(`${url}${path}`, { method: method as Dispatcher.HttpMethod, headers, body })
     const bytes = Buffer.from(await response.body.arrayBuffer())
     files.set(/ -o (\S+)/.exec(command)?.[1] ?? '', bytes)
     if (answer === undefined) t.ok(bytes.length > 0, command)

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { ProtocolError } from '../../engine/errors.ts'
+import { ProtocolError } from '../../engine/base/errors.ts'
 import { errorResponse } from '../../kernel/transport/edge-errors.ts'
 import { selectTransport } from '../../kernel/transport/select.ts'
 import type {
@@ -18,9 +18,11 @@ export const testLimits: TransportLimits = {
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 10_000,
   refuseChunked: false,
+  answerTimeoutMs: 10_000,
+  minAnswerRate: 0,
 }
 
-/** Of all transports, those that load on this machine. */
+/** Transports that load on this machine. */
 export const loadableTransports = (['uws', 'uws-node20', 'node-http'] as const).filter(name => {
   try {
     selectTransport(name, testLimits.headerBytes)

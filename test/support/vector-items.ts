@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/index.ts'
-import type { ReadRequest } from '../../engine/query/request.ts'
+import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { readJson, readRequest } from './read-request.ts'
 import type { VectorQuestion } from './reference/vectors.ts'
 
@@ -21,9 +21,9 @@ export const vectorModel = (embedding: { dimension: number; metric?: Metric; hns
 })
 
 export interface FoundItems {
-  /** Of a page. */
+  /** Keys of a page. */
   readonly keys: number[]
-  /** Of all that pass. */
+  /** Number of all that pass. */
   readonly count: number
   readonly plan: string
 }

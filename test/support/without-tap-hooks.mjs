@@ -1,8 +1,9 @@
 /**
  * Loaded before each test (`test-env` of tap in package.json). tap has every process, and every thread by one more thread of
  * hooks, tell which modules it loads, so that a thread takes three times as long to start. It is of use for coverage and
- * `tap --changed` only.
+ * `tap --changed` only. And it follows every promise, of which servers make many.
  */
+import asyncHooks from 'node:async_hooks'
 import module, { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'
 
@@ -14,13 +15,15 @@ const { register } = module
 module.register = (specifier, ...options) => {
   if (!isOfTap(String(specifier))) register(specifier, ...options)
 }
-// What threads and child processes get, where a test says nothing else.
+// Options of threads and child processes, unless a test sets others. Source maps too are of tap: each thread would parse megabytes.
 process.env.NODE_OPTIONS = ''
-process.execArgv = process.execArgv.filter(argument => !isOfTap(argument))
+process.execArgv = process.execArgv.filter(argument => !isOfTap(argument) && argument !== '--enable-source-maps')
 const { Worker } = threads
 threads.Worker = class extends Worker {
   constructor(file, options) {
     super(file, { execArgv: process.execArgv, ...options })
   }
 }
+// Following every promise would tell which test an uncaught error is of. Such an error ends the process, and its trace tells.
+asyncHooks.createHook = () => ({ enable() {}, disable() {} })
 syncBuiltinESMExports()

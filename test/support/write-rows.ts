@@ -3,23 +3,28 @@ import type { Catalog, DataClass, WireOptions } from '../../engine/catalog/datac
 import { loadModel } from '../../engine/catalog/load-model.ts'
 import { indexesOf, valueAmong } from '../../engine/catalog/property-columns.ts'
 import { BinaryValue, type Value } from '../../engine/catalog/value.ts'
-import { encodeBinary } from '../../engine/storage/encode-binary.ts'
-import { type Change, DELETED, encodeChanges, INSERTED, UPDATED } from '../../engine/storage/change-log.ts'
-import { encodeRow } from '../../engine/storage/encode-row.ts'
+import { encodeBinary } from '../../engine/files/encode-binary.ts'
+import { type Change, DELETED, INSERTED, UPDATED } from '../../engine/data/change.ts'
+import type { RecordStore } from '../../engine/data/record-store.ts'
+import type { Store } from '../../engine/data/store.ts'
+import { encodeChanges } from '../../engine/storage/change-log.ts'
+import { encodeRow } from '../../engine/row-format/encode-row.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
 import { binaryKey, changeKey, indexPrefix, rowKey } from '../../engine/storage/keys.ts'
 import { addPostings, removePosting } from '../../engine/storage/postings.ts'
+import { LmdbRecords } from '../../engine/storage/lmdb-records.ts'
 import { layoutKey, loadLayouts } from '../../engine/storage/layouts.ts'
-import { layoutFingerprint, type RowLayout, rowLayout } from '../../engine/storage/row-layout.ts'
-import { openStore, type Store } from '../../engine/storage/store.ts'
+import { layoutFingerprint, type RowLayout, rowLayout } from '../../engine/row-format/row-layout.ts'
+import { openStore } from '../../engine/storage/store.ts'
 import { readGlobalStamp, readTableState, writeGlobalStamp, writeTableState } from '../../engine/storage/store-state.ts'
-import { fold } from '../../engine/text/fold.ts'
+import { fold } from '../../engine/base/text/fold.ts'
 
 export type TestEntity = Readonly<Record<string, Value>>
 
 /** A store that tests write to without the writer and its rules. */
 export interface RowStore {
   readonly environment: Environment
+  readonly records: RecordStore
   readonly catalog: Catalog
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   dataClass(name: string): DataClass
@@ -47,6 +52,7 @@ export function createRowStore(path: string, model: unknown, wire: WireOptions =
   const dataClass = (name: string): DataClass => catalog.dataClassesByName.get(name)!
   return {
     environment,
+    records: new LmdbRecords(environment),
     catalog,
     layouts,
     dataClass,
@@ -67,7 +73,7 @@ interface Written {
   stamp: number
 }
 
-/** What is in the rows, so that the entries of an older version can be removed. Tests are small. */
+/** Written rows, so that the entries of an older version can be removed. Tests are small. */
 const written = new WeakMap<Environment, Map<string, Written>>()
 
 class Writer implements RowWriter {

@@ -8,7 +8,7 @@ const LAST_YEAR = 2011
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const MINUTE_MS = 60_000
 
-/** Titles in Latin-1 that somebody read as Mac Roman. */
+/** Titles in Latin-1 that were once read as Mac Roman. */
 const MISREAD = {
   È: 'é',
   Í: 'ê',
@@ -44,7 +44,7 @@ export async function movieRows(modules) {
         mpaaRating: source['MPAA Rating'] === 'Open' ? null : source['MPAA Rating'],
         source: source.Source,
         creativeType: source['Creative Type'],
-        // Zero stands for an unknown sum: nobody counts the tickets of a film that sold none.
+        // Zero stands for an unknown sum: tickets of a film that sold none are not counted.
         usGross: source['US Gross'] || null,
         worldwideGross: source['Worldwide Gross'] || null,
         usDvdSales: source['US DVD Sales'],

@@ -13,7 +13,7 @@ const CODES = { ee: undefined, fr: 'FR', kv: 'XK', uk: 'GB' }
 
 const SENTENCES = /(?<=[.!?]["')]?)(?<!\b(?:St|Dr|Mt|Gen|Col|Capt|[A-Z])\.)\s+(?=["'(]?[A-Z0-9])/
 const CLAUSES = /(?<=[;.])\s+/
-/** What came later is news, and the source is of 2015. */
+/** Later years are news, and the source is of 2015. */
 const RECENT = /\b(199|20[01])\d/
 /** Shorter ones ("none", "drought") say too little to be found. */
 const MIN_LENGTH = 40

@@ -4,14 +4,14 @@
  */
 import { compare, fold, words } from './text.mjs'
 
-/** Of the plugin `tesser-example-semantic`: cosines above it count as being about a sentence. */
+/** For the plugin `tesser-example-semantic`: cosines above it count as being about a sentence. */
 const MIN_SCORE = 0.3
 
 /**
  * @param rowsOf rows by dataclass
  * @param embed makes the vector of a sentence
  * @returns `{ title, url, count?, first?, value? }`: `count` is `__COUNT`, `first` are attributes of the first entity (or of
- * the only one), `value` is a whole answer that is no entity
+ * the only one), `value` is a whole answer that is not an entity
  */
 export async function answerSamples(rowsOf, embed) {
   const { Region, Country, Border, Province, City, Genre, Director, Movie, Passage } = rowsOf

@@ -1,6 +1,6 @@
-import { defineErrors } from '../../errors.ts'
+import { defineErrors } from '../../base/errors.ts'
 
-/** What cannot be aggregated. Source: protocol notes, 5.9 and 6.6; statuses by the design decisions. */
+/** Errors of aggregation. Source: protocol notes, 5.9 and 6.6; statuses by the design decisions. */
 export const AggregateErrors = defineErrors('AGGREGATE', {
   ATTRIBUTE_NEEDED: {
     errCode: 1816,
@@ -10,12 +10,14 @@ export const AggregateErrors = defineErrors('AGGREGATE', {
   NOT_APPLICABLE: {
     errCode: 1817,
     http: 400,
+    namesAttribute: 1,
     message: (what: string, path: string, type: string, usable: string) =>
       `${what} does not apply to "${path}", which is ${type}; use ${usable}`,
   },
   NO_VALUES: {
     errCode: 1817,
     http: 400,
+    namesAttribute: 0,
     message: (path: string, problem: string) => `"${path}" has no values to aggregate: ${problem}`,
   },
 })

@@ -1,13 +1,13 @@
-import { isRelation } from '../../catalog/attribute.ts'
+import type { AggregateKind } from '../../catalog/types/descriptor.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
-import { evaluate, type QueryContext } from '../execute/evaluate.ts'
-import { openColumns } from '../execute/open-columns.ts'
+import { evaluate, openColumns } from '../operators/evaluate.ts'
+import type { QueryContext } from '../operators/query-context.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import { lower } from '../plan/lower.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
-import { bindMeasure, type Measure, type ValueKind } from './measure.ts'
+import { bindMeasure, type Measure, ownScalar } from './measure.ts'
 import { itemText } from './read-values.ts'
 import { summarise, summariseDistinct } from './summarise.ts'
 import type { Summary } from './summary.ts'
@@ -22,7 +22,7 @@ export interface Aggregation {
 }
 
 const ALL: readonly AggregateFunction[] = ['count', 'sum', 'average', 'min', 'max']
-const APPLICABLE: Record<ValueKind, readonly AggregateFunction[]> = {
+const APPLICABLE: Record<AggregateKind, readonly AggregateFunction[]> = {
   number: ALL,
   json: ALL,
   date: ['count', 'min', 'max'],
@@ -30,7 +30,7 @@ const APPLICABLE: Record<ValueKind, readonly AggregateFunction[]> = {
   bool: ['count'],
   opaque: ['count'],
 }
-const DESCRIPTION: Record<ValueKind, string> = {
+const DESCRIPTION: Record<AggregateKind, string> = {
   number: 'a number',
   json: 'a property without declared type',
   date: 'a date',
@@ -40,7 +40,7 @@ const DESCRIPTION: Record<ValueKind, string> = {
 }
 
 /**
- * Looks up what is aggregated. Without an attribute only the entities can be counted: the answer is no measure then.
+ * Looks up what is aggregated. Without an attribute only the entities can be counted: the answer is undefined then.
  * @throws what {@link bindMeasure} throws
  * @throws {AggregateErrors.ATTRIBUTE_NEEDED} {@link AggregateErrors.NOT_APPLICABLE}
  */
@@ -104,14 +104,17 @@ function countPresent({ dataClass, present }: Measure, rows: RowSet, context: Qu
 
 function resultText(name: AggregateFunction, measure: Measure, summary: Summary, context: QueryContext): string {
   const { numbers } = summary
-  const isInteger = !isRelation(measure.attribute) && measure.attribute.type === 'long64'
+  const scalar = ownScalar(measure)
+  const totals = scalar?.descriptor.totals
   switch (name) {
     case 'count':
       return String(summary.count)
     case 'sum':
-      return isInteger ? String(numbers.integerTotal) : numberText(numbers.total)
+      return totals ? totals.sum(numbers.integerTotal, scalar.attribute) : numberText(numbers.total)
     case 'average':
-      return numberText((isInteger ? Number(numbers.integerTotal) : numbers.total) / numbers.count)
+      return totals && numbers.count > 0
+        ? totals.average(numbers.integerTotal, numbers.count, scalar.attribute)
+        : numberText(numbers.total / numbers.count)
     case 'min':
     case 'max': {
       const extreme = summary[name]

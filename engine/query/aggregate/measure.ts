@@ -4,10 +4,12 @@ import {
   type RelationAttribute,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
-import type { StorageType } from '../../catalog/value-type.ts'
+import type { AggregateKind, ScalarDescriptor } from '../../catalog/types/descriptor.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
-import { ProtocolError } from '../../errors.ts'
+import { ProtocolError } from '../../base/errors.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
 import { combine, type Predicate } from '../bind/predicate.ts'
@@ -17,7 +19,7 @@ import type { PathListItem } from '../parse/parse-path-list.ts'
 import { optimizePredicate } from '../plan/optimize.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
 
-/** What is aggregated: an attribute, own or at the end of N→1 relations, or a property inside it. */
+/** Aggregated attribute: an own one, one at the end of N→1 relations, or a property inside it. */
 export interface Measure {
   /** As the client writes it. */
   readonly name: string
@@ -25,16 +27,10 @@ export interface Measure {
   readonly relations: readonly RelatedEntityAttribute[]
   readonly attribute: ValueAttribute | RelationAttribute
   readonly properties: readonly string[]
-  readonly values: ValueKind
+  readonly values: AggregateKind
   /** True for the rows that have a value: what the filter `… != null` asks, optimized. */
   readonly present: Predicate
 }
-
-/**
- * What the values are. `json`: numbers, texts, bools, objects and arrays, whatever each entity has. `opaque`: all that is
- * known of them is whether they are there.
- */
-export type ValueKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
 
 /**
  * Looks up what an element of an attribute list names. Aliases and paths over N→1 relations are an extension: the base
@@ -88,27 +84,18 @@ function resolve(path: readonly string[], dataClass: DataClass, view: View): Res
   }
 }
 
-export function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): ValueKind {
+export function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): AggregateKind {
   if (isRelation(attribute)) return 'opaque'
-  if (properties.length === 0) return KIND_OF_TYPE[attribute.type]
+  if (properties.length === 0) return TYPES[attribute.type].aggregates
   const declared = attribute.properties.get(properties.join('.'))?.type
-  return declared ? KIND_OF_TYPE[declared] : 'json'
+  return declared ? TYPES[declared].aggregates : 'json'
 }
 
-const KIND_OF_TYPE: Record<StorageType, ValueKind> = {
-  byte: 'number',
-  word: 'number',
-  long: 'number',
-  long64: 'number',
-  number: 'number',
-  float: 'number',
-  duration: 'number',
-  date: 'date',
-  string: 'text',
-  uuid: 'text',
-  bool: 'bool',
-  object: 'opaque',
-  vector: 'opaque',
-  image: 'opaque',
-  blob: 'opaque',
+/** The attribute of scalars that is aggregated, with what its type says; undefined inside objects and for anything else. */
+export function ownScalar({
+  attribute,
+  properties,
+}: Measure): { readonly attribute: ValueAttribute; readonly descriptor: ScalarDescriptor } | undefined {
+  if (isRelation(attribute) || properties.length > 0 || !isScalarType(attribute.type)) return undefined
+  return { attribute, descriptor: TYPES[attribute.type] }
 }

@@ -1,12 +1,12 @@
 import type { ValueAttribute } from '../../catalog/attribute.ts'
 import { propertyOf } from '../../catalog/property.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
-import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
-import { fold } from '../../text/fold.ts'
-import { calculatedText } from '../calculated-code.ts'
-import { pathReader } from '../execute/cell-reader.ts'
-import type { QueryContext } from '../execute/evaluate.ts'
-import type { Measure } from './measure.ts'
+import { SEGMENT_ROWS } from '../../data/snapshot.ts'
+import { fold } from '../../base/text/fold.ts'
+import { calculatedText } from '../contract/calculated-code.ts'
+import { pathReader } from '../scan/cell-reader.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { type Measure, ownScalar } from './measure.ts'
 import type { Item } from './summary.ts'
 
 /**
@@ -45,12 +45,13 @@ function valueReader(
   }
 }
 
-/** JSON text of a value: numbers as they are, others as they stand in a row that has them, which is how they are sent. */
+/** JSON text of a value: numbers as their type writes them, others as they stand in a row that has them, which is how they are sent. */
 export function itemText(value: Item, rowId: number, measure: Measure, { snapshot }: QueryContext): string {
   const { dataClass, relations, attribute, properties, values } = measure
   // A date and a bool are numbers in a column.
   if (typeof value === 'bigint' || (typeof value === 'number' && values !== 'date' && values !== 'bool')) {
-    return String(value)
+    const scalar = ownScalar(measure)
+    return scalar?.descriptor.totals?.sum(BigInt(value), scalar.attribute) ?? String(value)
   }
   let owner = rowId
   let row = snapshot.table(dataClass).row(owner)!

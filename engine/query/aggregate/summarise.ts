@@ -1,10 +1,10 @@
 import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
-import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../storage/snapshot.ts'
-import { cellOfSegment, pointerReader, readsSegments, type TextPointers } from '../execute/cell-reader.ts'
-import type { QueryContext } from '../execute/evaluate.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../data/snapshot.ts'
+import { cellOfSegment, pointerReader, readsSegments, type TextPointers } from '../scan/cell-reader.ts'
+import type { QueryContext } from '../operators/query-context.ts'
 import { overColumn } from '../execute/over-columns.ts'
-import { entryOf, summariseNumbers, summaryOf } from '../execute/segment-summary.ts'
+import { entryOf, summariseNumbers, summaryOf } from '../scan/segment-summary.ts'
 import { type Measure, valuesOf } from './measure.ts'
 import { forEachValue } from './read-values.ts'
 import { type Item, Summary } from './summary.ts'
@@ -18,32 +18,71 @@ export function summarise(whole: Measure, rows: RowSet, context: QueryContext): 
   const measure = overColumnOf(whole, context)
   const { attribute, relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
-  const isDense = readsSegments(context.snapshot.table(measure.dataClass), rows.size)
+  const table = context.snapshot.table(measure.dataClass)
+  const isDense = readsSegments(table, rows.size) && !table.isRestricted
   if (isOwnNumber && isDense && attribute.kind === 'storage') return summariseColumn(attribute, rows, context)
   const pointers = pointersOf(measure, context)
   if (pointers) return summariseTexts(measure, pointers, rows, context)
-  const summary = new Summary()
+  const summary = new Summary(table.isRestricted)
   forEachValue(measure, rows, context, (value, rowId) => summary.add(value, rowId))
   return summary
 }
 
 /** The same for each different value, once. */
 export function summariseDistinct(measure: Measure, rows: RowSet, context: QueryContext): Summary {
-  const summary = new Summary()
-  for (const [value, rowId] of distinctValues(measure, rows, context)) summary.add(value, rowId)
+  const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted)
+  const { values, rowIds } = distinctValues(measure, rows, context)
+  for (let i = 0; i < values.length; i++) summary.add(values[i]!, rowIds[i]!)
   return summary
 }
 
-/** The different values, texts by fold, each with the first row that has it. Objects and arrays inside JSON are none. */
-export function distinctValues(whole: Measure, rows: RowSet, context: QueryContext): Map<Item, number> {
+/** Different values in the order of their first rows. */
+interface Distinct<Value = Item> {
+  readonly values: readonly Value[]
+  /** First row that has each. */
+  readonly rowIds: readonly number[]
+  /** Number of rows that have each. */
+  readonly counts: readonly number[]
+}
+
+/** The different values, texts by fold. Objects and arrays inside JSON are none. */
+export function distinctValues(whole: Measure, rows: RowSet, context: QueryContext): Distinct {
   const measure = overColumnOf(whole, context)
   const pointers = pointersOf(measure, context)
-  if (pointers) return distinctTexts(measure, pointers, rows, context).first
-  const first = new Map<Item, number>()
-  forEachValue(measure, rows, context, (value, rowId) => {
-    if (typeof value !== 'object' && !first.has(value)) first.set(value, rowId)
-  })
-  return first
+  return pointers ? distinctTexts(measure, pointers, rows, context) : collectDistinct(measure, rows, context)
+}
+
+/** @param last reads the attribute of the measure when that is not to be a value */
+function collectDistinct<Value extends Item>(
+  measure: Measure,
+  rows: RowSet,
+  context: QueryContext,
+  last?: (rowId: number) => number | undefined,
+): Distinct<Value> {
+  const values: Value[] = []
+  const rowIds: number[] = []
+  const counts: number[] = []
+  const places = new Map<Value, number>()
+  forEachValue(
+    measure,
+    rows,
+    context,
+    (item, rowId) => {
+      if (typeof item === 'object') return
+      const value = item as Value
+      const place = places.get(value)
+      if (place !== undefined) {
+        counts[place]!++
+        return
+      }
+      places.set(value, values.length)
+      values.push(value)
+      rowIds.push(rowId)
+      counts.push(1)
+    },
+    last,
+  )
+  return { values, rowIds, counts }
 }
 
 /** Its values are what the column has: of dates inside of objects the texts. */
@@ -54,32 +93,21 @@ function overColumnOf(measure: Measure, { snapshot }: QueryContext): Measure {
 
 function summariseTexts(measure: Measure, pointers: TextPointers, rows: RowSet, context: QueryContext): Summary {
   const summary = new Summary()
-  const { first, count } = distinctTexts(measure, pointers, rows, context)
-  for (const [text, rowId] of first) summary.add(text, rowId)
-  summary.count = count
+  const { values, rowIds, counts } = distinctTexts(measure, pointers, rows, context)
+  for (let i = 0; i < values.length; i++) summary.add(values[i]!, rowIds[i]!)
+  summary.count = counts.reduce((sum, count) => sum + count, 0)
   return summary
 }
 
 /** Different texts have different pointers, so that only those are looked at of each row. */
 function distinctTexts(
   measure: Measure,
-  pointers: TextPointers,
+  { texts, read }: TextPointers,
   rows: RowSet,
   context: QueryContext,
-): { first: Map<Item, number>; count: number } {
-  const first = new Map<number, number>()
-  let count = 0
-  forEachValue(
-    measure,
-    rows,
-    context,
-    (pointer, rowId) => {
-      count++
-      if (!first.has(pointer as number)) first.set(pointer as number, rowId)
-    },
-    pointers.read,
-  )
-  return { first: new Map([...first].map(([pointer, rowId]) => [pointers.texts.text(pointer), rowId])), count }
+): Distinct<string> {
+  const { values, ...others } = collectDistinct<number>(measure, rows, context, read)
+  return { ...others, values: values.map(pointer => texts.text(pointer)) }
 }
 
 function pointersOf({ attribute, properties, values }: Measure, { snapshot }: QueryContext): TextPointers | undefined {

@@ -1,12 +1,12 @@
-import type { NumberSummary } from '../../simd/segment-kernels.ts'
-import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
+import type { NumberSummary } from '../../data/kernels.ts'
+import { SEGMENT_ROWS } from '../../data/snapshot.ts'
 import type { Scalar } from '../bind/predicate.ts'
-import { joinLanes, type Lane } from '../execute/segment-summary.ts'
+import { joinLanes, type Lane } from '../scan/segment-summary.ts'
 
 /** A value as it is aggregated: a {@link Scalar}, or a bool inside JSON. */
 export type Item = Scalar | boolean
 
-export interface Extreme {
+interface Extreme {
   readonly value: Scalar
   /** The first row that has it. */
   readonly rowId: number
@@ -15,16 +15,19 @@ export interface Extreme {
 /** Everything that one pass over values tells. Numbers are below texts; bools and what is inside JSON only count. */
 export class Summary {
   count = 0
-  /** Of the values that are numbers. */
+  /** Sum of the values that are numbers. */
   readonly numbers = new Sum()
   min: Extreme | undefined
   max: Extreme | undefined
+
+  /** @param isRestricted there may be rows between these that may not be seen: where a row is must not decide about a sum */
+  constructor(private readonly isRestricted = false) {}
 
   /** Rows have to come in ascending order. */
   add(value: Item | object, rowId: number): void {
     this.count++
     if (typeof value === 'boolean' || typeof value === 'object') return
-    if (typeof value !== 'string') this.numbers.add(value, rowId)
+    if (typeof value !== 'string') this.numbers.add(value, this.isRestricted ? this.numbers.count : rowId)
     if (this.min === undefined || compareItems(value, this.min.value) < 0) this.min = { value, rowId }
     if (this.max === undefined || compareItems(value, this.max.value) > 0) this.max = { value, rowId }
   }
@@ -52,28 +55,28 @@ export class Summary {
 class Sum {
   count = 0
   private readonly sum: Lane = { high: 0, low: 0 }
-  /** Of the segment that is being added row by row. */
+  /** Lanes of the segment that is being added row by row. */
   private readonly lanes: readonly [Lane, Lane] = [
     { high: 0, low: 0 },
     { high: 0, low: 0 },
   ]
   private segment = -1
-  /** Of the integers that do not fit a double. Only a 64-bit attribute has such. */
+  /** Sum of the integers that do not fit a double. Only a 64-bit attribute has such. */
   private big = 0n
 
-  /** Rows have to come in ascending order. */
-  add(value: number | bigint, rowId: number): void {
+  /** @param place of the value among others: a row id. Ascending */
+  add(value: number | bigint, place: number): void {
     this.count++
     if (typeof value === 'bigint') {
       this.big += value
       return
     }
-    const segment = Math.floor(rowId / SEGMENT_ROWS)
+    const segment = Math.floor(place / SEGMENT_ROWS)
     if (segment !== this.segment) {
       this.endSegment()
       this.segment = segment
     }
-    addTo(this.lanes[(rowId & 1) as 0 | 1], value)
+    addTo(this.lanes[(place & 1) as 0 | 1], value)
   }
 
   /** The sum of `count` numbers of a segment. */

@@ -1,9 +1,12 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
-import { isScalarType } from '../../catalog/value-type.ts'
-import { codeOf, type QueryText } from '../calculated-code.ts'
+import { Between } from '../../catalog/types/operand.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import { withDigits } from '../../catalog/types/with-digits.ts'
+import { isScalarType, type StorageType } from '../../catalog/value-type.ts'
+import { codeOf, type QueryText } from '../contract/calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import type { ComparisonValue } from './bind-comparison.ts'
-import { comparisonType, type Operand } from './convert-value.ts'
+import type { Operand } from './convert-value.ts'
 
 /** `operator` of the event that a query handler gets. Source: protocol notes, 3.8. */
 const OPERATOR: Record<Comparator, string> = {
@@ -24,7 +27,7 @@ const OPERATOR: Record<Comparator, string> = {
 /**
  * Asks the query handler of a calculated attribute what a comparison means.
  * @returns undefined when it has none, or leaves it to the values
- * @throws {CodeNeeded} and what the handler throws
+ * @throws {RequiresPluginCode} and what the handler throws
  */
 export function askHandler(
   attribute: CalculatedAttribute,
@@ -49,11 +52,18 @@ function plainValue(attribute: CalculatedAttribute, value: ComparisonValue): unk
 }
 
 /** Words of the query text as values of the attribute's type, as far as they are some. */
-function operandValue({ type }: CalculatedAttribute, operand: Operand): unknown {
-  if (operand.kind === 'parameter') return operand.value
+function operandValue(attribute: CalculatedAttribute, operand: Operand): unknown {
+  const { type } = attribute
+  if (operand.kind === 'parameter') return parameterValue(type, operand.value)
   const { text } = operand
   if (type === 'bool') return text === 'true' || text === '1'
-  if (!isScalarType(type) || type === 'date') return text
-  const isNumber = comparisonType(type) === 'number' && text.trim() !== '' && Number.isFinite(Number(text))
-  return isNumber ? Number(text) : text
+  const isNumber = text.trim() !== '' && Number.isFinite(Number(text))
+  if (!isScalarType(type) || !TYPES[type].isNumeric || !isNumber) return text
+  const { readOperand, toCode } = TYPES[type]
+  const value = readOperand(text, attribute, true)
+  return value === undefined || value instanceof Between ? text : toCode(value, attribute)
+}
+
+function parameterValue(type: StorageType, value: unknown): unknown {
+  return Array.isArray(value) ? value.map(each => withDigits(type, each)) : withDigits(type, value)
 }

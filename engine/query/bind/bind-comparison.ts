@@ -5,28 +5,24 @@ import {
   type RelationAttribute,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
-import { isScalarType, type ScalarType } from '../../catalog/value-type.ts'
-import { codeOf } from '../calculated-code.ts'
+import type { ComparisonScalar } from '../../catalog/types/operand.ts'
+import { parametersOf } from '../../catalog/types/parameters.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import { isScalarType, type PropertyType } from '../../catalog/value-type.ts'
+import { codeOf } from '../contract/calculated-code.ts'
+import { TEXT_LIMITS, type TextLimits } from '../parse/limits.ts'
 import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
-import { QueryErrors } from '../query-errors.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 import { bindSimilarity } from './bind-similarity.ts'
 import { bindTest, isNegative, isTextual } from './bind-test.ts'
-import {
-  type Comparand,
-  type ComparisonScalar,
-  comparisonType,
-  convertForJson,
-  convertToText,
-  convertValue,
-  type Operand,
-} from './convert-value.ts'
+import { type Comparand, convertForJson, convertToText, convertValue, type Operand } from './convert-value.ts'
 import { ALWAYS, combineTests, type JsonTest, type Predicate } from './predicate.ts'
 import type { ElementStep, RelationStep, ResolvedPath } from './resolve-path.ts'
 
 /** One comparison, still with its path, because it may share related entities and elements with its neighbours. */
 export interface Condition {
   readonly relations: readonly RelationStep[]
-  /** What is asked of the entity at the end of the relations. */
+  /** Condition on the entity at the end of the relations. */
   readonly leaf: Predicate | JsonCondition
 }
 
@@ -52,7 +48,12 @@ export type ComparisonValue =
  * @throws what {@link convertValue} throws
  * Source: protocol notes, 2.3 to 2.10.
  */
-export function bindComparison(path: ResolvedPath, comparator: Comparator, value: ComparisonValue): Condition {
+export function bindComparison(
+  path: ResolvedPath,
+  comparator: Comparator,
+  value: ComparisonValue,
+  limits: TextLimits = TEXT_LIMITS,
+): Condition {
   const { target, relations } = path
   if (target.kind === 'calculated') requireCode(target, path)
   if (value.kind === 'null') return bindNull(path, target, comparator)
@@ -63,7 +64,7 @@ export function bindComparison(path: ResolvedPath, comparator: Comparator, value
       relations: [...relations, { relation: target, classIndex: undefined }],
       target: target.target.key,
     }
-    return bindComparison(key, comparator, value)
+    return bindComparison(key, comparator, value, limits)
   }
   if (isRelation(target)) {
     const usable =
@@ -76,23 +77,23 @@ export function bindComparison(path: ResolvedPath, comparator: Comparator, value
     return { relations, leaf: bindSimilarity(path.text, target, comparator, value) }
   }
   if (target.type === 'object' && path.elements.length > 0) {
-    return { relations, leaf: bindJson(path, target, comparator, value) }
+    return { relations, leaf: bindJson(path, target, comparator, value, limits) }
   }
   if (!isScalarType(target.type)) {
     const usable = target.type === 'object' ? '= null, != null, or the path of a property' : '= null or != null'
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, TYPE_NAME[target.type], usable)
   }
-  const comparand: Comparand = { path: path.text, type: target.type, simpleDate: target.simpleDate }
-  const type = comparisonType(target.type)
+  const comparand: Comparand = { path: path.text, type: target.type, parameters: target }
+  const type = TYPES[target.type].comparison
   if (isTextual(comparator) && type !== 'text') {
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, `of type ${target.type}`, '= != < <= > >= or in')
   }
   const values = operandsOf(path, comparator, value).map(operand => convertValue(operand, comparand))
-  const test = bindTest(comparator, type, values)
+  const test = bindTest(comparator, type, values, path.text, limits)
   return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
 }
 
-/** @throws {QueryErrors.NOT_SEARCHABLE} when there is none at all @throws {CodeNeeded} when there is none in this thread */
+/** @throws {QueryErrors.NOT_SEARCHABLE} when there is none at all @throws {RequiresPluginCode} when there is none in this thread */
 function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
   if (!attribute.calculation) throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
   codeOf(attribute)
@@ -127,16 +128,16 @@ function bindJson(
   attribute: ValueAttribute,
   comparator: Comparator,
   value: Operand | { kind: 'list'; items: readonly Operand[] },
+  limits: TextLimits,
 ): JsonCondition {
   const declared = declaredType(path, attribute)
   const read = (operand: Operand): { type: JsonType; value: ComparisonScalar } => {
     if (isTextual(comparator)) return { type: 'text', value: convertToText(operand) }
     if (declared === undefined) return convertForJson(operand)
     // A date inside JSON is a text, and ISO dates sort as texts do.
-    if (declared === 'date' || comparisonType(declared) === 'text')
-      return { type: 'text', value: convertToText(operand) }
-    const comparand: Comparand = { path: path.text, type: declared, simpleDate: false }
-    return { type: comparisonType(declared), value: convertValue(operand, comparand) }
+    if (TYPES[declared].inObject === 'text') return { type: 'text', value: convertToText(operand) }
+    const comparand: Comparand = { path: path.text, type: declared, parameters: parametersOf() }
+    return { type: TYPES[declared].comparison, value: convertValue(operand, comparand) }
   }
   const negated = isNegative(comparator)
   const values = new Map<JsonType, ComparisonScalar[]>()
@@ -147,7 +148,12 @@ function bindJson(
     else values.set(type, [scalar])
   }
   const tests = [...values].map(
-    ([type, scalars]): JsonTest => ({ kind: 'value', type, test: bindTest(comparator, type, scalars), negated }),
+    ([type, scalars]): JsonTest => ({
+      kind: 'value',
+      type,
+      test: bindTest(comparator, type, scalars, path.text, limits),
+      negated,
+    }),
   )
   return {
     kind: 'elements',
@@ -161,7 +167,7 @@ function bindJson(
 /** `in []`: nothing passes. */
 const NO_VALUE: JsonTest = { kind: 'value', type: 'text', test: { kind: 'in', values: new Set() }, negated: false }
 
-function declaredType({ elements }: ResolvedPath, attribute: ValueAttribute): ScalarType | undefined {
+function declaredType({ elements }: ResolvedPath, attribute: ValueAttribute): PropertyType | undefined {
   const names = elements.map(element => (element.kind === 'property' ? element.name : '[]'))
   return attribute.properties.get(names.join('.'))?.type
 }

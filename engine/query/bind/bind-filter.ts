@@ -1,12 +1,14 @@
 import { type CalculatedAttribute, isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { type View, wholeView } from '../../catalog/view.ts'
-import { ProtocolError } from '../../errors.ts'
-import type { QueryText } from '../calculated-code.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import type { QueryText } from '../contract/calculated-code.ts'
+import { TEXT_LIMITS, type TextLimits } from '../parse/limits.ts'
 import { type Params, toParams } from '../parse/parse-params.ts'
 import { parseQuery } from '../parse/parse-query.ts'
 import type { Comparator, Expression, PathSyntax, PlaceholderSyntax, ValueSyntax } from '../parse/syntax-tree.ts'
-import { excerpt, QueryErrors } from '../query-errors.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 import { askHandler } from './ask-handler.ts'
 import { bindComparison, type ComparisonValue, type Condition } from './bind-comparison.ts'
 
@@ -30,8 +32,9 @@ export function bindFilter(
   dataClass: DataClass,
   params: Params | undefined,
   view: View,
+  limits: TextLimits = TEXT_LIMITS,
 ): Predicate {
-  return bind(expression, { dataClass, params, view, handlers: 0 }, 0)
+  return bind(expression, { dataClass, params, view, limits, handlers: 0 }, 0)
 }
 
 interface Scope {
@@ -40,6 +43,7 @@ interface Scope {
   /** Query handlers whose queries this one is inside of. */
   readonly handlers: number
   readonly view: View
+  readonly limits: TextLimits
 }
 
 function bind(expression: Expression, scope: Scope, level: number): Predicate {
@@ -104,27 +108,28 @@ function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' },
   return compare(path, 'equal', { kind: 'literal', text: 'true', quoted: false }, scope)
 }
 
-/** What a comparison with a calculated attribute means its code may say; otherwise its values are compared. */
+/** Binds a comparison. The code of a calculated attribute may say what it means; otherwise its values are compared. */
 function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonValue, scope: Scope): Condition {
   const { target, relations, elements } = path
   if (target.kind === 'calculated' && target.calculation && elements.length === 0) {
     const query = askHandler(target, comparator, value)
     if (query) return { relations, leaf: bindHandlerQuery(target, query, scope) }
   }
-  return bindComparison(path, comparator, value)
+  return bindComparison(path, comparator, value, scope.limits)
 }
 
 function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: QueryText, scope: Scope): Predicate {
   const name = `${attribute.dataClass.name}.${attribute.name}`
   if (scope.handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, `gives queries that lead to themselves`)
   try {
-    const { condition, orderBy } = parseQuery(text)
+    const { condition, orderBy } = parseQuery(text, scope.limits)
     if (!condition || orderBy.length > 0)
       throw QueryErrors.HANDLER(name, 'gives an order; it may give a condition only')
     const { dataClass } = attribute
     // Code may use what those who search by its attribute may not see.
     const view = wholeView(scope.view.catalog)
-    const inner = { dataClass, params: toParams(parameters), view, handlers: scope.handlers + 1 }
+    const { limits, handlers } = scope
+    const inner = { dataClass, params: toParams(parameters), view, limits, handlers: handlers + 1 }
     return bind(condition, inner, 0)
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error

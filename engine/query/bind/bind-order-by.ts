@@ -1,12 +1,13 @@
 import { isRelation, type RelatedEntityAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { type View, wholeView } from '../../catalog/view.ts'
-import { ProtocolError } from '../../errors.ts'
-import { codeOf } from '../calculated-code.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { codeOf } from '../contract/calculated-code.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
-import type { Similarity } from '../../vector/similarity.ts'
+import type { Similarity } from '../../vector/math/similarity.ts'
 import type { OrderTerm } from '../parse/syntax-tree.ts'
-import { excerpt, QueryErrors } from '../query-errors.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** One attribute of a sort order. */
@@ -17,7 +18,7 @@ export interface SortKey {
   /** Names inside an object attribute. */
   readonly properties: readonly string[]
   readonly descending: boolean
-  /** Of a vector: it is sorted by the scores of this. */
+  /** Set for a vector, which is sorted by its scores. */
   readonly similarity?: Similarity
 }
 
@@ -47,7 +48,7 @@ function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View
   })
 }
 
-/** The order that the code of a calculated attribute gives for it; undefined: by its values. @throws {CodeNeeded} */
+/** The order that the code of a calculated attribute gives for it; undefined: by its values. @throws {RequiresPluginCode} */
 function orderByCode(path: ResolvedPath, descending: boolean, view: View, handlers: number): SortKey[] | undefined {
   const { target } = path
   if (target.kind !== 'calculated' || !target.calculation) return undefined

@@ -1,24 +1,31 @@
 import type { Params } from '../parse/parse-params.ts'
 import type { PathStep, PlaceholderSyntax } from '../parse/syntax-tree.ts'
-import { excerpt, QueryErrors } from '../query-errors.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 
 const nameOf = ({ path }: PlaceholderSyntax): string => excerpt(`:${path.join('.')}`)
 
 /**
- * What `$params` holds for a placeholder in the place of a value: `:1`, `:name`, or a property of it, `:extraInfo.name`.
+ * Value of a placeholder in `$params`: `:1`, `:name`, or a property of it, `:extraInfo.name`. A
+ * name may also be that of a property of an object in the array of values: `:fn` of `[{"fn":"Dora"}]`, as mobile clients send it.
  * @throws {QueryErrors.PLACEHOLDER_MISSING} 1279
  * Source: protocol notes, 1.3 and 2.11.
  */
 export function placeholderValue(placeholder: PlaceholderSyntax, params: Params | undefined): unknown {
   const [name, ...properties] = placeholder.path as [string, ...string[]]
-  let value = NUMBER.test(name) ? params?.positional[Number(name) - 1] : params?.named.get(name)
-  for (const property of properties) {
-    const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, property)
-    value = isObject ? (value as Record<string, unknown>)[property] : undefined
-  }
+  let value = NUMBER.test(name) ? params?.positional[Number(name) - 1] : namedValue(name, params)
+  for (const property of properties) value = hasOwn(value, property) ? value[property] : undefined
   if (value === undefined) throw QueryErrors.PLACEHOLDER_MISSING(nameOf(placeholder), available(params))
   return value
 }
+
+function namedValue(name: string, params: Params | undefined): unknown {
+  if (!params || params.named.has(name)) return params?.named.get(name)
+  return params.positional.find((value): value is Record<string, unknown> => hasOwn(value, name))?.[name]
+}
+
+const hasOwn = (value: unknown, name: string): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
 
 /**
  * The attribute path that a placeholder stands for: a text with dots, or an array of names, which may then hold any

@@ -1,7 +1,7 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import { isHigherNearer } from '../../vector/similarity.ts'
-import { QueryErrors } from '../query-errors.ts'
+import { isHigherNearer } from '../../vector/math/similarity.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 import type { SortKey } from './bind-order-by.ts'
 import type { Predicate } from './predicate.ts'
 

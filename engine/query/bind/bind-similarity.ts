@@ -1,9 +1,11 @@
 import { type Metric, METRICS, type StorageAttribute } from '../../catalog/attribute.ts'
-import { suggestion } from '../../suggestion.ts'
-import { readFloats } from '../../vector/read-vector.ts'
-import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
+import { rounded } from '../../base/exact-json.ts'
+import { suggestion } from '../../base/suggestion.ts'
+import { readFloats } from '../../catalog/types/read-vector.ts'
+import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
 import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
-import { excerpt, QueryErrors } from '../query-errors.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 import type { ComparisonValue } from './bind-comparison.ts'
 import type { Predicate } from './predicate.ts'
 
@@ -30,6 +32,12 @@ export function bindSimilarity(
   const { dimension } = attribute.vector!
   const expected = `an object such as {"vector":[… ${dimension} numbers …],"metric":"cosine","threshold":0.5}`
   if (value.kind !== 'parameter') throw QueryErrors.VALUE('a value', path, `a placeholder for ${expected}`)
+  if (value.value === null) {
+    throw QueryErrors.PLACEHOLDER_MISSING(
+      value.name,
+      `holds null; it takes ${expected}; to find null write ${path} = null`,
+    )
+  }
   const fail = (received: string) => QueryErrors.PLACEHOLDER_TYPE(value.name, received, expected)
   const { vector, metric, threshold } = readComparison(value.value, fail)
   const floats = readFloats(vector, dimension, received => fail(`an object whose vector is ${received}`))
@@ -52,7 +60,8 @@ function readComparison(
   if (unknown !== undefined) {
     throw fail(`an object with a property "${excerpt(unknown)}"${suggestion(unknown, PROPERTIES)}`)
   }
-  const { vector, metric = 'cosine', threshold = DEFAULT_THRESHOLD } = value as Record<string, unknown>
+  const { vector, metric = 'cosine', threshold: received = DEFAULT_THRESHOLD } = value as Record<string, unknown>
+  const threshold = rounded(received)
   if (vector === undefined) throw fail('an object without a vector')
   if (!isMetric(metric)) throw fail(`an object whose metric is ${shown(metric)}, none of ${METRICS.join(', ')}`)
   if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {

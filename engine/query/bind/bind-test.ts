@@ -1,6 +1,8 @@
 import type { JsonType } from '../../catalog/attribute.ts'
+import type { TextLimits } from '../parse/limits.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
-import { Between, type ComparisonScalar } from './convert-value.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
+import { Between, type ComparisonScalar } from '../../catalog/types/operand.ts'
 import type { Bound, Scalar, ValueTest } from './predicate.ts'
 
 /** True for `!=` and `!==`: the complement of `=` over the values that are not null. */
@@ -12,16 +14,25 @@ export const isTextual = (comparator: Comparator): boolean => comparator === 'be
 /**
  * The test of a comparator without its negation; that of `!=` is that of `=`. Texts are folded.
  * @param values one value, of `in` any number
+ * @param path as written, for messages
+ * @throws {QueryErrors.PATTERN} for wildcards and words beyond the limits
  * Source: protocol notes, 2.3 and 2.5.
  */
-export function bindTest(comparator: Comparator, type: JsonType, values: readonly ComparisonScalar[]): ValueTest {
+export function bindTest(
+  comparator: Comparator,
+  type: JsonType,
+  values: readonly ComparisonScalar[],
+  path: string,
+  limits: TextLimits,
+): ValueTest {
   const value = values[0]!
-  if (comparator === 'in') return inTest(type, values.filter(isScalar))
+  const patterns = new PatternCount(path, limits)
+  if (comparator === 'in') return inTest(type, values.filter(isScalar), patterns)
   if (!isScalar(value)) return betweenTest(comparator, value)
   switch (comparator) {
     case 'equal':
     case 'notEqual':
-      return type === 'text' ? wildcardTest(value as string) : { kind: 'equal', value }
+      return type === 'text' ? wildcardTest(value as string, patterns) : { kind: 'equal', value }
     case 'is':
     case 'isNot':
       return { kind: 'equal', value }
@@ -35,9 +46,9 @@ export function bindTest(comparator: Comparator, type: JsonType, values: readonl
       return rangeTest({ value, inclusive: true }, undefined)
     case 'begin':
       // `begin "a"` is `= "a@"`, so an @ inside stays a wildcard.
-      return wildcardTest(`${value}@`)
+      return wildcardTest(`${value}@`, patterns)
     case 'keyword':
-      return keywordTest(value as string)
+      return keywordTest(value as string, patterns)
   }
 }
 
@@ -55,26 +66,66 @@ function betweenTest(comparator: Comparator, { floor }: Between): ValueTest {
 const rangeTest = (lower: Bound | undefined, upper: Bound | undefined): ValueTest => ({ kind: 'range', lower, upper })
 
 /** `@` stands for any number of characters, none too. Alone it matches every text. */
-function wildcardTest(text: string): ValueTest {
-  const parts = text.split('@')
-  if (parts.length === 1) return { kind: 'equal', value: text }
+function wildcardTest(text: string, patterns: PatternCount): ValueTest {
+  if (!text.includes('@')) return { kind: 'equal', value: text }
+  const parts = splitAtWildcards(text, patterns)
   return parts.every(part => part === '') ? { kind: 'any' } : { kind: 'pattern', parts }
 }
 
-function inTest(type: JsonType, values: readonly Scalar[]): ValueTest {
+/** Several wildcards in a row are one. */
+function splitAtWildcards(text: string, patterns: PatternCount): string[] {
+  const parts = text.split('@').filter((part, i, { length }) => part !== '' || i === 0 || i === length - 1)
+  patterns.add(parts)
+  return parts
+}
+
+function inTest(type: JsonType, values: readonly Scalar[], patterns: PatternCount): ValueTest {
   if (type !== 'text') return { kind: 'in', values: new Set(values) }
   const texts = values as readonly string[]
-  const tests = texts.filter(text => text.includes('@')).map(wildcardTest)
+  const tests = texts.filter(text => text.includes('@')).map(text => wildcardTest(text, patterns))
   const exact: ValueTest = { kind: 'in', values: new Set(texts.filter(text => !text.includes('@'))) }
   return tests.length === 0 ? exact : { kind: 'anyOf', tests: [exact, ...tests] }
 }
 
 /** Several words have to be there all, in any order; a value without a word is found nowhere. */
-function keywordTest(text: string): ValueTest {
+function keywordTest(text: string, patterns: PatternCount): ValueTest {
   const words = text.match(WORD_OR_WILDCARD) ?? []
   return words.length === 0
     ? { kind: 'in', values: new Set() }
-    : { kind: 'keyword', words: words.map(word => word.split('@')) }
+    : { kind: 'keyword', words: words.map(word => splitAtWildcards(word, patterns)) }
 }
 
 const WORD_OR_WILDCARD = /[\p{L}\p{N}@]+/gu
+
+/**
+ * Counts what a condition searches texts for. Matching takes the product of what is between wildcards and the text in the worst
+ * case, and each part is looked for.
+ */
+class PatternCount {
+  private parts = 0
+
+  constructor(
+    private readonly path: string,
+    private readonly limits: TextLimits,
+  ) {}
+
+  /** @throws {QueryErrors.PATTERN} */
+  add(parts: readonly string[]): void {
+    const { maxPatternLength, maxPatternParts } = this.limits
+    this.parts += parts.length
+    if (this.parts > maxPatternParts) {
+      throw QueryErrors.PATTERN(
+        this.path,
+        `it has more than ${maxPatternParts} parts between wildcards, or words (query.maxPatternParts)`,
+      )
+    }
+    let length = 0
+    for (let i = 1; i < parts.length - 1; i++) length += parts[i]!.length
+    if (length > maxPatternLength) {
+      throw QueryErrors.PATTERN(
+        this.path,
+        `${length} characters stand between wildcards, at most ${maxPatternLength} are looked for (query.maxPatternLength)`,
+      )
+    }
+  }
+}

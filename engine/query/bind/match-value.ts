@@ -1,9 +1,10 @@
 import { jsonTypeOf, propertyOf } from '../../catalog/property.ts'
-import { fold } from '../../text/fold.ts'
+import { partFinder } from '../../base/text/find-part.ts'
+import { fold } from '../../base/text/fold.ts'
 import type { JsonTest, Scalar, ValueTest } from './predicate.ts'
 
 /** True for a scalar that is not null and passes. The test and the scalar are of one type. */
-export type Matcher = (value: Scalar) => boolean
+type Matcher = (value: Scalar) => boolean
 
 /** Makes a function of a test, so that nothing is decided again for every row. */
 export function matcherOf(test: ValueTest): Matcher {
@@ -25,15 +26,16 @@ export function matcherOf(test: ValueTest): Matcher {
         (lower === undefined || value > lower.value || (lower.inclusive && value === lower.value)) &&
         (upper === undefined || value < upper.value || (upper.inclusive && value === upper.value))
     }
-    case 'pattern': {
-      const { parts } = test
-      return value => matchesPattern(value as string, parts)
-    }
+    case 'pattern':
+      return patternMatcher(test.parts) as Matcher
     case 'keyword': {
-      const { words } = test
+      const exact = test.words.flatMap(parts => (parts.length === 1 ? parts : []))
+      const patterns = test.words.filter(parts => parts.length > 1).map(patternMatcher)
       return value => {
-        const found = (value as string).match(WORD) ?? []
-        return words.every(word => found.some(candidate => matchesWord(candidate, word)))
+        const found = wordsOf(value as string)
+        if (!exact.every(word => found.has(word))) return false
+        const candidates = [...found]
+        return patterns.every(matches => candidates.some(matches))
       }
     }
     case 'anyOf': {
@@ -43,70 +45,112 @@ export function matcherOf(test: ValueTest): Matcher {
   }
 }
 
+/** The different words of a folded text. */
+function wordsOf(text: string): Set<string> {
+  try {
+    return new Set(text.match(WORD))
+  } catch (error) {
+    // For a repetition V8 keeps a stack that millions of letters beyond the first plane overflow.
+    if (!(error instanceof RangeError)) throw error
+    const words = new Set<string>()
+    let start = 0
+    let end = 0
+    for (const letter of text) {
+      if (!LETTER.test(letter)) {
+        if (end > start) words.add(text.slice(start, end))
+        start = end + letter.length
+      }
+      end += letter.length
+    }
+    return end > start ? words.add(text.slice(start)) : words
+  }
+}
+
+const LETTER = /[\p{L}\p{N}]/u
 const WORD = /[\p{L}\p{N}]+/gu
 
 /**
- * True when the parts come in this order, the first at the start, the last at the end, with anything between them.
+ * True for texts in which the parts come in this order, the first at the start, the last at the end, with anything between them.
  * Taking the first place for each part is enough, so nothing is ever tried twice.
  */
-export function matchesPattern(text: string, parts: readonly string[]): boolean {
+export function patternMatcher(parts: readonly string[]): (text: string) => boolean {
   const first = parts[0]!
   const last = parts[parts.length - 1]!
-  const end = text.length - last.length
-  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false
-  let position = first.length
-  for (let i = 1; i < parts.length - 1; i++) {
-    const found = text.indexOf(parts[i]!, position)
-    if (found < 0) return false
-    position = found + parts[i]!.length
+  const between = parts.slice(1, -1).map(part => ({ length: part.length, find: partFinder(part) }))
+  return text => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false
+    let position = first.length
+    for (const { length, find } of between) {
+      const found = find(text, position)
+      if (found < 0) return false
+      position = found + length
+    }
+    return position <= text.length - last.length
   }
-  return position <= end
 }
 
-const matchesWord = (word: string, parts: readonly string[]): boolean =>
-  parts.length === 1 ? word === parts[0] : matchesPattern(word, parts)
+/** Characters that are looked at for each one of a text, at most and about. */
+export function effortOf(test: ValueTest): number {
+  switch (test.kind) {
+    case 'pattern':
+      return EFFORT.pattern
+    case 'keyword':
+      return EFFORT.words + test.words.length
+    case 'anyOf':
+      return test.tests.reduce((sum, each) => sum + effortOf(each), 0)
+    default:
+      return 0
+  }
+}
+
+const EFFORT = { pattern: 1, words: 20 }
+
+/** Called with the number of characters that are going to be looked at. @throws {ProtocolError} these are too many */
+type Look = (characters: number) => void
 
 /** The same for a JSON value, which may be null or missing. */
-export type JsonMatcher = (value: unknown) => boolean
+type JsonMatcher = (value: unknown) => boolean
 
-export function jsonMatcherOf(test: JsonTest): JsonMatcher {
+export function jsonMatcherOf(test: JsonTest, look: Look = () => {}): JsonMatcher {
   switch (test.kind) {
     case 'value':
-      return valueMatcherOf(test)
+      return valueMatcherOf(test, look)
     case 'isNull':
       return value => (value === null || value === undefined) !== test.negated
     case 'property': {
       const { name } = test
-      const matches = jsonMatcherOf(test.input)
+      const matches = jsonMatcherOf(test.input, look)
       return value => matches(propertyOf(value, name))
     }
     case 'some': {
-      const matches = jsonMatcherOf(test.input)
+      const matches = jsonMatcherOf(test.input, look)
       return value => Array.isArray(value) && value.some(matches)
     }
     case 'every': {
-      const matches = jsonMatcherOf(test.input)
+      const matches = jsonMatcherOf(test.input, look)
       return value => Array.isArray(value) && value.length > 0 && value.every(matches)
     }
     case 'and': {
-      const matchers = test.inputs.map(jsonMatcherOf)
+      const matchers = test.inputs.map(input => jsonMatcherOf(input, look))
       return value => matchers.every(matches => matches(value))
     }
     case 'or': {
-      const matchers = test.inputs.map(jsonMatcherOf)
+      const matchers = test.inputs.map(input => jsonMatcherOf(input, look))
       return value => matchers.some(matches => matches(value))
     }
     case 'not': {
-      const matches = jsonMatcherOf(test.input)
+      const matches = jsonMatcherOf(test.input, look)
       return value => !matches(value)
     }
   }
 }
 
-function valueMatcherOf({ type, test, negated }: JsonTest & { kind: 'value' }): JsonMatcher {
+function valueMatcherOf({ type, test, negated }: JsonTest & { kind: 'value' }, look: Look): JsonMatcher {
   const matches = matcherOf(test)
+  const effort = 1 + effortOf(test)
   return value => {
     if (value === null || value === undefined) return false
+    look(typeof value === 'string' ? 1 + value.length * effort : 1)
     // A value of another type is not equal to anything asked for, nor less, nor greater: it differs.
     return (jsonTypeOf(value) === type && matches(jsonScalar(value as string | number | boolean))) !== negated
   }

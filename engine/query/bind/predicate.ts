@@ -5,10 +5,10 @@ import type {
   StorageAttribute,
   ValueAttribute,
 } from '../../catalog/attribute.ts'
-import type { ScoreTest, Similarity } from '../../vector/similarity.ts'
+import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
 
 /**
- * What a bound filter asks of a row. Names are resolved, values have the type of their attribute, texts are folded.
+ * Condition of a bound filter on a row. Names are resolved, values have the type of their attribute, texts are folded.
  *
  * A predicate is true, false or unknown for a row. Unknown is what a comparison with null gives: it stays unknown under
  * `not`. Only rows for which the whole is true are found. `some`, `complement` and tests inside collections are never
@@ -50,13 +50,16 @@ export type Predicate =
  */
 export type Scalar = number | bigint | string
 
-/** What is asked of one value that is not null. */
+/** Test of one value that is not null. */
 export type ValueTest =
   | { readonly kind: 'any' }
   | { readonly kind: 'equal'; readonly value: Scalar }
   | { readonly kind: 'in'; readonly values: ReadonlySet<Scalar> }
   | { readonly kind: 'range'; readonly lower: Bound | undefined; readonly upper: Bound | undefined }
-  /** A text with the parts in this order and anything between them: `['a', 'b', '']` is `a@b@`. At least two parts. */
+  /**
+   * A text with the parts in this order and anything between them: `['a', 'b', '']` is `a@b@`. At least two parts, of which only
+   * the first and the last may be empty.
+   */
   | { readonly kind: 'pattern'; readonly parts: readonly string[] }
   /** A text that has every one of these words; a word with parts as in a pattern. */
   | { readonly kind: 'keyword'; readonly words: readonly (readonly string[])[] }
@@ -67,14 +70,14 @@ export interface Bound {
   readonly inclusive: boolean
 }
 
-/** What is asked of a JSON value. Always true or false; a missing property is null. */
+/** Test of a JSON value. Always true or false; a missing property is null. */
 export type JsonTest =
   /** A value of this type that passes the test; negated, anything but null that does not, of whatever type. */
   | { readonly kind: 'value'; readonly type: JsonType; readonly test: ValueTest; readonly negated: boolean }
   | { readonly kind: 'isNull'; readonly negated: boolean }
-  /** Of an array its elements are properties too (`0`), and `length` is their number. */
+  /** The elements of an array are properties too (`0`), and `length` is their number. */
   | { readonly kind: 'property'; readonly name: string; readonly input: JsonTest }
-  /** At least one element of an array. What is no array has no elements. */
+  /** At least one element of an array. Other values have no elements. */
   | { readonly kind: 'some'; readonly input: JsonTest }
   /** An array with elements, and all of them. */
   | { readonly kind: 'every'; readonly input: JsonTest }

@@ -3,7 +3,8 @@ import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { PathStep } from '../parse/syntax-tree.ts'
-import { excerpt, QueryErrors } from '../query-errors.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
 
 /** A path of a query with its names looked up and its aliases replaced. */
 export interface ResolvedPath {
@@ -11,7 +12,7 @@ export interface ResolvedPath {
   readonly text: string
   /** Relations to follow before {@link target}. */
   readonly relations: readonly RelationStep[]
-  /** What is compared or sorted by. */
+  /** Attribute that is compared or sorted by. */
   readonly target: ValueAttribute | RelationAttribute
   /** Only behind an object attribute. */
   readonly elements: readonly ElementStep[]
@@ -78,9 +79,12 @@ const shared = (relations: readonly RelationStep[]): RelationStep[] =>
     classIndex: relations.slice(position).find(({ classIndex }) => classIndex !== undefined)?.classIndex,
   }))
 
-/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for one that the view does not have */
+/**
+ * `__KEY` and the like are in every answer, so any caller that sees the dataclass may use them.
+ * @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for one that the view does not have
+ */
 export function visibleAttribute(dataClass: DataClass, name: string, view: View): Attribute {
-  const attribute = view.attribute(dataClass, name)
+  const attribute = view.attribute(dataClass, name) ?? (view.shows(dataClass) ? dataClass.head.get(name) : undefined)
   if (attribute) return attribute
   throw QueryErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, view.suggestAttribute(dataClass, name))
 }

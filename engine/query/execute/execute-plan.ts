@@ -1,10 +1,10 @@
-import type { LogicalPlan } from '../plan/logical-plan.ts'
-import type { Operator } from '../plan/physical-plan.ts'
-import { evaluate, type QueryContext } from './evaluate.ts'
+import type { LogicalPlan } from '../nodes/logical-plan.ts'
+import type { Operator } from '../operators/operator.ts'
+import { evaluate, openColumns } from '../operators/evaluate.ts'
+import type { QueryContext } from '../operators/query-context.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import { openColumns } from './open-columns.ts'
 import { overColumn } from './over-columns.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from '../contract/rows.ts'
 import { indexedPage, sortedPage } from './sort.ts'
 
 /**
@@ -27,10 +27,7 @@ export function execute(plan: LogicalPlan, filter: Operator | undefined, source:
     }
     case 'TopN': {
       const sort = { ...plan, keys: overColumns(plan.keys, context) }
-      const isPlain =
-        plan.input.kind === 'Source' || (plan.input.kind === 'Filter' && plan.input.input.kind === 'Source')
-      const page = isPlain && indexedPage(sort, source, plan.input.kind === 'Filter' ? filter : undefined, context)
-      return page || sortedPage(sort, run(plan.input), filter, context)
+      return indexedPage(sort, source, filter, context) ?? sortedPage(sort, run(plan.input), filter, context)
     }
     case 'Limit': {
       const input = run(plan.input)

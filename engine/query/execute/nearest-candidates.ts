@@ -1,16 +1,16 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { type Column, SEGMENT_ROWS, SEGMENT_WORDS } from '../../storage/snapshot.ts'
-import type { Similarity } from '../../vector/similarity.ts'
+import { type Column, SEGMENT_ROWS, SEGMENT_WORDS } from '../../data/snapshot.ts'
+import type { Similarity } from '../../vector/math/similarity.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import type { QueryContext } from './evaluate.ts'
-import { scansSegments } from './filter-vectors.ts'
-import { scoreRows } from './score-segment.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { scansSegments } from '../scan/filter-vectors.ts'
+import { scoreRows } from '../scan/score-segment.ts'
 import { Best } from './top-candidates.ts'
 
-/** Those rows among which the first `count` of an order by similarity are, with those that their codes do not tell from them. */
+/** Candidates for the first `count` rows of an order by similarity, with those that their codes do not tell from them. */
 export class NearestCandidates {
-  /** Of each score the worst that it may be: as good as the last of these is good enough. What is better is lower here. */
+  /** Worst possible value of each score: as good as the last of these is good enough. Better scores are lower here. */
   private readonly worsts: Best
   private readonly rowIds: number[] = []
   /** The best that each of their scores may be. */
@@ -36,7 +36,7 @@ export class NearestCandidates {
     const limit = () => this.limit
     scoreRows(rows, column, similarity, descending, limit, (rowId, least, most) => {
       const best = descending ? -most : least
-      // What is not known may be anything.
+      // Unknown values may be anything.
       if (best > worsts.last) return
       rowIds.push(rowId)
       bests.push(best)

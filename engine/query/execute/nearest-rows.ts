@@ -1,11 +1,10 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
-import type { TableSnapshot } from '../../storage/snapshot.ts'
-import { isHigherNearer } from '../../vector/similarity.ts'
+import type { TableSnapshot } from '../../data/snapshot.ts'
+import { isHigherNearer } from '../../vector/math/similarity.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import type { VectorFilter } from '../plan/physical-plan.ts'
-import type { QueryContext } from './evaluate.ts'
-import { filterVectors } from './filter-vectors.ts'
-import { Rows } from './rows.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { filterVectors } from '../scan/filter-vectors.ts'
+import { Rows } from '../contract/rows.ts'
 import { sortedPage } from './sort.ts'
 
 /** The nearest to a vector of all rows, by a scan. */
@@ -17,8 +16,9 @@ export function nearestRows(
   context: QueryContext,
 ): Uint32Array {
   const similarity = { metric: attribute.vector!.metric, vector }
-  const filter: VectorFilter = { kind: 'VectorFilter', attribute, similarity, test: undefined, access: 'scan' }
-  const rows = Rows.ofSet(filterVectors(filter, context.snapshot.table(dataClass), live, context.budget))
+  const rows = Rows.ofSet(
+    filterVectors({ attribute, similarity, test: undefined }, context.snapshot.table(dataClass), live, context.budget),
+  )
   const descending = isHigherNearer(similarity.metric)
   const key: SortKey = { path: attribute.name, relations: [], attribute, properties: [], descending, similarity }
   return sortedPage({ dataClass, keys: [key], skip: 0, count }, rows, undefined, context).rowIds

@@ -3,19 +3,21 @@ import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { visibleOf } from '../../storage/restricted-snapshot.ts'
-import type { Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
+import { visibleOf } from '../../data/restricted-snapshot.ts'
+import type { Snapshot, TableSnapshot } from '../../data/snapshot.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
 import { resolvePath } from '../bind/resolve-path.ts'
 import { lower } from '../plan/lower.ts'
-import type { Operator } from '../plan/physical-plan.ts'
+import type { Operator } from '../operators/operator.ts'
 import { combine } from '../bind/predicate.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
-import { excerpt, QueryErrors } from '../query-errors.ts'
-import type { ReadRequest, SelectionSource } from '../request.ts'
-import { evaluate, type QueryContext } from './evaluate.ts'
-import { Rows } from './rows.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { QueryErrors } from '../contract/query-errors.ts'
+import type { ReadRequest, SelectionSource } from '../contract/request.ts'
+import { evaluate } from '../operators/evaluate.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { Rows } from '../contract/rows.ts'
 
 /** The rows that a request starts from, before its filter. */
 export interface Source {
@@ -68,10 +70,10 @@ export function openSource(
   }
 }
 
-/** Entities that are gone keep their place, as undefined references. */
+/** Entities that are gone keep their place, as undefined references, except where some may not be seen. */
 function rowsSource({ rowIds, ordered }: SelectionSource & { kind: 'rows' }, table: TableSnapshot): Rows {
-  const { hidden, live } = table
-  const seen = hidden ? rowIds.filter(rowId => !hidden.has(rowId)) : rowIds
+  const { isRestricted, live } = table
+  const seen = isRestricted ? rowIds.filter(rowId => live.has(rowId)) : rowIds
   return Rows.inOrder(ordered ? seen : ascending(seen), live)
 }
 
@@ -90,7 +92,7 @@ function attributeSource(
   return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
 }
 
-/** What finds the entities of `Class:attribute(value)`. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
+/** Operator that finds the entities of `Class:attribute(value)`. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
 export function attributeOperator(
   { attribute, value }: { attribute: string; value: string },
   dataClass: DataClass,
@@ -99,7 +101,7 @@ export function attributeOperator(
 ): Operator {
   const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass, view)
   const { target } = path
-  // What cannot be a value of the attribute is a value that no entity has.
+  // No entity has a value that the attribute cannot have.
   if (!isRelation(target) && isScalarType(target.type) && convertKey(value, target) === undefined)
     return { kind: 'None' }
   const condition = bindComparison(path, 'is', { kind: 'literal', text: value, quoted: true })
@@ -113,11 +115,7 @@ function relatedSource(
 ): Source {
   const owner = view.dataClass(from.dataClass)
   const relations = relationsOf(name, owner, view)
-  let rows = RowSet.fromIds([rowOfKey(snapshot.table(owner), from.key)])
-  for (const relation of relations) {
-    const related = RowSet.fromIds([...rows].flatMap(rowId => relatedRows(relation, rowId, snapshot)))
-    rows = visibleOf(related, snapshot.table(relation.target))
-  }
+  const rows = relatedRows(relations, rowOfKey(snapshot.table(owner), from.key), snapshot)
   const dataClass = relations.at(-1)!.target
   return { dataClass, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }
 }
@@ -129,7 +127,17 @@ export function relationsOf(name: string, owner: DataClass, view: View): Relatio
   return [...relations.map(({ relation }) => relation), target]
 }
 
-function relatedRows(relation: RelationAttribute, rowId: number, snapshot: QueryContext['snapshot']): number[] {
+/** The entities at the end of relations that begin at one entity. */
+export function relatedRows(relations: readonly RelationAttribute[], rowId: number, snapshot: Snapshot): RowSet {
+  let rows = RowSet.fromIds([rowId])
+  for (const relation of relations) {
+    const related = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
+    rows = visibleOf(related, snapshot.table(relation.target))
+  }
+  return rows
+}
+
+function rowsAlong(relation: RelationAttribute, rowId: number, snapshot: Snapshot): number[] {
   if (relation.kind === 'relatedEntities') {
     return [...snapshot.table(relation.target).referencing(relation.inverse, rowId)]
   }

@@ -1,16 +1,16 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
-import type { Similarity } from '../../vector/similarity.ts'
+import type { Similarity } from '../../vector/math/similarity.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import type { QueryContext } from './evaluate.ts'
-import { scansSegments, scoreReader } from './filter-vectors.ts'
-import { boundsOfScores } from './score-segment.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { scansSegments, scoreReader } from '../scan/filter-vectors.ts'
+import { boundsOfScores } from '../scan/score-segment.ts'
 
 /** More are sorted as others are. */
 const MAX_ROWS = 4096
 
 /**
- * Of each of the rows the least and the greatest that its score can be, in single precision.
+ * Minimum and maximum possible score of each row, in single precision.
  * @returns undefined: they are too many, or that is not known of all of them
  */
 export function boundsOfFew(
@@ -35,7 +35,7 @@ export function orderByScore(
   similarity: Similarity,
   { snapshot }: QueryContext,
 ): Uint32Array {
-  // Of each the best and the worst that it can be. What is better is lower here.
+  // Best and worst possible value of each. Better scores are lower here.
   const bests = new Float64Array(rowIds.length)
   const worsts = new Float64Array(rowIds.length)
   const order: number[] = []

@@ -1,17 +1,17 @@
 import type { RowSet } from '../../row-set/row-set.ts'
-import type { RowOrder, Span } from '../../storage/snapshot.ts'
+import type { RowOrder, Span } from '../../data/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import type { QueryContext } from './evaluate.ts'
+import type { QueryContext } from '../operators/query-context.ts'
 import { orderOf } from './sort-keys.ts'
 import { topPositions } from './top-n.ts'
 
-/** What is asked of an order that is kept: a page of the rows in a part of it. */
-export interface OrderScan {
+/** Part of a kept order: a page of the rows in it. */
+interface OrderScan {
   /** By the values of the first key. */
   readonly order: RowOrder
   /** No other rows are asked for. */
   readonly span: Span
-  /** Of the rows there those that are asked for; undefined: all of them. */
+  /** Requested rows among them; undefined: all of them. */
   readonly members: RowSet | undefined
   readonly keys: readonly SortKey[]
   readonly skip: number
@@ -26,7 +26,7 @@ const MAX_CHUNK = 8192
 
 /**
  * Walks along an order until the page is full. Without members the rows before the page are skipped by their number.
- * Where there are further keys they decide among the rows of one value, which are sorted.
+ * Further keys decide among the rows of one value, which are sorted.
  * Cost: O(rows walked along), and O(log n) for each value in descending order.
  * @returns undefined when more than `maxRows` rows would have been looked at
  */
@@ -43,7 +43,7 @@ export function orderScan(scan: OrderScan, context: QueryContext): Uint32Array |
     .map(position => rowIds[position]!)
 }
 
-/** The same page of what is left when whole values have been skipped, or with one ascending key just so many rows. */
+/** The same page of what is left when whole values have been skipped, or with one ascending key single rows. */
 function skipped({ order, span, keys, skip }: OrderScan): { span: Span; skip: number } {
   const { start, end } = span
   if (skip >= end - start) return { span: { start: end, end }, skip: 0 }

@@ -1,6 +1,6 @@
 import type { Attribute, PropertyColumns, StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import { columnsAt } from '../../catalog/property-columns.ts'
-import { SEGMENT_ROWS, SEGMENT_WORDS, type Snapshot } from '../../storage/snapshot.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS, type Snapshot } from '../../data/snapshot.ts'
 
 /** An attribute, or what is inside it. */
 interface Target {

@@ -1,13 +1,21 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
 import { jsonTypeOf, propertyOf } from '../../catalog/property.ts'
-import { SEGMENT_ROWS } from '../../storage/snapshot.ts'
+import { SEGMENT_ROWS } from '../../data/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import { jsonScalar } from '../bind/match-value.ts'
 import type { Scalar } from '../bind/predicate.ts'
-import type { Similarity } from '../../vector/similarity.ts'
-import { type Cell, pathReader, pointerReader, readNumbers, readsSegments, type TextPointers } from './cell-reader.ts'
-import { scoreReader } from './filter-vectors.ts'
-import type { QueryContext } from './evaluate.ts'
+import type { Similarity } from '../../vector/math/similarity.ts'
+import {
+  type Cell,
+  pathReader,
+  pointerReader,
+  readNumbers,
+  readsSegments,
+  type TextPointers,
+} from '../scan/cell-reader.ts'
+import { scoreReader } from '../scan/filter-vectors.ts'
+import type { QueryContext } from '../operators/query-context.ts'
 
 /** Less than 0 when position `a` comes before position `b`. Never 0 for two positions. */
 export type PositionOrder = (a: number, b: number) => number
@@ -41,15 +49,19 @@ function decide(orders: readonly PositionOrder[], a: number, b: number): number 
 }
 
 function keyOrder(key: SortKey, rowIds: Uint32Array, context: QueryContext): PositionOrder {
-  const { type } = key.attribute
-  if (type === 'object')
+  const { cell } = TYPES[key.attribute.type]
+  if (cell === 'json')
     return jsonOrder(key, rowIds, pathReader(key.relations, key.attribute, rowIds.length, context.snapshot), context)
-  if (type === 'string' || type === 'uuid' || type === 'long64') {
+  if (cell === 'text' || cell === 'integer') {
     const pointers = pointerReader(context.snapshot.table(key.attribute.dataClass), key.attribute)
     if (pointers) return pointerOrder(key, rowIds, pointers, context)
     const read = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot)
     const values = readAll(rowIds, new Array<Scalar | undefined>(rowIds.length), read, context)
-    return (a, b) => compare(values[a], values[b])
+    const { budget } = context
+    return (a, b) => {
+      if (typeof values[a] === 'string') budget.look(values[a].length)
+      return compare(values[a], values[b])
+    }
   }
   const numbers = numbersOf(key, rowIds, context)
   return (a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : 0)
@@ -63,13 +75,15 @@ function pointerOrder(
   context: QueryContext,
 ): PositionOrder {
   const reader = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot, read)
-  // 0, which is no pointer, stands for null.
+  // 0, never a pointer, stands for null.
   const pointers = readAll(rowIds, new Uint32Array(rowIds.length), rowId => reader(rowId) ?? 0, context)
   const heads = new Float64Array(pointers.length)
   for (let i = 0; i < pointers.length; i++) heads[i] = pointers[i] === 0 ? -1 : texts.head(pointers[i]!)
   return (a, b) => {
     if (heads[a] !== heads[b]) return heads[a]! - heads[b]!
-    return heads[a] === -1 ? 0 : texts.compare(pointers[a]!, pointers[b]!)
+    if (heads[a] === -1 || pointers[a] === pointers[b]) return 0
+    context.budget.look(texts.byteLength(pointers[a]!))
+    return texts.compare(pointers[a]!, pointers[b]!)
   }
 }
 

@@ -1,22 +1,24 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import type { IndexRange, RowOrder, Span, TableSnapshot } from '../../storage/snapshot.ts'
+import type { IndexRange, RowOrder, Span, TableSnapshot } from '../../data/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import { orderCost, sortCost } from '../cost/sort-cost.ts'
+import { orderCost, sortCost } from '../estimate/sort-cost.ts'
 import { exactLookup } from '../plan/lower.ts'
-import type { IndexLookup, Operator, VectorFilter } from '../plan/physical-plan.ts'
-import type { QueryContext } from './evaluate.ts'
-import { nearestByIndex } from './index-search.ts'
+import type { IndexLookup } from '../operators/index-scan.ts'
+import type { Operator } from '../operators/operator.ts'
+import type { VectorFilter } from '../operators/vector-filter.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { nearestByIndex } from '../operators/index-search.ts'
 import { nearestBySketches } from './near-sketches.ts'
 import { nearestCandidates } from './nearest-candidates.ts'
 import { boundsOfFew, orderByScore } from './order-by-score.ts'
 import { orderScan } from './order-scan.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from '../contract/rows.ts'
 import { orderOf } from './sort-keys.ts'
 import { topCandidates } from './top-candidates.ts'
 import { sortPositions, topPositions } from './top-n.ts'
 
-export interface SortedPage {
+interface SortedPage {
   readonly dataClass: DataClass
   readonly keys: readonly SortKey[]
   readonly skip: number
@@ -57,7 +59,7 @@ function alongOrder(
   filter: Operator | undefined,
   context: QueryContext,
 ): Uint32Array | undefined {
-  // A list has an order of its own, which decides among equal rows; what does not exist any more is in no order.
+  // A list has an order of its own, which decides among equal rows; deleted rows are in no order.
   if (!(rows.selection instanceof RowSet) || rows.set.size !== rows.selection.size) return undefined
   const order = keptOrder(keys[0]!, context.snapshot.table(dataClass))
   if (!order) return undefined
@@ -79,7 +81,7 @@ export function keptOrder({ attribute, relations, properties }: SortKey, table: 
   return table.index(attribute)?.order
 }
 
-/** Where the rows are that pass, when they are next to each other in the order: it is by the attribute that is asked for. */
+/** Range of the rows that pass, when they are next to each other in the order: it is by the filtered attribute. */
 function spanOf(operator: Operator, { attribute }: SortKey, order: RowOrder): Span | undefined {
   if ((operator.kind !== 'IndexScan' && operator.kind !== 'ColumnFilter') || operator.attribute !== attribute) {
     return undefined

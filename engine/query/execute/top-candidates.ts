@@ -1,21 +1,23 @@
+import type { CellForm } from '../../catalog/types/descriptor.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../storage/snapshot.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../data/snapshot.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import { readsSegments } from './cell-reader.ts'
-import type { QueryContext } from './evaluate.ts'
-import { segmentFilter } from './filter-column.ts'
+import { readsSegments } from '../scan/cell-reader.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { segmentFilter } from '../scan/filter-column.ts'
 
 /**
  * Rows among which the first `count` of an order by a number of their own are: those, and a few others that looked like it
  * at first. While the segments are gone through the best values so far are kept; of the segments to come only rows count
  * that are as good as the last of these. After some segments that is nearly none.
- * @param rows may have rows that do not exist any more: null, as everywhere in an order
+ * @param rows may include deleted rows: null, as everywhere in an order
  * @returns `rows` when it would not pay, or cannot be done for this key
  */
 export function topCandidates(key: SortKey, rows: RowSet, count: number, { snapshot, budget }: QueryContext): RowSet {
   const { attribute, relations, descending } = key
   const table = snapshot.table(attribute.dataClass)
-  if (attribute.kind !== 'storage' || relations.length > 0 || !NUMBERS.has(attribute.type)) return rows
+  if (attribute.kind !== 'storage' || relations.length > 0 || !NUMBERS.has(TYPES[attribute.type].cell)) return rows
   if (rows.size < 4 * count || !readsSegments(table, rows.size)) return rows
   const column = table.column(attribute)
   const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
@@ -50,7 +52,7 @@ export function topCandidates(key: SortKey, rows: RowSet, count: number, { snaps
 }
 
 /** Whose segments are all of numbers. */
-const NUMBERS: ReadonlySet<string> = new Set(['byte', 'word', 'long', 'number', 'float', 'duration', 'date', 'bool'])
+const NUMBERS: ReadonlySet<CellForm> = new Set(['double', 'date', 'bit'])
 
 /** The lowest of the values that were added, at most as many as there is room for. The last of them is on top of a heap. */
 export class Best {

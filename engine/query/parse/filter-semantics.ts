@@ -149,6 +149,10 @@ semantics.addOperation<ListItem>('item', {
   doubleQuoted: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
   singleQuoted: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
   escapedQuoted: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
+  codeQuoted_double: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
+  codeQuoted_single: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
+  codeQuotedItem_double: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
+  codeQuotedItem_single: (_open, text, _close) => ({ text: withoutCodes(text.sourceString), quoted: true }),
   jsonString: (_open, text, _close) => ({ text: unescaped(text.sourceString), quoted: true }),
   bareItem: text => ({ text: withoutCodes(text.sourceString.trimEnd()), quoted: false }),
 })

@@ -1,18 +1,17 @@
-import { limits } from './limits.ts'
 import { cachedParser, type ParseCacheLimits } from './parse-cache.ts'
 import type { Expression, QuerySyntax, ValueSyntax } from './syntax-tree.ts'
 
 /** A query text without its literals: texts that differ in these only have one shape. */
-export interface Lifted {
+interface Lifted {
   /** Every literal that was lifted out is `x` in it, or `""` or `''`. */
   readonly shape: string
   /** In the order of the text. */
   readonly literals: readonly string[]
-  /** Where they were, in the shape. */
+  /** Places of the literals in the shape. */
   readonly starts: readonly number[]
 }
 
-/** What stands for one literal, and how long its place in the shape is. */
+/** Placeholder of one literal; its length is that of its place in the shape. */
 const BARE = 'x'
 /** Longer texts are rarely sent twice in one shape, and reading them takes as long as it takes. */
 const MAX_LENGTH = 1_000
@@ -35,9 +34,9 @@ const COMPARING: ReadonlySet<string> = new Set([
   '%%',
 ])
 const CONNECTING: ReadonlySet<string> = new Set(['!', '&', '&&', '|', '||', '^'])
-/** A value that is no placeholder, and has no quotes inside. */
+/** A value that is not a placeholder and has no quotes inside. */
 const WORD = /[ \t\n\r]*(?!:)([\w.@*+,/:;?~\u0080-\uffff-]+)(?![^ \t\n\r<>=()#&^|%!])/y
-/** What may be more than a literal: `= not :1` is a comparator and a placeholder. */
+/** Words that may be more than a literal: `= not :1` is a comparator and a placeholder. */
 const KEYWORD = /^(?:null$|eval$|not$|not:)/i
 
 /**
@@ -90,7 +89,7 @@ export function liftingParser(
   const parseText = cachedParser(parse, cacheLimits)
   const parseShape = cachedParser(shape => usableShape(parse, shape), cacheLimits)
   return text => {
-    const lifted = text.length <= limits.textLength ? liftLiterals(text) : undefined
+    const lifted = liftLiterals(text)
     const tree = lifted && parseShape(lifted.shape)
     return tree ? withLiterals(tree, lifted) : parseText(text)
   }

@@ -1,6 +1,5 @@
-import { defineErrors } from '../../errors.ts'
-import { excerpt } from '../query-errors.ts'
-import { limits } from './limits.ts'
+import { defineErrors } from '../../base/errors.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
 
 /** Texts that are not what they should be. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const ParseErrors = defineErrors('PARSE', {
@@ -31,23 +30,24 @@ export const ParseErrors = defineErrors('PARSE', {
   QUERY_TOO_LONG: {
     errCode: 1201,
     http: 400,
-    message: (length: number) => `the text has ${length} characters, at most ${limits.textLength} are read`,
+    message: (length: number, limit: number) =>
+      `the text has ${length} characters, at most ${limit} are read (query.maxTextLength)`,
   },
   QUERY_TOO_DEEP: {
     errCode: 1201,
     http: 400,
-    message: () => `the query nests parentheses and "not" deeper than ${limits.nesting} levels`,
+    message: (limit: number) => `the query nests parentheses and "not" deeper than ${limit} levels (query.maxNesting)`,
   },
   TOO_MANY_CONDITIONS: {
     errCode: 1201,
     http: 400,
-    message: (count: number) =>
-      `the query has ${count} conditions, at most ${limits.conditions} are allowed; a long list of values fits into one: name in :1`,
+    message: (count: number, limit: number) =>
+      `the query has ${count} conditions, at most ${limit} are allowed (query.maxConditions); a long list of values fits into one: name in :1`,
   },
   PATH_TOO_LONG: {
     errCode: 1201,
     http: 400,
-    message: () => `an attribute path has more than ${limits.pathSteps} steps`,
+    message: (limit: number) => `an attribute path has more than ${limit} steps (query.maxPathSteps)`,
   },
   ORDER_BY: {
     errCode: 1810,
@@ -57,7 +57,13 @@ export const ParseErrors = defineErrors('PARSE', {
   TOO_MANY_ORDER_TERMS: {
     errCode: 1810,
     http: 400,
-    message: (count: number) => `the sort order has ${count} attributes, at most ${limits.orderTerms} are allowed`,
+    message: (count: number, limit: number) =>
+      `the sort order has ${count} attributes, at most ${limit} are allowed (query.maxOrderTerms)`,
+  },
+  TOO_MANY_ITEMS: {
+    errCode: 1201,
+    http: 400,
+    message: (limit: number) => `the list has more than ${limit} attributes (query.maxListItems)`,
   },
   /** Follows its cause: [1500, 1804]. */
   ATTRIBUTE_LIST: {

@@ -1,4 +1,7 @@
+import type { FailedMatchResult } from 'ohm-js'
+import type { ProtocolError } from '../../base/errors.ts'
 import { toOrderTerms } from './filter-semantics.ts'
+import { TEXT_LIMITS, type TextLimits } from './limits.ts'
 import { ParseErrors } from './parse-errors.ts'
 import { checkOrderTerms, parseBounded } from './parse-query.ts'
 import { describeFailure } from './syntax-failure.ts'
@@ -10,11 +13,12 @@ import type { OrderTerm } from './syntax-tree.ts'
  * @throws {ParseErrors.TOO_MANY_ORDER_TERMS} 1810
  * Source: protocol notes, 1.6.
  */
-export function parseOrderBy(text: string): OrderTerm[] {
-  const terms = parseBounded(text, 'OrderList', toOrderTerms, match => {
+export function parseOrderBy(text: string, limits: TextLimits = TEXT_LIMITS): OrderTerm[] {
+  const failure = (match: FailedMatchResult): ProtocolError => {
     const { place, expected } = describeFailure(match)
     return ParseErrors.ORDER_BY(place, expected)
-  })
-  checkOrderTerms(terms)
+  }
+  const terms = parseBounded(text, 'OrderList', toOrderTerms, failure, limits)
+  checkOrderTerms(terms, limits)
   return terms
 }

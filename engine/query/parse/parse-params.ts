@@ -1,3 +1,4 @@
+import { TEXT_LIMITS, type TextLimits } from './limits.ts'
 import { parseRelaxedJson } from './relaxed-json.ts'
 
 /** The values that the placeholders of a query stand for. */
@@ -10,6 +11,14 @@ export interface Params {
   attributes: ReadonlyMap<string, unknown>
 }
 
+/** The text of `$params`, to be read where the query is: it is so long that reading it takes time. */
+export interface UnreadParams {
+  text: string
+}
+
+/** UTF-16 code units that are read in a fraction of a millisecond. */
+const SHORT = 16_384
+
 export const noParams: Params = { positional: [], named: new Map(), attributes: new Map() }
 
 /**
@@ -18,9 +27,18 @@ export const noParams: Params = { positional: [], named: new Map(), attributes: 
  * @throws {ParseErrors.PARAMS} 1806
  * Source: protocol notes, 1.3 and 2.11.
  */
-export function parseParams(text: string): Params {
-  return text.trim() === '' ? noParams : toParams(parseRelaxedJson(text))
+export function parseParams(text: string, limits: TextLimits = TEXT_LIMITS): Params {
+  return text.trim() === '' ? noParams : toParams(parseRelaxedJson(text, limits))
 }
+
+/** {@link parseParams}, unless that takes so long that another thread should do it. */
+export function receiveParams(text: string, limits: TextLimits): Params | UnreadParams {
+  return text.length > SHORT ? { text } : parseParams(text, limits)
+}
+
+/** Parameters that {@link receiveParams} has left unread. */
+export const readParams = (params: Params | UnreadParams, limits: TextLimits): Params =>
+  'text' in params ? parseParams(params.text, limits) : params
 
 /** The same for a value that arrived as JSON already, as in the body of `$query`. */
 export function toParams(value: unknown): Params {

@@ -1,7 +1,7 @@
 import type { FailedMatchResult, MatchResult } from 'ohm-js'
-import type { ProtocolError } from '../../errors.ts'
+import type { ProtocolError } from '../../base/errors.ts'
 import { filterGrammar, toQuery } from './filter-semantics.ts'
-import { limits } from './limits.ts'
+import { TEXT_LIMITS, type TextLimits } from './limits.ts'
 import { ParseErrors } from './parse-errors.ts'
 import { queryFailure } from './syntax-failure.ts'
 import type { Expression, OrderTerm, PathSyntax, PlaceholderSyntax, QuerySyntax } from './syntax-tree.ts'
@@ -11,15 +11,26 @@ import type { Expression, OrderTerm, PathSyntax, PlaceholderSyntax, QuerySyntax 
  * An empty text has no condition. A parse takes some 30 µs a condition: see `parse-cache.ts`.
  * @throws {ParseErrors.COMPARATOR_EXPECTED} 1112
  * @throws {ParseErrors.REGULAR_EXPRESSION} 1112
- * @throws {ParseErrors.SYNTAX} 1201, and the other limits of `limits.ts`
+ * @throws {ParseErrors.SYNTAX} 1201, and beyond the limits
  * @throws {ParseErrors.FORMULA} 1278
  * Source: protocol notes, 2; base specification, 4.3.1.
  */
-export function parseQuery(text: string): QuerySyntax {
-  const query = parseBounded(text, 'Query', toQuery, queryFailure)
-  checkOrderTerms(query.orderBy)
-  if (query.condition) checkExpression(query.condition)
+export function parseQuery(text: string, limits: TextLimits = TEXT_LIMITS): QuerySyntax {
+  const query = parseBounded(text, 'Query', toQuery, queryFailure, limits)
+  checkOrderTerms(query.orderBy, limits)
+  if (query.condition) checkExpression(query.condition, limits)
   return query
+}
+
+/** Whether a text within the limits follows a rule of the grammar, in the time that it takes to read it. */
+export function follows(text: string, rule: 'Query' | 'OrderList', { maxTextLength }: TextLimits): boolean {
+  if (text.length > maxTextLength) return false
+  try {
+    return filterGrammar.match(text, rule).succeeded()
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
 }
 
 /** Matches a text of bounded length with a rule of the grammar, on a bounded stack. */
@@ -28,8 +39,9 @@ export function parseBounded<Tree>(
   rule: 'Query' | 'OrderList',
   toTree: (match: MatchResult) => Tree,
   failure: (match: FailedMatchResult) => ProtocolError,
+  { maxTextLength, maxNesting }: TextLimits,
 ): Tree {
-  if (text.length > limits.textLength) throw ParseErrors.QUERY_TOO_LONG(text.length)
+  if (text.length > maxTextLength) throw ParseErrors.QUERY_TOO_LONG(text.length, maxTextLength)
   try {
     const match = filterGrammar.match(text, rule)
     if (match.failed()) throw failure(match)
@@ -37,23 +49,25 @@ export function parseBounded<Tree>(
   } catch (error) {
     // The grammar descends once per parenthesis. The stack holds about twice the nesting we allow; what goes beyond
     // ends here, before anything could count it.
-    if (error instanceof RangeError) throw ParseErrors.QUERY_TOO_DEEP()
+    if (error instanceof RangeError) throw ParseErrors.QUERY_TOO_DEEP(maxNesting)
     throw error
   }
 }
 
 /** @throws {ParseErrors.TOO_MANY_ORDER_TERMS} @throws {ParseErrors.PATH_TOO_LONG} */
-export function checkOrderTerms(terms: readonly OrderTerm[]): void {
-  if (terms.length > limits.orderTerms) throw ParseErrors.TOO_MANY_ORDER_TERMS(terms.length)
-  for (const term of terms) checkPath(term.path)
+export function checkOrderTerms(terms: readonly OrderTerm[], limits: TextLimits): void {
+  const { maxOrderTerms } = limits
+  if (terms.length > maxOrderTerms) throw ParseErrors.TOO_MANY_ORDER_TERMS(terms.length, maxOrderTerms)
+  for (const term of terms) checkPath(term.path, limits)
 }
 
-function checkExpression(root: Expression): void {
+function checkExpression(root: Expression, limits: TextLimits): void {
+  const { maxNesting, maxConditions } = limits
   let conditions = 0
   const pending: { node: Expression; depth: number }[] = [{ node: root, depth: 0 }]
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { node, depth } = next
-    if (depth > limits.nesting) throw ParseErrors.QUERY_TOO_DEEP()
+    if (depth > maxNesting) throw ParseErrors.QUERY_TOO_DEEP(maxNesting)
     switch (node.kind) {
       case 'group':
         pending.push({ node: node.inner, depth: depth + 1 })
@@ -64,17 +78,17 @@ function checkExpression(root: Expression): void {
       case 'comparison':
       case 'truth':
         conditions++
-        checkPath(node.path)
+        checkPath(node.path, limits)
         break
       default:
         // A run of conditions is a chain to the left, not a nesting.
         pending.push({ node: node.right, depth }, { node: node.left, depth })
     }
   }
-  if (conditions > limits.conditions) throw ParseErrors.TOO_MANY_CONDITIONS(conditions)
+  if (conditions > maxConditions) throw ParseErrors.TOO_MANY_CONDITIONS(conditions, maxConditions)
 }
 
-function checkPath(path: PathSyntax | PlaceholderSyntax): void {
+function checkPath(path: PathSyntax | PlaceholderSyntax, { maxPathSteps }: TextLimits): void {
   const steps = path.kind === 'path' ? path.steps.length : path.path.length
-  if (steps > limits.pathSteps) throw ParseErrors.PATH_TOO_LONG()
+  if (steps > maxPathSteps) throw ParseErrors.PATH_TOO_LONG(maxPathSteps)
 }

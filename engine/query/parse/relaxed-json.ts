@@ -1,57 +1,80 @@
-import secureJson from 'secure-json-parse'
-import { isDeeper } from '../../json-depth.ts'
-import { limits } from './limits.ts'
+import { parseExact } from '../../base/exact-json.ts'
+import { exceededBound, type JsonBounds } from '../../base/json-bounds.ts'
+import { type TextLimits, TEXT_LIMITS } from './limits.ts'
 import { ParseErrors } from './parse-errors.ts'
 import { excerpt } from './syntax-failure.ts'
 
 /**
  * Reads JSON that a client put into an address: `["Smith",42]`. What is not JSON gets a second reading, in which names
- * may stand without quotes and texts in single quotes: `[{vector:[1,2,3],metric:'cosine'}]`.
- * @throws {ParseErrors.PARAMS} 1806 for anything else, for names that would reach a prototype, and for deep nesting
+ * may stand without quotes and texts in single quotes: `[{vector:[1,2,3],metric:'cosine'}]`. Linear in the length.
+ * @throws {ParseErrors.PARAMS} 1806 for anything else, for names that would reach a prototype, and beyond the limits
  * Source: protocol notes, 1.3.
  */
-export function parseRelaxedJson(text: string): unknown {
-  const value = parseStrict(text) ?? parseStrict(toStrictJson(text))
-  if (!value) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
-  if (isDeeper(value.parsed, limits.paramsNesting)) {
-    throw ParseErrors.PARAMS(excerpt(text), `it is nested deeper than ${limits.paramsNesting} levels`)
-  }
-  return value.parsed
+export function parseRelaxedJson(text: string, limits: TextLimits = TEXT_LIMITS): unknown {
+  const value = parseStrict(text, text, limits)
+  if (value) return value.parsed
+  // People write it by hand: longer texts are made by programs.
+  const relaxed = text.length <= limits.maxTextLength ? parseStrict(toStrictJson(text), text, limits) : undefined
+  if (!relaxed) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
+  return relaxed.parsed
 }
 
-/** Nothing when the text is not JSON, or has `__proto__` or `constructor.prototype` in it. */
-function parseStrict(text: string): { parsed: unknown } | undefined {
+/** Nothing when the text is not JSON, or has `__proto__` or `constructor.prototype` in it. @param received for messages */
+function parseStrict(text: string, received: string, limits: TextLimits): { parsed: unknown } | undefined {
+  const { maxParams, maxParamsDepth, maxTextLength } = limits
+  const exceeded = exceededBound(Buffer.from(text), { depth: maxParamsDepth, values: maxParams })
+  // Invalid JSON may only seem to exceed them, and a short text takes no time.
+  if (exceeded && text.length > maxTextLength) throw beyondLimits(exceeded, received, limits)
+  let parsed: unknown
   try {
-    return { parsed: secureJson(text) }
+    parsed = parseExact(text, true)
   } catch {
     return undefined
   }
+  if (exceeded) throw beyondLimits(exceeded, received, limits)
+  return { parsed }
+}
+
+function beyondLimits(bound: keyof JsonBounds, received: string, { maxParams, maxParamsDepth }: TextLimits) {
+  const problem =
+    bound === 'depth'
+      ? `it is nested deeper than ${maxParamsDepth} levels (query.maxParamsDepth)`
+      : `it has more than ${maxParams} values (query.maxParams)`
+  return ParseErrors.PARAMS(excerpt(received), problem)
 }
 
 /** Quotes the names that stand before a colon and turns single quotes into double ones; all else stays as it is. */
 function toStrictJson(text: string): string {
-  const out: string[] = []
+  const parts: string[] = []
+  let done = 0
   for (let i = 0; i < text.length; ) {
     const start = i
     const first = text[i]!
     if (first === '"' || first === "'") {
       i = endOfString(text, start)
       if (i < 0) return text
-      out.push(first === '"' ? text.slice(start, i) : requoted(text.slice(start + 1, i - 1)))
-    } else if (isNameCharacter(first)) {
-      while (i < text.length && isNameCharacter(text[i]!)) i++
-      const word = text.slice(start, i)
-      let behind = i
-      while (text[behind] === ' ') behind++
-      out.push(text[behind] === ':' ? `"${word}"` : word)
-      out.push(text.slice(i, behind))
-      i = behind
-    } else {
-      out.push(first)
-      i++
+      if (first === "'") {
+        parts.push(text.slice(done, start), requoted(text.slice(start + 1, i - 1)))
+        done = i
+      }
+      continue
     }
+    NAME.lastIndex = i
+    const word = NAME.exec(text)?.[0]
+    if (word === undefined) {
+      i++
+      continue
+    }
+    i += word.length
+    let behind = i
+    while (text[behind] === ' ') behind++
+    if (text[behind] === ':') {
+      parts.push(text.slice(done, start), `"${word}"`)
+      done = i
+    }
+    i = behind
   }
-  return out.join('')
+  return parts.join('') + text.slice(done)
 }
 
 /** Index behind the quote that closes the string which opens at `start`, or -1. */
@@ -68,6 +91,4 @@ function requoted(inside: string): string {
 }
 
 /** Digits, signs and dots count too, so that a number is one word. */
-function isNameCharacter(character: string): boolean {
-  return /[\w$.+-]|[^\0-\x7f]/.test(character)
-}
+const NAME = /[\w$.+\u0080-\uffff-]+/y

@@ -1,5 +1,5 @@
 import type { FailedMatchResult } from 'ohm-js'
-import type { ProtocolError } from '../../errors.ts'
+import type { ProtocolError } from '../../base/errors.ts'
 import { ParseErrors } from './parse-errors.ts'
 
 const EXCERPT_LENGTH = 24
@@ -27,7 +27,7 @@ export function excerpt(text: string): string {
     .join('')}…`
 }
 
-/** Where the match failed and what would have done there, in words. */
+/** Place of the failure and the input that was expected there, in words. */
 export function describeFailure(match: FailedMatchResult): { place: string; expected: string } {
   const offset = match.getRightmostFailurePosition()
   return { place: placeOf(match.input, offset), expected: expectedAt(match, match.input.slice(offset)) }
@@ -42,7 +42,7 @@ function expectedAt(match: FailedMatchResult, rest: string): string {
   return hint ?? explanations.reduce((text, [name, words]) => text.replace(name, words), expected)
 }
 
-/** What the grammar calls it, and what it looks like. */
+/** Names of the grammar's rules, and words for what they look like. */
 const explanations: [name: string, words: string][] = [
   ['end of input', 'the end'],
   ['a comparator', 'a comparator (such as = != < >= begin in)'],

@@ -1,5 +1,5 @@
 /**
- * What the parser makes of a query text: plain data, no catalog. Names are as written, values are not converted yet,
+ * Result of the parser for a query text: plain data, no catalog. Names are as written, values are not converted yet,
  * because only the attribute's type tells how to read `20` or `2020-01-31`.
  */
 
@@ -33,7 +33,7 @@ export type Expression =
   /** A boolean attribute that stands alone: `woman and age > 30`. */
   | { kind: 'truth'; path: PathSyntax | PlaceholderSyntax; span: Span }
 
-/** Every spelling of protocol notes 2.3, reduced. `is…` differs from `equal…` only in that `@` is no wildcard. */
+/** Every spelling of protocol notes 2.3, reduced. `is…` differs from `equal…` only in that `@` is not a wildcard. */
 export type Comparator =
   | 'equal' // = == like eq
   | 'notEqual' // != # = not …

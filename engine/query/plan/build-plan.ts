@@ -1,9 +1,10 @@
-import type { LogicalPlan, Query } from './logical-plan.ts'
+import type { LogicalPlan, Query, SelectedPlan, SourcePlan } from '../nodes/logical-plan.ts'
 
 /** The plan of a query, before any rule has seen it. */
 export function buildPlan({ dataClass, predicate, orderBy, page }: Query): LogicalPlan {
-  let plan: LogicalPlan = { kind: 'Source', dataClass }
-  if (predicate) plan = { kind: 'Filter', dataClass, predicate, input: plan }
-  if (orderBy.length > 0) plan = { kind: 'Sort', dataClass, keys: orderBy, input: plan }
-  return page ? { kind: 'Limit', dataClass, ...page, input: plan } : plan
+  const source: SourcePlan = { kind: 'Source', dataClass }
+  const selected: SelectedPlan = predicate ? { kind: 'Filter', dataClass, predicate, input: source } : source
+  const sorted: LogicalPlan =
+    orderBy.length > 0 ? { kind: 'Sort', dataClass, keys: orderBy, input: selected } : selected
+  return page ? { kind: 'Limit', dataClass, ...page, input: sorted } : sorted
 }

@@ -1,20 +1,15 @@
-import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import type { ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
-import type { SecondaryIndex, Snapshot, TableSnapshot } from '../../storage/snapshot.ts'
 import { jsonMatcherOf } from '../bind/match-value.ts'
-import type { Bound, JsonTest, Predicate, Scalar, ValueTest } from '../bind/predicate.ts'
-import type { ScoreTest } from '../../vector/similarity.ts'
-import type { ColumnFilter, IndexLookup, NullFilter, Operator } from './physical-plan.ts'
-
-/**
- * An index hit costs about as much as this many values of a column: a key is read and decoded for each, while a column
- * is an array. So an index pays off only for few hits.
- */
-export const VALUES_PER_INDEX_HIT = 32
-
-/** The same of an index in memory. */
-const VALUES_PER_HIT_IN_MEMORY = 16
+import type { Bound, Predicate, Scalar, ValueTest } from '../bind/predicate.ts'
+import { MICROSECONDS, VALUES_PER_HIT_IN_MEMORY, VALUES_PER_INDEX_HIT } from '../estimate/costs.ts'
+import { type ColumnFilter, costOfTest } from '../operators/column-filter.ts'
+import { type IndexLookup, type IndexScan, rowsListed } from '../operators/index-scan.ts'
+import type { NullFilter } from '../operators/null-filter.ts'
+import type { Operator, PlannedIndex, PlannedSnapshot, Weight } from '../operators/operator.ts'
+import { kindOf } from '../operators/registry.ts'
 
 /** Counting hits in LMDB costs a step in the index each: beyond this many the index is not worth it anyway. */
 const MAX_COUNTED_HITS = 8192
@@ -22,173 +17,119 @@ const MAX_COUNTED_HITS = 8192
 const MIN_COUNTED_HITS = 16
 
 /** An operator with what the order of an Intersect depends on. */
-interface Estimate {
+interface Weighed {
   readonly operator: Operator
-  /** Share of the candidates that pass, 0 to 1. */
-  readonly selectivity: number
-  /** Of looking at one candidate, in units of comparing a number. */
-  readonly costPerRow: number
-  /** Starts from index hits, so that its cost is theirs and not that of looking at candidates. */
-  readonly indexed?: boolean
+  readonly weight: Weight
 }
 
 /**
  * Chooses operators for an optimized predicate by what the snapshot's indexes tell: index or column, and the order of
  * AND-ed inputs, so that cheap and selective ones come first.
  */
-export const lower = (predicate: Predicate, dataClass: DataClass, snapshot: Snapshot): Operator =>
-  estimate(predicate, dataClass, snapshot).operator
+export const lower = (predicate: Predicate, dataClass: DataClass, snapshot: PlannedSnapshot): Operator =>
+  choose(predicate, dataClass, snapshot).operator
 
-function estimate(predicate: Predicate, dataClass: DataClass, snapshot: Snapshot): Estimate {
+function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSnapshot): Weighed {
+  const weighed = (operator: Operator, ...inputs: Weighed[]): Weighed => {
+    const weights = inputs.map(({ weight }) => weight)
+    return { operator, weight: kindOf(operator).weigh(operator, weights, snapshot) }
+  }
   switch (predicate.kind) {
     case 'always':
-      return { operator: { kind: 'All' }, selectivity: 1, costPerRow: 0 }
+      return weighed({ kind: 'All' })
     case 'never':
-      return { operator: { kind: 'None' }, selectivity: 0, costPerRow: 0 }
-    case 'test':
-      return estimateTest(predicate, snapshot.table(dataClass))
-    case 'isNull':
-      return estimateNull(predicate, snapshot.table(dataClass))
-    case 'similarity': {
-      const { dimension } = predicate.attribute.vector!
-      return {
-        operator: { ...predicate, kind: 'VectorFilter', access: 'scan' },
-        selectivity: scoreSelectivity(predicate.test),
-        costPerRow: dimension * COST_PER_DIMENSION,
-      }
+      return weighed({ kind: 'None' })
+    case 'test': {
+      const { attribute, test, negated } = predicate
+      const filter: ColumnFilter = { kind: 'ColumnFilter', attribute, test, negated }
+      const lookup = negated ? undefined : lookupOf(attribute, test)
+      const scan = lookup && indexScan(lookup, filter, costOfTest(attribute, test), snapshot)
+      if (!scan) return weighed(filter)
+      const found = weighed(scan)
+      // A pattern such as a@b finds more in the index than it is about.
+      if (test.kind !== 'pattern' || isPrefix(test.parts)) return found
+      return { operator: { kind: 'Intersect', inputs: [scan, filter] }, weight: found.weight }
     }
-    case 'json': {
-      const { attribute, test } = predicate
-      return {
-        operator: { kind: 'JsonFilter', attribute, test },
-        selectivity: jsonSelectivity(test),
-        costPerRow: attribute.kind === 'calculated' ? CODE_COST : JSON_COST,
-      }
+    case 'isNull': {
+      const { attribute, negated } = predicate
+      const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
+      const lookup: IndexLookup = { kind: 'values', values: [null] }
+      return weighed((!negated && indexScan(lookup, filter, MICROSECONDS.nullTest, snapshot)) || filter)
     }
+    case 'similarity':
+      return weighed({ ...predicate, kind: 'VectorFilter', access: 'scan' })
+    case 'json':
+      return weighed({ ...predicate, kind: 'JsonFilter' })
     case 'via': {
-      const { relation, input } = predicate
-      const inner = estimate(input, relation.target, snapshot)
-      const operator = { kind: 'SemiJoin', relation, input: inner.operator, matchesNull: matchesNull(input) } as const
-      const indexed = inner.indexed && !operator.matchesNull
-      return { operator, selectivity: inner.selectivity, costPerRow: 2 + inner.costPerRow, indexed }
+      const { relation } = predicate
+      const input = choose(predicate.input, relation.target, snapshot)
+      const isNullAllowed = matchesNull(predicate.input)
+      return weighed({ kind: 'SemiJoin', relation, input: input.operator, matchesNull: isNullAllowed }, input)
     }
     case 'some': {
-      const { relation, input } = predicate
-      const inner = estimate(input, relation.target, snapshot)
-      const operator = { kind: 'ReverseSemiJoin', relation, input: inner.operator } as const
-      const perRow = fanOut(snapshot.table(relation.target), snapshot.table(dataClass))
-      const selectivity = Math.min(1, inner.selectivity * perRow)
-      return { operator, selectivity, costPerRow: perRow * (2 + inner.costPerRow), indexed: inner.indexed }
+      const { relation } = predicate
+      const input = choose(predicate.input, relation.target, snapshot)
+      return weighed({ kind: 'ReverseSemiJoin', relation, input: input.operator }, input)
     }
-    case 'and':
-      return intersect(predicate.inputs.map(input => estimate(input, dataClass, snapshot)))
+    case 'and': {
+      const inputs = inOrder(predicate.inputs.map(input => choose(input, dataClass, snapshot)))
+      return weighed({ kind: 'Intersect', inputs: operatorsOf(inputs) }, ...inputs)
+    }
     case 'or': {
-      const inputs = predicate.inputs.map(input => estimate(input, dataClass, snapshot))
-      return {
-        operator: { kind: 'Union', inputs: inputs.map(({ operator }) => operator) },
-        selectivity: 1 - inputs.reduce((missed, { selectivity }) => missed * (1 - selectivity), 1),
-        costPerRow: inputs.reduce((sum, { costPerRow }) => sum + costPerRow, 0),
-      }
+      const inputs = predicate.inputs.map(input => choose(input, dataClass, snapshot))
+      return weighed({ kind: 'Union', inputs: operatorsOf(inputs) }, ...inputs)
     }
     case 'except': {
-      const left = estimate(predicate.left, dataClass, snapshot)
-      const right = estimate(predicate.right, dataClass, snapshot)
-      return {
-        operator: { kind: 'Difference', left: left.operator, right: right.operator },
-        selectivity: left.selectivity * (1 - right.selectivity),
-        costPerRow: left.costPerRow + right.costPerRow,
-      }
+      const left = choose(predicate.left, dataClass, snapshot)
+      const right = choose(predicate.right, dataClass, snapshot)
+      return weighed({ kind: 'Difference', left: left.operator, right: right.operator }, left, right)
     }
     case 'complement': {
-      const { operator: input, selectivity, costPerRow } = estimate(predicate.input, dataClass, snapshot)
-      return { operator: { kind: 'Complement', input }, selectivity: 1 - selectivity, costPerRow }
+      const input = choose(predicate.input, dataClass, snapshot)
+      return weighed({ kind: 'Complement', input: input.operator }, input)
     }
     case 'not':
       throw new Error('a predicate is optimized before it is lowered: NOT is at the leaves then')
   }
 }
 
-/** What starts from an index comes first, the most selective of it before the others; then the least cost per row taken away. */
-function intersect(inputs: readonly Estimate[]): Estimate {
-  const rank = ({ selectivity, costPerRow }: Estimate) => costPerRow / Math.max(1e-9, 1 - selectivity)
-  const ordered = [
-    ...inputs.filter(({ indexed }) => indexed).sort((a, b) => a.selectivity - b.selectivity),
-    ...inputs.filter(({ indexed }) => !indexed).sort((a, b) => rank(a) - rank(b)),
+const operatorsOf = (inputs: readonly Weighed[]): Operator[] => inputs.map(({ operator }) => operator)
+
+/** Inputs that start from an index come first, the most selective before the others; then the least cost per row taken away. */
+function inOrder(inputs: readonly Weighed[]): Weighed[] {
+  const rank = ({ weight: { share, microseconds } }: Weighed) => microseconds / Math.max(1e-9, 1 - share)
+  return [
+    ...inputs.filter(({ weight }) => weight.isIndexed).sort((a, b) => a.weight.share - b.weight.share),
+    ...inputs.filter(({ weight }) => !weight.isIndexed).sort((a, b) => rank(a) - rank(b)),
   ]
-  let selectivity = 1
-  let costPerRow = 0
-  for (const input of ordered) {
-    costPerRow += selectivity * input.costPerRow
-    selectivity *= input.selectivity
-  }
-  return {
-    operator: { kind: 'Intersect', inputs: ordered.map(({ operator }) => operator) },
-    selectivity,
-    costPerRow,
-    indexed: inputs.some(input => input.indexed),
-  }
 }
 
-function estimateTest(predicate: Predicate & { kind: 'test' }, table: TableSnapshot): Estimate {
-  const { attribute, test, negated } = predicate
-  const filter: ColumnFilter = { kind: 'ColumnFilter', attribute, test, negated }
-  const lookup = negated ? undefined : lookupOf(attribute, test)
-  const scan = lookup && attribute.kind === 'storage' && indexScan(table, attribute, lookup, filter, testCost(filter))
-  // A pattern such as a@b finds more in the index than it is about.
-  if (scan && test.kind === 'pattern' && !isPrefix(test.parts)) {
-    return { ...scan, operator: { kind: 'Intersect', inputs: [scan.operator, filter] } }
-  }
-  if (scan) return scan
-  const selectivity = SELECTIVITY[test.kind]
-  // Code is asked for as few rows as possible.
-  const costPerRow = attribute.kind === 'calculated' ? CODE_COST : testCost(filter)
-  return { operator: filter, selectivity: negated ? 1 - selectivity : selectivity, costPerRow }
-}
-
-function estimateNull(predicate: Predicate & { kind: 'isNull' }, table: TableSnapshot): Estimate {
-  const { attribute, negated } = predicate
-  const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
-  const lookup: IndexLookup = { kind: 'values', values: [null] }
-  const scan = attribute.kind === 'storage' && !negated && indexScan(table, attribute, lookup, filter, 0.1)
-  const costPerRow = attribute.kind === 'calculated' ? CODE_COST : 0.1
-  return scan || { operator: filter, selectivity: nullSelectivity(filter), costPerRow }
-}
-
-/** Undefined when there is no index, or too many hits for it to pay off. */
+/**
+ * Undefined when there is no index, or too many hits for it to pay off.
+ * @param filterCost of the filter for one value, in microseconds
+ */
 function indexScan(
-  table: TableSnapshot,
-  attribute: StorageAttribute,
   lookup: IndexLookup,
   filter: ColumnFilter | NullFilter,
   filterCost: number,
-): Estimate | undefined {
+  snapshot: PlannedSnapshot,
+): IndexScan | undefined {
+  const { attribute } = filter
+  if (attribute.kind !== 'storage') return undefined
+  const table = snapshot.table(attribute.dataClass)
   const index = table.index(attribute)
   if (!index) return undefined
   const { size } = table.live
   const limit = index.order
-    ? Math.max(MIN_COUNTED_HITS, Math.ceil((size * filterCost) / VALUES_PER_HIT_IN_MEMORY))
+    ? Math.max(MIN_COUNTED_HITS, Math.ceil((size * filterCost) / (VALUES_PER_HIT_IN_MEMORY * MICROSECONDS.test.equal)))
     : Math.min(MAX_COUNTED_HITS, Math.max(MIN_COUNTED_HITS, Math.ceil(size / VALUES_PER_INDEX_HIT)))
   // Positions in an order tell the number at once, however many there are.
   const rows = countHits(index, lookup, index.order && lookup.kind !== 'values' ? size : limit)
   if (rowsListed(lookup, rows, table, index) >= limit) return undefined
-  const selectivity = rows / Math.max(1, size)
-  return {
-    operator: { kind: 'IndexScan', attribute, lookup, filter, rows },
-    selectivity,
-    costPerRow: selectivity,
-    indexed: true,
-  }
+  return { kind: 'IndexScan', attribute, lookup, filter, rows }
 }
 
-/** Hits that have to be listed: of a range in an order, those outside of it where they are fewer. */
-export const rowsListed = (
-  { kind }: IndexLookup,
-  rows: number,
-  { live }: TableSnapshot,
-  { order }: SecondaryIndex,
-): number => (order && kind === 'range' ? Math.min(rows, live.size - rows) : rows)
-
-function countHits(index: SecondaryIndex, lookup: IndexLookup, limit: number): number {
+function countHits(index: PlannedIndex, lookup: IndexLookup, limit: number): number {
   switch (lookup.kind) {
     case 'range':
       return index.estimate(lookup.bounds, limit)
@@ -206,7 +147,7 @@ function countHits(index: SecondaryIndex, lookup: IndexLookup, limit: number): n
   }
 }
 
-/** What an index would be asked for just the rows of a filter; undefined when it would find others too. */
+/** Index look-up for just the rows of a filter; undefined when it would find others too. */
 export const exactLookup = ({ attribute, test, negated }: ColumnFilter): IndexLookup | undefined =>
   negated || (test.kind === 'pattern' && !isPrefix(test.parts)) ? undefined : lookupOf(attribute, test)
 
@@ -230,55 +171,8 @@ function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | und
 const isPrefix = (parts: readonly string[]): boolean => parts.slice(1).every(part => part === '')
 
 /** An index takes the value as it is stored, and a bool is compared as 0 or 1. */
-const indexed = (attribute: ValueAttribute, value: Scalar): Value => (attribute.type === 'bool' ? value === 1 : value)
-
-// Guesses where no index counts: they decide about the order of work and where it is done.
-export const SELECTIVITY: Record<ValueTest['kind'], number> = {
-  any: 0.9,
-  equal: 0.02,
-  in: 0.05,
-  range: 0.3,
-  pattern: 0.05,
-  keyword: 0.05,
-  anyOf: 0.1,
-}
-/** Of testing one value, in units of comparing a number. */
-export const testCost = ({ attribute: { type }, test }: ColumnFilter): number =>
-  test.kind === 'range' && (type === 'string' || type === 'uuid') ? TEXT_RANGE_COST : COST[test.kind]
-
-/** Other tests know their texts by their places; for the order of two, the texts have to be looked at. */
-const TEXT_RANGE_COST = 16
-const COST: Record<ValueTest['kind'], number> = {
-  any: 0.1,
-  equal: 1,
-  in: 3,
-  range: 1,
-  pattern: 4,
-  keyword: 40,
-  anyOf: 10,
-}
-
-export function nullSelectivity({ attribute, negated }: NullFilter): number {
-  // Values of another type than the declared one are what nobody expects.
-  const share = attribute.kind === 'storage' && attribute.source?.holds === 'others' ? 1 - OTHER_TYPES : 0.1
-  return negated ? 1 - share : share
-}
-
-const OTHER_TYPES = 0.0001
-
-/** Of comparing one number of a vector. */
-export const COST_PER_DIMENSION = 0.02
-export const scoreSelectivity = (test: ScoreTest | undefined): number => (test ? 0.1 : 0.9)
-
-export const JSON_COST = 20
-const CODE_COST = 1000
-
-export function jsonSelectivity(test: JsonTest): number {
-  if (test.kind === 'not') return 1 - jsonSelectivity(test.input)
-  return test.kind === 'value' && !test.negated ? SELECTIVITY[test.test.kind] : 0.1
-}
-
-const fanOut = (many: TableSnapshot, one: TableSnapshot): number => many.live.size / Math.max(1, one.live.size)
+const indexed = (attribute: ValueAttribute, value: Scalar): Value =>
+  TYPES[attribute.type].cell === 'bit' ? value === 1 : value
 
 /** Whether a predicate is true for an entity of which all attributes are null, as at the end of a relation that is null. */
 function matchesNull(predicate: Predicate): boolean {
@@ -299,7 +193,7 @@ function matchesNull(predicate: Predicate): boolean {
       return matchesNull(predicate.left) && !matchesNull(predicate.right)
     case 'complement':
       return !matchesNull(predicate.input)
-    // A comparison with null is unknown; nobody is related to an entity that is not there.
+    // A comparison with null is unknown; no entity is related to one that does not exist.
     default:
       return false
   }

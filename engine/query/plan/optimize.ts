@@ -1,5 +1,5 @@
 import type { Predicate } from '../bind/predicate.ts'
-import type { LogicalPlan } from './logical-plan.ts'
+import type { LogicalPlan } from '../nodes/logical-plan.ts'
 import type { Rule } from './rule.ts'
 import { flatten } from './rules/flatten.ts'
 import { foldConstants } from './rules/fold-constants.ts'

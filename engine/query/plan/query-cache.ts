@@ -1,18 +1,22 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
+import type { ClientText } from '../contract/request.ts'
+import { COUNT, ownCounts, type ThreadCounts } from '../../base/counts/thread-counts.ts'
 import { bindFilter } from '../bind/bind-filter.ts'
 import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
 import { bindScores, nearestFirst } from '../bind/bind-scores.ts'
 import type { Predicate } from '../bind/predicate.ts'
-import { codeDecides } from '../calculated-code.ts'
+import { codeDecides } from '../contract/calculated-code.ts'
 import { cachedParser } from '../parse/parse-cache.ts'
 import { liftingParser } from '../parse/lift-literals.ts'
 import { parseOrderBy } from '../parse/parse-order-by.ts'
-import type { Params } from '../parse/parse-params.ts'
-import { parseQuery } from '../parse/parse-query.ts'
+import type { TextLimits } from '../parse/limits.ts'
+import { type Params, readParams, type UnreadParams } from '../parse/parse-params.ts'
+import type { OrderTerm, QuerySyntax } from '../parse/syntax-tree.ts'
+import { follows, parseQuery } from '../parse/parse-query.ts'
 import { optimizePredicate } from './optimize.ts'
 
-/** What does not depend on the data: bound and optimized. */
+/** Part of a query that does not depend on the data: bound and optimized. */
 export interface PreparedQuery {
   readonly predicate: Predicate | undefined
   readonly orderBy: readonly SortKey[]
@@ -20,10 +24,11 @@ export interface PreparedQuery {
   readonly filter?: Predicate | undefined
 }
 
+/** The texts of a query, as the client sent them. */
 export interface QueryTexts {
-  readonly filter?: string
-  readonly params?: Params
-  readonly orderBy?: string
+  readonly filter?: ClientText
+  readonly params?: Params | UnreadParams
+  readonly orderBy?: ClientText
   /** The filter that an order by similarity refers to, when it is not among these texts. */
   readonly orderedFilter?: Predicate | undefined
 }
@@ -31,60 +36,113 @@ export interface QueryTexts {
 const PARSED = { entries: 2_000, sizeBytes: 16 * 2 ** 20 }
 const PREPARED = { entries: 2_000, sizeBytes: 8 * 2 ** 20 }
 
-const parse = liftingParser(parseQuery, PARSED)
-
-/** Of one dataclass in one view. A text without parameters is prepared once, one with them is only parsed once. */
+/** Queries of one dataclass in one view. */
 interface Prepared {
   filter(text: string): PreparedQuery
   orderBy(text: string): readonly SortKey[]
 }
 
-// Nothing here outlives the model, or the roles, that it was bound to.
-const preparedFor = new WeakMap<View, Map<DataClass, Prepared>>()
+/**
+ * Parses, binds and optimizes the texts of queries, and remembers the results: one for all queries of a thread. A text
+ * without parameters is prepared once, one with them is only parsed once.
+ */
+export class QueryCache {
+  private readonly parseFilter: (text: string) => QuerySyntax
+  private readonly parseOrder: (text: string) => OrderTerm[]
+  /** Whether a text follows the grammar. */
+  private readonly isFilter: (text: string) => boolean
+  private readonly isOrderBy: (text: string) => boolean
+  /** Nothing in it outlives the model, or the roles, that it was bound to. */
+  private readonly prepared = new WeakMap<View, Map<DataClass, Prepared>>()
+
+  /** @param counts of the thread: lookups of filters */
+  constructor(
+    private readonly limits: TextLimits,
+    private readonly counts: ThreadCounts = ownCounts(),
+  ) {
+    this.parseFilter = this.countedParser(limits)
+    this.parseOrder = text => parseOrderBy(text, limits)
+    this.isFilter = cachedParser(text => follows(text, 'Query', limits), PREPARED)
+    this.isOrderBy = cachedParser(text => follows(text, 'OrderList', limits), PREPARED)
+  }
+
+  /** @throws {ParseErrors} {@link QueryErrors} */
+  prepare(dataClass: DataClass, texts: QueryTexts, view: View): PreparedQuery {
+    const prepared = this.preparedOf(dataClass, view)
+    const { params, orderedFilter } = texts
+    const filter = readable(texts.filter, this.isFilter, this.parseFilter)
+    const query: PreparedQuery =
+      filter === undefined
+        ? { predicate: undefined, orderBy: [] }
+        : params || codeDecides()
+          ? this.prepareFilter(filter, dataClass, params && readParams(params, this.limits), view)
+          : prepared.filter(filter)
+    // An order inside the filter has precedence.
+    if (query.orderBy.length > 0) return query
+    const orderBy = readable(texts.orderBy, this.isOrderBy, this.parseOrder)
+    if (orderBy === undefined) return query.filter ? { ...query, orderBy: nearestFirst(query.filter) } : query
+    const keys = codeDecides() ? bindOrderBy(this.parseOrder(orderBy), dataClass, view) : prepared.orderBy(orderBy)
+    return { ...query, orderBy: bindScores(keys, query.filter ?? orderedFilter, dataClass) }
+  }
+
+  /** A text can take two parses, of its shape and of itself. */
+  private countedParser(limits: TextLimits): (text: string) => QuerySyntax {
+    let isParsed = false
+    const parse = liftingParser(text => {
+      isParsed = true
+      return parseQuery(text, limits)
+    }, PARSED)
+    return text => {
+      isParsed = false
+      try {
+        return parse(text)
+      } finally {
+        this.counts[isParsed ? COUNT.parseMisses : COUNT.parseHits]!++
+      }
+    }
+  }
+
+  private preparedOf(dataClass: DataClass, view: View): Prepared {
+    const ofView = this.prepared.get(view) ?? new Map<DataClass, Prepared>()
+    let prepared = ofView.get(dataClass)
+    if (!prepared) {
+      prepared = {
+        filter: cachedParser(
+          text => this.prepareFilter(text, dataClass, undefined, view),
+          PREPARED,
+          isHit => this.counts[isHit ? COUNT.planHits : COUNT.planMisses]!++,
+        ),
+        orderBy: cachedParser(text => bindOrderBy(this.parseOrder(text), dataClass, view), PREPARED),
+      }
+      ofView.set(dataClass, prepared)
+      this.prepared.set(view, ofView)
+    }
+    return prepared
+  }
+
+  private prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, view: View): PreparedQuery {
+    const { condition, orderBy } = this.parseFilter(text)
+    const bound = condition && bindFilter(condition, dataClass, params, view, this.limits)
+    return {
+      predicate: bound && optimizePredicate(bound),
+      orderBy: bindScores(bindOrderBy(orderBy, dataClass, view), bound, dataClass),
+      filter: bound,
+    }
+  }
+}
 
 /**
- * Parses, binds and optimizes the texts of a query, or remembers the result.
- * @throws {ParseErrors} {@link QueryErrors}
+ * A text as it stands, or with blanks for `+` where it can only be read so.
+ * @throws where it can be read in neither way: what is wrong with blanks, as a client with `URLSearchParams` means it
  */
-export function prepareQuery(
-  dataClass: DataClass,
-  { filter, params, orderBy, orderedFilter }: QueryTexts,
-  view: View,
-): PreparedQuery {
-  const prepared = preparedOf(dataClass, view)
-  const query: PreparedQuery =
-    filter === undefined
-      ? { predicate: undefined, orderBy: [] }
-      : params || codeDecides()
-        ? prepareFilter(filter, dataClass, params, view)
-        : prepared.filter(filter)
-  // An order inside the filter has precedence.
-  if (query.orderBy.length > 0) return query
-  if (orderBy === undefined) return query.filter ? { ...query, orderBy: nearestFirst(query.filter) } : query
-  const keys = codeDecides() ? bindOrderBy(parseOrderBy(orderBy), dataClass, view) : prepared.orderBy(orderBy)
-  return { ...query, orderBy: bindScores(keys, query.filter ?? orderedFilter, dataClass) }
-}
-
-function preparedOf(dataClass: DataClass, view: View): Prepared {
-  const ofView = preparedFor.get(view) ?? new Map<DataClass, Prepared>()
-  let prepared = ofView.get(dataClass)
-  if (!prepared) {
-    prepared = {
-      filter: cachedParser(text => prepareFilter(text, dataClass, undefined, view), PREPARED),
-      orderBy: cachedParser(text => bindOrderBy(parseOrderBy(text), dataClass, view), PREPARED),
-    }
-    ofView.set(dataClass, prepared)
-    preparedFor.set(view, ofView)
-  }
-  return prepared
-}
-
-function prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, view: View): PreparedQuery {
-  const { condition, orderBy } = parse(text)
-  const bound = condition && bindFilter(condition, dataClass, params, view)
-  return {
-    predicate: bound && optimizePredicate(bound),
-    orderBy: bindScores(bindOrderBy(orderBy, dataClass, view), bound, dataClass),
-    filter: bound,
-  }
+function readable(
+  received: ClientText | undefined,
+  isText: (text: string) => boolean,
+  parse: (text: string) => unknown,
+): string | undefined {
+  if (typeof received !== 'object') return received
+  const { text, withBlanks } = received
+  if (isText(text)) return text
+  if (!isText(withBlanks)) parse(withBlanks)
+  return withBlanks
 }

@@ -1,23 +1,61 @@
-import type { Snapshot } from '../../storage/snapshot.ts'
-import type { QueryBudget } from '../execute/query-budget.ts'
-import { ByteWriter } from './byte-writer.ts'
-import { indentJson } from './indent-json.ts'
-import type { Projection } from './projection.ts'
-import { RowWriter } from './row-writer.ts'
+import type { QueryBudget } from '../scan/query-budget.ts'
+import { ByteWriter, type PieceSink } from '../../answer/byte-writer.ts'
+import type { RowFormat } from '../contract/request.ts'
+import { JsonIndenter } from './indent-json.ts'
+import { RowRewriter } from './rewrite-rows.ts'
+
+/** Context of an answer besides its content. */
+export interface AnswerContext {
+  /** Asked now and then; without one the answer is written to its end. */
+  readonly budget?: QueryBudget | undefined
+  /** Sink of large answers. Without one an answer is held whole, up to its limit. */
+  readonly sink?: PieceSink | undefined
+}
+
+export interface AnswerShape {
+  readonly maxBytes: number
+  /** Indented for human eyes. */
+  readonly pretty: boolean
+  /** Lines in place of an array. */
+  readonly rowFormat?: RowFormat | undefined
+}
 
 /** The one buffer of this thread: an answer is a view of it, valid until the next one is started. */
 const out = new ByteWriter()
+/** The same for those that are written again in another form. */
+const rewritten = new ByteWriter()
+let rewriter: JsonIndenter | RowRewriter | undefined
 
-/** @param budget is asked for every row; without one the answer is written to its end */
-export function startAnswer(projection: Projection, snapshot: Snapshot, budget?: QueryBudget): RowWriter {
-  out.begin(projection.maxBytes)
-  return new RowWriter(out, projection, snapshot, budget)
+/** Starts an answer. What is written before `open()` stays at hand and is not part of it. */
+export function startAnswer({ maxBytes, pretty, rowFormat }: AnswerShape, sink: PieceSink | undefined): ByteWriter {
+  if (!pretty && !rowFormat) {
+    rewriter = undefined
+    out.begin(maxBytes, sink)
+    return out
+  }
+  rewritten.begin(maxBytes, sink)
+  rewritten.open()
+  const started = rowFormat ? new RowRewriter(rewritten, rowFormat) : new JsonIndenter(rewritten)
+  rewriter = started
+  const piecewise = sink && {
+    ...sink,
+    write: (piece: Uint8Array) => started.write(piece),
+    hold: (bytes: number) => sink.hold(bytes),
+    restart: () => sink.restart(),
+  }
+  out.begin(maxBytes, piecewise)
+  return out
 }
 
-/** @param start where the answer begins; the related rows lie in front of it */
-export function finishAnswer({ projection }: RowWriter, start: number): Uint8Array {
-  if (!projection.pretty) return out.since(start)
-  const end = out.length
-  indentJson(out.since(start), out)
-  return out.since(end)
+/** @returns the answer, or what of it has not gone to the sink: a view, valid until the next answer is started */
+export function finishAnswer(): Uint8Array {
+  if (!rewriter) return out.rest()
+  rewriter.write(out.rest())
+  return rewritten.rest()
+}
+
+/** Lets buffers go that a large answer has left. */
+export function releaseBuffers(): void {
+  out.shrink()
+  rewritten.shrink()
 }

@@ -7,26 +7,31 @@ import {
   type StorageAttribute,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
-import type { DataClass } from '../../catalog/dataclass.ts'
+import { type DataClass, defaultTop } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
-import type { ProtocolError } from '../../errors.ts'
+import type { ProtocolError } from '../../base/errors.ts'
 import { ParseErrors } from '../parse/parse-errors.ts'
-import type { RowLayout } from '../../storage/row-layout.ts'
-import { codeOf } from '../calculated-code.ts'
-import type { Output } from '../request.ts'
+import type { StorageType } from '../../catalog/value-type.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+import { codeOf } from '../contract/calculated-code.ts'
+import type { Output } from '../contract/request.ts'
 import { type PathTree, pathText, pathTree } from './path-tree.ts'
 import {
+  type Brief,
+  type CalculatedValue,
   type EntityTemplate,
   entityTemplate,
   type Projection,
   type PropertyTree,
+  type RelatedEntitiesValue,
   type ScoreValue,
+  tableTemplate,
   type ValueSource,
   valueTemplate,
 } from './projection.ts'
-import { SerialiseErrors } from './serialise-errors.ts'
+import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
-export interface ProjectionLimits {
+interface ProjectionLimits {
   /** Relations expanded inside each other. */
   maxExpandDepth: number
   /** Size of an answer, with the related rows that are collected for it. */
@@ -41,7 +46,6 @@ const SCORE = '__SCORE'
 
 /** Relations that one request expands, all levels together. Each costs a pass over its rows. */
 const MAX_RELATIONS = 200
-const DEFAULT_TOP = 100
 
 /**
  * Looks up what a client wants to see of each entity.
@@ -68,8 +72,11 @@ export function bindProjection(
   limits: ProjectionLimits,
   score?: Omit<ScoreValue, 'kind'>,
 ): Projection {
-  const { attributes, expand, form, pretty = false } = output
-  const lists = attributes || expand ? JSON.stringify([attributes, expand]) : ''
+  const { attributes, briefBytes, expand, form, pretty = false, rowFormat, table } = output
+  const lists =
+    attributes || expand || table || briefBytes || rowFormat
+      ? JSON.stringify([attributes, expand, table?.schema, briefBytes, rowFormat])
+      : ''
   // A score is of one query.
   const isScored = attributes?.items.some(({ path }) => path[0] === SCORE)
   if (isScored || lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits, score)
@@ -91,7 +98,7 @@ export function bindProjection(
 /** Most requests ask for the same few lists of attributes again and again, or for whole entities. */
 const keptProjections = new WeakMap<View, Map<string, Projection>>()
 const MAX_KEPT = 200
-/** Of the lists as JSON. */
+/** Maximum length of the lists as JSON. */
 const MAX_KEPT_LENGTH = 500
 
 function bind(
@@ -105,6 +112,7 @@ function bind(
   return {
     form: output.form,
     pretty: output.pretty ?? false,
+    rowFormat: output.rowFormat,
     maxBytes: limits.maxAnswerBytes,
     layouts,
     entity: new ProjectionBinder(dataClass, output, view, layouts, limits.maxExpandDepth, score).bind(),
@@ -147,7 +155,13 @@ class ProjectionBinder {
       if (value) values.push({ name: attribute.name, value })
     }
     if (listed?.members.has(SCORE) && this.depth === 0) values.push({ name: SCORE, value: this.scoreValue() })
-    return entityTemplate(this.layout(dataClass), values)
+    const { table } = this.output
+    if (!table || this.depth > 0) return entityTemplate(this.layout(dataClass), values)
+    const found = new Map(values.map(({ name, value }) => [name, value]))
+    return tableTemplate(
+      this.layout(dataClass),
+      table.schema.map(({ name }) => found.get(name) ?? { kind: 'null' }),
+    )
   }
 
   private scoreValue(): ScoreValue {
@@ -183,7 +197,7 @@ class ProjectionBinder {
       // The links to images and blobs end with `$expand` of their own name. Without a format there is nothing to expand.
       const isBinary = end.kind === 'storage' && (end.type === 'image' || end.type === 'blob')
       if (isRelation(end) && this.isShown(end)) found.set(attribute, below)
-      else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is no relation'))
+      else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is not a relation'))
     }
     return found
   }
@@ -196,12 +210,12 @@ class ProjectionBinder {
   ): ValueSource | undefined {
     if (attribute.kind !== 'alias') return this.ownValue(attribute, attribute, listed, expand)
     const hops = attribute.relations
-    const many = hops.findIndex(hop => hop.kind === 'relatedEntities')
-    if (many < 0) return this.along(hops, this.ownValue(attribute, attribute.target, listed, expand))
-    // There is a value for each related entity: shown as the link to these, like the relation itself.
-    if (expand) this.failExpand(notExpandable(attribute, 'it passes through a relation to many'))
-    if (hasNames(listed)) this.failList(notExpandable(attribute, 'it passes through a relation to many'))
-    return this.along(hops.slice(0, many), this.deferred(hops[many]!))
+    const passesMany = hops.some(hop => hop.kind === 'relatedEntities')
+    if (!passesMany) return this.along(hops, this.ownValue(attribute, attribute.target, listed, expand))
+    // It ends at a relation, and leads to entities as a relation to many does.
+    const relations = [...hops, attribute.target as RelationAttribute]
+    if (!this.isShown(relations.at(-1)!)) return { kind: 'null' }
+    return this.collection(relations, { kind: 'link', alias: attribute }, listed, expand)
   }
 
   /** @param named the attribute as the client knows it: `own` or an alias of it */
@@ -212,18 +226,30 @@ class ProjectionBinder {
     expand: PathTree | undefined,
   ): ValueSource | undefined {
     if (isRelation(own) && this.isShown(own)) return this.relation(own, listed, expand)
-    if (!isRelation(own) && own.type === 'object' && !isWithoutCode(own)) return this.object(own, listed)
+    if (!isRelation(own) && own.type === 'object' && !isWithoutCode(own)) return this.object(named, own, listed)
     if (hasNames(listed)) this.failList(SerialiseErrors.NOT_A_PATH(named.name, named.dataClass.name))
     if (isRelation(own)) return this.deferred(own)
     if (isWithoutCode(own)) return { kind: 'null' }
-    return own.kind === 'calculated' ? calculatedValue(own) : { kind: 'slot', slot: this.slot(own) }
+    const brief = this.briefOf(named, own)
+    if (own.kind === 'calculated') return { ...calculatedValue(own), brief }
+    const slot = this.slot(own)
+    return brief ? { kind: 'brief', slot, brief } : { kind: 'slot', slot }
   }
 
-  private object(attribute: ValueAttribute, listed: PathTree | undefined): ValueSource {
+  /** Undefined where values are sent whole: those of other types are short. */
+  private briefOf(named: Attribute, own: ValueAttribute): Brief | undefined {
+    const { briefBytes: maxBytes } = this.output
+    if (maxBytes === undefined || !LONG_TYPES.has(own.type)) return undefined
+    return { attribute: named === own ? own : undefined, maxBytes }
+  }
+
+  private object(named: Attribute, attribute: ValueAttribute, listed: PathTree | undefined): ValueSource {
     const properties = listed && propertyTree(listed)
-    if (attribute.kind === 'calculated') return calculatedValue(attribute, properties)
+    const brief = this.briefOf(named, attribute)
+    if (attribute.kind === 'calculated') return { ...calculatedValue(attribute, properties), brief }
     const slot = this.slot(attribute)
-    return properties && properties.size > 0 ? { kind: 'properties', slot, properties } : { kind: 'slot', slot }
+    if (properties && properties.size > 0) return { kind: 'properties', slot, properties, ...(brief && { brief }) }
+    return brief ? { kind: 'brief', slot, brief } : { kind: 'slot', slot }
   }
 
   private relation(
@@ -231,21 +257,42 @@ class ProjectionBinder {
     listed: PathTree | undefined,
     expand: PathTree | undefined,
   ): ValueSource | undefined {
+    if (relation.kind === 'relatedEntities') {
+      return this.collection([relation], { kind: 'slot', slot: this.slot(relation) }, listed, expand)
+    }
+    const of = this.related(relation.target, listed, expand)
+    return of ? { kind: 'relatedEntity', reference: this.reference(relation), of } : this.deferred(relation)
+  }
+
+  /** @param link to the entities at the end of the relations */
+  private collection(
+    relations: readonly RelationAttribute[],
+    link: RelatedEntitiesValue['link'],
+    listed: PathTree | undefined,
+    expand: PathTree | undefined,
+  ): ValueSource | undefined {
+    const { target } = relations.at(-1)!
+    const of = this.related(target, listed, expand)
+    if (!of) return this.output.form === 'array' ? undefined : link
+    const { skip, count } = expand?.range ?? { skip: 0, count: defaultTop(target) }
+    return { kind: 'relatedEntities', relations, link, skip, count, of }
+  }
+
+  /** Projection of related entities; undefined: the link to them. */
+  private related(
+    target: DataClass,
+    listed: PathTree | undefined,
+    expand: PathTree | undefined,
+  ): EntityTemplate | undefined {
     const named = hasNames(listed) && !(listed.ends && expand) ? listed : undefined
     const isExpanded = expand !== undefined || (named !== undefined && this.output.attributes?.from === 'parameter')
-    if (!named && !isExpanded) return this.deferred(relation)
-
+    if (!named && !isExpanded) return undefined
     if (++this.relations > MAX_RELATIONS) throw SerialiseErrors.TOO_MANY_RELATIONS(MAX_RELATIONS)
     if (++this.depth > this.maxDepth) throw SerialiseErrors.EXPAND_TOO_DEEP(this.maxDepth)
     // Also where the relation stays deferred: it tells wrong names.
-    const of = this.entity(relation.target, named, expand)
+    const of = this.entity(target, named, expand)
     this.depth--
-    if (!isExpanded) return this.deferred(relation)
-    if (relation.kind === 'relatedEntity') {
-      return { kind: 'relatedEntity', reference: this.reference(relation), of }
-    }
-    const { skip, count } = expand?.range ?? { skip: 0, count: relation.target.defaultTopSize ?? DEFAULT_TOP }
-    return { kind: 'relatedEntities', relation, slot: this.slot(relation), skip, count, of }
+    return isExpanded ? of : undefined
   }
 
   /** The link as it stands in the row. */
@@ -293,11 +340,14 @@ class ProjectionBinder {
   }
 }
 
+/** Types of values that may be of any length. */
+const LONG_TYPES: ReadonlySet<StorageType> = new Set(['string', 'object', 'vector'])
+
 const isWithoutCode = (attribute: ValueAttribute): boolean =>
   attribute.kind === 'calculated' && attribute.calculation === undefined
 
-/** @throws {CodeNeeded} */
-function calculatedValue(attribute: CalculatedAttribute, properties: PropertyTree = new Map()): ValueSource {
+/** @throws {RequiresPluginCode} */
+function calculatedValue(attribute: CalculatedAttribute, properties: PropertyTree = new Map()): CalculatedValue {
   codeOf(attribute)
   return { kind: 'calculated', attribute, properties }
 }
@@ -309,7 +359,7 @@ const hasNames = (listed: PathTree | undefined): listed is PathTree => listed !=
 const notExpandable = (attribute: Attribute, reason: string): ProtocolError =>
   SerialiseErrors.NOT_EXPANDABLE(attribute.name, attribute.dataClass.name, reason)
 
-/** What is named as a whole wins over its parts: `address,address.city` is the whole address. */
+/** A name for the whole wins over its parts: `address,address.city` is the whole address. */
 function propertyTree(listed: PathTree): PropertyTree {
   if (listed.ends || listed.members.has('*')) return new Map()
   return new Map([...listed.members].map(([name, below]) => [name, propertyTree(below)]))

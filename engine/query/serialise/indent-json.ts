@@ -1,59 +1,69 @@
-import type { ByteWriter } from './byte-writer.ts'
+import type { ByteWriter } from '../../answer/byte-writer.ts'
 
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d]
 const [COMMA, COLON, QUOTE, BACKSLASH, SPACE, NEW_LINE] = [0x2c, 0x3a, 0x22, 0x5c, 0x20, 0x0a]
 
 /**
  * Writes JSON text without blanks again with line breaks and an indent of two blanks. It works on the text, because
- * numbers beyond 2^53 would not survive being parsed.
+ * numbers beyond 2^53 would not survive being parsed. The text may come in pieces that end anywhere.
  */
-export function indentJson(json: Uint8Array, out: ByteWriter): void {
-  let depth = 0
-  const newLine = () => {
-    out.byte(NEW_LINE)
-    for (let i = 0; i < depth; i++) {
-      out.byte(SPACE)
-      out.byte(SPACE)
+export class JsonIndenter {
+  private depth = 0
+  private isInText = false
+  private isEscaped = false
+  /** A bracket has been opened: nothing may follow in it. */
+  private isOpening = false
+
+  constructor(private readonly out: ByteWriter) {}
+
+  write(json: Uint8Array): void {
+    const { out } = this
+    for (let at = 0; at < json.length; at++) {
+      if (this.isInText) {
+        const start = at
+        at = this.endOfText(json, at)
+        out.copy(json, start, Math.min(at + 1, json.length))
+        continue
+      }
+      const byte = json[at]!
+      const isClosing = byte === CLOSE_OBJECT || byte === CLOSE_ARRAY
+      if (this.isOpening) {
+        this.isOpening = false
+        if (!isClosing) {
+          this.depth++
+          this.newLine()
+        }
+      } else if (isClosing) {
+        this.depth--
+        this.newLine()
+      }
+      out.byte(byte)
+      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.isOpening = true
+      else if (byte === COMMA) this.newLine()
+      else if (byte === COLON) out.byte(SPACE)
+      else if (byte === QUOTE) this.isInText = true
     }
   }
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]!
-    switch (byte) {
-      case OPEN_OBJECT:
-      case OPEN_ARRAY: {
-        out.byte(byte)
-        const next = json[at + 1]!
-        if (next === CLOSE_OBJECT || next === CLOSE_ARRAY) {
-          out.byte(next)
-          at++
-          break
-        }
-        depth++
-        newLine()
+
+  /** @returns where the text ends that `json[at]` is in; behind the piece when it goes on in the next one */
+  private endOfText(json: Uint8Array, at: number): number {
+    for (; at < json.length; at++) {
+      if (this.isEscaped) this.isEscaped = false
+      else if (json[at] === BACKSLASH) this.isEscaped = true
+      else if (json[at] === QUOTE) {
+        this.isInText = false
         break
       }
-      case CLOSE_OBJECT:
-      case CLOSE_ARRAY:
-        depth--
-        newLine()
-        out.byte(byte)
-        break
-      case COMMA:
-        out.byte(byte)
-        newLine()
-        break
-      case COLON:
-        out.byte(byte)
-        out.byte(SPACE)
-        break
-      case QUOTE: {
-        const start = at++
-        for (; json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++
-        out.copy(json, start, at + 1)
-        break
-      }
-      default:
-        out.byte(byte)
+    }
+    return at
+  }
+
+  private newLine(): void {
+    const { out } = this
+    out.byte(NEW_LINE)
+    for (let i = 0; i < this.depth; i++) {
+      out.byte(SPACE)
+      out.byte(SPACE)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { PathListItem } from '../parse/parse-path-list.ts'
-import { SerialiseErrors } from './serialise-errors.ts'
+import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
 /**
  * The paths of a list, those with a common beginning together: `name,employer.name,employer.city` is

@@ -1,19 +1,26 @@
-import type { CalculatedAttribute, RelatedEntitiesAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type {
+  AliasAttribute,
+  CalculatedAttribute,
+  RelationAttribute,
+  StorageAttribute,
+  ValueAttribute,
+} from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import type { RowLayout } from '../../storage/row-layout.ts'
-import type { RowSlices } from '../../simd/segment-kernels.ts'
-import { ROW_HEAD, ROW_INSERT } from '../../storage/snapshot.ts'
-import type { Similarity } from '../../vector/similarity.ts'
-import type { Output } from '../request.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+import type { RowSlices } from '../../data/kernels.ts'
+import { ROW_HEAD, ROW_INSERT } from '../../data/snapshot.ts'
+import type { Similarity } from '../../vector/math/similarity.ts'
+import type { Output, RowFormat } from '../contract/request.ts'
 
 /**
- * What is sent of each entity, with every name resolved: a template per dataclass and level, whose parts say which bytes
+ * Content of the answer for each entity, with every name resolved: a template per dataclass and level, whose parts say which bytes
  * of a row are copied and which come from other rows. Immutable, so that it can be kept with a cached plan.
  */
 export interface Projection {
   readonly form: Output['form']
   /** Indented for human eyes. */
   readonly pretty: boolean
+  readonly rowFormat?: RowFormat | undefined
   /** Bound of what is written for one answer. */
   readonly maxBytes: number
   /** With which it was bound. */
@@ -32,20 +39,20 @@ export interface EntityTemplate {
   readonly parts: readonly Part[]
   /** All of it as ascending slices of a row and inserts, for {@link TableSnapshot.copyEntities}; undefined when it is not. */
   readonly slices: RowSlices | undefined
-  /** What is inserted, in the order of the slices: each with the name in front of it. */
+  /** Inserted values, in the order of the slices: each with the name in front of it. */
   readonly inserts: readonly Insert[]
   /** The values in it that need other rows. */
   readonly related: readonly RelatedValue[]
 }
 
-export interface Insert {
+interface Insert {
   /** `,"name":` */
   readonly prefix: Uint8Array
   readonly value: RelatedEntityValue
 }
 
 /** A single value of a row without anything around it: the end of an alias that passes through a N→1 relation. */
-export interface ValueTemplate {
+interface ValueTemplate {
   readonly kind: 'value'
   readonly dataClass: DataClass
   readonly value: ValueSource
@@ -54,24 +61,53 @@ export interface ValueTemplate {
 
 export type Template = EntityTemplate | ValueTemplate
 
-export type Part =
+type Part =
   /** The slots `from` … `to - 1` with their names, as they stand in the row. */
   | { readonly kind: 'slots'; readonly from: number; readonly to: number }
   /** `prefix` is `,"name":`. */
   | { readonly kind: 'attribute'; readonly prefix: Uint8Array; readonly value: ValueSource }
 
 export type ValueSource =
-  | { readonly kind: 'slot'; readonly slot: number }
+  | SlotValue
+  | AliasLink
   | { readonly kind: 'null' }
   | ScoreValue
+  | BriefValue
   /** Some properties of an object. */
-  | { readonly kind: 'properties'; readonly slot: number; readonly properties: PropertyTree }
+  | { readonly kind: 'properties'; readonly slot: number; readonly properties: PropertyTree; readonly brief?: Brief }
   | RelatedValue
+
+/** As it stands in the row. */
+interface SlotValue {
+  readonly kind: 'slot'
+  readonly slot: number
+}
+
+/** Longer values are sent as links with their beginning. */
+export interface Brief {
+  /** In the link; undefined for an alias, which may end where the caller sees nothing else. */
+  readonly attribute: ValueAttribute | undefined
+  /** Bytes of JSON that are sent whole. */
+  readonly maxBytes: number
+}
+
+/** As it stands in the row, if it is short. */
+interface BriefValue {
+  readonly kind: 'brief'
+  readonly slot: number
+  readonly brief: Brief
+}
+
+/** The deferred link of an alias that leads to many entities. */
+interface AliasLink {
+  readonly kind: 'link'
+  readonly alias: AliasAttribute
+}
 
 /** `address.city,address.geo.lat` is `{city: whole, geo: {lat: whole}}`; an empty map stands for the whole value. */
 export type PropertyTree = ReadonlyMap<string, PropertyTree>
 
-/** What is written before the entity that it belongs to. */
+/** Value that is written before the entity that it belongs to. */
 export type RelatedValue = RelatedEntityValue | RelatedEntitiesValue | CalculatedValue
 
 /** The score of a vector of the row, null without one. */
@@ -81,11 +117,12 @@ export interface ScoreValue {
   readonly similarity: Similarity
 }
 
-/** What code computes, which may read other entities. */
+/** Value computed by code, which may read other entities. */
 export interface CalculatedValue {
   readonly kind: 'calculated'
   readonly attribute: CalculatedAttribute
   readonly properties: PropertyTree
+  readonly brief?: Brief | undefined
 }
 
 /** The entity at the end of the nth N→1 reference of the row, or null. */
@@ -95,12 +132,13 @@ export interface RelatedEntityValue {
   readonly of: Template
 }
 
-/** Entities that point to this one: a collection in the object form, else an array. */
+/** Entities at the end of relations of which one leads to many: a collection in the object form, else an array. */
 export interface RelatedEntitiesValue {
   readonly kind: 'relatedEntities'
-  readonly relation: RelatedEntitiesAttribute
-  /** Slot of the relation: its deferred link holds the URI of the collection. */
-  readonly slot: number
+  /** Several: those of an alias. */
+  readonly relations: readonly RelationAttribute[]
+  /** The deferred link, which holds the URI of the collection. */
+  readonly link: SlotValue | AliasLink
   readonly skip: number
   readonly count: number
   readonly of: EntityTemplate
@@ -142,7 +180,17 @@ export function entityTemplate(
   }
 }
 
-/** Of each row; what is known of them lies beside the rows while they are copied. */
+/** The values of a row with commas between, without their names. */
+export function tableTemplate(layout: RowLayout, values: readonly ValueSource[]): EntityTemplate {
+  return {
+    ...entityTemplate(layout, []),
+    parts: values.map((value, i) => ({ kind: 'attribute', prefix: Buffer.from(i === 0 ? '' : ','), value })),
+    slices: undefined,
+    related: values.filter(isRelated),
+  }
+}
+
+/** Maximum for each row; their ranges lie beside the rows while they are copied. */
 const MAX_INSERTS = 16
 
 function slicesOf(headSlots: number, parts: readonly Part[]): Pick<EntityTemplate, 'slices' | 'inserts'> {

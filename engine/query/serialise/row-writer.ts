@@ -1,13 +1,16 @@
-import { NO_ROW } from '../../storage/row-layout.ts'
-import type { RowInserts } from '../../simd/segment-kernels.ts'
-import type { RowView } from '../../storage/row-view.ts'
-import { PREFETCHED, type Snapshot } from '../../storage/snapshot.ts'
-import { calculatedText } from '../calculated-code.ts'
-import type { QueryBudget } from '../execute/query-budget.ts'
-import type { ByteWriter } from './byte-writer.ts'
-import { vectorReader } from '../../vector/read-vectors.ts'
-import { scoreOf } from '../../vector/similarity.ts'
+import { NO_ROW } from '../../row-format/row-layout.ts'
+import type { RowInserts } from '../../data/kernels.ts'
+import type { RowView } from '../../row-format/row-view.ts'
+import { PREFETCHED, type Snapshot } from '../../data/snapshot.ts'
+import { briefLink, collectionLink } from '../../row-format/wire-value.ts'
+import { calculatedText } from '../contract/calculated-code.ts'
+import { relatedRows } from '../execute/open-source.ts'
+import { type AnswerContext, startAnswer } from './answer.ts'
+import type { ByteWriter } from '../../answer/byte-writer.ts'
+import { vectorReader } from '../../data/read-vectors.ts'
+import { scoreOf } from '../../vector/math/similarity.ts'
 import type {
+  Brief,
   CalculatedValue,
   EntityTemplate,
   Projection,
@@ -19,18 +22,19 @@ import type {
   Template,
   ValueSource,
 } from './projection.ts'
-import { SerialiseErrors } from './serialise-errors.ts'
+import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
-/** Where the bytes of a related row have been written. */
+/** Range of the written bytes of a related row. */
 interface Fragment {
   start: number
   end: number
 }
 
-/** Entities that point to one entity: how many there are, and the rows of them that are sent. */
-interface Members {
-  count: number
-  rowIds: Uint32Array
+/** Entities that are related to one entity: how many there are, and the rows of them that are sent, from which position on. */
+export interface Members {
+  readonly count: number
+  readonly first: number
+  readonly rowIds: Uint32Array
 }
 
 /** Rows that stay valid, with their row ids; {@link NOT_STORED} for one that has none yet. */
@@ -41,8 +45,17 @@ export const NOT_STORED = -1
 
 const NO_ROWS = new Uint32Array(0)
 const NO_INSERTS: RowInserts = { bytes: new Uint8Array(0), ranges: new Uint32Array(0) }
-/** More of them leave too little room where rows are copied together. */
+/**
+ * More of them leave too little room where rows are copied together. A bound for speed alone: `copyRows` copies no row for
+ * which the scratch memory has no room, and that row is written by itself, with the same bytes.
+ */
 const MAX_INSERT_BYTES = 128 * 1024
+/** Between two looks at the budget. */
+const ROWS_AT_ONCE = 1024
+/** 1→N related entities that are held at a time for each entity of a batch. */
+const MEMBERS_PER_ROW = 4
+const DEAD_ROW = Buffer.from('{"__STAMP":0}')
+const VALUES = Buffer.from('{"values":[')
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 const OPEN = 0x7b
 const CLOSE = 0x7d
@@ -54,41 +67,122 @@ const NULL = bytes('null')
 const KEY = bytes('"__KEY":"')
 const STAMP = bytes(',"__STAMP":')
 const DEFERRED_URI = bytes('{"__deferred":{"uri":')
+const DEFERRED_END_LENGTH = '}}'.length
 
 /**
  * Writes rows by their templates, for one answer.
  *
  * Related rows go level by level: those of all rows of a level are collected and each is written once, in front of the
- * answer; whoever refers to it repeats the bytes. The cost of a level is a read of each distinct row.
+ * answer; each row that refers to it repeats the bytes. The cost of a level is a read of each distinct row.
+ *
+ * An answer that goes to a sink is written batch by batch, and what stands in front of it is that of the batch: memory does
+ * not grow with the page. The members of a 1→N relation that are too many for a batch are written in batches of their own.
  */
 export class RowWriter {
   /** By row id, for each value that shows related rows. Most answers have none. */
   private fragments: Map<RelatedValue, Map<number, Fragment>> | undefined
   private collections: Map<RelatedEntitiesValue, Map<number, Members>> | undefined
-  /** Of a page: where they have been written, and which of them each row has. */
+  /** Members that have been looked up to see how large a batch may be. */
+  private counted: Map<RelatedEntitiesValue, Map<number, Members>> | undefined
+  /** Values whose members are not among the fragments. */
+  private streamed: Set<RelatedEntitiesValue> | undefined
+  /** Related rows of a batch: their written ranges, and those of each row. */
   private inserts: { readonly ranges: Uint32Array; readonly start: number; readonly end: number } | undefined
   private keptBytes = 0
 
-  /** Of the one attribute that a score is asked of. */
+  /** Reader of the one attribute that a score is computed from. */
   private readVector: ReturnType<typeof vectorReader> | undefined
 
   /** Entities as `$asArray` shows them. */
   private readonly isArray: boolean
+  private readonly isTable: boolean
+  private readonly budget: AnswerContext['budget']
+  /** Rows that are prepared at a time; all of them where there is no sink. */
+  readonly batchRows: number
 
-  constructor(
+  private constructor(
     readonly out: ByteWriter,
     readonly projection: Projection,
     private readonly snapshot: Snapshot,
-    private readonly budget?: QueryBudget,
+    { budget, sink }: AnswerContext,
+    /** The first related value of the entity, selected from all related ones. */
+    private readonly selected: Members | undefined,
   ) {
     this.isArray = projection.form === 'array'
+    this.isTable = projection.form === 'table'
+    this.budget = budget
+    this.batchRows = sink?.batchRows ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Starts the answer of this thread. */
+  static start(projection: Projection, snapshot: Snapshot, context: AnswerContext, selected?: Members): RowWriter {
+    return new RowWriter(startAnswer(projection, context.sink), projection, snapshot, context, selected)
+  }
+
+  /** Writes the entities of a page with commas between. Those that do not exist are `{"__STAMP":0}`. @param head writes what stands before */
+  page(rowIds: Uint32Array, head: () => void): void {
+    const { out } = this
+    const template = this.projection.entity
+    let end = 0
+    do {
+      const start = end
+      end = this.batchEnd(template, rowIds, start)
+      if (start > 0) out.closeAt(0)
+      const batch = rowIds.subarray(start, end)
+      const read = this.loadPage(template, batch)
+      out.open()
+      if (start === 0) head()
+      else out.byte(COMMA)
+      this.batch(template, batch, read)
+    } while (end < rowIds.length)
+  }
+
+  private batch(template: EntityTemplate, rowIds: Uint32Array, read: ReturnType<RowWriter['load']>): void {
+    const { out } = this
+    for (let i = 0; i < rowIds.length; ) {
+      if (i > 0) out.byte(COMMA)
+      const copied = this.copyEntities(template, rowIds.subarray(i, i + ROWS_AT_ONCE), i)
+      i += copied
+      if (copied > 0) continue
+      const rowId = rowIds[i++]!
+      const row = read(rowId)
+      if (row) this.entity(template, row, rowId)
+      else if (this.isTable) out.text(JSON.stringify({ values: template.parts.map(() => null) }))
+      else out.copy(DEAD_ROW)
+    }
+  }
+
+  private get batchMembers(): number {
+    return this.batchRows * MEMBERS_PER_ROW
+  }
+
+  /** End of the batch that begins at `start`. Rows of it whose related rows alone are too many stand alone. */
+  private batchEnd(template: EntityTemplate, rowIds: Uint32Array, start: number): number {
+    if (template.related.length === 0) return rowIds.length
+    this.keptBytes = 0
+    const limit = Math.min(start + this.batchRows, rowIds.length)
+    const values = template.related.filter(value => value.kind === 'relatedEntities')
+    if (values.length === 0) return limit
+    this.counted = new Map(values.map(value => [value, new Map()]))
+    let count = 0
+    for (let i = start; i < limit; i++) {
+      this.budget?.step()
+      for (const [value, known] of this.counted) {
+        const members = this.membersOf(value, rowIds[i]!)
+        known.set(rowIds[i]!, members)
+        count += members.rowIds.length
+      }
+      if (count > this.batchMembers) return Math.max(i, start + 1)
+    }
+    return limit
   }
 
   /**
    * Makes ready what the template needs for these rows.
+   * @param isDirect they are written into the answer itself, so that what belongs to them can be too
    * @returns reads a row of them; it is valid until the next one is read
    */
-  load(template: Template, rowIds: Iterable<number>): (rowId: number) => RowView | undefined {
+  load(template: Template, rowIds: Iterable<number>, isDirect = false): (rowId: number) => RowView | undefined {
     const table = this.snapshot.table(template.dataClass)
     if (template.related.length === 0) return rowId => table.row(rowId)
     const rows = new Map<number, RowView>()
@@ -99,20 +193,20 @@ export class RowWriter {
       const row = rows.has(ids[i]!) ? undefined : table.row(ids[i]!)
       if (row) rows.set(ids[i]!, this.keep(row))
     }
-    this.prepare(template, rows)
+    this.prepare(template, rows, isDirect)
     return rowId => rows.get(rowId)
   }
 
   /** The same for rows of which all is going to be copied together, as far as it can be. */
-  loadPage(template: EntityTemplate, rowIds: Uint32Array): (rowId: number) => RowView | undefined {
+  private loadPage(template: EntityTemplate, rowIds: Uint32Array): (rowId: number) => RowView | undefined {
     if (template.related.length > 0 && this.prepareInserts(template, rowIds)) {
       const table = this.snapshot.table(template.dataClass)
       return rowId => table.row(rowId)
     }
-    return this.load(template, rowIds)
+    return this.load(template, rowIds, true)
   }
 
-  /** Writes what is inserted into the entities of a page. @returns false when they cannot be copied together */
+  /** Writes what is inserted into the entities of a batch. @returns false when they cannot be copied together */
   private prepareInserts({ dataClass, slices, inserts }: EntityTemplate, rowIds: Uint32Array): boolean {
     const table = this.snapshot.table(dataClass)
     if (!slices || this.isArray || !table.copyEntities) return false
@@ -136,28 +230,26 @@ export class RowWriter {
       this.remember(value, fragments)
     }
     const end = this.out.length
-    if (end - first <= MAX_INSERT_BYTES) this.inserts = { ranges, start: first, end }
+    this.inserts = end - first <= MAX_INSERT_BYTES ? { ranges, start: first, end } : undefined
     return true
   }
 
   /** The same for rows at hand, with their row ids. */
-  prepare(template: Template, rows: Rows): void {
+  prepare(template: Template, rows: Rows, isDirect = false): void {
     for (const value of template.related) {
-      if (value.kind === 'calculated') {
-        this.remember(value, this.writeCalculated(value, rows))
-        continue
-      }
-      const rowIds = value.kind === 'relatedEntity' ? referenced(value, rows) : this.collectMembers(value, rows)
-      this.remember(value, this.writeFragments(value.of, rowIds))
+      if (value.kind === 'calculated') this.remember(value, this.writeCalculated(value, rows))
+      else if (value.kind === 'relatedEntity')
+        this.remember(value, this.writeFragments(value.of, referenced(value, rows)))
+      else this.prepareMembers(value, rows, isDirect)
     }
   }
 
   /**
-   * As many of the entities of a page as can be copied together, with commas between.
-   * @param rowIds of the page, from its `first` on
+   * As many of the entities of a batch as can be copied together, with commas between.
+   * @param rowIds of the batch, from its `first` on
    * @returns their number
    */
-  copyEntities({ dataClass, slices }: EntityTemplate, rowIds: Uint32Array, first: number): number {
+  private copyEntities({ dataClass, slices }: EntityTemplate, rowIds: Uint32Array, first: number): number {
     if (!slices || this.isArray) return 0
     this.budget?.examine(0)
     const table = this.snapshot.table(dataClass)
@@ -174,6 +266,12 @@ export class RowWriter {
   /** An entity with its braces, as it stands in lists and inside others. */
   entity(template: EntityTemplate, row: RowView, rowId: number): void {
     this.budget?.step()
+    if (this.isTable) {
+      this.out.copy(VALUES)
+      this.parts(template, row, rowId)
+      this.out.ascii(']}')
+      return
+    }
     this.out.byte(OPEN)
     if (this.isArray) {
       this.key(row)
@@ -211,7 +309,7 @@ export class RowWriter {
     this.parts(template, row, rowId)
   }
 
-  /** What follows the slots that are copied with the head. */
+  /** Writes the parts after the slots that are copied with the head. */
   private parts(template: EntityTemplate, row: RowView, rowId: number): void {
     for (const part of template.parts) {
       if (part.kind === 'slots') this.out.copy(row.bytes, row.slotStart(part.from), row.slotStart(part.to))
@@ -234,6 +332,16 @@ export class RowWriter {
       case 'slot':
         out.copy(row.bytes, row.valueStart(value.slot), row.slotStart(value.slot + 1))
         break
+      case 'brief': {
+        const start = row.valueStart(value.slot)
+        const { attribute, maxBytes } = value.brief
+        if (row.slotStart(value.slot + 1) - start <= maxBytes) out.copy(row.bytes, start, row.slotStart(value.slot + 1))
+        else out.text(briefLink(attribute, row.key, row.buffer.subarray(start, start + maxBytes)))
+        break
+      }
+      case 'link':
+        out.text(collectionLink(value.alias, row.key))
+        break
       case 'null':
         out.copy(NULL)
         break
@@ -241,7 +349,7 @@ export class RowWriter {
         out.text(this.scoreText(value, rowId))
         break
       case 'properties':
-        out.text(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)))
+        out.text(briefly(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)), row, value.brief))
         break
       case 'relatedEntity': {
         const target = row.reference(value.reference)
@@ -263,29 +371,57 @@ export class RowWriter {
 
   /** Source: protocol notes, 4.1. */
   private collection(value: RelatedEntitiesValue, row: RowView, rowId: number): void {
-    const { count, rowIds } = this.collections!.get(value)!.get(rowId)!
+    const { count, first, rowIds } = this.collections!.get(value)!.get(rowId)!
+    const { link } = value
     this.out.ascii('{"__ENTITYSET":')
-    // The deferred link of the relation, which the row has, is `{"__deferred":{"uri":"…"}}`.
-    this.out.copy(row.bytes, row.valueStart(value.slot) + DEFERRED_URI.length, row.slotStart(value.slot + 1) - 2)
-    this.out.ascii(
-      `,"__GlobalStamp":${this.snapshot.globalStamp},"__COUNT":${count},"__FIRST":${value.skip},"__ENTITIES":`,
-    )
+    // A deferred link is `{"__deferred":{"uri":"…"}}`.
+    if (link.kind === 'link')
+      this.out.text(collectionLink(link.alias, row.key).slice(DEFERRED_URI.length, -DEFERRED_END_LENGTH))
+    else {
+      const end = row.slotStart(link.slot + 1) - DEFERRED_END_LENGTH
+      this.out.copy(row.bytes, row.valueStart(link.slot) + DEFERRED_URI.length, end)
+    }
+    this.out.ascii(`,"__GlobalStamp":${this.snapshot.globalStamp},"__COUNT":${count},"__FIRST":${first},"__ENTITIES":`)
     this.array(value, rowId)
     this.out.ascii(`,"__SENT":${rowIds.length}}`)
   }
 
   private array(value: RelatedEntitiesValue, rowId: number): void {
-    const fragments = this.fragments!.get(value)!
+    const { rowIds } = this.collections!.get(value)!.get(rowId)!
     this.out.ascii('[')
+    if (this.streamed?.has(value)) this.stream(value.of, rowIds)
+    else this.repeat(this.fragments!.get(value)!, rowIds)
+    this.out.ascii(']')
+  }
+
+  private repeat(fragments: ReadonlyMap<number, Fragment>, rowIds: Uint32Array): void {
     let isFirst = true
-    for (const member of this.collections!.get(value)!.get(rowId)!.rowIds) {
+    for (const member of rowIds) {
       this.budget?.step()
       const { start, end } = fragments.get(member)!
       if (!isFirst) this.out.byte(COMMA)
       isFirst = false
       this.out.repeat(start, end)
     }
-    this.out.ascii(']')
+  }
+
+  /** Writes entities with commas between, batch by batch. What stands in front of the answer stays. */
+  private stream(template: EntityTemplate, rowIds: Uint32Array): void {
+    const { out, keptBytes } = this
+    const front = out.close()
+    for (let start = 0, end = 0; start < rowIds.length; start = end) {
+      end = this.batchEnd(template, rowIds, start)
+      const batch = rowIds.subarray(start, end)
+      const read = this.load(template, batch, true)
+      out.open()
+      for (let i = 0; i < batch.length; i++) {
+        if (start + i > 0) out.byte(COMMA)
+        this.entity(template, read(batch[i]!)!, batch[i]!)
+      }
+      out.closeAt(front)
+    }
+    this.keptBytes = keptBytes
+    out.open()
   }
 
   private remember(value: RelatedValue, fragments: Map<number, Fragment>): void {
@@ -309,32 +445,51 @@ export class RowWriter {
     return fragments
   }
 
-  /** Of an entity that is not in the store nothing is computed. */
-  private writeCalculated({ attribute, properties }: CalculatedValue, rows: Rows): Map<number, Fragment> {
+  /** Nothing is computed for an entity that is not in the store. */
+  private writeCalculated({ attribute, properties, brief }: CalculatedValue, rows: Rows): Map<number, Fragment> {
     const fragments = new Map<number, Fragment>()
     for (const [rowId, row] of rows) {
       const json = rowId === NOT_STORED ? 'null' : calculatedText(attribute, rowId, row.layout.wire)
       const start = this.out.length
-      this.out.text(properties.size === 0 ? json : JSON.stringify(pick(JSON.parse(json), properties)))
+      this.out.text(
+        briefly(properties.size === 0 ? json : JSON.stringify(pick(JSON.parse(json), properties)), row, brief),
+      )
       fragments.set(rowId, { start, end: this.out.length })
     }
     return fragments
   }
 
-  private collectMembers(value: RelatedEntitiesValue, rows: Rows): Set<number> {
-    const table = this.snapshot.table(value.of.dataClass)
-    const all = new Set<number>()
+  private prepareMembers(value: RelatedEntitiesValue, rows: Rows, canStream: boolean): void {
+    const counted = this.counted?.get(value)
     const members = new Map<number, Members>()
+    const all = new Set<number>()
     for (const [rowId] of rows) {
       this.budget?.step()
-      const pointing = rowId === NOT_STORED ? NO_ROWS : table.referencing(value.relation.inverse, rowId)
-      const rowIds = pointing.slice(value.skip, value.skip + value.count)
-      members.set(rowId, { count: pointing.length, rowIds })
-      for (const member of rowIds) all.add(member)
+      const own = counted?.get(rowId) ?? this.membersOf(value, rowId)
+      members.set(rowId, own)
+      for (const member of own.rowIds) all.add(member)
     }
     this.collections ??= new Map()
     this.collections.set(value, members)
-    return all
+    if (canStream && all.size > this.batchMembers) {
+      this.streamed ??= new Set()
+      this.streamed.add(value)
+    } else {
+      this.streamed?.delete(value)
+      this.remember(value, this.writeFragments(value.of, all))
+    }
+  }
+
+  private membersOf(value: RelatedEntitiesValue, rowId: number): Members {
+    const { relations, skip, count } = value
+    if (this.selected && value === this.projection.entity.related[0]) return this.selected
+    if (rowId === NOT_STORED) return { count: 0, first: skip, rowIds: NO_ROWS }
+    const [relation] = relations
+    const members =
+      relations.length === 1 && relation!.kind === 'relatedEntities'
+        ? this.snapshot.table(relation!.target).referencing(relation!.inverse, rowId)
+        : relatedRows(relations, rowId, this.snapshot).toIds()
+    return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
   }
 
   /** The row for longer than until the next read. Of stable ones only the budget bounds the number. */
@@ -367,6 +522,12 @@ function stampStart(row: RowView): number {
   let at = row.slotStart(0)
   while (row.bytes[at - 1] !== COLON) at--
   return at - STAMP.length
+}
+
+/** JSON text of a value, or the link to it where it is too long. */
+function briefly(json: string, row: RowView, brief: Brief | undefined): string {
+  if (!brief || Buffer.byteLength(json) <= brief.maxBytes) return json
+  return briefLink(brief.attribute, row.key, Buffer.from(json.slice(0, brief.maxBytes)).subarray(0, brief.maxBytes))
 }
 
 /** Only the named properties; of an array, of each of its elements. What the value does not have is left out. */

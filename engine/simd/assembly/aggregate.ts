@@ -3,7 +3,7 @@ import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 
 /**
  * Rows with an even number go to one lane and those with an odd number to the other, each with a sum in two doubles; the
- * lanes are joined at the end. Whoever does the same in another language has to add in the same order.
+ * lanes are joined at the end. The same in another language has to add in the same order.
  */
 export function aggregateF64(segments: usize, count: u32, candidates: usize, result: usize): u32 {
   let hits: u32 = 0
@@ -61,7 +61,7 @@ export function aggregateF64(segments: usize, count: u32, candidates: usize, res
   return hits
 }
 
-/** What rounding took from `a + b`: TwoSum, which has no branch. */
+/** Rounding error of `a + b`: TwoSum, which has no branch. */
 function rounding(a: v128, b: v128, sum: v128): v128 {
   const part = f64x2.sub(sum, a)
   return f64x2.add(f64x2.sub(a, f64x2.sub(sum, part)), f64x2.sub(b, part))

@@ -1,7 +1,7 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
 import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 
-/** Where in a text, counted in bytes from its address, its length and its bytes are. */
+/** Offsets of the length and the bytes of a text, in bytes from its address. */
 declare const textLengthOffset: u32
 declare const textBytesOffset: u32
 /** The bits of the length that count. */

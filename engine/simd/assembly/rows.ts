@@ -77,6 +77,6 @@ export function touchRows(rows: usize, count: u32, end: usize, text: usize, resu
     const size = text + load<u32>(row + end)
     for (let at: usize = 0; at < size; at += LINE) touched += load<u8>(row + at)
   }
-  // What is read has to be used, or it is not read.
+  // Results of reads have to be used, or the engine removes the reads.
   store<u32>(result, touched)
 }

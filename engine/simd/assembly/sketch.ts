@@ -1,13 +1,13 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
 import { BITMAP_BYTES, next, presentOf } from './segment'
 
-/** Where in a segment the address of the sketches of its vectors is. */
+/** Offset of the address of the sketches of its vectors in a segment. */
 declare const sketchesOffset: u32
 
 const HEADER_BYTES: usize = 16
 
 /**
- * Those candidates whose sketch has at least a sum, 32 rows at a time: a byte of each is two indexes into a table of 16
+ * Candidates whose sketch has at least a sum, 32 rows at a time: a byte of each is two indexes into a table of 16
  * entries, which `swizzle` looks up for 16 rows.
  */
 export function filterSketches(
@@ -40,7 +40,7 @@ export function filterSketches(
         store<u32>(out + at, 0)
         continue
       }
-      // Of rows 0, 2, … and 1, 3, … of the first 16, then of the others.
+      // Sums of rows 0, 2, … and 1, 3, … of the first 16, then of the others.
       let s0 = i16x8.splat(0)
       let s1 = s0
       let s2 = s0

@@ -1,17 +1,17 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
 import { BITMAP_BYTES, next, presentOf, selected, touch } from './segment'
 
-/** Where in a segment the addresses of the codes of its vectors are. */
+/** Offset of the addresses of the codes of its vectors in a segment. */
 declare const vectorCodesOffset: u32
 
 const COSINE: u32 = 0
 const DISTANCE: u32 = 2
-/** Where in the codes of a vector things are, in bytes: see `../../vector/vector-codes.ts`. */
+/** Offsets in the codes of a vector, in bytes: see `../../vector/vector-codes.ts`. */
 const SCALE = 0
 const ERROR = 4
 const LENGTH = 8
 const NUMBERS = 16
-/** Of squares, more than what rounding of the lengths takes from them. */
+/** Share of squares, more than what rounding of the lengths takes from them. */
 const ROUNDING: f64 = 1e-6
 
 /** Bounds of scores, of those candidates that can reach a limit. */
@@ -71,7 +71,7 @@ export function scoreCodes(
     }
     candidates = next(candidates)
   }
-  // Where nobody reads it.
+  // To a place that is never read.
   store<u32>(bounds, touched)
   return <u32>((entries - start) >> 2)
 }

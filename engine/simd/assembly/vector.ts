@@ -1,7 +1,7 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
 import { BITMAP_BYTES, next, presentOf, selected, touchValues, valuesOf } from './segment'
 
-/** Where in a vector, counted in bytes from its address, its length and its numbers are. */
+/** Offsets of the length and the numbers of a vector, in bytes from its address. */
 declare const vectorLengthOffset: u32
 declare const vectorNumbersOffset: u32
 
@@ -56,7 +56,7 @@ export function scoreVectors(
     }
     candidates = next(candidates)
   }
-  // Where nobody reads it.
+  // To a place that is never read.
   store<u32>(out, touched)
   return <u32>((out - start) >> 3)
 }

@@ -3,7 +3,7 @@ import { type BaseEntity, ds, Entity, event, Session } from 'tesser/classes'
 // biome-ignore lint/suspicious/noExplicitAny: what a class must be to be extended by a function
 type EntityClass = new (...args: any[]) => BaseEntity<any>
 
-/** An entity class whose creations, changes and drops are recorded, whoever asks for them. */
+/** An entity class whose creations, changes and drops are recorded, for all callers. */
 function audited<C extends EntityClass>(Base: C) {
   return class extends Base {
     #action = ''
@@ -12,8 +12,10 @@ function audited<C extends EntityClass>(Base: C) {
     /** The last event before the save, when all other code has assigned what it wants to. */
     @event('saving') remember(): void {
       this.#action = this.isNew() ? 'create' : 'update'
-      const touched = this.touchedAttributes()
-      this.#changes = touched.length > 0 ? this.toObject(touched) : {}
+      // Without private attributes and bytes: clients read the trail.
+      const shown = this.toObject()
+      const touched = this.touchedAttributes().filter(name => name in shown)
+      this.#changes = Object.fromEntries(touched.map(name => [name, shown[name]]))
     }
 
     @event('afterSave') saved({ saveStatus }: { saveStatus: string }): void {

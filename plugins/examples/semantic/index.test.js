@@ -79,19 +79,19 @@ test('a vector has length 1', async () => {
 
 test('what is no sentence, no count or no comparison is refused', async () => {
   const refused = [
-    ['search?$params=[]', /nothing/],
+    ['search?$params=[]', /"sentence", is missing/, 1603],
     ['search?$params=[" "]', /empty/],
-    ['search?$params=[5]', /type number/],
+    ['search?$params=[5]', /"sentence", has to be a text .*received 5/, 1603],
     [`search?$params=["${'a'.repeat(501)}"]`, /one of 501/],
-    ['search?$params=["a",0]', /count is 0/],
-    ['search?$params=["a",1.5]', /count is 1.5/],
+    ['search?$params=["a",0]', /"count", has to be an integer from 1 to 1000; received 0/, 1603],
+    ['search?$params=["a",1.5]', /received 1.5/, 1603],
     ['?$filter="meaning > a"', /received >/],
     ['?$filter="meaning = null"', /nothing/],
   ]
-  for (const [path, message] of refused) {
+  for (const [path, message, code = 4201] of refused) {
     const { status, json } = await server.get(`/rest/Passage/${path}`)
     assert.equal(status, 400)
-    assert.equal(json.__ERROR[0].errCode, 4201)
+    assert.equal(json.__ERROR[0].errCode, code)
     assert.match(json.__ERROR[0].message, message)
   }
 })

@@ -19,7 +19,7 @@ export default definePlugin({
     // One for all function threads, because of the memory that the model takes once the first sentence has come.
     const model = new Worker(new URL('./sentence-model.js', import.meta.url), { workerData: { weights } })
     onClose(async () => void (await model.terminate()))
-    model.on('error', error => log.error({ err: error }, 'sentences get no vectors any more'))
+    model.on('error', error => log.error({ err: error }, 'sentences no longer get vectors'))
     await once(model, 'message')
     model.on('message', ({ problem }) => log.error(problem))
     model.unref()

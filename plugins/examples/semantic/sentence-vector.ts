@@ -11,7 +11,7 @@ const SLICE_MS = 20
 /** Less than the time that a function has (`functions.deadlineSeconds`), at the end of which its thread is ended. */
 const PATIENCE_MS = 4_000
 
-/** What a Float32 of a vector of length 1 is worth, so that a vector fits into a URL. */
+/** Significant digits of a Float32 of a vector of length 1, so that a vector fits into a URL. */
 const DIGITS = 6
 
 /**

@@ -8,7 +8,7 @@ export function comparable(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, comparable(each, key)]))
 }
 
-/** Where two JSON values first differ, properties in their order; an empty text when they do not. */
+/** First difference of two JSON values, properties in their order; an empty text when there is none. */
 export function firstDifference(expected: unknown, got: unknown, path: string): string {
   if (isContainer(expected) && isContainer(got)) {
     const [a, b] = [Object.keys(expected), Object.keys(got)]

@@ -181,7 +181,7 @@ function matchJson(stored: unknown, steps: Step[], comparator: Comparator, opera
   return elements.some(holds)
 }
 
-/** What lies at the end of property names: own properties of objects, and the number of elements of an array. */
+/** Value at the end of property names: own properties of objects, and the number of elements of an array. */
 function inside(value: unknown, steps: Step[]): unknown {
   let at: unknown = value
   for (const { name } of steps) {

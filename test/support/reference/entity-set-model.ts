@@ -50,7 +50,7 @@ export class EntitySetModel {
     return kept
   }
 
-  /** What a request finds at an id, which is a use; undefined when there is nothing. */
+  /** Set that a request finds at an id, which is a use; undefined when there is none. */
   open(id: string): ModelSet | undefined {
     const set = this.sets.get(id)
     if (!set) return undefined

@@ -2,7 +2,7 @@
  * A world and an engine that holds the same rows.
  */
 import { type Engine, type EngineOptions, openEngine } from '../../../engine/index.ts'
-import type { ReadRequest } from '../../../engine/query/request.ts'
+import type { ReadRequest } from '../../../engine/query/contract/request.ts'
 import { addRow, deleteRows } from './changes.ts'
 import { engineOptions } from '../engine-options.ts'
 import { decode, readJson, readRequest } from '../read-request.ts'
@@ -117,7 +117,7 @@ export class LiveWorld {
     if (changed) await this.adoptStamps(changed)
   }
 
-  /** Whoever loses several references in one deletion may have been saved for each of them. */
+  /** An entity that loses several references in one deletion may have been saved for each of them. */
   async adoptStamps(rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
       const spec = this.specs.find(({ name }) => rowsOf(this.world, name).includes(row))!

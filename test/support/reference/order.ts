@@ -67,7 +67,7 @@ function randomOrderPath(random: Random, world: World, dataClass: ClassSpec): St
       [each.name, ...property.split('.')].map(name => ({ name })),
     )
   })
-  return [...path, ...random.pick(candidates)]
+  return [...path, ...random.pick([...candidates, [{ name: random.pick(['__KEY', '__STAMP']) }]])]
 }
 
 export function orderText(random: Random, terms: readonly OrderTerm[]): string {

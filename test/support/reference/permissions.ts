@@ -1,5 +1,5 @@
 /**
- * Who may do what, worked out from the text of the protocol notes, 8.4, and from the decisions about what it leaves open.
+ * Rights, worked out from the text of the protocol notes, 8.4, and from the decisions where it is silent.
  * Shares no code with the engine.
  */
 
@@ -18,7 +18,7 @@ export interface Principal {
   roles: string[]
 }
 
-/** What is known of an attribute here. */
+/** Description of an attribute. */
 export interface AttributeFacts {
   /** Dataclass that a relation, or a relation at the end of an alias, leads to. */
   target?: string
@@ -69,7 +69,7 @@ export class Evaluator {
     return own === undefined || this.holdsOneOf(own)
   }
 
-  /** A foreign key and its relations are one value: whoever changes it needs leave for all of them, and may know the target. */
+  /** A foreign key and its relations are one value: changing it requires the right to all of them, and to read the target. */
   gives(action: 'create' | 'update', dataClass: string, attribute: string): boolean {
     const relations = Object.entries(this.facts).filter(
       ([name, { foreignKey }]) => name.startsWith(`${dataClass}.`) && foreignKey === `${dataClass}.${attribute}`,
@@ -81,7 +81,7 @@ export class Evaluator {
     )
   }
 
-  /** What is said of one function is in the place of what is said of all. */
+  /** Rules for one function replace those for all. */
   executes(kind: 'method' | 'singletonMethod', owner: string, name: string): boolean {
     const own = `${kind} ${owner}.${name}`
     if (kind === 'singletonMethod') return this.nearest('execute', [own, `singleton ${owner}`, 'datastore ds'])

@@ -71,18 +71,13 @@ function projectEntity(
   const names = listed ? [...listed.keys()].flatMap(name => (name === '*' ? all : [name])) : all
   for (const name of new Set(names)) {
     const { relations, attribute, dataClass } = follow(world, spec, [{ name }])
-    const many = relations.findIndex(({ relation }) => relation.kind === 'relatedEntities')
     let value: unknown
-    if (many >= 0) {
-      // A value for each of many entities is shown as the link to these.
-      const owner = walk(
-        world,
-        row,
-        relations.slice(0, many).map(({ relation }) => relation as OneSpec),
-      )
-      const relation = relations[many]!.relation as ManySpec
-      const ownerSpec = many === 0 ? spec : classOf(world, (relations[many - 1]!.relation as OneSpec).target)
-      value = isArray ? undefined : owner ? deferredMany(ownerSpec, owner, relation) : null
+    if (relations.some(({ relation }) => relation.kind === 'relatedEntities')) {
+      // An alias that passes through a relation to many is one itself: it ends at a relation.
+      const path = [...relations.map(({ relation }) => relation), attribute as OneSpec | ManySpec]
+      const link = deferredMany(spec, row, name)
+      const found = entitiesAlong(world, spec, row, path)
+      value = collectionValue(world, path.at(-1)!.target, link, found, wanted, listed?.get(name), expanded.get(name))
     } else {
       const end = walk(
         world,
@@ -136,20 +131,34 @@ function relationValue(
   if (!isShown && wanted.form === 'array') return undefined
   if (!row) return null
   const target = classOf(world, relation.target)
-  const show = (each: Row) =>
-    projectEntity(world, target, each, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map())
-  if (relation.kind === 'relatedEntity') {
-    const related = relatedEntity(world, relation, row)
-    if (!related) return null
-    return isShown
-      ? show(related)
-      : { __deferred: { uri: `/rest/${target.name}(${keyText(target, related)})`, __KEY: keyText(target, related) } }
+  if (relation.kind === 'relatedEntities') {
+    const all = relatedEntities(world, spec, relation, row)
+    return collectionValue(world, target.name, deferredMany(spec, row, relation.name), all, wanted, listed, expansion)
   }
-  const deferred = deferredMany(spec, row, relation)
-  if (!isShown) return deferred
+  const related = relatedEntity(world, relation, row)
+  if (!related) return null
+  return isShown
+    ? projectEntity(world, target, related, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map())
+    : { __deferred: { uri: `/rest/${target.name}(${keyText(target, related)})`, __KEY: keyText(target, related) } }
+}
+
+function collectionValue(
+  world: World,
+  target: string,
+  deferred: ReturnType<typeof deferredMany>,
+  all: Row[],
+  wanted: Wanted,
+  listed: Listed | undefined,
+  expansion: { below: Expanded; skip: number; count: number } | undefined,
+): unknown {
+  const isNamed = listed !== undefined && listed.size > 0
+  const isShown = expansion !== undefined || (isNamed && wanted.from === 'parameter')
+  if (!isShown) return wanted.form === 'array' ? undefined : deferred
   const { skip, count } = expansion ?? { skip: 0, count: 100 }
-  const all = relatedEntities(world, spec, relation, row)
-  const sent = all.slice(skip, skip + count).map(show)
+  const spec = classOf(world, target)
+  const sent = all
+    .slice(skip, skip + count)
+    .map(row => projectEntity(world, spec, row, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map()))
   if (wanted.form === 'array') return sent
   return {
     __ENTITYSET: deferred.__deferred.uri,
@@ -161,7 +170,17 @@ function relationValue(
   }
 }
 
-const deferredMany = (spec: ClassSpec, row: Row, { name }: ManySpec) => ({
+/** Entities that relations lead to, each once, in order of creation. */
+function entitiesAlong(world: World, spec: ClassSpec, row: Row, path: readonly (OneSpec | ManySpec)[]): Row[] {
+  const [relation, ...others] = path
+  if (!relation) return [row]
+  const one = relation.kind === 'relatedEntity' ? relatedEntity(world, relation, row) : undefined
+  const next = relation.kind === 'relatedEntity' ? (one ? [one] : []) : relatedEntities(world, spec, relation, row)
+  const found = next.flatMap(each => entitiesAlong(world, classOf(world, relation.target), each, others))
+  return [...new Set(found)].sort((a, b) => a.id - b.id)
+}
+
+const deferredMany = (spec: ClassSpec, row: Row, name: string) => ({
   __deferred: { uri: `/rest/${spec.name}(${keyText(spec, row)})/${name}?$expand=${name}` },
 })
 
@@ -173,7 +192,7 @@ export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, 
     case 'date':
       return new Date(value as number).toISOString().slice(0, attribute.simpleDate ? 10 : undefined)
     case 'long64':
-      // What a JSON parser makes of it.
+      // The result of a JSON parser.
       return Number(value)
     case 'number':
     case 'float':

@@ -70,8 +70,9 @@ function randomComparison(random: Random, world: World, dataClass: ClassSpec, pa
   }
 }
 
-/** Texts and objects, of which there is most to say, more often than others. */
-function randomAttribute(random: Random, { attributes }: ClassSpec): AttributeSpec {
+/** Texts and objects, of which there is most to say, more often than others; now and then what every entity has. */
+function randomAttribute(random: Random, { attributes }: ClassSpec): Pick<AttributeSpec, 'name'> {
+  if (random.chance(0.05)) return { name: random.pick(['__KEY', '__KEY', '__STAMP']) }
   const visible = attributes.filter(each => each.kind !== 'storage' || each.scope === undefined)
   const type = random.pick([undefined, undefined, undefined, 'string', 'object'] as const)
   const preferred = visible.filter(each => each.kind === 'storage' && each.type === type)

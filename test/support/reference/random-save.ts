@@ -25,7 +25,7 @@ import {
 
 export interface SaveElement {
   body: Record<string, unknown>
-  /** What it is about, for the report. */
+  /** Kind of save, for the report. */
   kind: string
   /** The entity that is answered; of an insertion that fails, none. Its key is unknown until then when the server makes it. */
   row: Row | undefined

@@ -136,7 +136,7 @@ const isSingle = (world: World, spec: ClassSpec, alias: AliasSpec): boolean => {
   return [attribute, ...relations.map(({ relation }) => relation)].every(({ kind }) => kind !== 'relatedEntities')
 }
 
-/** What the rows of a world draw from, so that values come up again. */
+/** Pools that the rows of a world draw from, so that values come up again. */
 export type Pools = Map<StorageSpec, Plain[]>
 
 export function randomPools(random: Random, world: World, rows: number): Pools {

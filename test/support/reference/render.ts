@@ -89,7 +89,7 @@ const pathText = (path: Step[]): string =>
     )
     .join('.')
 
-/** What decides how a value is written: the attribute at the end of the path, and the property of it that is meant. */
+/** Place that decides how a value is written: the attribute at the end of the path, and the property of it that is meant. */
 interface Place {
   attribute: StorageSpec | undefined
   property: string | undefined
@@ -107,7 +107,7 @@ function placeOf(world: World, dataClass: ClassSpec, path: Step[]): Place {
 class ValueText {
   private readonly type: string
   private readonly simpleDate: boolean
-  /** Of an object, nothing is known of the property: what is quoted is a text, what is not may be a number. */
+  /** Set for an object, whose property has no known type: a quoted value is a text, another may be a number. */
   private readonly untyped: boolean
 
   constructor(
@@ -134,6 +134,8 @@ class ValueText {
       text.includes("'") || text.includes('\\') ? undefined : `'${text}'`,
       text.includes('"') || text.includes('\\') ? undefined : `"${text}"`,
       text.includes('\\') ? undefined : `'${text.replaceAll("'", '\\u0027').replaceAll('"', '\\u0022')}'`,
+      /["\\]/.test(text) ? undefined : `\\u0022${text}\\u0022`,
+      /['\\]/.test(text) ? undefined : `\\u0027${text}\\u0027`,
     ])
   }
 
@@ -174,7 +176,9 @@ class ValueText {
     const iso = new Date(ms).toISOString()
     const [year, month, day] = [iso.slice(0, 4), iso.slice(5, 7), iso.slice(8, 10)]
     const dates = [iso.slice(0, 10), `${day}!${month}!${year}`, `${Number(day)}!${Number(month)}!${year}`]
-    if (this.simpleDate) return this.random.pick([...dates, `${iso.slice(0, 10)}T17:30:00Z`])
+    // The day as written counts, whatever the time and the offset.
+    const times = ['T17:30:00Z', 'T23:30:00-05:00', 'T00:30:00+02:00', 'T23:59:59.999+14:00']
+    if (this.simpleDate) return this.random.pick([...dates, iso.slice(0, 10) + this.random.pick(times)])
     if (ms % 86_400_000 === 0) return this.random.pick([...dates, iso])
     return ms % 1_000 === 0 ? this.random.pick([iso, `${iso.slice(0, 19)}Z`]) : iso
   }
@@ -192,7 +196,7 @@ class ValueText {
 }
 
 const NUMERIC_TYPES = new Set(['byte', 'word', 'long', 'long64', 'number', 'float'])
-/** What surely ends at the next blank or operator. */
+/** Texts that surely end at the next blank or operator. */
 const BARE = /^[\p{L}\p{N}_@.-][\p{L}\p{M}\p{N}_@.:'-]*$/u
 const RESERVED = /^(null|true|false|not|eval)$/i
 

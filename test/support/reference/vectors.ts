@@ -1,5 +1,5 @@
 /**
- * What vector conditions mean, worked out one row at a time in double precision, without anything of the engine.
+ * Meaning of vector conditions, worked out one row at a time in double precision, without anything of the engine.
  * Source: base specification, 4.3.2; protocol notes, 2.12.
  */
 export interface VectorQuestion {

@@ -81,10 +81,14 @@ export interface World {
 
 export const classOf = (world: World, name: string): ClassSpec => world.classes.get(name)!.spec
 export const rowsOf = (world: World, name: string): Row[] => world.classes.get(name)!.rows
-export const attributeOf = (spec: ClassSpec, name: string): AttributeSpec =>
-  spec.attributes.find(each => each.name === name)!
+export function attributeOf(spec: ClassSpec, name: string): AttributeSpec {
+  if (name === '__KEY') return attributeOf(spec, spec.key)
+  return name === '__STAMP' ? STAMP : spec.attributes.find(each => each.name === name)!
+}
+const STAMP: StorageSpec = { kind: 'storage', name: '__STAMP', type: 'long' }
 export const storageOf = (spec: ClassSpec, name: string): StorageSpec => attributeOf(spec, name) as StorageSpec
-export const valueIn = (row: Row, name: string): Plain => row.values.get(name) ?? null
+export const valueIn = (row: Row, name: string): Plain =>
+  name === STAMP.name ? row.stamp : (row.values.get(name) ?? null)
 export const keyOf = (spec: ClassSpec, row: Row): Plain => valueIn(row, spec.key)
 /** `__KEY` as it is sent. */
 export const keyText = (spec: ClassSpec, row: Row): string => String(keyOf(spec, row))
@@ -113,7 +117,7 @@ export function relatedEntities(world: World, owner: ClassSpec, relation: ManySp
 export interface Followed<Step> {
   /** Relations on the way, aliases replaced by what they stand for, with the step that asked for each. */
   relations: { relation: OneSpec | ManySpec; step: Step | undefined }[]
-  /** Where the attribute is. */
+  /** Dataclass of the attribute. */
   dataClass: ClassSpec
   attribute: StorageSpec | OneSpec | ManySpec
   /** Steps behind a storage attribute: into its object. */

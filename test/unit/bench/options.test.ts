@@ -28,10 +28,10 @@ for (const [args, message] of [
   [['--seconds', 'x'], /--seconds: "x" is not a number/],
   [['--connections', '0'], /--connections: "0" is not a number from 1 on/],
   [['--compare', 'a.json'], /--compare takes two JSON reports/],
-  [['read-one'], /"read-one" is no option; for a case say --case/],
+  [['read-one'], /"read-one" is not an option; for a case say --case/],
   [['--fast'], /--fast/],
 ] as const) {
-  t.test(`${args.join(' ')} is refused with what would do`, async t => {
+  t.test(`${args.join(' ')} is refused with what is expected`, async t => {
     t.throws(() => read(...args), { constructor: UsageError, message })
   })
 }

@@ -2,10 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { outputUrl } from '../../../engine/output-root.ts'
+import { loadConfig } from '../../../config/load-config.ts'
+import { outputUrl } from '../../../engine/base/output-root.ts'
 import { Directory, KEY_PREFIX, readDirectory } from '../../../kernel/auth/directory.ts'
+import { createServer } from '../../../kernel/main.ts'
 
 /** `tesser user` and `tesser key`. */
 
@@ -31,6 +35,8 @@ class Shop {
     const output = { out: '', err: '' }
     child.stdout.on('data', chunk => (output.out += chunk))
     child.stderr.on('data', chunk => (output.err += chunk))
+    // A line that is too long is not read to its end.
+    child.stdin.on('error', () => {})
     child.stdin.end(input)
     const [code] = (await once(child, 'close')) as [number]
     return { code, ...output }
@@ -89,10 +95,17 @@ t.test('what cannot be is refused, and the file stays as it is', async t => {
   const before = readFileSync(shop.file, 'utf8')
   const cases: [string[], string, RegExp][] = [
     [['user', 'add', 'Ada', '--password-stdin'], 'short', /5 characters; at least 8/],
+    [['user', 'add', 'Ada', '--password-stdin'], 'x'.repeat(1025), /more than 1024 bytes/],
+    [['user', 'add', 'Ada', '--password-stdin'], `a${'\u0300\u0323'.repeat(80_000)}`, /more than 1024 bytes/],
+    [['user', 'add', 'x'.repeat(201), '--password-stdin'], 'correct horse', /200 characters/],
+    [['user', 'add', '', '--password-stdin'], 'correct horse', /1 characters/],
+    [['user', 'add', 'Ada', '--groups', ',', '--password-stdin'], 'correct horse', /1 characters/],
+    [['key', 'create', 'x'.repeat(201)], '', /200 characters/],
+    [['key', 'create', 'other', '--expires', '2030-02-30'], '', /2030-02-30 is not a day/],
     [['user', 'add', 'Ada'], '', /no terminal/],
     [['user', 'remove', 'Nobody'], '', /there is no user Nobody/],
     [['key', 'create', 'Nightly'], '', /a key Nightly already/],
-    [['key', 'create', 'other', '--expires', 'soon'], '', /soon is no day/],
+    [['key', 'create', 'other', '--expires', 'soon'], '', /soon is not a day/],
     [['key', 'revoke', 'other'], '', /there is no key other/],
   ]
   for (const [args, input, message] of cases) {
@@ -104,6 +117,21 @@ t.test('what cannot be is refused, and the file stays as it is', async t => {
   t.equal(readFileSync(shop.file, 'utf8'), before)
 })
 
+t.test('hashes and days that mean nothing are refused when the file is read', async t => {
+  const shop = new Shop(t)
+  const hash = `scrypt$3$8$1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+  const keys = [
+    { name: 'nightly', hash: '0'.repeat(64), expires: '2027-99-99' },
+    { name: 'Nightly', hash: '1'.repeat(64) },
+  ]
+  writeFileSync(shop.file, JSON.stringify({ users: [{ name: 'Ada', password: hash }], keys }))
+  const { code, err } = await shop.tesser(['user', 'list'])
+  t.equal(code, 1)
+  t.match(err, /hash of Ada cannot be verified: N is 3/)
+  t.match(err, /nightly expires on 2027-99-99, which is not a day/)
+  t.match(err, /two entries named nightly/)
+})
+
 t.test('a file that is wrong is refused with every reason', async t => {
   const shop = new Shop(t)
   writeFileSync(shop.file, JSON.stringify({ users: [{ name: 'Ada', password: 'plain' }], kays: [] }))
@@ -112,3 +140,41 @@ t.test('a file that is wrong is refused with every reason', async t => {
   t.match(err, /\/users\/0\/password/)
   t.match(err, /additional properties/)
 })
+
+t.test(
+  'roles and privileges that the file of roles does not declare are refused, found by check, and logged at a start',
+  async t => {
+    const shop = new Shop(t)
+    const before = ['key', 'create', 'early', '--roles', 'hrr', '--privileges', 'WebAdmin']
+    t.match(await shop.tesser(before), { code: 0 }, 'without a file of roles nothing is known')
+    const roles = { privileges: [{ privilege: 'read' }], roles: [{ role: 'hr', privileges: ['read'] }] }
+    writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
+    const missing = { code: 1, err: 'tesser: there is no role "hrr"; did you mean "hr"?\n' }
+    t.match(await shop.tesser(['key', 'create', 'late', '--roles', 'HR,hrr']), missing)
+    t.match(await shop.tesser(['user', 'add', 'Ada', '--roles', 'hrr', '--password-stdin'], 'correct horse'), missing)
+    t.match(await shop.tesser(['user', 'add', 'Ada', '--privileges', 'reed', '--password-stdin'], 'correct horse'), {
+      code: 1,
+      err: 'tesser: there is no privilege "reed"; did you mean "read"?\n',
+    })
+    t.match(await shop.tesser(['key', 'create', 'late', '--roles', 'HR']), { code: 0 })
+    t.match(await shop.tesser(['check']), {
+      code: 1,
+      out: `${shop.file}: key early: there is no role "hrr"; did you mean "hr"?\n1 problem\n`,
+    })
+
+    const log: string[] = []
+    const logger = pino({ level: 'warn' }, { write: line => void log.push(JSON.parse(line).msg) })
+    const config = loadConfig({ cwd: shop.folder, env: {}, flags: { port: '0', 'storage-map-size-bytes': '64 MiB' } })
+    const server = await createServer(config, logger)
+    t.teardown(() => server.close())
+    const warning = 'key early: there is no role "hrr"; did you mean "hr"?'
+    t.ok(log.includes(warning))
+    roles.roles[0]!.role = 'staff'
+    writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
+    for (let i = 0; i < 400 && !log.includes('key late: there is no role "HR"'); i++) await delay(50)
+    t.ok(log.includes('key late: there is no role "HR"'), 'after a change of the roles')
+
+    writeFileSync(shop.file, '{ "users": 3 }')
+    t.match(await shop.tesser(['check']), { code: 1, out: /tesser\.directory\.json: \/users must be array\n1 problem/ })
+  },
+)

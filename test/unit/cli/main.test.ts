@@ -1,8 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { outputUrl } from '../../../engine/output-root.ts'
+import { outputUrl } from '../../../engine/base/output-root.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 
 const person = { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 'string' } } }
@@ -10,10 +15,14 @@ const model = JSON.stringify({ name: 'test', dataClasses: { Person: person } })
 const MAP_SIZE = ['--storage-map-size-bytes', '64 MiB']
 
 /** Runs the command in a folder. What it writes gathers in `output`. */
-function tesser(t: Test, cwd: string, ...args: string[]) {
+const tesser = (t: Test, cwd: string, ...args: string[]) => tesserAs(undefined, t, cwd, ...args)
+
+/** The same as another user of the system. */
+function tesserAs(uid: number | undefined, t: Test, cwd: string, ...args: string[]) {
   const child = spawn(process.execPath, [fileURLToPath(outputUrl('kernel/cli/main.js')), ...args], {
     cwd,
     env: { PATH: process.env.PATH },
+    ...(uid !== undefined && { uid, gid: uid }),
   })
   t.teardown(() => child.kill('SIGKILL'))
   const output = { out: '', err: '' }
@@ -22,25 +31,122 @@ function tesser(t: Test, cwd: string, ...args: string[]) {
   return { child, output, end: once(child, 'close').then(([code]) => ({ code, ...output })) }
 }
 
-async function outputOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
-  let text = ''
-  for await (const chunk of child.stdout!) {
-    text += chunk
-    const match = pattern.exec(text)
-    if (match) return match
+/** Waits until `look` gives something. */
+async function found<T>(look: () => T | null | undefined): Promise<T> {
+  for (let waited = 0; waited < 60_000; waited += 50) {
+    const result = look()
+    if (result) return result
+    await delay(50)
   }
-  throw new Error(`the process ended without ${pattern}: ${text}`)
+  throw new Error('it has not come within a minute')
 }
 
 t.test('--version and --help answer', async t => {
   const cwd = t.testdir({})
   t.strictSame(await tesser(t, cwd, '--version').end, { code: 0, out: `${packageJson.version}\n`, err: '' })
-  t.match(await tesser(t, cwd, '--help').end, { code: 0, out: /Examples:[\s\S]*TESSER_CONFIG/, err: '' })
+  const help = await tesser(t, cwd, '--help').end
+  t.match(help, { code: 0, out: /start \[options\] {2}[\s\S]*Examples:[\s\S]*TESSER_CONFIG/, err: '' })
 })
 
 t.test('a mistyped command or flag is refused with the nearest one', async t => {
   const cwd = t.testdir({})
   t.match(await tesser(t, cwd, 'start', '--prot', '3').end, { code: 1, err: /Did you mean --port\?/ })
+  t.match(await tesser(t, cwd, 'chek').end, {
+    code: 1,
+    err: 'tesser: there is no command "chek"; did you mean "check"?\n',
+  })
+  t.match(await tesser(t, cwd, 'import', 'x').end, {
+    code: 1,
+    err: /there is no command "import"; tesser --help lists them/,
+  })
+  t.match(await tesser(t, cwd, 'start', 'x').end, { code: 1, err: /"start" takes no arguments; "x" is one/ })
+})
+
+t.test('check fails when the store that it is to check is not there, and says so where none is needed', async t => {
+  const cwd = t.testdir({ 'model.json': model, empty: {} })
+  for (const folder of ['no/such/folder', 'empty']) {
+    t.match(await tesser(t, cwd, 'check', '--model', 'model.json', '--data', folder).end, {
+      code: 1,
+      out: /there is no (such folder|store in this folder), so none was checked; the first start makes one\n1 problem\n/,
+    })
+  }
+  t.match(await tesser(t, cwd, 'check', '--model', 'model.json').end, {
+    code: 0,
+    out: /config and .*model\.json are all right; no store was checked, there is none in .* yet/,
+  })
+})
+
+t.test('check --plan says that a start would make the store, whose folder above has to be there', async t => {
+  const cwd = t.testdir({ 'model.json': model })
+  const plan = ['check', '--plan', '--model', 'model.json', '--data']
+  t.match(await tesser(t, cwd, ...plan, 'new').end, {
+    code: 0,
+    out: /^a start would change the store: a new one is made in .*new\n.*all right; no store was checked/,
+  })
+  t.match(await tesser(t, cwd, ...plan, 'no/such/folder').end, { code: 1, out: /there is no such folder/ })
+  t.notOk(existsSync(join(cwd, 'new')))
+})
+
+/** Root has every right, so it runs the command as a user without any. */
+const OTHER = process.getuid?.() === 0 ? 65_534 : undefined
+
+t.test('missing rights are told with the folder and the right', { skip: process.getuid === undefined }, async t => {
+  const cwd = await mkdtemp(join(tmpdir(), 'tesser-rights-'))
+  t.teardown(() => rm(cwd, { recursive: true }))
+  const path = (name: string): string => join(cwd, name)
+  const store = ['--model', 'model.json', '--data', 'store', ...MAP_SIZE]
+  const user = `the user ${OTHER ?? process.getuid!()}`
+  const unusable = (name: string, reason: string): string =>
+    `the folder of the store, ${path(name)}, cannot be used: ${user} has no right ${reason}`
+  const tell = async (message: string, ...args: string[]): Promise<void> => {
+    const { code, err } = await tesserAs(OTHER, t, cwd, ...args).end
+    t.strictSame({ code, err: err.split('\n')[0] }, { code: 1, err: `tesser: ${message}` }, args.join(' '))
+  }
+  await writeFile(path('model.json'), model)
+  await writeFile(path('p.ndjson'), '{"ID":1}\n')
+  await writeFile(path('wrong.ndjson'), '{"ID":"x"}\n')
+  t.match(await tesser(t, cwd, 'load', 'p.ndjson', '--into', 'Person', ...store).end, { code: 0, err: '' })
+  await rm(path('store/server.lock'))
+  if (OTHER) {
+    const names = ['', ...(await readdir(path('store')))]
+    for (const name of names) await chown(join(path('store'), name), OTHER, OTHER)
+  }
+
+  await chmod(cwd, 0o555)
+  const inFolder = `${user} has no right to write in the folder ${cwd}`
+  await tell(inFolder, 'key', 'create', 'nightly')
+  await tell(inFolder, 'types', '--model', 'model.json')
+  await tell(inFolder, 'load', 'wrong.ndjson', '--into', 'Person', ...store)
+  await tell(unusable('new', `to write in the folder ${cwd}`), 'start', '--model', 'model.json', '--data', 'new')
+  await rm(path('store/server.lock'))
+  await chmod(path('store'), 0o555)
+  const inStore = unusable('store', `to write in the folder ${path('store')}`)
+  for (const command of ['start', 'compact']) await tell(inStore, command, ...store)
+  await chmod(path('store'), 0o755)
+  await chmod(path('store/lock.mdb'), 0o444)
+  const toLock = unusable('store', `to write to ${path('store/lock.mdb')}`)
+  for (const command of ['start', 'check']) await tell(toLock, command, ...store)
+  await chmod(path('model.json'), 0o200)
+  const { err } = await tesserAs(OTHER, t, cwd, 'check', ...store).end
+  t.match(err, `model file ${path('model.json')} cannot be read: ${user} has no right to read ${path('model.json')}\n`)
+  await chmod(cwd, 0o755)
+})
+
+t.test('a folder that cannot be used and a damaged store are told by name, without a stack', async t => {
+  const cwd = t.testdir({ 'model.json': model, file: 'x', store: { 'data.mdb': 'cut off' } })
+  const tries = [
+    [['start', '--data', 'file'], 1, /^tesser: the folder of the store, .*file, cannot be used: /],
+    [['start', '--data', 'store'], 1, /^tesser: .*data\.mdb has 7 bytes, less than a page: .* Put data\.mdb back/],
+  ] as const
+  for (const [args, code, err] of tries) {
+    const answer = await tesser(t, cwd, ...args, '--model', 'model.json', ...MAP_SIZE).end
+    t.match(answer, { code, err })
+    t.notMatch(answer.err, /\n\s+at /)
+  }
+  t.match(await tesser(t, cwd, 'check', '--data', 'store', '--model', 'model.json', ...MAP_SIZE).end, {
+    code: 1,
+    out: /data\.mdb has 7 bytes/,
+  })
 })
 
 t.test('--print-config prints the configuration as JSON', async t => {
@@ -81,20 +187,42 @@ t.test('start serves until a signal, load fills the store, check finds what a ne
   const store = ['--model', 'model.json', ...MAP_SIZE]
   t.match(await tesser(t, cwd, 'load', 'p.ndjson', '--into', 'Person', ...store).end, {
     code: 0,
-    out: '1 rows read: 1 inserted\n',
+    out: '1 row read: 1 inserted\n',
   })
   t.match(await tesser(t, cwd, 'check', ...store).end, { code: 0, out: /are all right/ })
-  t.match(await tesser(t, cwd, 'check', '--model', 'smaller.json', ...MAP_SIZE).end, {
+  t.match(await tesser(t, cwd, 'check', '--plan', '--model', 'smaller.json', ...MAP_SIZE).end, {
     code: 1,
-    out: /would lose data: .*name/,
+    out: /change the store: Person\.name is removed\n.* 1 entity of Person to rewrite \(roughly less than a second\)\n.*would lose data: .*name/,
   })
 
-  const { child, end } = tesser(t, cwd, 'start', ...store, '--port', '0', '--log-level', 'silent')
-  const [, url] = await outputOf(child, /answers at (\S+)/)
+  t.match(await tesser(t, cwd, 'compact', ...store).end, {
+    code: 0,
+    out: /data\.mdb (had \d+ KiB and has \d+ KiB now|has \d+ KiB and cannot be made smaller)\n$/,
+    err: '',
+  })
+  t.match(await tesser(t, cwd, 'compact', '--data', 'elsewhere').end, {
+    code: 1,
+    err: /there is no store in .*elsewhere/,
+  })
+
+  const { child, output, end } = tesser(t, cwd, 'start', ...store, '--port', '0')
+  const url = await found(() => /answers at (\S+)/.exec(output.out)?.[1])
+  t.match(await tesser(t, cwd, 'compact', ...store, '--storage-lock-wait-ms', '0').end, {
+    code: 1,
+    err: /is in use by process \d+/,
+  })
+  t.match(await tesser(t, cwd, 'load', 'p.ndjson', '--into', 'Person', ...store, '--storage-lock-wait-ms', '600').end, {
+    code: 1,
+    err: /^the store in .* is in use by process \d+, .*; waiting for it to end\ntesser: the store in .* is in use/,
+  })
   const answer = await (await fetch(`${url}/Person(1)`)).json()
   t.match(answer, { __KEY: '1', name: 'Ada' })
+  const second = tesser(t, cwd, 'start', ...store, '--port', '0', '--storage-lock-wait-ms', '300000')
+  await found(() => /waiting for it to end/.exec(second.output.out))
+  second.child.kill('SIGTERM')
+  t.match(await second.end, { code: 0, err: '' }, 'a signal ends a start that waits for the store')
   child.kill('SIGTERM')
-  t.match(await end, { code: 0, err: '' })
+  t.match(await end, { code: 0, out: /"msg":"stopping"[\s\S]*"msg":"stopped"/, err: '' })
 })
 
 t.test('check knows what plugins add to the model, and tells what roles name that is not there', async t => {

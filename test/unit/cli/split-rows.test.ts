@@ -1,5 +1,7 @@
 import t from 'tap'
-import { type RowText, splitArray, splitLines } from '../../../kernel/cli/split-rows.ts'
+import { splitCsv } from '../../../kernel/cli/split-csv.ts'
+import { rawLines, type RowText, splitArray, splitLines } from '../../../kernel/cli/split-rows.ts'
+import { randomOf } from '../../support/reference/random.ts'
 
 async function* inParts(text: string, size: number): AsyncGenerator<string> {
   for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size)
@@ -56,11 +58,70 @@ t.test('an array is split the same, however its text is cut into parts', async t
   }
 })
 
+/** Rows, and the first words of what is wrong with those that are none. */
+const broken: { text: string; rows: [number, string, RegExp?][] }[] = [
+  {
+    text: '[{"a":1},\n',
+    rows: [
+      [1, '{"a":1}'],
+      [2, '', /the file ends inside the array/],
+    ],
+  },
+  {
+    text: '[{"a":1,"b":"x},\n{"a":2},\n{"a":3"},\n{"a":4}]',
+    rows: [
+      [1, '{"a":1,"b":"x},', /brackets do not close/],
+      [2, '{"a":2}'],
+      [3, '{"a":3"},', /brackets do not close/],
+      [4, '{"a":4}'],
+    ],
+  },
+  {
+    text: '[\n  {\n    "a": 1,\n    "b": { "c": 2\n  },\n  {\n    "a": { "b": 2 }\n  },\n  {\n    "a": [3\n  },\n  {\n    "a": 4\n  }\n]\n',
+    rows: [
+      [2, '{\n    "a": 1,\n    "b": { "c": 2\n  },', /brackets do not close/],
+      [6, '{\n    "a": { "b": 2 }\n  }'],
+      [9, '{\n    "a": [3\n  },', /brackets do not close/],
+      [12, '{\n    "a": 4\n  }'],
+    ],
+  },
+  {
+    text: '[1}, 2]',
+    rows: [
+      [1, '1}'],
+      [1, '2'],
+    ],
+  },
+  {
+    text: '[{"a":1} {"b":\n',
+    rows: [
+      [1, '{"a":1} {"b":', /brackets do not close/],
+      [2, '', /ends inside/],
+    ],
+  },
+]
+t.test('what is wrong in an array concerns as few of its elements as can be', async t => {
+  for (const { text, rows } of broken) {
+    for (const size of [1, 3, 7, 1000]) {
+      const found: RowText[] = []
+      for await (const row of splitArray(inParts(text, size))) found.push(row)
+      t.strictSame(
+        found.map(({ line, text }) => [line, text]),
+        rows.map(row => row.slice(0, 2)),
+        `${text} by ${size}`,
+      )
+      t.match(
+        found.map(({ problem }) => problem),
+        rows.map(row => row[2]),
+      )
+    }
+  }
+})
+
 const wrongArrays = [
   { text: '', message: 'the file is empty' },
-  { text: ' \n {"a":1}', message: 'line 2: "{" where an array should begin' },
-  { text: '[{"a":1},\n', message: 'line 2: the file ends inside the array' },
-  { text: '[1]\n[2]', message: 'line 2: the file goes on behind the array' },
+  { text: ' \n {"a":1}', message: /^line 2: "\{" where an array should begin; .* --format ndjson$/ },
+  { text: ' \n 1', message: 'line 2: "1" where an array should begin' },
 ]
 for (const { text, message } of wrongArrays) {
   t.test(`what is no array is refused: ${message}`, async t => {
@@ -75,5 +136,99 @@ t.test('lines are split the same, however the text is cut, and keep their number
       [3, '{"b":2}'],
       [4, '{"c":3}'],
     ])
+  }
+})
+
+const csv: { text: string; delimiter?: string; rows: [number, (string | null)[] | RegExp][] }[] = [
+  {
+    text: 'a,b\r\n\r\n1,\r\n,"" \n',
+    rows: [
+      [1, ['a', 'b']],
+      [3, ['1', null]],
+      [4, /a quote ends a field before " "/],
+    ],
+  },
+  {
+    text: '"a","b"\n"1;","x""y\r\nz,"\n',
+    rows: [
+      [1, ['a', 'b']],
+      [2, ['1;', 'x"y\r\nz,']],
+    ],
+  },
+  {
+    text: '1\t"x"\t\n\t\t""',
+    delimiter: '\t',
+    rows: [
+      [1, ['1', 'x', null]],
+      [2, [null, null, '']],
+    ],
+  },
+  // One wrong quote costs one line.
+  {
+    text: '1,"A\n2,B\n3,"C"\n4,D',
+    rows: [
+      [1, /a quote ends a field/],
+      [2, ['2', 'B']],
+      [3, ['3', 'C']],
+      [4, ['4', 'D']],
+    ],
+  },
+  {
+    text: '1,"A\n2,B\n3,C',
+    rows: [
+      [1, /opened and not closed/],
+      [2, ['2', 'B']],
+      [3, ['3', 'C']],
+    ],
+  },
+  {
+    text: '1,A"\n2,5" pipe\n3,C',
+    rows: [
+      [1, /does not begin with one/],
+      [2, /does not begin with one/],
+      [3, ['3', 'C']],
+    ],
+  },
+  {
+    text: '1,"A" x\n2,"B\nC\n3,"D"',
+    rows: [
+      [1, /before " x"/],
+      [2, /a quote ends/],
+      [3, ['C']],
+      [4, ['3', 'D']],
+    ],
+  },
+  {
+    text: 'a\rb,c\rd',
+    rows: [
+      [1, ['a']],
+      [2, ['b', 'c']],
+      [3, ['d']],
+    ],
+  },
+]
+t.test('CSV is split into records, and a wrong quote costs its line', async t => {
+  for (const { text, delimiter = ',', rows } of csv) {
+    for (const size of [1, 2, 5, 1000]) {
+      const found: [number, (string | null)[] | string][] = []
+      for await (const { line, fields, problem } of splitCsv(rawLines(inParts(text, size)), delimiter)) {
+        found.push([line, problem ?? fields])
+      }
+      t.match(found, rows, `${text} by ${size}`)
+      t.equal(found.length, rows.length)
+    }
+  }
+})
+
+t.test('CSV that is written as the standard has it is read as it was', async t => {
+  const random = randomOf(7)
+  const text = () =>
+    Array.from({ length: random.integer(0, 4) }, () => random.pick(['a', '"', ',', '\n', '\r\n', ' '])).join('')
+  for (let round = 0; round < 300; round++) {
+    const rows = Array.from({ length: random.integer(1, 5) }, () => [text(), text(), text()])
+    const file = rows.map(row => row.map(field => `"${field.replaceAll('"', '""')}"`).join(',')).join('\r\n')
+    const found: (string | null)[][] = []
+    for await (const { fields } of splitCsv(rawLines(inParts(file, random.integer(1, 9))), ',')) found.push(fields)
+    t.strictSame(found, rows, file)
   }
 })

@@ -34,6 +34,20 @@ t.test('flags have precedence over the environment, the environment over the fil
   t.strictSame(config.server.cors.origins, ['https://a', 'https://b'])
 })
 
+t.test('an empty variable counts as not set, an empty flag as given', t => {
+  const cwd = folderWith(t, { model: 'm.json', server: { port: 1, basePath: '/data' }, disablePlugins: ['health'] })
+  const env = {
+    TESSER_CONFIG: '',
+    TESSER_PORT: '',
+    TESSER_SERVER_PORT: '2',
+    TESSER_DATA: '',
+    TESSER_DISABLE_PLUGINS: '',
+  }
+  const config = load(cwd, { env, flags: { 'server-base-path': '' } })
+  t.match(config, { server: { port: 2, basePath: '' }, disablePlugins: ['health'], data: resolve(cwd, 'data/store') })
+  t.end()
+})
+
 t.test('relative paths start at the file, those of flags and environment at the working directory', async t => {
   const cwd = t.testdir({
     sub: { 'c.json': '{ "model": "m.json", "data": "d", "server": { "tls": { "keyFile": "k" } } }' },
@@ -83,7 +97,7 @@ t.test('a file that is missing or no JSON is named', async t => {
   const cwd = folderWith(t, '{ "model": ')
   t.match(
     problemsOf(() => load(cwd)),
-    [/the config file .*tesser\.config\.json is no JSON: /],
+    [/the config file .*tesser\.config\.json is not JSON: /],
   )
   t.match(
     problemsOf(() => load(cwd, { file: 'x.json' })),
@@ -98,14 +112,12 @@ t.test('a file that is missing or no JSON is named', async t => {
 t.test('plugins are added to the built-in ones, give them options, or take them away', async t => {
   const cwd = folderWith(t, {
     model: 'm.json',
-    plugins: ['./mine.js', { plugin: 'tesser/plugins/health', options: { a: 1 } }],
+    plugins: ['./mine.js', { plugin: 'tesser/plugins/explorer', options: { a: 1 } }],
     disablePlugins: ['binary'],
   })
   const { plugins } = load(cwd)
-  t.strictSame(plugins.slice(-2), [
-    { specifier: 'tesser/plugins/health', options: { a: 1 } },
-    { specifier: './mine.js' },
-  ])
+  const explorer = { specifier: 'tesser/plugins/explorer', options: { a: 1 } }
+  t.strictSame(plugins.slice(-2), [explorer, { specifier: './mine.js' }])
   t.notOk(plugins.some(({ specifier }) => specifier === 'tesser/plugins/binary'))
 })
 
@@ -128,6 +140,88 @@ t.test('what is printed can be read again, and hides the passphrase', async t =>
     { ...again, folder: '', server: { ...again.server, tls: 0 } },
     { ...config, folder: '', server: { ...config.server, tls: 0 } },
   )
+})
+
+t.test('what is printed hides secrets in the options of plugins', async t => {
+  const secrets = {
+    password: 'geheim',
+    dbPassword: 'geheim',
+    passphrase: 'geheim',
+    clientSecret: 'geheim',
+    secrets: ['geheim'],
+    apiKey: 'geheim',
+    api_key: 'geheim',
+    accessToken: 'geheim',
+    credentials: { user: 'geheim' },
+    nested: [{ privateKey: 'geheim' }],
+    url: 'postgres://ada:geheim@db.example.com/x',
+  }
+  const others = { maxTokens: 5, keyFile: 'k.pem', bypass: false, mail: 'ada@example.com', link: 'http://h/a@b' }
+  const options = { ...secrets, ...others }
+  const cwd = folderWith(t, { model: 'm.json', plugins: [{ plugin: 'acme', options }] })
+  const config = load(cwd)
+  const printed = printConfig(config)
+  t.notMatch(printed, /geheim/)
+  t.match(printed, /postgres:\/\/\(hidden\)@db\.example\.com\/x/)
+  t.match(JSON.parse(printed).plugins.at(-1).options, others)
+  t.equal(config.plugins.at(-1)!.options!.password, 'geheim', 'what plugins are given is untouched')
+})
+
+t.test('a cookie that browsers take over TLS only needs TLS, or a proxy that has it', async t => {
+  const session = { sameSite: 'none' }
+  const problems = [/^session\.sameSite: browsers take "none" over TLS only/]
+  t.match(
+    problemsOf(() => load(folderWith(t, { model: 'm.json', session }))),
+    problems,
+  )
+  t.match(
+    problemsOf(() => load(folderWith(t, { model: 'm.json', session, server: { trustedProxies: [] } }))),
+    problems,
+  )
+  for (const server of [{ trustedProxies: ['loopback'] }, { tls: { keyFile: 'k', certFile: 'c' } }]) {
+    t.equal(load(folderWith(t, { model: 'm.json', session, server })).session.sameSite, 'none')
+  }
+})
+
+t.test('a base path is a plain one that nothing else is served at', async t => {
+  const basePath = (basePath: string, more: object = {}) =>
+    load(folderWith(t, { model: 'm.json', server: { basePath }, ...more })).server.basePath
+  for (const path of ['', '/data', '/a/b-c_d.e~1', '/.well-known', '/restful']) t.equal(basePath(path), path)
+  t.equal(
+    load(folderWith(t, { model: 'm.json' }), { env: { TESSER_SERVER_BASE_PATH: '/data' } }).server.basePath,
+    '/data',
+  )
+  for (const path of [
+    '/',
+    'data',
+    '/data/',
+    '//data',
+    '/a//b',
+    '/a/../b',
+    '/.',
+    '/a?b',
+    '/a#b',
+    '/a b',
+    '/ä',
+    '/a;b',
+    '/a%20b',
+  ])
+    t.match(
+      problemsOf(() => basePath(path)),
+      [/: server\.basePath: expected a value such as "\/data", received "/],
+      path,
+    )
+  for (const path of ['/rest', '/rest/data'])
+    t.match(
+      problemsOf(() => basePath(path)),
+      [/^server\.basePath: "\/rest(\/data)?" begins as the addresses of data do; name another one$/],
+    )
+  const session = { cookieName: '__Host-sid' }
+  t.match(
+    problemsOf(() => basePath('/data', { session })),
+    [/^session\.cookieName: browsers take the prefix "__Host-" without server\.basePath only$/],
+  )
+  t.equal(basePath('', { session }), '')
 })
 
 function problemsOf(work: () => unknown): readonly string[] {

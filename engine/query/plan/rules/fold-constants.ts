@@ -2,7 +2,7 @@ import { ALWAYS, combine, NEVER, type Predicate, type ValueTest } from '../../bi
 import { mapInputs, type Rule } from '../rule.ts'
 
 /**
- * What can be decided without data is decided.
+ * Decides every condition that does not depend on data.
  *
  *   age > 30 and age < 20   →   never        name in []   →   never
  *   a and never             →   never        a or never   →   a

@@ -1,4 +1,4 @@
-import type { LogicalPlan } from '../logical-plan.ts'
+import type { LogicalPlan } from '../../nodes/logical-plan.ts'
 import type { Rule } from '../rule.ts'
 
 /**

@@ -1,3 +1,4 @@
+import type { ValueAttribute } from '../../../catalog/attribute.ts'
 import type { Bound, Predicate, ValueTest } from '../../bind/predicate.ts'
 import { mapInputs, type Rule } from '../rule.ts'
 
@@ -12,10 +13,15 @@ function apply(predicate: Predicate): Predicate {
   const changed = mapInputs(predicate, apply)
   if (changed.kind !== 'and') return changed
   const merged: Predicate[] = []
+  const ranges = new Map<ValueAttribute, number>()
   for (const input of changed.inputs) {
-    const at = merged.findIndex(other => isRange(other) && isRange(input) && other.attribute === input.attribute)
-    if (at < 0) merged.push(input)
-    else merged[at] = intersection(merged[at] as RangePredicate, input as RangePredicate)
+    const at = isRange(input) ? ranges.get(input.attribute) : undefined
+    if (at !== undefined) {
+      merged[at] = intersection(merged[at] as RangePredicate, input as RangePredicate)
+      continue
+    }
+    if (isRange(input)) ranges.set(input.attribute, merged.length)
+    merged.push(input)
   }
   return { kind: 'and', inputs: merged }
 }

@@ -4,7 +4,7 @@ import type { JsonTest, Predicate } from '../../bind/predicate.ts'
 import { mapInputs, type Rule } from '../rule.ts'
 
 /**
- * What is asked of an indexed property is asked of its columns, and of the objects themselves only where a row has a value
+ * Moves conditions on an indexed property to its columns, and to the objects themselves only where a row has a value
  * of another type than the declared one.
  *
  *   info.size > 5      →   [info.size] > 5
@@ -47,7 +47,7 @@ function testValue({ values, others }: PropertyColumns, condition: JsonTest & { 
   const { names, type, object } = values.source!
   const { test, negated } = condition
   const ofType: Predicate = { kind: 'test', attribute: values, test, negated }
-  // Of another type none is equal, less or greater.
+  // No value of another type is equal, less or greater.
   if (condition.type === type && !negated) return ofType
   const whole = names.reduceRight<JsonTest>((input, name) => ({ kind: 'property', name, input }), condition)
   const ofOthers: Predicate = {

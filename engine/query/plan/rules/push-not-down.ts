@@ -1,4 +1,4 @@
-import type { ScoreTest } from '../../../vector/similarity.ts'
+import type { ScoreTest } from '../../../vector/math/similarity.ts'
 import type { JsonTest, Predicate } from '../../bind/predicate.ts'
 import type { Rule } from '../rule.ts'
 

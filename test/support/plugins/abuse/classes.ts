@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { DataClass, DataStore, exposed, Singleton } from 'tesser/classes'
+import { DataClass, DataStore, exposed, OutgoingMessage, Singleton } from 'tesser/classes'
 
 export class Abuse extends DataStore {
   @exposed throws() {
@@ -61,8 +61,17 @@ export class Abuse extends DataStore {
     createServer().listen(0)
     return 'listening'
   }
-  @exposed isHuge() {
-    return 'x'.repeat(5_000_000)
+  @exposed isHuge(length = 5_000_000, sign = 'x') {
+    return sign.repeat(length)
+  }
+  @exposed answers(length: number) {
+    const message = new OutgoingMessage()
+    message.setBody('x'.repeat(length))
+    return message
+  }
+  @exposed fails(length: number) {
+    // A status of its own: 500 would look like a failure of the server.
+    throw { errCode: 1, message: 'x'.repeat(length), httpStatus: 422 }
   }
   @exposed getterThrows() {
     return {
@@ -71,12 +80,33 @@ export class Abuse extends DataStore {
       },
     }
   }
+  @exposed throwsAccessor() {
+    throw {
+      get errCode(): never {
+        throw new Error('inner secret')
+      },
+    }
+  }
+  @exposed throwsProxy() {
+    const trap = () => {
+      throw new Error('inner secret')
+    }
+    throw new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap })
+  }
+  @exposed exitsInResult() {
+    return {
+      toJSON: () => process.exit(1),
+    }
+  }
   @exposed trapsPrototypes() {
     Object.prototype.toString = () => 'trapped'
     return 'done'
   }
   @exposed fine() {
     return 'fine'
+  }
+  @exposed lengthOf(text: string) {
+    return text.length
   }
 }
 

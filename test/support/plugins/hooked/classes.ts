@@ -1,4 +1,15 @@
-import { calculated, DataClass, ds, Entity, event, exposed, onHTTPGet, orderByOf, queryOf } from 'tesser/classes'
+import {
+  calculated,
+  DataClass,
+  ds,
+  Entity,
+  type EventError,
+  event,
+  exposed,
+  onHTTPGet,
+  orderByOf,
+  queryOf,
+} from 'tesser/classes'
 
 interface Event {
   kind: string
@@ -15,7 +26,7 @@ function log(text: string): void {
   ds.City!.new({ name: text }).save()
 }
 
-const ERRORS: Record<string, object> = {
+const ERRORS: Record<string, EventError> = {
   mild: { errCode: 7001, message: 'rather not', extraDescription: { field: 'lastName' } },
   serious: { errCode: 7002, message: 'no', seriousError: true },
 }
@@ -34,6 +45,7 @@ export class EmployeeEntity extends Entity('Employee') {
 
   @event('constructor') made() {
     this.notes = 'trace constructor'
+    log('constructed')
   }
   @event('touched', 'salary') salaryTouched(event: Event) {
     this.#trace(event)

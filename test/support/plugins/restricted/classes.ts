@@ -11,7 +11,7 @@ export class Company extends DataClass('Company') {
   }
 }
 
-/** Those of whom the company may be seen, and those without. */
+/** Employees whose company is visible, and those without. */
 export class Employee extends DataClass('Employee') {
   @event('restrict') ofCompanies() {
     return this.query('employerID = null or employer.ID > 0')

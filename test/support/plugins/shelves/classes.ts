@@ -1,7 +1,7 @@
 import { DataClass, event, onHTTPGet } from 'tesser/classes'
 
 export class Passage extends DataClass('Passage') {
-  /** Those that point to the right, by a vector of their own. */
+  /** Items that point to the right, by a vector of their own. */
   @event('restrict') toTheRight() {
     return this.query('embedding > :1', { vector: [1, 0, 0], threshold: 0.5 })
   }

@@ -16,6 +16,8 @@ export function configure(options: { bonus: number }): void {
   bonus = options.bonus
 }
 
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
 export class Employee extends DataClass('Employee') {
   @onHTTPGet wellPaid(minimum: number) {
     return this.query('salary >= :1 order by lastName', minimum)
@@ -26,7 +28,7 @@ export class Employee extends DataClass('Employee') {
   @onHTTPGet some(first: number, end: number) {
     return this.query('salary >= 0 order by lastName').slice(first, end)
   }
-  @exposed both() {
+  both() {
     return 'dataclass'
   }
   @onHTTPGet echo(...values: unknown[]) {
@@ -74,8 +76,8 @@ export class Employee extends DataClass('Employee') {
   @exposed badQuery() {
     return this.query('nowhere = 1').length
   }
-  @exposed async later() {
-    return 1
+  @exposed later() {
+    return Promise.resolve(1)
   }
   @exposed circle() {
     const circle: Record<string, unknown> = {}
@@ -146,7 +148,12 @@ export class Store extends DataStore {
       answer.setHeader('Location', '/elsewhere')
     } else if (format === 'bytes') answer.setBody(new Uint8Array([1, 2, 3]))
     else if (format === 'json') answer.setBody({ a: 1 })
-    else answer.setHeader('X-Format', format)
+    else if (format === 'svg') answer.setBody({ bytes: new TextEncoder().encode(SVG), mediaType: 'image/svg+xml' })
+    else if (format.startsWith('page')) {
+      answer.setBody('<script>alert(1)</script>')
+      answer.setHeader('content-type', 'text/html')
+      if (format === 'page that may') answer.setHeader('content-security-policy', "default-src 'self'")
+    } else answer.setHeader('X-Format', format)
     return answer
   }
 }

@@ -1,6 +1,6 @@
 import { DataStore, ds, Entity, exposed, onHTTPGet, Session } from 'tesser/classes'
 
-/** What a session can be told and asked. */
+/** Session functions. */
 export class Visits extends DataStore {
   @onHTTPGet me() {
     const { id, userName, expirationDate, idleTimeout } = Session
@@ -8,6 +8,22 @@ export class Visits extends DataStore {
   }
   @exposed grant(rights: Parameters<typeof Session.setPrivileges>[0]) {
     return [Session.setPrivileges(rights), Session.isGuest(), Session.hasPrivilege('hr')]
+  }
+  /** All that a login can do to a session, and the rights last. */
+  @exposed arrive(userName: string) {
+    Session.storage.arrived = userName
+    Session.idleTimeout = 120
+    Session.quotas.nbEntitySets = 1
+    const token = Session.createOTP()
+    Session.setPrivileges({ privileges: 'hr', userName })
+    return token
+  }
+  /** Works for a while, and keeps something at the end. */
+  @exposed linger(milliseconds: number) {
+    const end = Date.now() + milliseconds
+    while (Date.now() < end);
+    Session.storage.late = true
+    return ds.Employee!.get(1)!.lock()
   }
   @exposed clear() {
     return [Session.clearPrivileges(), Session.isGuest()]

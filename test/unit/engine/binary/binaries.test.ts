@@ -1,14 +1,14 @@
 import t from 'tap'
 import { Binaries, type BinariesOptions, type BinaryAttribute } from '../../../../engine/binary/binaries.ts'
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
-import type { ReadRequest } from '../../../../engine/query/request.ts'
+import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
 
 t.test('the image of an entity that is deleted while it arrives makes no entity', async t => {
   const written: unknown[] = []
   const discarded: unknown[] = []
   const options = {
     data: {
-      environment: {},
+      records: {},
       read: (work: (snapshot: object) => unknown) => work({ table: () => ({ row: () => undefined }) }),
     },
     tasks: { rowId: () => 7 },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ByteCache } from '../../../../engine/binary/byte-cache.ts'
+import { ByteCache } from '../../../../engine/files/byte-cache.ts'
 
 const bytes = (size: number) => async () => new Uint8Array(size)
 const never = () => Promise.reject(new Error('it is kept'))

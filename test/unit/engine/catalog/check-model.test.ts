@@ -39,6 +39,10 @@ t.test('the model that the cases vary has no problem', async t => {
   t.equal(loadModel(withCompany({})).dataClasses.length, 2)
 })
 
+t.test('a former name may be that of something that is there: it has been used up', async t => {
+  t.equal(loadModel(onCompany({ type: 'long', formerName: 'name' })).dataClasses.length, 2)
+})
+
 const cases: { name: string; model: unknown; problem: string }[] = [
   { name: 'a file that is no object', model: 7, problem: 'the file: expected an object, received 7' },
   { name: 'a file that is null', model: null, problem: 'the file: expected an object, received null' },
@@ -52,6 +56,11 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     name: 'a dataclass that is no object',
     model: model({ Company: [] }),
     problem: 'dataClasses.Company: expected an object, received []',
+  },
+  {
+    name: 'one former name for two attributes',
+    model: withCompany({}, { x: { type: 'long', formerName: 'old' }, y: { type: 'long', formerName: 'old' } }),
+    problem: 'dataClasses.Company.attributes.y.formerName: "old" is also that of x; leave one of them out',
   },
   {
     name: 'a dataclass without key',
@@ -76,7 +85,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
   {
     name: 'an unknown type',
     model: onCompany({ type: 'integer' }),
-    problem: `${at}.type: "integer" is none of bool, byte, word, long, long64, number, float, date, duration, string, uuid, object, image, blob`,
+    problem: `${at}.type: "integer" is none of bool, byte, word, long, long64, number, float, decimal, date, duration, string, uuid, object, image, blob`,
   },
   {
     name: 'an unknown kind',
@@ -94,6 +103,21 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: `${at}.minLength: does not fit type long; it is for string`,
   },
   {
+    name: 'a decimal without scale',
+    model: onCompany({ type: 'decimal' }),
+    problem: `${at}.scale: is missing; a decimal needs the count of its digits after the point`,
+  },
+  {
+    name: 'scale on a number',
+    model: onCompany({ type: 'number', scale: 2 }),
+    problem: `${at}.scale: does not fit type number; it is for decimal`,
+  },
+  {
+    name: 'a calculated decimal without scale',
+    model: onCompany({ kind: 'calculated', type: 'decimal' }),
+    problem: `${at}.scale: is missing; a decimal needs the count of its digits after the point`,
+  },
+  {
     name: 'simpleDate on a string',
     model: onCompany({ type: 'string', simpleDate: true }),
     problem: `${at}.simpleDate: does not fit type string; it is for date`,
@@ -101,7 +125,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
   {
     name: 'an index on an object',
     model: onCompany({ type: 'object', indexed: true }),
-    problem: `${at}.indexed: does not fit type object; it is for bool, byte, word, long, long64, number, float, date, duration, string, uuid`,
+    problem: `${at}.indexed: does not fit type object; it is for bool, byte, word, long, long64, number, float, decimal, date, duration, string, uuid`,
   },
   {
     name: 'a uuid made for a number',
@@ -126,7 +150,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
   {
     name: 'a pattern with look-ahead',
     model: onCompany({ type: 'string', pattern: '^(?=a)' }),
-    problem: `${at}.pattern: is no RE2 expression (no look-around, no back-references): error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
+    problem: `${at}.pattern: is not an RE2 expression (no look-around, no back-references): error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
   },
   {
     name: 'a key that is missing',
@@ -137,7 +161,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     name: 'a key that is an object',
     model: withCompany({ key: 'info' }),
     problem:
-      'dataClasses.Company.key: "info" has type object; a key has one of bool, byte, word, long, long64, number, float, date, duration, string, uuid',
+      'dataClasses.Company.key: "info" has type object; a key has one of bool, byte, word, long, long64, number, float, decimal, date, duration, string, uuid',
   },
   {
     name: 'a key that is a relation',
@@ -274,7 +298,7 @@ t.test('every problem of a model is told at once, but none that only follows fro
   t.match(problems, [
     /Company\.attributes\.name\.type/,
     /Company.*x\.pattern: does not fit/,
-    /x\.pattern: is no RE2/,
+    /x\.pattern: is not an RE2/,
     /Employee\.key/,
   ])
   t.equal(problems.length, 4)

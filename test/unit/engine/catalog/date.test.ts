@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parseDate, parseDay } from '../../../../engine/catalog/date.ts'
-import { formatDate } from '../../../../engine/storage/wire-value.ts'
+import { formatDate } from '../../../../engine/catalog/types/wire-date.ts'
 
 const day = Date.UTC(2020, 0, 31)
 const cases: [string, number | undefined][] = [

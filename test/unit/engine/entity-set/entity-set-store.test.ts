@@ -1,14 +1,17 @@
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type EntitySet, entitySet, newEntitySetId } from '../../../../engine/entity-set/entity-set.ts'
 import { EntitySetStore, type EntitySetStoreOptions } from '../../../../engine/entity-set/entity-set-store.ts'
-import { type EntitySetChange, putEntitySet, readHeader } from '../../../../engine/entity-set/entity-set-table.ts'
+import type { EntitySetChange } from '../../../../engine/entity-set/entity-set-header.ts'
 import { encodeMembers, type Members, setOf } from '../../../../engine/entity-set/members.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
+import { LmdbRecords } from '../../../../engine/storage/lmdb-records.ts'
 
 /** A store whose writer is this thread: durable when `write` resolves, which `hold` delays and `fail` refuses. */
 class Fixture {
   readonly environment: Environment
+  readonly records: LmdbRecords
   readonly changes: EntitySetChange[] = []
   ms = 1_000_000
   fails = false
@@ -16,21 +19,23 @@ class Fixture {
 
   constructor(private readonly t: Test) {
     this.environment = openEnvironment({ path: t.testdir({}), mapSizeBytes: 2 ** 28 })
+    this.records = new LmdbRecords(this.environment)
     t.teardown(() => this.environment.close())
   }
 
   open(options: Partial<EntitySetStoreOptions> = {}): EntitySetStore {
     const store = new EntitySetStore({
-      environment: this.environment,
+      store: this.records,
       write: async changes => {
         await this.held
         if (this.fails) throw new Error('no room')
         this.changes.push(...changes)
         this.environment.root.transactionSync(() => {
-          for (const change of changes) putEntitySet(this.environment, change)
+          for (const change of changes) this.records.sets.put(change)
         })
       },
       memoryBytes: 2 ** 20,
+      guests: { guestBytesPerAddress: 2 ** 27, maxGuestBytes: 2 ** 30 },
       savedLifetimeSeconds: 1000,
       now: () => this.ms,
       ...options,
@@ -95,6 +100,48 @@ t.test('a set is durable when it has been put, and is there in the next store', 
   t.same(ids(fixture.open().find(set.id)), [3, 1, 2])
 })
 
+t.test('a set in the place of another one counts once, in memory and in the list', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const set = make(RowSet.fromIds([1]), { creator: 'ada' })
+  await store.put(set)
+  const { usage } = store
+  await store.put({ ...make(RowSet.fromIds([2]), { creator: 'ada' }), id: set.id })
+  t.same(store.usage, usage)
+  t.equal(store.countOf('ada'), 1)
+  t.same(ids(store.find(set.id)), [2])
+  t.equal(store.list(10).count, 1)
+})
+
+t.test('a set in the place of a larger one leaves nothing of it in LMDB', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const small = make(Uint32Array.of(1))
+  await store.put(small)
+  const { entries } = fixture
+  await store.put({ ...make(Uint32Array.from({ length: 5_000 }, (_, i) => 7 * i)), id: small.id })
+  t.ok(fixture.entries > entries, 'its members take several entries')
+  await store.put(small)
+  t.equal(fixture.entries, entries)
+})
+
+t.test('the list has the sets that live', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const sets = [make(RowSet.range(1)), make(RowSet.range(2), { timeoutSeconds: 10 }), make(RowSet.range(3))]
+  for (const set of sets) await store.put(set)
+  await store.release([sets[2]!.id])
+  t.equal(store.list(10).count, 2)
+  t.equal(store.list(1).sets.length, 1)
+  fixture.pass(11)
+  const { count, sets: listed } = store.list(10)
+  t.equal(count, 1)
+  t.same(
+    listed.map(({ id }) => id),
+    [sets[0]!.id],
+  )
+})
+
 t.test('a set that could not be written is not there', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
@@ -111,10 +158,7 @@ t.test('the end of a set that could not be written is written by the next sweep'
   const set = make(numbers(20_000))
   await store.put(set)
   fixture.fails = true
-  await t.rejects(
-    store.release([set.id], () => true),
-    { message: 'no room' },
-  )
+  await t.rejects(store.release([set.id]), { message: 'no room' })
   await t.rejects(store.sweep(), { message: 'no room' })
   t.equal(store.find(set.id), undefined)
   t.equal(ids(fixture.open().find(set.id))?.length, 20_000, 'it is still stored')
@@ -178,7 +222,7 @@ t.test('uses are recorded once a minute, and all of them when the store is close
   store.use(set.id)
   await store.close()
   t.equal(fixture.changes.length, 4)
-  t.equal(readHeader(fixture.environment, set.id)?.expires, fixture.ms + 7_200_000)
+  t.equal(fixture.records.sets.header(set.id)?.expires, fixture.ms + 7_200_000)
 })
 
 t.test('the sweep removes what has expired and leaves nothing behind', async t => {
@@ -198,7 +242,7 @@ t.test('the sweep removes what has expired and leaves nothing behind', async t =
         hasEnded: false,
         expires,
       }
-      putEntitySet(fixture.environment, { id, header, members })
+      fixture.records.sets.put({ id, header, members })
     }
   })
   t.equal(fixture.entries, 3 * 1201)
@@ -221,7 +265,7 @@ t.test('a saved query is kept when its set has ended, for its own time', async t
   const [expired, released] = [make(numbers(3), { saved }), make(numbers(3), { saved })]
   await store.put(expired)
   await store.put(released)
-  await store.release([released.id], () => true)
+  await store.release([released.id])
   fixture.pass(100)
   t.equal(store.find(expired.id), undefined)
   for (const { id } of [expired, released]) t.same(store.findSaved(id)?.saved, saved)
@@ -239,7 +283,7 @@ t.test('a released set does not come back while its removal is on the way', asyn
   const set = make(numbers(3))
   await store.put(set)
   const release = fixture.hold()
-  const released = store.release([set.id, set.id, newEntitySetId()], () => true)
+  const released = store.release([set.id, set.id, newEntitySetId()])
   t.equal(store.find(set.id), undefined)
   release()
   await released
@@ -258,8 +302,63 @@ t.test('the writer is told of a use that comes after the end of a set, and does 
     hasEnded: false,
     expires: 5,
   }
-  fixture.environment.root.transactionSync(() => putEntitySet(fixture.environment, { id: set.id, header }))
+  fixture.environment.root.transactionSync(() => fixture.records.sets.put({ id: set.id, header }))
   t.equal(fixture.entries, 0)
+})
+
+t.test('the use of a set that memory does not keep is recorded at once', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open({ memoryBytes: 0 })
+  const set = make(numbers(3))
+  await store.put(set)
+  fixture.pass(10)
+  store.use(set.id)
+  await store.sweep()
+  fixture.pass(95)
+  t.ok(store.find(set.id), 'it lives on from its use')
+})
+
+t.test('a shorter lifetime holds in the next store too', async t => {
+  const fixture = new Fixture(t)
+  const before = fixture.open()
+  const set = make(numbers(3))
+  await before.put(set)
+  before.use(set.id, 10)
+  await before.close()
+  fixture.pass(20)
+  t.equal(fixture.open().find(set.id), undefined)
+})
+
+t.test('a set that expires while its release is being written ends once', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open()
+  const [a, b] = [make(numbers(3), { creator: 'ada' }), make(numbers(3), { creator: 'ada', timeoutSeconds: 1000 })]
+  for (const set of [a, b]) await store.put(set)
+  t.equal(store.countOf('ada'), 2)
+  fixture.pass(99)
+  const release = fixture.hold()
+  const released = store.release([a.id])
+  fixture.pass(2)
+  const swept = store.sweep()
+  // The sweep looks for what has expired before the release is written.
+  await setImmediate()
+  release()
+  await Promise.all([released, swept])
+  t.equal(store.countOf('ada'), 1)
+})
+
+t.test('a set that is used while its members are being written keeps them', async t => {
+  const fixture = new Fixture(t)
+  const store = fixture.open({ memoryBytes: 0 })
+  const [first, second] = [make(numbers(3)), make(numbers(3))]
+  const release = fixture.hold()
+  const puts = [store.put(first)]
+  store.use(first.id, 50)
+  puts.push(store.put(second))
+  t.same(ids(store.find(first.id)), [0, 100, 200])
+  release()
+  await Promise.all(puts)
+  t.same(ids(store.find(first.id)), [0, 100, 200])
 })
 
 t.test('the sets of a creator are counted, also those of before a restart', async t => {
@@ -274,7 +373,7 @@ t.test('the sets of a creator are counted, also those of before a restart', asyn
   await store.put(a, 2)
   t.equal(store.countOf('ada'), 2, 'a set in the place of itself counts once')
   await store.put(make(numbers(3), { creator: 'kurt' }), 2)
-  await store.release([a.id], () => true)
+  await store.release([a.id])
   t.equal(store.countOf('ada'), 1)
   await store.put(b, 2)
   fixture.pass(100)
@@ -291,4 +390,43 @@ t.test('more than can be written is refused until it has been', async t => {
   release()
   await Promise.all(puts)
   await store.put(make(numbers(1)))
+})
+
+t.test('the sets of guests have bounds by network and in all; the oldest end, with their saved queries', async t => {
+  const fixture = new Fixture(t)
+  // A set takes 6.1 kB with what it counts beside its members.
+  const guests = { guestBytesPerAddress: 15_000, maxGuestBytes: 20_000 }
+  const before = fixture.open({ guests })
+  const saved = { source: { kind: 'all' }, filter: 'x' } as const
+  const sets = Array.from({ length: 6 }, () => make(numbers(1000), { saved }))
+  const living = (store: EntitySetStore) => sets.map(({ id }) => store.find(id) !== undefined)
+  const put = (store: EntitySetStore, i: number, network: string) => {
+    fixture.pass(1)
+    return store.put(sets[i]!, undefined, network)
+  }
+  for (let i = 0; i < 3; i++) await put(before, i, 'a')
+  t.same(living(before), [false, true, true, false, false, false])
+  t.equal(before.findSaved(sets[0]!.id), undefined, 'its query has ended too')
+  await before.release([sets[1]!.id])
+  t.ok(before.findSaved(sets[1]!.id), 'a query that is saved stays, and counts')
+  await put(before, 1, 'a')
+  await before.close()
+
+  const store = fixture.open({ guests })
+  await store.sweep()
+  await put(store, 3, 'b')
+  t.same(living(store), [false, true, true, true, false, false], 'three of all')
+  await put(store, 3, 'b')
+  t.same(living(store), [false, true, true, true, false, false], 'a set in the place of itself counts once')
+  await put(store, 4, 'c')
+  t.same(living(store), [false, true, false, true, true, false], 'the oldest is one from before the restart')
+  await store.put(sets[5]!)
+  t.same(living(store), [false, true, false, true, true, true], 'others have no bound')
+  await t.rejects(store.put(make(numbers(5000)), undefined, 'd'), { name: 'ENTITY_SET.TOO_LARGE', httpStatus: 413 })
+
+  const all = [...fixture.records.sets.headers()].map(({ id }) => id)
+  t.same(
+    [...fixture.records.sets.headers(all[1])].map(({ id }) => id),
+    all.slice(2),
+  )
 })

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
-import { outputUrl } from '../../../../engine/output-root.ts'
+import { outputUrl } from '../../../../engine/base/output-root.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { openMemoryWorld, picture } from './world.ts'
+import { seedOf } from '../../../support/reference/rounds.ts'
 
 const model = {
   name: 'bank',
@@ -25,7 +26,7 @@ t.test(
   'threads that read while rows are changed and images are written see whole commits, and so do images',
   async t => {
     const world = openMemoryWorld(t, model)
-    const random = randomOf(7)
+    const random = randomOf(seedOf(7))
     const accounts = new Map<number, { ID: number; balance: number }>()
     const entity = (account: { ID: number; balance: number }) => ({ ...account, name: `balance ${account.balance}` })
     let nextId = 1

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { MemoryWriter } from '../../../../engine/memory/memory-writer.ts'
+import { MemoryWriter } from '../../../../engine/memory/writer/memory-writer.ts'
+import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
+import { inTurn } from '../../../support/reference/rounds.ts'
 import type { RowWriter } from '../../../support/write-rows.ts'
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
 import { testModel } from '../storage/test-model.ts'
@@ -17,7 +19,7 @@ const insertPeople = (from: number, count: number) => (write: RowWriter) => {
   }
 }
 
-for (const kib of [256, 512, 1024, 2048, 4096, 16384]) {
+for (const kib of inTurn([256, 512, 1024, 2048, 4096, 16384], 2)) {
   t.test(`with ${kib} KiB what does not fit is read from LMDB, exactly`, async t => {
     const world = openMemoryWorld(t, testModel, kib * 1024)
     const { dataClasses } = world.rows.catalog
@@ -67,7 +69,7 @@ t.test('what needs LMDB sees the commit that the rest of the query sees', async 
     runs++
     const table = snapshot.table(person)
     ages.push(table.row(0)!.value(world.rows.attribute('Person', 'age')))
-    // Between the two looks somebody commits, and the version of it comes with the next attempt.
+    // Between the two looks another commit is made, and its version comes with the next attempt.
     if (runs === 1) {
       publish = world.commitOnly(write =>
         write.update('Person', 0, { ID: 1, age: 2, photo: new BinaryValue('image/png', Uint8Array.of(2)) }),
@@ -101,7 +103,8 @@ t.test('work that goes on without what LMDB would have told is done once more', 
 
 t.test('a memory that nobody keeps up to date any more is left alone until it has been filled again', async t => {
   const world = openMemoryWorld(t, testModel)
-  const { environment, catalog, layouts } = world.rows
+  const { environment, catalog } = world.rows
+  const store = new LmdbWritable(environment, world.rows)
   const { dataClasses } = catalog
   const lmdb = world.rows.open()
   const reader = world.reader(0)
@@ -117,7 +120,7 @@ t.test('a memory that nobody keeps up to date any more is left alone until it ha
   world.heap.invalidate()
   world.commitOnly(insertPeople(100, 100))
   same('given up')
-  const next = new MemoryWriter({ memory: world.memory, environment, catalog, layouts, folder: world.path })
+  const next = new MemoryWriter({ memory: world.memory, store, folder: world.path })
   while (next.isBuilding) next.build(1)
   t.ok(world.heap.isBuilt)
   same('filled again')

@@ -1,15 +1,25 @@
+import { cpuMicroseconds } from '../../../support/cpu.ts'
 import t from 'tap'
-import { Allocator, sizeClass } from '../../../../engine/memory/allocator.ts'
-import type { Workspace } from '../../../../engine/memory/pages.ts'
-import { candidateCount, candidateRows, PostingIndex } from '../../../../engine/memory/posting-index.ts'
-import { Reclaimer } from '../../../../engine/memory/reclaimer.ts'
-import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
-import { hashNumber, TextKey } from '../../../../engine/memory/text-key.ts'
-import { SharedTexts } from '../../../../engine/memory/text-pool.ts'
-import { TextTable } from '../../../../engine/memory/text-table.ts'
-import { matchesPattern } from '../../../../engine/query/bind/match-value.ts'
-import { compareFolded, fold } from '../../../../engine/text/fold.ts'
+import {
+  type Address,
+  addressAt,
+  addressOf,
+  offsetBy,
+  wordAt,
+  wordIndex,
+} from '../../../../engine/memory/heap/address.ts'
+import { Allocator, sizeClass } from '../../../../engine/memory/heap/allocator.ts'
+import type { Workspace } from '../../../../engine/memory/heap/pages.ts'
+import { candidateCount, candidateRows, PostingIndex } from '../../../../engine/memory/index/posting-index.ts'
+import { Reclaimer } from '../../../../engine/memory/heap/reclaimer.ts'
+import { createSharedMemory, HEAP_START, SharedHeap } from '../../../../engine/memory/heap/shared-heap.ts'
+import { hashNumber, TextKey } from '../../../../engine/memory/text/text-key.ts'
+import { SharedTexts } from '../../../../engine/memory/text/text-pool.ts'
+import { TextTable } from '../../../../engine/memory/text/text-table.ts'
+import { patternMatcher } from '../../../../engine/query/bind/match-value.ts'
+import { compareFolded, fold } from '../../../../engine/base/text/fold.ts'
 import { randomOf } from '../../../support/reference/random.ts'
+import { seedOf } from '../../../support/reference/rounds.ts'
 
 function workspace(bytes = 8 * 2 ** 20): Workspace {
   const heap = new SharedHeap(createSharedMemory(bytes)!)
@@ -19,11 +29,26 @@ function workspace(bytes = 8 * 2 ** 20): Workspace {
 /** Publishes a version, as the writer does. */
 function publish(space: Workspace): void {
   const root = space.allocator.allocate(8, 'directories')
-  space.heap.words[root >>> 2] = space.sequence
+  space.heap.words[wordIndex(root, 0)] = space.sequence
   space.heap.publish(root, space.sequence)
   space.sequence++
   space.reclaimer.reclaim()
 }
+
+t.test('an address is found by its words, and numbers of other kinds are refused', async t => {
+  const { heap, allocator } = workspace()
+  const [block, other] = [allocator.allocate(16, 'rows'), allocator.allocate(16, 'rows')]
+  heap.words[wordIndex(block, 3)] = other
+  t.equal(wordAt(heap.words, offsetBy(block, 8), 1), other)
+  t.equal(addressAt(heap.words, block, 3), other)
+  t.equal(addressOf(wordIndex(block, 0)), block)
+  t.equal(addressOf(2 ** 30 - 1), 2 ** 32 - 4)
+  // @ts-expect-error an index of a word
+  const index: Address = wordIndex(block, 0)
+  // @ts-expect-error a length, which a sum with an address stays
+  const sum: Address = block + 8
+  t.equal(index * 4 + 8, sum)
+})
 
 t.test('a size class wastes a 32nd at most', async t => {
   for (let bytes = 1; bytes < 300_000; bytes += 1 + (bytes >> 4)) {
@@ -67,8 +92,9 @@ t.test('slots of threads that ended are freed', async t => {
   const { heap } = workspace()
   t.equal(heap.claimSlot(7), 0)
   t.equal(heap.claimSlot(8), 1)
-  heap.publish(8192, 1)
-  heap.words[8192 >>> 2] = 1
+  const root = offsetBy(HEAP_START, 64)
+  heap.words[wordIndex(root, 0)] = 1
+  heap.publish(root, 1)
   heap.pin(1)
   heap.freeSlotsOfOthers(thread => thread === 7)
   t.strictSame(heap.pinned(), [])
@@ -95,7 +121,7 @@ t.test('sequences wrap around', async t => {
 t.test('a posting index lists what was added and keeps what was removed for those who may see it', async t => {
   const space = workspace()
   const index = new PostingIndex(space)
-  const random = randomOf(5)
+  const random = randomOf(seedOf(5))
   const model = new Map<number, Set<number>>()
   // Two values of one hash are two runs; 0 is null.
   const runs = [0, ...Array.from({ length: 100 }, (_, value) => hashNumber(value)), hashNumber(7), hashNumber(8)]
@@ -157,7 +183,7 @@ t.test('a value of too many rows is left to the column', async t => {
 t.test('a text pool finds, orders and matches texts as their strings do', async t => {
   const space = workspace()
   const table = new TextTable(space)
-  const random = randomOf(6)
+  const random = randomOf(seedOf(6))
   const letters = ['a', 'b', 'z', 'é', 'ß', 'Σ', '\u0000', '\u0001', '\uffff', '😀', ' ', '"', '\\']
   const text = (max = 9) => Array.from({ length: random.integer(0, max) }, () => random.pick(letters)).join('')
   const folded = [...new Set(Array.from({ length: 400 }, () => fold(text())))]
@@ -182,7 +208,7 @@ t.test('a text pool finds, orders and matches texts as their strings do', async 
     const isPlain = (part: string) => [...part].every(letter => letter.charCodeAt(0) > 2)
     const parts = [each.slice(0, random.integer(0, 2)), fold(text(1)), each.slice(-random.integer(1, 2))]
     if (parts.every(isPlain)) {
-      t.equal(texts.patternTest(parts)(pointers[other]!), matchesPattern(folded[other]!, parts), JSON.stringify(parts))
+      t.equal(texts.patternTest(parts)(pointers[other]!), patternMatcher(parts)(folded[other]!), JSON.stringify(parts))
       t.equal(texts.patternTest([parts[0]!, ''])(pointers[i]!), true)
     }
   }
@@ -192,4 +218,96 @@ t.test('a text pool finds, orders and matches texts as their strings do', async 
   publish(space)
   t.ok(space.allocator.usedBytes < used)
   t.equal(new SharedTexts(space.heap, table.shards).find(folded[0]!), 0)
+})
+
+t.test('patterns find what regular expressions find, where parts begin again and again', async t => {
+  const random = randomOf(seedOf(7))
+  // Long runs of one letter, so that parts nearly fit in many places.
+  const run = (max: number) => 'a'.repeat(random.integer(0, max)) + (random.integer(0, 2) === 0 ? 'b' : '')
+  const text = (runs: number, max: number) => Array.from({ length: runs }, () => run(max)).join('')
+  const ends = ['a', 'b', '']
+  for (let i = 0; i < 300; i++) {
+    // One long part between: regular expressions would try all places of several. V8 takes longer for more than 250 letters.
+    const parts =
+      i % 2 === 0
+        ? [random.pick(ends), text(3, 300), random.pick(ends)]
+        : Array.from({ length: random.integer(2, 4) }, () => text(random.integer(0, 2), 3))
+    const whole = i % 2 === 0 ? text(9, 300) + (i % 4 === 0 ? parts.join('') : '') : text(random.integer(0, 9), 3)
+    const expected = new RegExp(`^${parts.join('.*')}$`).test(whole)
+    const { texts, pointer } = poolOf(whole)
+    const found = [patternMatcher(parts)(whole), texts.patternTest(parts)(pointer)]
+    if (found.some(each => each !== expected)) t.same(found, [expected, expected], JSON.stringify([whole, parts]))
+  }
+})
+
+t.test('looking for a part takes time in proportion to the text, however often it nearly fits', async t => {
+  const whole = 'a'.repeat(400_000)
+  const { texts, pointer } = poolOf(whole)
+  const time = (length: number) => {
+    const parts = ['', `b${'a'.repeat(length)}`, '']
+    const others = ['', `${'a'.repeat(length)}b`, '']
+    const tests = [parts, others].map(each => [patternMatcher(each), texts.patternTest(each)] as const)
+    return cpuMicroseconds(() => {
+      for (const [matches, passes] of tests) t.notOk(matches(whole) || passes(pointer))
+    })
+  }
+  time(1_000)
+  const [short, long] = [time(260), time(26_000)]
+  t.ok(long < 20 * short, `${short} and ${long} µs for a part that is 100 times as long`)
+})
+
+/** A pool with one text. */
+function poolOf(text: string): { texts: SharedTexts; pointer: number } {
+  const space = workspace()
+  const table = new TextTable(space)
+  const json = Buffer.from(JSON.stringify(text))
+  const at = space.allocator.allocate(json.length, 'rows')
+  space.heap.bytes.set(json, at)
+  const pointer = table.intern(new TextKey().setJson(space.heap, at + 1, at + json.length - 1))
+  return { texts: new SharedTexts(space.heap, table.shards), pointer }
+}
+
+t.test('a hash table of rows has room before and after every row', async t => {
+  const space = workspace()
+  const index = new PostingIndex(space)
+  index.build(new Uint32Array(), new Uint32Array())
+  for (let rowId = 0; rowId < 5_000; rowId++) {
+    index.add(hashNumber(rowId) || 1, rowId)
+    const { filled, capacity } = index.state
+    if (filled * 4 > capacity * 3) t.fail(`${filled} of ${capacity}: a search for a value that is not there takes long`)
+  }
+  t.equal(index.state.capacity, 8192)
+})
+
+t.test('rows that stay are found by a reader that a removal and an insertion overtake at any point', async t => {
+  const load = Atomics.load
+  t.teardown(() => {
+    Atomics.load = load
+  })
+  for (let pause = 0; pause < 12; pause++) {
+    for (let removed = 0; removed < 8; removed++) {
+      const space = workspace(2 ** 20)
+      const index = new PostingIndex(space)
+      index.build(
+        Uint32Array.from({ length: 8 }, (_, i) => i),
+        new Uint32Array(8).fill(7),
+      )
+      let loads = 0
+      Atomics.load = ((words: Uint32Array, at: number) => {
+        if (loads++ === pause) {
+          Atomics.load = load
+          index.remove(7, removed)
+          publish(space)
+          index.add(7, 100)
+          index.add(7, 101)
+        }
+        return load(words, at)
+      }) as typeof Atomics.load
+      const found = candidateRows(space.heap, index.table, 7)!
+      Atomics.load = load
+      const missed = [0, 1, 2, 3, 4, 5, 6, 7].filter(rowId => rowId !== removed && !found.includes(rowId))
+      if (missed.length > 0) t.same(missed, [], `${removed} removed before load ${pause}`)
+    }
+  }
+  t.pass('every interleaving')
 })

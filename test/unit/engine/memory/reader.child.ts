@@ -1,10 +1,10 @@
 /** A thread that reads a shared memory again and again, and tells what contradicts itself in one snapshot. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
-import { SharedStore } from '../../../../engine/memory/shared-store.ts'
+import { SharedStore } from '../../../../engine/memory/reader/shared-store.ts'
 import { openEnvironment } from '../../../../engine/storage/environment.ts'
 import { loadLayouts } from '../../../../engine/storage/layouts.ts'
-import { SEGMENT_ROWS, type Snapshot } from '../../../../engine/storage/snapshot.ts'
+import { SEGMENT_ROWS, type Snapshot } from '../../../../engine/data/snapshot.ts'
 import { openStore } from '../../../../engine/storage/store.ts'
 
 const { path, model, memory, slot, stop, total } = workerData as {

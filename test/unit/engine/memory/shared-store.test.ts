@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict'
 import t from 'tap'
-import { SEGMENT_ROWS } from '../../../../engine/storage/snapshot.ts'
+import { SEGMENT_ROWS } from '../../../../engine/data/snapshot.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import type { RowWriter } from '../../../support/write-rows.ts'
 import { testModel } from '../storage/test-model.ts'
@@ -28,22 +29,44 @@ t.test(
       for (let round = 0; round < 12; round++) {
         const expected = lmdb.read(snapshot => picture(snapshot, dataClasses))
         old.read(snapshot => {
-          t.strictSame(picture(snapshot, dataClasses), expected, `seed ${seed}, round ${round}`)
+          assert.deepStrictEqual(picture(snapshot, dataClasses), expected)
           for (let i = random.integer(0, 4); i > 0; i--) {
             world.commit(change)
             const after = lmdb.read(newer => picture(newer, dataClasses))
-            t.strictSame(
+            assert.deepStrictEqual(
               reader.read(newer => picture(newer, dataClasses)),
               after,
-              `seed ${seed}, round ${round}: newer`,
             )
           }
-          t.strictSame(picture(snapshot, dataClasses), expected, `seed ${seed}, round ${round}: still the same`)
+          assert.deepStrictEqual(picture(snapshot, dataClasses), expected)
         })
+        t.pass(`seed ${seed}, round ${round}: the same, newer in another reader, still the same`)
       }
     }
   },
 )
+
+t.test('stamps of changed rows are new in every reader, also where there are no objects', async t => {
+  const attributes = { ID: { type: 'long' }, rank: { type: 'long' } }
+  const world = openMemoryWorld(t, { name: 'plain', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const { dataClasses } = world.rows.catalog
+  world.commit(write => {
+    for (let ID = 0; ID < 40; ID++) write.insert('Thing', { ID, rank: 1 })
+  })
+  world.fill()
+  const lmdb = world.rows.open()
+  const readers = [world.reader(0), world.reader(1)]
+  for (let rank = 2; rank < 6; rank++) {
+    const expected = lmdb.read(snapshot => picture(snapshot, dataClasses))
+    for (const reader of readers) {
+      t.strictSame(
+        reader.read(snapshot => picture(snapshot, dataClasses)),
+        expected,
+      )
+    }
+    world.commit(write => write.update('Thing', 7 * rank, { ID: 7 * rank, rank }))
+  }
+})
 
 t.test('rows are added, changed and deleted across segments beside a snapshot that stays', async t => {
   const model = {
@@ -88,6 +111,24 @@ t.test('rows are added, changed and deleted across segments beside a snapshot th
     )
     t.strictSame(picture(snapshot, dataClasses), before, 'the snapshot from before')
   })
+})
+
+t.test('texts that differ in their case alone are given back when no row has them', async t => {
+  const attributes = { ID: { type: 'long' }, name: { type: 'string' } }
+  const world = openMemoryWorld(t, { name: 'texts', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const text = (round: number) => `${round} ${'long '.repeat(2_000)}`
+  world.commit(write => write.insert('Thing', { ID: 1, name: text(0) }))
+  world.fill()
+  const rename = (name: string) => world.commit(write => write.update('Thing', 0, { ID: 1, name }))
+  const round = (i: number) => {
+    rename(text(i))
+    rename(text(i).toUpperCase())
+  }
+  for (let i = 1; i < 5; i++) round(i)
+  const used = world.heap.usedBytes().texts
+  for (let i = 5; i < 45; i++) round(i)
+  const { texts } = world.heap.usedBytes()
+  t.ok(texts < used + 5 * text(0).length, `${used} bytes of texts, then ${texts}`)
 })
 
 t.test('a row that is committed while some of the orders are made is in all of them', async t => {

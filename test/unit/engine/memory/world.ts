@@ -3,19 +3,20 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../../../../engin
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
 import { columnsOver, indexesOf } from '../../../../engine/catalog/property-columns.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
-import { MemoryWriter } from '../../../../engine/memory/memory-writer.ts'
-import { createSharedMemory, SharedHeap } from '../../../../engine/memory/shared-heap.ts'
-import { SharedStore } from '../../../../engine/memory/shared-store.ts'
+import { MemoryWriter } from '../../../../engine/memory/writer/memory-writer.ts'
+import { createSharedMemory, SharedHeap } from '../../../../engine/memory/heap/shared-heap.ts'
+import { SharedStore } from '../../../../engine/memory/reader/shared-store.ts'
 import { changesBetween } from '../../../../engine/storage/change-log.ts'
 import type { RowSet } from '../../../../engine/row-set/row-set.ts'
-import { compareFolded } from '../../../../engine/text/fold.ts'
+import { compareFolded } from '../../../../engine/base/text/fold.ts'
 import {
   type ColumnAttribute,
   SEGMENT_ROWS,
   type Segment,
   type Snapshot,
   type TableSnapshot,
-} from '../../../../engine/storage/snapshot.ts'
+} from '../../../../engine/data/snapshot.ts'
+import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
 import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore, type RowWriter } from '../../../support/write-rows.ts'
 
@@ -26,7 +27,7 @@ export interface MemoryWorld {
   memory: WebAssembly.Memory
   heap: SharedHeap
   writer: MemoryWriter
-  /** What the writer had to say, oldest first. */
+  /** Notes of the writer, oldest first. */
   notes: string[]
   /** Commits without telling the memory: what happens while another thread is between commit and version. */
   commitOnly(work: (rows: RowWriter) => void): () => void
@@ -43,12 +44,12 @@ export function openMemoryWorld(t: Test, model: unknown, memoryBytes = 64 * 2 **
   const rows = createRowStore(path, model)
   t.teardown(() => rows.environment.close())
   const { environment, catalog, layouts } = rows
+  const store = new LmdbWritable(environment, rows)
   const memory = createSharedMemory(memoryBytes)!
   const onError = (error: unknown) => t.fail(String((error as Error).stack))
   const notes: string[] = []
   const onNote = (text: string) => void notes.push(text)
-  const newWriter = (memory: WebAssembly.Memory) =>
-    new MemoryWriter({ memory, environment, catalog, layouts, folder: path, onError, onNote })
+  const newWriter = (memory: WebAssembly.Memory) => new MemoryWriter({ memory, store, folder: path, onError, onNote })
   const world: MemoryWorld = {
     path,
     rows,
@@ -91,10 +92,12 @@ export function picture(snapshot: Snapshot, dataClasses: readonly DataClass[]): 
 
 function tablePicture(table: TableSnapshot, snapshot: Snapshot): unknown {
   const { dataClass } = table
-  const attributes = dataClass.attributes.flatMap((each): readonly ColumnAttribute[] => {
-    if (each.kind === 'storage') return [each, ...columnsOver(each)]
-    return each.kind === 'relatedEntity' ? [each] : []
-  })
+  const attributes = [...dataClass.attributes, ...dataClass.head.values()].flatMap(
+    (each): readonly ColumnAttribute[] => {
+      if (each.kind === 'storage') return [each, ...columnsOver(each)]
+      return each.kind === 'relatedEntity' ? [each] : []
+    },
+  )
   const live = [...table.live]
   const values = new Map(attributes.map(attribute => [attribute.name, columnValues(table, attribute)]))
   const indexed = indexesOf(dataClass)

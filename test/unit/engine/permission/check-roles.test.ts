@@ -1,11 +1,27 @@
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
+import type { ClassDescriptor } from '../../../../engine/author/declare/describe-classes.ts'
 import { checkRoles, type RolesError } from '../../../../engine/permission/check-roles.ts'
+import { Permissions } from '../../../../engine/permission/permissions.ts'
 import { Roles } from '../../../../engine/permission/roles.ts'
 import { company } from '../../../support/fixtures/company.ts'
 
 const catalog = loadModel(company.model)
-const check = (document: unknown) => checkRoles(document, { catalog, classes: [] })
+const classOf = (kind: ClassDescriptor['kind'], name: string, functions: string[], dataClass?: string) =>
+  ({
+    kind,
+    name,
+    ...(dataClass && { dataClass }),
+    members: [...functions.map(name => ({ kind: 'function', name })), { kind: 'calculated', name: 'total' }],
+  }) as unknown as ClassDescriptor
+const classes = [
+  classOf('dataStore', 'DataStore', ['login']),
+  classOf('singleton', 'Safe', ['open']),
+  classOf('singleton', 'Door', ['close']),
+  classOf('entity', 'EmployeeEntity', ['raise'], 'Employee'),
+  classOf('dataClass', 'CompanyClass', ['merge'], 'Company'),
+]
+const check = (document: unknown) => checkRoles(document, { catalog, classes })
 const problemsOf = (document: unknown): readonly string[] => {
   try {
     check(document)
@@ -14,6 +30,29 @@ const problemsOf = (document: unknown): readonly string[] => {
     return (error as RolesError).problems
   }
 }
+
+t.test('a misspelt property hides no other problem', async t => {
+  t.same(
+    problemsOf({
+      privilege: [],
+      privileges: [{ privilege: 'hr', include: [] }, { privilege: 'HR' }, { privilege: 3 }],
+      roles: [{ role: 'clerk', privilegs: ['hr'] }, { role: 'boss', privileges: ['h'] }, null],
+      permissions: { allowed: [{ applyTo: 'Employe', type: 'dataclass', reed: ['hr'] }, { type: 'dataclass' }] },
+    }).toSorted(),
+    [
+      'permissions.allowed.0.applyTo: there is no dataclass "Employe"; did you mean "Employee"?',
+      'permissions.allowed.0.reed: there is no such option; did you mean "read"?',
+      'permissions.allowed.1: "applyTo" is missing',
+      'privilege: there is no such option; did you mean "privileges"?',
+      'privileges.0.include: there is no such option; did you mean "includes"?',
+      'privileges.1: "HR" is declared twice; case makes no difference',
+      'privileges.2.privilege: expected a string, received 3',
+      'roles.0.privilegs: there is no such option; did you mean "privileges"?',
+      'roles.1.privileges: there is no privilege "h"; did you mean "HR"?',
+      'roles.2: expected an object, received null',
+    ],
+  )
+})
 
 t.test('every problem of a file is told at once', async t => {
   t.same(
@@ -27,7 +66,7 @@ t.test('every problem of a file is told at once', async t => {
           { applyTo: 'Employee.pay.x', type: 'dataclass' },
           { applyTo: 'Employee.salry', type: 'attribute', read: ['hr'], execute: ['hr'] },
           { applyTo: 'Employee.ID', type: 'attribute', read: ['hr'] },
-          { applyTo: 'Employee.raise', type: 'method', execute: ['hr'] },
+          { applyTo: 'Employee.promote', type: 'method', execute: ['hr'] },
           { applyTo: 'Vault', type: 'singleton', execute: ['hr'] },
           { applyTo: 'ds', type: 'datastore' },
         ],
@@ -39,15 +78,63 @@ t.test('every problem of a file is told at once', async t => {
       'privileges.0.includes: there is no privilege "bos"; did you mean "boss"?',
       'roles.0.privileges: there is no privilege "nobody"',
       'permissions.allowed.1.applyTo: there is no dataclass "Employe"; did you mean "Employee"?',
-      'permissions.allowed.2.applyTo: "Employee.pay.x" names no dataclass; a name without a dot would do',
+      'permissions.allowed.2.applyTo: "Employee.pay.x" names no dataclass; a name without a dot is expected',
       'permissions.allowed.3.execute: this cannot be allowed for a resource of type attribute; it has create, read, update, drop',
       'permissions.allowed.3.applyTo: Employee has no attribute "salry"; did you mean "salary"?',
       'permissions.allowed.4.applyTo: "ID" is the key, which every answer names as __KEY; restrict who may read Employee',
-      'permissions.allowed.5.applyTo: Employee has no function "raise"',
+      'permissions.allowed.5.applyTo: Employee has no function "promote"',
       'permissions.allowed.6.applyTo: there is no singleton "Vault"',
       'permissions.allowed.7: there is another permission for the datastore ds; put them into one',
     ],
   )
+})
+
+const resources: [type: string, applyTo: string, problem?: RegExp][] = [
+  ['datastore', 'ds'],
+  ['datastore', 'db', /the datastore is named "ds", not "db"/],
+  ['dataclass', 'Employee'],
+  ['attribute', 'Employee.salary'],
+  ['attribute', 'Employee', /"Employee" names no attribute; "Employee.name" is expected/],
+  ['method', 'ds.login'],
+  ['method', 'ds.raise', /ds has no function "raise"/],
+  ['method', 'Employee.raise'],
+  ['method', 'Employee.total', /Employee has no function "total"/],
+  ['method', 'Employee.merge', /Employee has no function "merge"/],
+  ['method', 'Company.merge'],
+  ['singleton', 'Safe'],
+  ['singleton', 'EmployeeEntity', /there is no singleton "EmployeeEntity"/],
+  ['singletonMethod', 'Safe.open'],
+  ['singletonMethod', 'Safe.close', /Safe has no function "close"/],
+  ['singletonMethod', 'Vault.open', /there is no singleton "Vault"/],
+]
+for (const [type, applyTo, problem] of resources) {
+  t.test(`§P8.4 a permission for the ${type} ${applyTo} is ${problem ? 'refused' : 'right'}`, async t => {
+    const problems = problemsOf({ permissions: { allowed: [{ type, applyTo }] } })
+    t.equal(problems.length, problem ? 1 : 0, problems.join())
+    if (problem) t.match(problems[0], problem)
+  })
+}
+
+t.test('§P8.4 the privilege to administrate the server may be declared, and any other one once', async t => {
+  t.same(problemsOf({ privileges: [{ privilege: 'webadmin', includes: ['hr'] }, { privilege: 'hr' }] }), [])
+  t.equal(problemsOf({ privileges: [{ privilege: 'hr' }, { privilege: 'hr' }] }).length, 1)
+})
+
+t.test('§P8.4 without roles everything is allowed, with them what needs a privilege is not', async t => {
+  const permissions = new Permissions({ catalog, classes })
+  const open = { target: { kind: 'singleton' }, owner: 'Safe', name: 'open' } as never
+  t.notOk(permissions.hasRoles)
+  t.equal(permissions.guest, undefined)
+  t.ok(permissions.mayExecute(open, undefined))
+  permissions.replace({
+    privileges: [{ privilege: 'guard' }],
+    permissions: { allowed: [{ type: 'singleton', applyTo: 'Safe', execute: ['guard'] }] },
+  })
+  t.ok(permissions.hasRoles)
+  t.notOk(permissions.mayExecute(open, permissions.guest))
+  t.ok(permissions.mayExecute(open, permissions.accessOf({ privileges: ['GUARD'], roles: [] })))
+  t.throws(() => permissions.replace({ permissions: { allowed: [{ type: 'datastore', applyTo: 'db' }] } }))
+  t.notOk(permissions.mayExecute(open, permissions.guest), 'a file that is wrong leaves the one before in force')
 })
 
 t.test('shapes are checked', async t => {

@@ -92,3 +92,23 @@ t.test('numbers are sorted alike from columns, through a relation and from rows,
     few.map(row => row.ID),
   )
 })
+
+t.test('§1.6 later keys decide where earlier ones are equal, whichever way the rows are read', async t => {
+  const rows = employees.filter((row): row is Row => row !== undefined)
+  const number = (value: number | null) => value ?? Number.NEGATIVE_INFINITY
+  const compare = (a: number | null, b: number | null) => (number(a) === number(b) ? 0 : number(a) < number(b) ? -1 : 1)
+  const orders: [orderBy: string, order: (a: Row, b: Row) => number][] = [
+    ['age, salary desc', (a, b) => compare(a.age, b.age) || compare(b.salary, a.salary)],
+    [
+      'age desc, companyID, salary',
+      (a, b) => compare(b.age, a.age) || compare(a.companyID, b.companyID) || compare(a.salary, b.salary),
+    ],
+    ['employer.ID desc', (a, b) => compare(b.companyID, a.companyID)],
+    ['employer.ID', (a, b) => compare(a.companyID, b.companyID)],
+  ]
+  for (const [orderBy, order] of orders) {
+    const expected = [...rows].sort((a, b) => order(a, b) || a.ID - b.ID).map(row => row.ID)
+    t.same([...runQuery(catalog, store, { orderBy }).rowIds], expected, `all by ${orderBy}`)
+    t.same([...runQuery(catalog, store, { orderBy, top: 50 }).rowIds], expected.slice(0, 50), `50 by ${orderBy}`)
+  }
+})

@@ -4,12 +4,12 @@ import type { CalculatedAttribute } from '../../../../engine/catalog/attribute.t
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
-import { ProtocolError } from '../../../../engine/errors.ts'
+import { ProtocolError } from '../../../../engine/base/errors.ts'
 import { bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
-import { writeAggregates, writeDistinct } from '../../../../engine/query/aggregate/write-values.ts'
-import { attachCode, type CalculatedCode } from '../../../../engine/query/calculated-code.ts'
-import { CodeNeeded } from '../../../../engine/storage/code-needed.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { writeAggregates, writeDistinct } from '../../../../engine/query/serialise/write-values.ts'
+import { attachCode, type CalculatedCode } from '../../../../engine/query/contract/calculated-code.ts'
+import { RequiresPluginCode } from '../../../../engine/data/requires-plugin-code.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { bindProjection } from '../../../../engine/query/serialise/bind-projection.ts'
 import { writeCollection } from '../../../../engine/query/serialise/write-selection.ts'
@@ -202,6 +202,24 @@ t.test('P3.8 an order handler gives the order', async t => {
   t.same(order('manager.itsName desc'), order('manager.age desc, manager.ID desc'))
 })
 
+t.test('P3.8 an order handler may lead through further relations', async t => {
+  const { catalog } = twinCatalog(STAFF, { name: { orderBy: () => 'employer.city.name' } })
+  const order = (orderBy: string) =>
+    [...runQuery(catalog, fakeStore(catalog, STAFF), { orderBy }).rowIds].map(r => r + 1)
+  t.same(order('itsName, ID desc'), order('employer.city.name, ID desc'))
+  t.same(order('manager.itsName, ID desc'), order('manager.employer.city.name, ID desc'))
+})
+
+t.test('P3.8 a query handler with except, behind a relation that is null', async t => {
+  const find = (text: string) => {
+    const { catalog } = twinCatalog(STAFF, { salary: { query: () => ({ text, parameters: [] }) } })
+    return [...runQuery(catalog, fakeStore(catalog, STAFF), { filter: 'manager.itsSalary = 1' }).rowIds].map(r => r + 1)
+  }
+  t.same(find('token = null except age > 1'), find('token = null and (age = null or age <= 1)'))
+  t.ok(find('token = null except age > 1').includes(6), 'all attributes of no entity are null')
+  t.same(find('token = null except age = null'), [5])
+})
+
 t.test('P3.8 handlers whose queries are none, or never end, are errors of ours', async t => {
   const cases = [
     [
@@ -241,7 +259,7 @@ t.test('a thread without the code gives up before it has read a row', async t =>
     { filter: 'manager.itsInfo.size = 3' },
     { source: { kind: 'attribute', attribute: 'itsName', value: 'ada' } },
   ] as const) {
-    t.throws(() => runQuery(catalog, store, query), CodeNeeded, JSON.stringify(query))
+    t.throws(() => runQuery(catalog, store, query), RequiresPluginCode, JSON.stringify(query))
   }
   t.same(store.segmentsRead.size, 0)
 })

@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
+import { convertKey } from '../../../../engine/query/bind/convert-value.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
 import { COPY_OFFSET, copiesOfStaff, staffCatalog } from '../../../support/fixtures/staff.ts'
 import { runQuery } from '../../../support/run-query.ts'
@@ -82,6 +84,8 @@ const cases: Case[] = [
   { spec: '2.5', name: 'the parts of a pattern do not overlap', filter: 'name = "bo@ob"', found: [] },
   { spec: '2.5', name: 'with < the @ is a character', filter: 'note <= "@"', found: [3] },
 
+  { spec: '2.7', name: 'so is > with a fraction', filter: 'big > 9007199254740992.5', found: [1] },
+  { spec: '2.7', name: 'and >= with a fraction', filter: 'big >= 9007199254740991.5', found: [1, 2] },
   {
     spec: '2.7',
     name: 'a fraction is kept for an integer attribute',
@@ -243,6 +247,7 @@ const cases: Case[] = [
   { spec: '2.10', name: '[] means some element', filter: 'info.tags[] = red', found: [1, 2] },
   { spec: '2.10', name: 'no array has no elements', filter: 'not(info.tags[] = red)', found: [3, 5, 6] },
   { spec: '2.10', name: '[] != means all, of at least one', filter: 'info.tags[] != green', found: [2] },
+  { spec: '2.10', name: '[] != what is nowhere still needs an element', filter: 'info.tags[] != big', found: [1, 2] },
   { spec: '2.10', name: 'not [] != is the complement', filter: 'not(info.tags[] != green)', found: [1, 3, 5, 6] },
   { spec: '2.10', name: '[] in a list', filter: 'info.tags[] in ["g@"]', found: [1] },
   {
@@ -314,3 +319,32 @@ for (const copies of [1, 100]) {
     }
   })
 }
+
+t.test('§2.10 != null with [] means all elements, of at least one; with a letter some element', async t => {
+  const parts = [[{ x: 1 }, { x: null }], [{ x: 1 }, { x: 2 }], [], null, [{ x: null }]]
+  const Employee = parts.map((each, ID) => ({ ID, info: { parts: each } }))
+  const catalog = staffCatalog()
+  const store = fakeStore(catalog, { Employee })
+  const find = (filter: string) => [...runQuery(catalog, store, { filter }).rowIds]
+  t.same(find('info.parts[].x != null'), [1])
+  t.same(find('info.parts[a].x != null'), [0, 1])
+  t.same(find('info.parts[].x = null'), [0, 4])
+})
+
+t.test('§2.10 an unquoted true or false is a bool, a quoted one a text', async t => {
+  const Employee = [true, false, 'true', 'false', 0, null].map((flag, ID) => ({ ID, info: { flag } }))
+  const catalog = staffCatalog()
+  const store = fakeStore(catalog, { Employee })
+  const find = (filter: string) => [...runQuery(catalog, store, { filter }).rowIds]
+  t.same(find('info.flag = true'), [0])
+  t.same(find('info.flag = false'), [1])
+  t.same(find('info.flag = "true"'), [2])
+  t.same(find('info.flag = "false"'), [3])
+  t.same(find('info.flag != false'), [0, 2, 3, 4])
+})
+
+t.test('§1.5 no key is a fraction, also beyond 2^53', async t => {
+  const key = staffCatalog().dataClassesByName.get('Employee')!.attributesByName.get('big') as StorageAttribute
+  t.equal(convertKey('9007199254740993', key), 9007199254740993n)
+  t.equal(convertKey('9007199254740992.5', key), undefined)
+})

@@ -1,17 +1,29 @@
-/** How much is asked of an index of vectors to find all above a threshold. */
+/** Searches of vectors: how much is asked of an index, and what is found without one. */
 import t, { type Test } from 'tap'
-import { filterByIndex } from '../../../../engine/query/execute/index-search.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
-import { wantedAbove } from '../../../../engine/query/plan/vector-access.ts'
-import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
-import type { VectorIndex } from '../../../../engine/vector/vector-index.ts'
-import { vectorModel } from '../../../support/vector-items.ts'
+import { openEngine } from '../../../../engine/index.ts'
+import { filterVectors } from '../../../../engine/query/scan/filter-vectors.ts'
+import { filterByIndex, firstCount } from '../../../../engine/query/operators/index-search.ts'
+import { orderByScore } from '../../../../engine/query/execute/order-by-score.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
+import { toParams } from '../../../../engine/query/parse/parse-params.ts'
+import { chooseVectorAccess, vectorSearches } from '../../../../engine/query/plan/vector-access.ts'
+import { RowSet } from '../../../../engine/row-set/row-set.ts'
+import type { Snapshot } from '../../../../engine/data/snapshot.ts'
+import type { Similarity } from '../../../../engine/vector/math/similarity.ts'
+import type { VectorIndex } from '../../../../engine/data/vector-index.ts'
+import { engineOptions } from '../../../support/engine-options.ts'
+import { insertRows, temporaryFolder } from '../../../support/test-server.ts'
+import { readItems, vectorModel } from '../../../support/vector-items.ts'
 import { createRowStore } from '../../../support/write-rows.ts'
 
 const ROWS = 600
+const NEAR_0: Similarity = { metric: 'euclidean', vector: Float32Array.of(0) }
 
-/** Rows at 0, 1, 2 …, and an index that finds all of them and counts how many it is asked for. */
-function open(t: Test) {
+/**
+ * Rows at 0, 1, 2 …, and an index that finds all of them and counts how many it is asked for.
+ * @param gone a row that the index still finds, the nearest of all
+ */
+function openIndexed(t: Test, gone?: number) {
   const rows = createRowStore(t.testdir({}), vectorModel({ dimension: 1, hnsw: {} }))
   rows.commit(write => {
     for (let row = 0; row < ROWS; row++) write.insert('Item', { ID: row, embedding: [row] })
@@ -22,28 +34,38 @@ function open(t: Test) {
   const nearest: VectorIndex['nearest'] = (_, count) => {
     asked.push(count)
     const near = Array.from({ length: Math.min(count, ROWS) }, (_, row) => row)
+    if (gone !== undefined) near[0] = gone
     return { near, bounds: Float64Array.from({ length: 2 * near.length }, (_, i) => i >>> 1), unknown: [] }
   }
-  const index: VectorIndex = { metric: 'euclidean', cost: () => 1, nearest }
-  const indexed: Snapshot = { ...snapshot, table: each => snapshot.table(each), vectorIndexes: { find: () => index } }
+  const index: VectorIndex = { metric: 'euclidean', cost: () => 0, nearest }
+  const indexed: Snapshot = {
+    ...snapshot,
+    table: each => snapshot.table(each),
+    vectorIndexes: { find: () => index, needed: new Map() },
+  }
   t.teardown(async () => {
     snapshot.release()
     await rows.environment.close()
   })
-  /** @returns how many there are nearer to 0, and how many were asked for each time */
-  return (threshold: number): { found: number | undefined; asked: number[] } => {
+  return { attribute, indexed, asked }
+}
+
+function open(t: Test, gone?: number) {
+  const { attribute, indexed, asked } = openIndexed(t, gone)
+  /** @returns how many of the candidates are nearer to 0, and how many were asked for each time */
+  return (threshold: number, candidates?: RowSet): { found: number | undefined; asked: number[] } => {
     asked.length = 0
     const found = filterByIndex(
       {
         kind: 'VectorFilter',
         attribute,
-        similarity: { metric: 'euclidean', vector: Float32Array.of(0) },
+        similarity: NEAR_0,
         test: { comparator: 'less', threshold },
         access: 'index',
-        wanted: wantedAbove(attribute),
+        wanted: firstCount(indexed.vectorIndexes!, attribute),
       },
       indexed.table(attribute.dataClass),
-      indexed.table(attribute.dataClass).live,
+      candidates ?? indexed.table(attribute.dataClass).live,
       { snapshot: indexed, budget: new QueryBudget() },
     )
     return { found: found?.size, asked: [...asked] }
@@ -68,4 +90,118 @@ t.test('what too many pass is left to a scan', async t => {
   const search = open(t)
   t.strictSame(search(200), { found: undefined, asked: [100, 170] })
   t.strictSame(search(10), { found: 10, asked: [100] })
+})
+
+t.test('a row that has gone since the index was made is not found', async t => {
+  t.strictSame(open(t, ROWS + 7)(10), { found: 9, asked: [100] })
+})
+
+t.test('of candidates only those are found, and of few of them no index is asked', async t => {
+  const search = open(t)
+  const rows = (count: number) => RowSet.fromIds(Array.from({ length: count }, (_, row) => row + 5))
+  t.strictSame(search(10, rows(ROWS - 5)), { found: 5, asked: [100] })
+  t.strictSame(search(10, rows(2)), { found: undefined, asked: [] })
+})
+
+t.test('an index is asked for a page of the nearest, as many as it shows, unless they are too many', async t => {
+  const { attribute, indexed } = openIndexed(t)
+  const similarity: Similarity = { metric: 'euclidean', vector: Float32Array.of(1) }
+  const key = { path: 'embedding', relations: [], attribute, properties: [], descending: false, similarity }
+  const filter = { kind: 'VectorFilter', attribute, similarity, test: undefined, access: 'scan' } as const
+  for (const [count, searched] of [
+    [5, [5]],
+    [256, [256]],
+    [257, []],
+  ] as const) {
+    const chosen = chooseVectorAccess(filter, attribute.dataClass, {
+      snapshot: indexed,
+      order: { keys: [key], count },
+      passesFew: () => false,
+    })
+    t.match(chosen, { access: searched.length > 0 ? 'index' : 'scan' })
+    t.same(
+      vectorSearches(chosen, attribute.dataClass).map(search => search.count),
+      searched,
+    )
+  }
+})
+
+t.test(
+  'an index is asked for what a threshold lets pass where that is few, and first for what the last search needed',
+  async t => {
+    const { attribute, indexed } = openIndexed(t)
+    const test = { comparator: 'less', threshold: 3 } as const
+    const similarity: Similarity = { metric: 'euclidean', vector: Float32Array.of(1) }
+    const filter = { kind: 'VectorFilter', attribute, similarity, test, access: 'scan' } as const
+    const chosen = (isFew: boolean) =>
+      chooseVectorAccess(filter, attribute.dataClass, { snapshot: indexed, order: undefined, passesFew: () => isFew })
+    t.same(chosen(false), filter)
+    t.same(chosen(true), { ...filter, access: 'index', wanted: 100 })
+    indexed.vectorIndexes!.needed.set(attribute, 170)
+    t.same(chosen(true), { ...filter, access: 'index', wanted: 170 })
+  },
+)
+
+t.test('among few candidates of many rows all are found that pass', async t => {
+  const { attribute, indexed } = openIndexed(t)
+  const test = { comparator: 'less', threshold: 500 } as const
+  const found = filterVectors(
+    { attribute, similarity: NEAR_0, test },
+    indexed.table(attribute.dataClass),
+    RowSet.fromIds([3, 400, 499, 500, 599]),
+    new QueryBudget(),
+  )
+  t.same([...found.toIds()], [3, 400, 499])
+})
+
+t.test('rows that get a score are found from then on', async t => {
+  const engine = await openEngine(
+    engineOptions({ path: temporaryFolder(t), model: vectorModel({ dimension: 2 }), memoryBytes: 2 ** 24 }),
+  )
+  t.teardown(() => engine.close())
+  await insertRows(engine, 'Item', [
+    { ID: 0, embedding: [1, 0] },
+    { ID: 1, embedding: null },
+    { ID: 2, embedding: [0, 0] },
+  ])
+  const params = toParams([{ vector: [1, 0], threshold: null }])
+  const scored = async () => (await readItems(engine, { filter: 'embedding > :1', params, orderBy: 'ID' })).keys
+  t.same([await scored(), await scored()], [[0], [0]])
+  const body = Buffer.from('{"__KEY":"1","__STAMP":1,"embedding":[0,1]}')
+  await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: false })
+  t.same(await scored(), [0, 1])
+})
+
+t.test('bounds of scores order rows where they do not overlap, the exact scores the others', async t => {
+  const rows = createRowStore(t.testdir({}), vectorModel({ dimension: 1 }))
+  const distances = [5, 3, 9, 1, 3, 8]
+  rows.commit(write => {
+    for (const [ID, distance] of distances.entries()) write.insert('Item', { ID, embedding: [distance] })
+  })
+  const snapshot = rows.open().snapshot()
+  t.teardown(async () => {
+    snapshot.release()
+    await rows.environment.close()
+  })
+  const attribute = rows.attribute('Item', 'embedding')
+  const similarity = NEAR_0
+  const context = { snapshot, budget: new QueryBudget() }
+  const slacks = [0, 4, 0.1, 2, 0, 6]
+  for (let turn = 0; turn < 36; turn++) {
+    const slack = (row: number) => slacks[row % slacks.length]!
+    const bounds = Float64Array.from(
+      distances.flatMap((distance, row) => [
+        distance - slack(row + turn),
+        distance + slack(row + Math.floor(turn / 6)),
+      ]),
+    )
+    for (const [descending, order] of [
+      [false, [3, 1, 4, 0, 5, 2]],
+      [true, [2, 5, 0, 1, 4, 3]],
+    ] as const) {
+      const key = { path: 'embedding', relations: [], attribute, properties: [], descending, similarity }
+      const ordered = orderByScore([...distances.keys()], bounds, key, similarity, context)
+      t.same([...ordered], order, `within ${[...bounds]}, ${descending ? 'descending' : 'ascending'}`)
+    }
+  }
 })

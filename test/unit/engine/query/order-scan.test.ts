@@ -6,7 +6,7 @@ import t from 'tap'
 import type { SortKey } from '../../../../engine/query/bind/bind-order-by.ts'
 import { bindOrderBy } from '../../../../engine/query/bind/bind-order-by.ts'
 import { orderScan } from '../../../../engine/query/execute/order-scan.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { orderOf } from '../../../../engine/query/execute/sort-keys.ts'
 import { sortPositions } from '../../../../engine/query/execute/top-n.ts'
 import { parseOrderBy } from '../../../../engine/query/parse/parse-order-by.ts'
@@ -115,3 +115,27 @@ for (const { name, query } of queries) {
     }
   })
 }
+
+t.test('members that do not exist any more are where null is, on every page', async t => {
+  const members = RowSet.fromIds(Uint32Array.from({ length: ROWS }, (_, rowId) => rowId))
+  for (const [orderBy, sign] of [
+    ['name', 1],
+    ['name desc', -1],
+  ] as const) {
+    const nameOf = (rowId: number) => entities.Employee[rowId]?.name ?? ''
+    const expected = [...members].sort((a, b) => {
+      const [left, right] = [nameOf(a), nameOf(b)]
+      return left === right ? a - b : left < right ? -sign : sign
+    })
+    const source = { kind: 'set', members } as const
+    for (const [skip, top] of [
+      [0, 10],
+      [250, 10],
+      [ROWS - 10, 10],
+      [ROWS - 400, 300],
+    ] as const) {
+      const page = runQuery(catalog, store, { source, orderBy, skip, top })
+      t.same([...page.rowIds], expected.slice(skip, skip + top), `${orderBy} ${skip}`)
+    }
+  }
+})

@@ -1,11 +1,18 @@
 import t from 'tap'
+import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
 import { bindFilter } from '../../../../engine/query/bind/bind-filter.ts'
 import { bindOrderBy } from '../../../../engine/query/bind/bind-order-by.ts'
+import { costOfEntities } from '../../../../engine/placement/answer-cost.ts'
+import { explainOperator } from '../../../../engine/query/operators/describe.ts'
+import { estimate } from '../../../../engine/query/operators/estimate.ts'
+import { costOfTexts } from '../../../../engine/placement/text-cost.ts'
+import { MICROSECONDS } from '../../../../engine/query/estimate/costs.ts'
 import { parseOrderBy } from '../../../../engine/query/parse/parse-order-by.ts'
+import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { parseQuery } from '../../../../engine/query/parse/parse-query.ts'
 import { buildPlan } from '../../../../engine/query/plan/build-plan.ts'
-import { explainOperator, explainPlan, explainPredicate } from '../../../../engine/query/plan/explain.ts'
+import { explainPlan, explainPredicate } from '../../../../engine/query/nodes/explain.ts'
 import { lower } from '../../../../engine/query/plan/lower.ts'
 import { optimizePredicate } from '../../../../engine/query/plan/optimize.ts'
 import { flatten } from '../../../../engine/query/plan/rules/flatten.ts'
@@ -14,6 +21,7 @@ import { limitToTopN } from '../../../../engine/query/plan/rules/limit-to-top-n.
 import { mergeRanges } from '../../../../engine/query/plan/rules/merge-ranges.ts'
 import { pushNotDown } from '../../../../engine/query/plan/rules/push-not-down.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
+import { runQuery } from '../../../support/run-query.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
 
 const catalog = staffCatalog()
@@ -78,6 +86,10 @@ for (const { rule, name, filter, plan } of rules) {
   })
 }
 
+t.test('a condition is shown with the bounds that it has', async t => {
+  for (const filter of ['age < 3', 'age <= 3', 'age > 3', 'age >= 3']) t.equal(explainPredicate(bind(filter)), filter)
+})
+
 t.test('the rules together see that merged bounds leave nothing', async t => {
   t.equal(explainPredicate(optimizePredicate(bind('(age > 30 and woman) and age < 20'))), 'never')
 })
@@ -134,10 +146,22 @@ t.test('lower', async t => {
       companyID: ID % 10,
     })),
   })
-  const physical = (filter: string) => explainOperator(lower(optimizePredicate(bind(filter)), employee, store))
+  const physical = (filter: string) =>
+    explainOperator(lower(optimizePredicate(bind(filter)), employee, store), employee)
 
   t.test('a value with few hits is looked up in the index', async t => {
     t.equal(physical('name = n7'), 'IndexScan name in ["n7"] (1 rows)')
+  })
+  t.test('a bool is looked up as it is stored', async t => {
+    const flags = loadModel({
+      name: 'flags',
+      dataClasses: { Flag: { key: 'ID', attributes: { ID: { type: 'long' }, on: { type: 'bool', indexed: true } } } },
+    })
+    const store = fakeStore(flags, { Flag: Array.from({ length: 200 }, (_, ID) => ({ ID, on: ID % 100 === 7 })) })
+    const find = (filter: string) => runQuery(flags, store, { dataClass: 'Flag', filter })
+    t.same([...find('on = true').rowIds], [7, 107])
+    t.same([...find('on in [true]').rowIds], [7, 107])
+    t.equal(find('on = false').count, 198)
   })
   t.test('a value with many hits is looked for in the column', async t => {
     t.equal(physical('age = 3'), 'ColumnFilter age = 3')
@@ -176,4 +200,34 @@ t.test('lower', async t => {
   t.test('a join about null says so', async t => {
     t.match(physical('employer.name = null'), /^SemiJoin employer or null/)
   })
+})
+
+t.test('estimates of costs grow with the work', async t => {
+  const store = fakeStore(catalog, {
+    Company: Array.from({ length: 10 }, (_, ID) => ({ ID })),
+    Employee: Array.from({ length: 10_000 }, (_, ID) => ({ ID, companyID: ID % 10 })),
+  })
+  const company = catalog.dataClassesByName.get('Company')!
+  const writing = (names: string) =>
+    costOfEntities(
+      { form: 'collection', attributes: { from: 'parameter', items: parsePathList(names) } },
+      employee,
+      10,
+      store,
+    )
+  t.ok(writing('employer.name') > writing('name'))
+  t.equal(writing('employerName.x'), writing('employer.name'), 'an alias costs what the relations of its path cost')
+  t.equal(writing('colleagues.name'), writing('employer.staff.name'))
+  t.equal(writing('info.size'), writing('name'), 'a property is in the row')
+
+  const text = (length: number) => costOfTexts({ params: { text: 'x'.repeat(length) } })
+  t.equal(text(2_000), 2 * text(1_000))
+
+  const input = { kind: 'All' } as const
+  const staff = company.attributesByName.get('staff')
+  if (staff?.kind !== 'relatedEntities') throw new Error('staff is a relation')
+  const joining = (candidates: number) =>
+    estimate({ kind: 'ReverseSemiJoin', relation: staff, input }, company, candidates, store).microseconds
+  const hits = (candidates: number) => candidates * 1_000 * MICROSECONDS.indexHit
+  t.ok(joining(0.1) >= hits(0.1), 'from few entities each that refers to them is a hit of an index')
 })

@@ -1,16 +1,18 @@
 /**
  * A property with columns and an index reads, in every way that there is, as one does that is looked up in the objects.
  */
+import { TEXT_LIMITS } from '../../../../engine/query/parse/limits.ts'
 import t from 'tap'
 import { publicView } from '../../../../engine/catalog/view.ts'
 import { aggregate, bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
-import { writeDistinct } from '../../../../engine/query/aggregate/write-values.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { writeDistinct } from '../../../../engine/query/serialise/write-values.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
-import { explainOperator } from '../../../../engine/query/plan/explain.ts'
+import { explainOperator } from '../../../../engine/query/operators/describe.ts'
+import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { planSelection } from '../../../../engine/query/select.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
-import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
+import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
 import { runQuery } from '../../../support/run-query.ts'
 import type { TestEntity } from '../../../support/write-rows.ts'
@@ -121,9 +123,12 @@ function answers(snapshot: Snapshot, { rows: { catalog } }: MemoryWorld): string
     const all = { function: 'all', distinct: false } as const
     const [measure] = bindAggregates(parsePathList(path), all, dataClass, publicView(catalog))
     const context = { snapshot, budget: new QueryBudget() }
-    const page = { skip: 1, count: 5 }
-    const distinct = writeDistinct(measure!, page, set, context, { maxAnswerBytes: 1e6, pretty: false })
-    return [`${path}: ${[...aggregate(measure!, all, set, context)].join(' ')}: ${Buffer.from(distinct)}`]
+    const distinct = (counted: boolean) =>
+      Buffer.from(
+        writeDistinct(measure!, { skip: 1, count: 5, counted }, set, context, { maxAnswerBytes: 1e6, pretty: false }),
+      )
+    const summary = [...aggregate(measure!, all, set, context)].join(' ')
+    return [`${path}: ${summary}: ${distinct(false)}: ${distinct(true)}`]
   }
 }
 
@@ -173,7 +178,8 @@ t.test('an indexed property is looked up in its index, and ranges of it are one 
   const plan = (filter: string) =>
     shared.read(snapshot => {
       const request = { dataClass: 'Thing', source: { kind: 'all' }, filter } as const
-      return explainOperator(planSelection(request, publicView(world.rows.catalog), snapshot).filter!)
+      const selection = planSelection(request, publicView(world.rows.catalog), snapshot, new QueryCache(TEXT_LIMITS))
+      return explainOperator(selection.filter!, selection.dataClass)
     })
   t.match(plan('info.size = 4.25'), /^IndexScan info\.size in \[4\.25\] \(\d+ rows\)$/)
   t.match(plan('info.address.city = "Łódź a@"'), /^IndexScan info\.address\.city begins with "łodz a" \(0 rows\)$/)

@@ -1,6 +1,8 @@
 import t from 'tap'
+import { TEXT_LIMITS } from '../../../../engine/query/parse/limits.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
+import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { planSelection, runSelection } from '../../../../engine/query/select.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
 import { copiesOfStaff, STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
@@ -247,7 +249,10 @@ t.test('the whole selection is in order, whatever the page', async t => {
   const request = { dataClass: 'Employee', source: { kind: 'all' }, filter: 'salary >= 5', orderBy: 'salary' } as const
   const context = { snapshot: store, budget: new QueryBudget() }
   const view = publicView(catalog)
-  t.same([...runSelection(planSelection(request, view, store), view, context).rowIds], [1, 5, 0])
+  t.same(
+    [...runSelection(planSelection(request, view, store, new QueryCache(TEXT_LIMITS)), view, context).rowIds],
+    [1, 5, 0],
+  )
 })
 
 t.test('a query that examines too many rows ends with 413', async t => {
@@ -267,6 +272,23 @@ t.test('a query that runs out of time ends with 503', async t => {
   runQuery(catalog, store, { filter: 'salary > 1', budget })
   now = 1_051
   t.throws(() => runQuery(catalog, store, { filter: 'salary > 1', budget }), { httpStatus: 503, message: /50 ms/ })
+})
+
+t.test('the time is looked at while long texts are, whatever is asked of them', async t => {
+  const long = 'a word and '.repeat(20_000)
+  const Employee = Array.from({ length: 10 }, (_, i) => ({ ID: i, note: long, info: { tags: [long, long] } }))
+  const store = fakeStore(catalog, { ...STAFF, Employee })
+  const list = Array.from({ length: 50 }, (_, i) => `@no ${i}@`)
+  const asked: QueryOptions[] = [
+    { filter: 'note in :1', params: [list] },
+    { filter: 'note % "@x y@z"' },
+    { filter: 'info.tags[] in :1', params: [list] },
+  ]
+  for (const query of asked) {
+    let now = 0
+    const budget = new QueryBudget({ timeoutMs: 5 }, () => now++)
+    t.throws(() => runQuery(catalog, store, { ...query, budget }), { httpStatus: 503, message: /5 ms/ })
+  }
 })
 
 t.test('the time is looked at in the middle of a sort', async t => {

@@ -1,13 +1,13 @@
 /**
- * What the kernels find over shared memory is what loops find over columns that were read from LMDB, to the last bit.
+ * The kernels over shared memory find the same as loops over columns that were read from LMDB, to the last bit.
  */
 import t from 'tap'
 import { publicView } from '../../../../engine/catalog/view.ts'
 import { aggregate, bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
-import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
+import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
 import { runQuery } from '../../../support/run-query.ts'
 import type { RowWriter, TestEntity } from '../../../support/write-rows.ts'

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { sortPositions, topPositions } from '../../../../engine/query/execute/top-n.ts'
+import fc from '../../../support/fast-check.ts'
 
 t.test('the top n are the first n of the sort, ties in their order', async t => {
   fc.assert(

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { sortKeys } from '../../../../engine/row-set/sort-keys.ts'
+import fc from '../../../support/fast-check.ts'
 
 const number = fc.oneof(
   fc.double({ noNaN: true }),

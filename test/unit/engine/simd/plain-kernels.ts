@@ -1,6 +1,6 @@
 import type { Kernels, MemoryLayout } from '../../../../engine/simd/kernels.ts'
-import { SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
-import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/sketch.ts'
+import { SEGMENT_WORDS } from '../../../../engine/data/snapshot.ts'
+import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/math/sketch.ts'
 
 /** The kernels in plain JavaScript, to compare with. Addresses go up to 2^32: unsigned shifts make indexes of them. */
 export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import t from 'tap'
 import { simdKernels } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
 import { columnPlan, expectedBits, GARBAGE, LAYOUT, World } from './world.ts'
+import fc from '../../../support/fast-check.ts'
 
 const memory = new WebAssembly.Memory({ initial: 16, maximum: 16, shared: true })
 const world = new World(memory)
@@ -98,7 +98,7 @@ t.test('rows: both copy the slices of as many rows as there is room for', async 
         })
         const lastSlot = slots.at(-1)!
         const pairs = slots.length % 2 === 0 ? slots : [0xffffffff, ...slots]
-        // What is inserted is anywhere among the slices.
+        // Inserts are anywhere among the slices.
         for (let n = 0; n < inserted; n++)
           pairs.splice(2 * Math.floor((world.random() * pairs.length) / 2), 0, 0xfffffffe, n)
         const texts = Buffer.from('inserted '.repeat(20))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
-import fc from 'fast-check'
 import t from 'tap'
 import { compile, instantiate, KERNEL_FILES } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
 import { columnPlan, LAYOUT, World } from './world.ts'
+import fc from '../../../support/fast-check.ts'
 
 const MAX_ENTRY = 31
 const memory = new WebAssembly.Memory({ initial: 64, maximum: 64, shared: true })
@@ -36,7 +36,7 @@ t.test('all give the same rows and the same sums, of the same candidates', async
     isEvery: fc.boolean(),
     isInPlace: fc.boolean(),
     withSums: fc.boolean(),
-    /** Of the highest sum. */
+    /** Share of the highest sum. */
     least: fc.constantFrom(0, 0.3, 0.45, 0.5, 0.55, 0.7, 1),
     /** Share of the words that are looked at first, and what has to be reached in them. */
     first: fc.constantFrom(0.25, 0.5, 1),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import t from 'tap'
 import { simdKernels } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
-import { codeQuestion, codesBytes, writeCodes } from '../../../../engine/vector/vector-codes.ts'
-import { scoreOf } from '../../../../engine/vector/similarity.ts'
+import { codeQuestion, codesBytes, writeCodes } from '../../../../engine/vector/math/vector-codes.ts'
+import { scoreOf } from '../../../../engine/vector/math/similarity.ts'
 import { columnPlan, LAYOUT, World } from './world.ts'
+import fc from '../../../support/fast-check.ts'
 
 const memory = new WebAssembly.Memory({ initial: 32, maximum: 32, shared: true })
 const world = new World(memory)

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
-import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../../../engine/storage/snapshot.ts'
-import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/sketch.ts'
+import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../../../engine/data/snapshot.ts'
+import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/math/sketch.ts'
+import fc from '../../../support/fast-check.ts'
 
 export const LAYOUT = {
   present: 72,
@@ -13,7 +13,7 @@ export const LAYOUT = {
   vectorSketches: 588,
 }
 
-/** What a random column is made from. Everything in it follows from the seed. */
+/** Plan of a random column. Everything in it follows from the seed. */
 export interface ColumnPlan {
   readonly seed: number
   readonly segments: number
@@ -46,7 +46,7 @@ export class World {
     this.end = start
   }
 
-  /** Forgets what was allocated, and leaves it there: whoever needs zeros has to write them. */
+  /** Forgets all allocations, without clearing the memory: code that needs zeros has to write them. */
   reset(seed: number): void {
     this.end = this.start
     this.seed = seed
@@ -169,5 +169,5 @@ export function expectedBits(rows: number, passes: (row: number) => boolean): { 
   return { bits, hits }
 }
 
-/** What stands where there is no value: kernels read it and must not mind. */
+/** Bytes without a value: kernels read them and must ignore them. */
 export const GARBAGE = [Number.NaN, Number.POSITIVE_INFINITY, -1, 1e300, 2 ** 32, 0.5]

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
-import { outputUrl } from '../../../../engine/output-root.ts'
+import { outputUrl } from '../../../../engine/base/output-root.ts'
 import { createRowStore } from '../../../support/write-rows.ts'
 import { testModel } from './test-model.ts'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import type { StorageType } from '../../../../engine/catalog/value-type.ts'
@@ -12,7 +11,8 @@ import {
   rowIdOfKey,
   textIndexPrefix,
 } from '../../../../engine/storage/keys.ts'
-import { fold } from '../../../../engine/text/fold.ts'
+import { fold } from '../../../../engine/base/text/fold.ts'
+import fc from '../../../support/fast-check.ts'
 
 /** Only what key encoding looks at. */
 const attributeOf = (type: StorageType) =>

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Value } from '../../../../engine/catalog/value.ts'
-import type { Bounds, SecondaryIndex } from '../../../../engine/storage/snapshot.ts'
-import { fold } from '../../../../engine/text/fold.ts'
+import type { Bounds, SecondaryIndex } from '../../../../engine/data/snapshot.ts'
+import { fold } from '../../../../engine/base/text/fold.ts'
 import { createRowStore } from '../../../support/write-rows.ts'
 import { testModel } from './test-model.ts'
+import fc from '../../../support/fast-check.ts'
 
 const LONG = 'x'.repeat(1100)
 const names: (string | null)[] = [

@@ -2,7 +2,8 @@ import t from 'tap'
 import { BinaryValue, type Value } from '../../../../engine/catalog/value.ts'
 import { changeKey } from '../../../../engine/storage/keys.ts'
 import { layoutKey, loadLayouts } from '../../../../engine/storage/layouts.ts'
-import { type Segment, SEGMENT_ROWS, type TableSnapshot } from '../../../../engine/storage/snapshot.ts'
+import type { RowView } from '../../../../engine/row-format/row-view.ts'
+import { type Segment, SEGMENT_ROWS, type TableSnapshot } from '../../../../engine/data/snapshot.ts'
 import { openStore } from '../../../../engine/storage/store.ts'
 import { createRowStore, type RowStore, type TestEntity } from '../../../support/write-rows.ts'
 import { testModel } from './test-model.ts'
@@ -74,6 +75,23 @@ for (const cacheBytes of [2 ** 26, 1, 0]) {
           const second = attribute.name === 'ID' ? 2 : undefined
           t.strictSame(values, [expected[attribute.name], second, undefined], attribute.name)
         }
+        const { head } = rows.dataClass('Person')
+        const inHead = (name: string) => valuesOf(table.column(head.get(name)!).segment(0), 3)
+        const inRows = (read: (row: RowView) => number) =>
+          [0, 1].map(rowId => read(table.row(rowId)!)).concat(undefined!)
+        t.strictSame(
+          inHead('__STAMP'),
+          inRows(row => row.stamp),
+        )
+        t.strictSame(
+          inHead('__GlobalStamp'),
+          inRows(row => row.globalStamp),
+        )
+        t.strictSame(
+          inHead('__TIMESTAMP'),
+          inRows(row => Date.parse(row.timestamp)),
+        )
+        t.equal(head.get('__KEY'), rows.dataClass('Person').key)
       })
       await rows.environment.close()
     })

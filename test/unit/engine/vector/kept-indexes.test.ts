@@ -1,12 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import hnswlib from 'hnswlib-node'
 import t, { type Test } from 'tap'
 import { nearestRows } from '../../../../engine/query/execute/nearest-rows.ts'
-import { QueryBudget } from '../../../../engine/query/execute/query-budget.ts'
-import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
-import { KeptIndexes } from '../../../../engine/vector/kept-indexes.ts'
-import { IndexStatus } from '../../../../engine/vector/vector-index.ts'
+import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
+import type { Snapshot } from '../../../../engine/data/snapshot.ts'
+import { KeptIndexes } from '../../../../engine/vector/index/kept-indexes.ts'
+import { IndexStatus } from '../../../../engine/data/vector-index.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { vectorModel } from '../../../support/vector-items.ts'
 import { createRowStore } from '../../../support/write-rows.ts'
@@ -61,7 +61,7 @@ class World {
 
   /** Some work on a snapshot. @returns whether there is more to do */
   workOn(snapshot: Snapshot): boolean {
-    this.indexes.catchUp(this.rows.environment, snapshot)
+    this.indexes.catchUp(this.rows.records, snapshot)
     const budget = new QueryBudget()
     return this.indexes.work(
       snapshot,
@@ -247,6 +247,7 @@ t.test('a file that is not the right one is told in the log, and made again', as
   world.workUntilDone()
   await world.save()
   const { description, graph } = filesOf(path)
+  for (const file of [description, graph]) t.equal((statSync(file).mode & 0o077).toString(8), '0', 'of its owner alone')
   const saved = { description: readFileSync(description), graph: readFileSync(graph) }
   const change = (edit: (json: Record<string, unknown>) => void): void => {
     const json = JSON.parse(saved.description.toString())

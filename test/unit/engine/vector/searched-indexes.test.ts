@@ -1,7 +1,7 @@
-/** What a query gets to know of an index that another thread has. */
+/** Results that a query receives from an index that another thread has. */
 import t from 'tap'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
-import type { Snapshot } from '../../../../engine/storage/snapshot.ts'
+import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import {
   decodeFound,
   encodeFound,
@@ -9,8 +9,8 @@ import {
   type Searched,
   SearchNeeded,
   searchIn,
-} from '../../../../engine/vector/searched-indexes.ts'
-import type { VectorIndex } from '../../../../engine/vector/vector-index.ts'
+} from '../../../../engine/vector/index/searched-indexes.ts'
+import type { VectorIndex } from '../../../../engine/data/vector-index.ts'
 
 const STAMP = 7
 const vector = Float32Array.of(1, 2)
@@ -26,7 +26,7 @@ const search = { dataClass: 'Item', attribute: 'embedding', vector, count: 3 }
 
 function indexOf(searched: readonly Searched[], stamp = STAMP, isKnown = true) {
   const snapshot = { globalStamp: stamp } as Snapshot
-  searchIn(snapshot, { find: () => (isKnown ? status : undefined) }, searched)
+  searchIn(snapshot, { find: () => (isKnown ? status : undefined), needed: new Map() }, searched)
   return snapshot.vectorIndexes!.find(attribute)
 }
 

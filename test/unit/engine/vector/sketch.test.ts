@@ -1,4 +1,5 @@
 import t from 'tap'
+import { inTurn } from '../../../support/reference/rounds.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import {
   SKETCHES_HEADER_BYTES,
@@ -7,7 +8,7 @@ import {
   type SketchQuestion,
   sketchQuestion,
   writeSketch,
-} from '../../../../engine/vector/sketch.ts'
+} from '../../../../engine/vector/math/sketch.ts'
 
 const DIMENSIONS = [64, 100, 128, 384, 480, 768]
 /** Vectors that are near one question are all off by about the same: what counts is how many questions there are. */
@@ -79,7 +80,7 @@ const CASES: Record<string, Case> = {
   },
 }
 
-/** Of vectors one after the other, as the rows of a segment. */
+/** Sketches of vectors one after the other, as the rows of a segment. */
 function sketched(vectors: readonly Float32Array[]): Uint8Array {
   const dimension = vectors[0]!.length
   const sketches = new Uint8Array(sketchesBytes(dimension, 32 * Math.ceil(vectors.length / 32)))
@@ -87,7 +88,7 @@ function sketched(vectors: readonly Float32Array[]): Uint8Array {
   return sketches
 }
 
-/** What the table of a question gives for a row. */
+/** Sum of the table of a question for a row. */
 function sumOf(table: Uint8Array, sketches: Uint8Array, entry: number, first = table.length / 32): number {
   const bytes = table.length / 32
   const block = SKETCHES_HEADER_BYTES + Math.floor(entry / 32) * 32 * bytes
@@ -121,7 +122,7 @@ function scaleOf({ sumsOf }: SketchQuestion) {
   }
 }
 
-for (const dimension of DIMENSIONS) {
+for (const dimension of inTurn(DIMENSIONS)) {
   t.test(`cosines of ${dimension} numbers are estimated as well as is said`, async t => {
     let missed = 0
     let all = 0

@@ -74,6 +74,8 @@ const cases: [attribute: string, json: string, stored: unknown][] = [
   ['tag', '"01234567-89ab-cdef-0123-456789abcdef"', '0123456789ABCDEF0123456789ABCDEF'],
   ['extra', '{"a":[1,{"b":null}],"toString":1}', { a: [1, { b: null }], toString: 1 }],
   ['extra', '[]', []],
+  ['extra', '{"big":12345678901234567}', { big: 12345678901234568 }],
+  ['height', '12345678901234567', 12345678901234568],
 ]
 for (const [attribute, json, stored] of cases) {
   t.test(`${attribute} takes ${json}`, async t => {
@@ -100,6 +102,8 @@ const refused: [attribute: string, json: string][] = [
   ['big', '9223372036854775808'],
   ['big', '1.5'],
   ['big', '"1e3"'],
+  ['big', '"x5"'],
+  ['big', `"5${' '.repeat(120)}x"`],
   ['height', '"much"'],
   ['height', '1e999'],
   ['height', '"Infinity"'],
@@ -133,3 +137,36 @@ t.test('only integers of long64 attributes are read exactly, wherever the texts 
   const [row] = [...store.environment.rows.getRange()]
   t.match(row!.value.toString(), /"big":-9007199254740993,/)
 })
+
+const LARGE = '9007199254740993'
+const chained = {
+  name: 'chained',
+  dataClasses: {
+    Link: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long64' },
+        count: { type: 'long64' },
+        total: { kind: 'alias', path: 'count' },
+        nextID: { type: 'long64' },
+        next: { kind: 'relatedEntity', type: 'Link', foreignKey: 'nextID' },
+        name: { type: 'string' },
+      },
+    },
+  },
+}
+for (const [what, json, stored] of [
+  ['an alias', `{"__KEY":"${LARGE}","__STAMP":1,"total":${LARGE}}`, /"count":9007199254740993[,}]/],
+  ['a key', `{"__KEY":${LARGE},"__STAMP":1,"name":"x"}`, /"name":"x"/],
+  ['a link', `{"__KEY":"${LARGE}","__STAMP":1,"next":${LARGE}}`, /"nextID":9007199254740993[,}]/],
+  ['a link with __KEY', `{"__KEY":"${LARGE}","__STAMP":1,"next":{"__KEY":${LARGE}}}`, /"nextID":9007199254740993[,}]/],
+] as const) {
+  t.test(`an integer beyond 2^53 is read exactly: ${what}`, async t => {
+    const store = openTestStore(t, { model: chained })
+    store.save('Link', `[{"ID":${LARGE}},{"ID":"9007199254740992"}]`)
+    t.equal(store.save('Link', json).entities[0]!.failure, undefined)
+    const [row, other] = [...store.environment.rows.getRange()].map(({ value }) => value.toString())
+    t.match(row, stored)
+    t.notMatch(other, stored)
+  })
+}

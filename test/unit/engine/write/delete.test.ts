@@ -30,11 +30,27 @@ t.test('restrict keeps what is referred to, and the rest goes', async t => {
   t.same(codesOf(error), [1120, 1518])
   t.match(error, {
     httpStatus: 409,
-    entries: [{ message: /entity 1 of Company is still referenced by 1 of Person.employer/ }],
+    entries: [{ message: /entity 1 of Company is still referenced by Person.employer/ }],
   })
   t.same(
     store.all('Company').map(company => company.name),
     ['Acme'],
+  )
+  t.same(store.problems(), [])
+})
+
+t.test('a reference that is set to null holds nothing, also that of an entity that stays', async t => {
+  const store = openTestStore(t)
+  store.save('Person', [{ name: 'Ada' }, { name: 'Kurt', manager: 1 }, { name: 'Emmy' }])
+  const id = store.one('Pet', { name: 'Rex', owner: 2 }).entity.ID
+  store.one('Pet', { name: 'Tom', owner: 3, friendID: id })
+  const { deleted, error } = store.delete('Person', [0, 1])
+  t.equal(deleted, 1)
+  t.match(error, { entries: [{ message: /entity 2 of Person is still referenced by/ }, {}] })
+  t.match(store.all('Person'), [{ name: 'Kurt', managerID: null }, { name: 'Emmy' }])
+  t.same(
+    store.all('Pet').map(({ name }) => name),
+    ['Rex', 'Tom'],
   )
   t.same(store.problems(), [])
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { changesBetween } from '../../../../engine/storage/change-log.ts'
-import { WriteTransaction } from '../../../../engine/write/write-transaction.ts'
+import { LmdbTransaction } from '../../../../engine/storage/lmdb-transaction.ts'
 import { codesOf, NOW, openTestStore, saveRequest } from './test-store.ts'
 
 t.test('a new entity gets key, stamp 1 and timestamp', async t => {
@@ -298,7 +298,7 @@ t.test('requests of one run share a transaction and see one another', async t =>
 })
 
 t.test('a large array goes in slices, and a stale change of a later slice is seen', async t => {
-  const store = openTestStore(t, { writer: { sliceSize: 2 } })
+  const store = openTestStore(t, { writer: { sliceSize: 10 } })
   const body = Array.from({ length: 35 }, (_, i) => ({ name: `City ${i}` }))
   const { entities, globalStamp } = store.save('City', body)
   t.equal(entities.length, 35)
@@ -333,9 +333,9 @@ t.test('a failure inside leaves the store as it was and spares the other request
   const errors: unknown[] = []
   const store = openTestStore(t, { writer: { onInternalError: error => errors.push(error) } })
   store.one('City', { name: 'Paris' })
-  const { insert } = WriteTransaction.prototype
-  t.intercept(WriteTransaction.prototype, 'insert', {
-    value(this: WriteTransaction, ...args: Parameters<typeof insert>) {
+  const { insert } = LmdbTransaction.prototype
+  t.intercept(LmdbTransaction.prototype, 'insert', {
+    value(this: LmdbTransaction, ...args: Parameters<typeof insert>) {
       if (args[0].name === 'Company') throw new Error('broken')
       return insert.apply(this, args)
     },
@@ -354,15 +354,25 @@ t.test('a failure inside leaves the store as it was and spares the other request
   t.same(store.problems(), [])
 })
 
-t.test('a full disk is told, and what was there stays readable', async t => {
+t.test('what keeps the disk from taking a write is told, and what was there stays readable', async t => {
   const store = openTestStore(t, { writer: { onInternalError: () => {} } })
   store.one('City', { name: 'Paris' })
-  t.intercept(WriteTransaction.prototype, 'insert', {
-    value() {
-      throw Object.assign(new Error('Input/output error'), { code: 5 })
-    },
-  })
-  t.match(store.refusal('City', { name: 'Oslo' }), { name: 'WRITER.DISK_FULL', httpStatus: 503 })
+  const reasons: [number | string, RegExp][] = [
+    [5, /^the disk of the store is full or failing; nothing of this was written, reading still works$/],
+    [28, /^the disk of the store is full;/],
+    [-30792, /^the store is as large as storage\.mapSizeBytes lets it be;/],
+    ['EROFS', /^the folder of the store is on a disk that is mounted read-only;/],
+    ['EACCES', /^the folder of the store may not be written to/],
+  ]
+  for (const [code, message] of reasons) {
+    const { restore } = t.intercept(LmdbTransaction.prototype, 'insert', {
+      value() {
+        throw Object.assign(new Error('as the system says it'), { code })
+      },
+    })
+    t.match(store.refusal('City', { name: 'Oslo' }), { name: 'WRITER.DISK', httpStatus: 503, entries: [{ message }] })
+    restore()
+  }
   t.equal(store.all('City').length, 1)
 })
 
@@ -381,4 +391,18 @@ t.test('a key with half a character is refused, other texts may have one', t => 
   t.match(store.one('Word', { name: 'a\ud800' }), { codes: [/\d+/] })
   t.same(store.one('Word', { name: 'a', note: 'b\udc00' }).codes, [])
   t.end()
+})
+
+t.test('an entity that has changed since code looked at it is stale, whatever stamp was sent', async t => {
+  const store = openTestStore(t)
+  store.one('Person', { name: 'Ada' })
+  store.one('Person', { __KEY: 1, __STAMP: 1, name: 'Kurt' })
+  const hooked = (expectedStamp: number) => [{ expectedStamp, values: {}, unchanged: [] }]
+  const element = { __KEY: 1, __STAMP: 2, name: 'Emmy' }
+  for (const anyStamp of [false, true]) {
+    t.same(store.one('Person', element, { hooked: hooked(1), anyStamp }).codes, [1263, 1046, 1517])
+  }
+  t.match(store.all('Person'), [{ name: 'Kurt', __STAMP: 2 }])
+  t.same(store.one('Person', element, { hooked: hooked(2) }).codes, [])
+  t.match(store.all('Person'), [{ name: 'Emmy', __STAMP: 3 }])
 })

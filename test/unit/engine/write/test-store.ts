@@ -1,11 +1,12 @@
 import type { Test } from 'tap'
 import { checkModel } from '../../../../engine/catalog/check-model.ts'
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
-import type { ErrorData } from '../../../../engine/errors.ts'
-import { checkStore } from '../../../../engine/inspect/check-store.ts'
+import type { ErrorData } from '../../../../engine/base/errors.ts'
+import { checkStore } from '../../../../engine/storage/inspect/check-store.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
-import { type PrepareOptions, prepareStore, type Schema } from '../../../../engine/migration/prepare-store.ts'
-import { RowView } from '../../../../engine/storage/row-view.ts'
+import { type PrepareOptions, prepareStore, type Schema } from '../../../../engine/storage/migration/prepare-store.ts'
+import { RowView } from '../../../../engine/row-format/row-view.ts'
+import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
 import { tableRows } from '../../../../engine/storage/table-rows.ts'
 import type {
   DeleteResult,
@@ -129,28 +130,21 @@ export function openTestStore(
   } = {},
 ): TestStore {
   const environment = openEnvironment({ path: options.path ?? t.testdir(), mapSizeBytes: 2 ** 30 })
-  let release: (() => void) | undefined
   let closed: Promise<void> | undefined
   const close = (): Promise<void> => {
-    if (!closed) release?.()
     closed ??= environment.close()
     return closed
   }
   t.teardown(close)
-  const prepared = prepareStore({
+  const { catalog, layouts } = prepareStore({
     environment,
     wire: ISO,
     allowLoss: false,
-    owner: { token: `test ${process.hrtime.bigint()}`, otherTokens: [] },
     ...options,
     model: checkModel(options.model ?? model),
   })
-  release = prepared.release
-  const { catalog, layouts } = prepared
   const writer = new Writer({
-    environment,
-    catalog,
-    layouts,
+    store: new LmdbWritable(environment, { catalog, layouts }, options.owner),
     now: () => NOW,
     randomUuid: () => (++uuids).toString(16).toUpperCase().padStart(32, '0'),
     onInternalError: error => t.fail(String(error)),

@@ -103,7 +103,7 @@ t.test('a thread that dies is replaced; pending saves are told that their outcom
   const client = await start(t, { onInternalError: () => {} })
   await client.write(city('Oslo'))
   const pending = client.write(city('Rome'))
-  // A thread that ends inside a transaction holds its lock for good, so it is told to end before it is handed a request; but
+  // A thread that ends inside a transaction holds its lock for good, so it is asked to end before it is handed a request; but
   // it is handed it, without waiting for the end of the turn, when the thread may have ended already.
   const inside = client as unknown as { worker: { terminate(): Promise<number> }; flush(): void }
   const ended = inside.worker.terminate()

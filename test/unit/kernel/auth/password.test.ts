@@ -1,6 +1,7 @@
+import { scryptSync } from 'node:crypto'
 import t from 'tap'
 import { Directory } from '../../../../kernel/auth/directory.ts'
-import { hashPassword, verifyPassword } from '../../../../kernel/auth/password.ts'
+import { costProblem, hashPassword, MAX_PASSWORD_BYTES, verifyPassword } from '../../../../kernel/auth/password.ts'
 
 t.test('a password is verified against its hash, whose salt is its own', async t => {
   const [first, second] = [await hashPassword('correct horse'), await hashPassword('correct horse')]
@@ -27,4 +28,60 @@ t.test('a login takes as long for a name that nobody has as for a wrong password
   // The work of the hash is a thousand times what else there is, so its absence could not hide in the noise.
   const ratio = (await least('nobody')) / (await least('Ada'))
   t.ok(ratio > 0.3 && ratio < 3, `${ratio}`)
+})
+
+t.test('the same password typed in another way of Unicode is the same', async t => {
+  const hash = await hashPassword('Zoë ﬁn 密码')
+  t.equal(await verifyPassword('Zoe\u0308 fin 密码', hash), true)
+})
+
+t.test('a password of combining marks is bounded before it is normalised, which is quadratic', async t => {
+  const marks = (count: number): string => `a${'\u0300\u0323'.repeat(count)}`
+  const cpuMs = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = process.cpuUsage()
+    await work().catch(error => t.match(error, { name: 'AUTH.PASSWORD_TOO_LONG', httpStatus: 400 }))
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+  t.equal(await verifyPassword('a'.repeat(MAX_PASSWORD_BYTES)), false, 'as long as it may be')
+  const longest = marks(Math.floor((MAX_PASSWORD_BYTES - 1) / 4))
+  const tooLong = marks(100_000)
+  for (const [name, work] of Object.entries({
+    'the longest that is accepted': () => verifyPassword(longest),
+    'one that is too long for a login': () => verifyPassword(tooLong),
+    'one that is too long for a new user': () => hashPassword(tooLong),
+  })) {
+    // The first takes 2.6 ms and one hash; without the bound the others take ten seconds.
+    const ms = await cpuMs(work)
+    t.ok(ms < 1000, `${name} takes ${ms} ms`)
+  }
+})
+
+t.test('an unknown name costs as much as a known one, also where hashes differ in their cost', async t => {
+  const salt = Buffer.alloc(16, 1)
+  const key = scryptSync('correct horse', salt, 32, { N: 2 ** 10, r: 8, p: 1 })
+  const cheap = ['scrypt', 2 ** 10, 8, 1, salt.toString('base64url'), key.toString('base64url')].join('$')
+  const directory = new Directory({ users: [{ name: 'Ada', password: cheap }], keys: [] })
+  t.match(await directory.authenticate('Ada', 'correct horse'), { userName: 'Ada' })
+  const least = async (name: string): Promise<number> => {
+    const times: number[] = []
+    for (let i = 0; i < 20; i++) {
+      const start = performance.now()
+      t.equal(await directory.authenticate(name, 'wrong'), undefined)
+      times.push(performance.now() - start)
+    }
+    return Math.min(...times)
+  }
+  const ratio = (await least('nobody')) / (await least('Ada'))
+  t.ok(ratio > 0.3 && ratio < 3, `${ratio}`)
+  t.equal(await directory.authenticate('nobody', 'correct horse'), undefined, 'the password of another user')
+})
+
+t.test('hashes that scrypt would refuse are recognised', async t => {
+  const hash = (N: number, r: number, p: number) => ['scrypt', N, r, p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
+  for (const right of [hash(2 ** 15, 8, 3), hash(2 ** 17, 8, 1), hash(2, 1, 1)]) t.equal(costProblem(right), undefined)
+  for (const wrong of [hash(3, 8, 1), hash(0, 8, 1), hash(1, 8, 1), hash(2 ** 15, 0, 1), hash(2 ** 15, 8, 0)]) {
+    t.type(costProblem(wrong), 'string', wrong)
+  }
+  t.match(costProblem(hash(2 ** 20, 8, 1)), /bytes of memory/)
 })

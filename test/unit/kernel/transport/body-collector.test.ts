@@ -1,9 +1,11 @@
 import { mock } from 'node:test'
 import t from 'tap'
+import { ByteBudget } from '../../../../engine/index.ts'
 import { BodyCollector } from '../../../../kernel/transport/body-collector.ts'
 import { EdgeErrors, RequestAborted } from '../../../../kernel/transport/edge-errors.ts'
 
-const limits = { bodyBytes: 10, timeoutMs: 1_000 }
+const memory = ByteBudget.of(2 ** 20)
+const limits = { bodyBytes: 10, timeoutMs: 1_000, memory }
 const tooLarge = EdgeErrors.BODY_TOO_LARGE(limits.bodyBytes)
 
 t.beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
@@ -87,4 +89,13 @@ t.test('a client that leaves ends the wait', async t => {
 
 t.test('an error that nobody waits for ends no process', async () => {
   new BodyCollector(limits, 5).fail(new RequestAborted())
+})
+
+t.test('a body that is released is not waited for', async t => {
+  const collector = new BodyCollector(limits, 10)
+  collector.push(Buffer.alloc(4), false)
+  collector.release()
+  collector.push(Buffer.alloc(6), true)
+  mock.timers.tick(limits.timeoutMs)
+  t.equal(collector.refused, false, 'no timer is left, which would hold up the end of the process')
 })

@@ -32,7 +32,12 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
     is: ofClass('Person', keys('1', '2')),
   },
   { notes: '1.4', name: 'several keys', path: '/Person(1,2, 3)', is: ofClass('Person', keys('1', '2', '3')) },
-  { notes: '1.4', name: 'no key is the whole dataclass', path: '/Person()/name', is: ofClass('Person', all, 'name') },
+  {
+    notes: '1.4',
+    name: 'no key is the whole dataclass, marked as blank',
+    path: '/Person()/name',
+    is: ofClass('Person', { kind: 'all', blank: true }, 'name'),
+  },
   { notes: '1.4', name: 'double quotes are taken off', path: '/City("Paris")', is: ofClass('City', keys('Paris')) },
   { notes: '1.4', name: 'single quotes are taken off', path: "/City('Paris')", is: ofClass('City', keys('Paris')) },
   {
@@ -88,6 +93,21 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
     path: '/City:code("")',
     is: ofClass('City', attribute('code', '')),
   },
+  {
+    notes: '1.4',
+    name: 'blanks around a bare key are none of it',
+    path: '/P( a %20, b )',
+    is: ofClass('P', keys('a', 'b')),
+  },
+  { notes: '1.4', name: 'blanks in quotes are', path: '/P(" a " , "b ")', is: ofClass('P', keys(' a ', 'b ')) },
+  { notes: '1.4', name: 'an empty key is quoted', path: '/P("")', is: ofClass('P', keys('')) },
+  { notes: '1.4', name: 'blanks alone are no key', path: '/P( %20)', is: ofClass('P', { ...all, blank: true }) },
+  {
+    notes: '1.8',
+    name: '32 parts are read',
+    path: `/P${'/a'.repeat(32)}//`,
+    is: ofClass('P', all, ...Array<string>(32).fill('a')),
+  },
   { notes: '1.8', name: 'an attribute list is one part', path: '/P(1)/a, b.c/', is: ofClass('P', keys('1'), 'a, b.c') },
   {
     notes: '1.8',
@@ -95,6 +115,7 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
     path: '/P/$entityset/AB/f',
     is: ofClass('P', all, '$entityset', 'AB', 'f'),
   },
+  { notes: '1.8', name: 'so do single ones', path: "/P/f('a/b')/c", is: ofClass('P', all, "f('a/b')", 'c') },
   { notes: '1.8', name: 'quotes protect / in a part', path: '/P/f("a/b")/c', is: ofClass('P', all, 'f("a/b")', 'c') },
 ]
 
@@ -105,8 +126,8 @@ for (const { notes, name, path, is } of cases) {
 }
 
 const failures = [
-  { path: '', errCode: 1806, says: 'character 1: expected a dataclass' },
-  { path: '/', errCode: 1806, says: 'expected a dataclass' },
+  { path: '', errCode: 1806, says: 'is followed by a dataclass or a service' },
+  { path: '/', errCode: 1806, says: 'is followed by a dataclass or a service' },
   { path: '/(1)', errCode: 1806, says: 'character 2: expected the name of a dataclass' },
   { path: '/Person(1', errCode: 1806, says: 'character 10: expected a closing "\\)"' },
   { path: '/Person[1)', errCode: 1806, says: 'expected a closing "\\]"' },
@@ -121,6 +142,8 @@ const failures = [
   { path: '/Person/name&$top=1', errCode: 1807, says: 'character 13' },
   { path: "/Person('a)", errCode: 1808, says: 'character 9' },
   { path: '/Person("a)', errCode: 1809, says: 'character 9' },
+  { path: `/P${'/a'.repeat(33)}`, errCode: 1806, says: 'more than 32 parts' },
+  { path: `/$catalog${'/a'.repeat(33)}`, errCode: 1806, says: 'more than 32 parts' },
   { path: '/Person/f("a', errCode: 1809, says: 'character 11' },
 ]
 

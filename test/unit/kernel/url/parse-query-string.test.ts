@@ -15,6 +15,12 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   { notes: '1.2', name: 'a name may be encoded', raw: '%24top=1', parameters: { $top: '1' } },
   {
     notes: '1.2',
+    name: 'a quote opens behind an encoded line break, whose digits are no word',
+    raw: "$filter=name%20=%0A'Smith & Sons'&$top=1",
+    parameters: { $filter: "name =\n'Smith & Sons'", $top: '1' },
+  },
+  {
+    notes: '1.2',
     name: 'double quotes around a value are taken off',
     raw: '$filter="x=1"',
     parameters: { $filter: 'x=1' },
@@ -72,6 +78,18 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
     name: 'an encoded & never splits',
     raw: '$filter=a%26b&$top=1',
     parameters: { $filter: 'a&b', $top: '1' },
+  },
+  {
+    notes: '1.2',
+    name: 'an encoded & behind a quote does not end the value',
+    raw: '$filter="a"%26"b"&$top=1',
+    parameters: { $filter: 'a"&"b', $top: '1' },
+  },
+  {
+    notes: '1.2',
+    name: 'a quoted word before the last character is not the end of a wrapped value',
+    raw: '$filter="a" b&x=1&$top=1',
+    parameters: { $filter: '"a" b', x: '1', $top: '1' },
   },
   {
     notes: '1.2',

@@ -1,0 +1,40 @@
+import { bytes, integer } from '../option.ts'
+
+/** Entity sets. */
+export const entitySetOptions = {
+  'entitySet.lifetimeSeconds': integer({
+    default: 7200,
+    min: 1,
+    doc: 'Time without use after which an entity set ends, unless `$timeout` says otherwise.',
+  }),
+  'entitySet.recreatedLifetimeSeconds': integer({
+    default: 600,
+    min: 1,
+    doc: 'The same for a set that was created again by its saved query.',
+  }),
+  'entitySet.maxLifetimeSeconds': integer({
+    default: 2_592_000,
+    min: 1,
+    doc: 'Maximum `$timeout` of an entity set; a larger one is reduced to it.',
+  }),
+  'entitySet.savedLifetimeSeconds': integer({
+    default: 2_592_000,
+    min: 1,
+    doc: 'Time for which a saved query is kept after its entity set has ended.',
+  }),
+  'entitySet.memoryBytes': bytes({
+    default: '256 MiB',
+    min: 0,
+    doc: 'Memory for entity sets; those used least recently are read from the store when they are used again.',
+  }),
+  'entitySet.guestBytesPerAddress': bytes({
+    default: '128 MiB',
+    min: 4096,
+    doc: 'Disk for entity sets and saved queries of the guests of one address (IPv6: one network of 64 bits), 2 KiB for each beside its members and its query; the oldest end when there are more.',
+  }),
+  'entitySet.maxGuestBytes': bytes({
+    default: '1 GiB',
+    min: 4096,
+    doc: 'Disk for entity sets and saved queries of all guests; the oldest end when there are more.',
+  }),
+} as const

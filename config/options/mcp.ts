@@ -1,0 +1,9 @@
+import { flag } from '../option.ts'
+
+/** Agents, by the Model Context Protocol. */
+export const mcpOptions = {
+  'mcp.write': flag({
+    default: false,
+    doc: 'Let agents at `/mcp` save and delete entities, and call functions that do not allow GET, with the rights that they have.',
+  }),
+} as const

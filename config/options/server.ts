@@ -1,0 +1,134 @@
+import { bytes, choice, flag, integer, path, text, textList } from '../option.ts'
+
+/** The HTTP edge and the log. */
+export const serverOptions = {
+  'server.host': text({ default: '127.0.0.1', doc: 'Address to listen on; `0.0.0.0` for all of this machine.' }),
+  'server.port': integer({ default: 8080, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes a free one.' }),
+  'server.transport': choice({
+    default: 'auto',
+    of: ['auto', 'uws', 'uws-node20', 'node-http'],
+    doc: 'HTTP implementation: the current uWebSockets.js, its build for Node 20, or that of Node; `auto` takes the first that works.',
+  }),
+  'server.tls.keyFile': path(
+    'Private key of the server, PEM. With `certFile` the server speaks HTTPS only. Both are read again when they change, and at SIGHUP.',
+  ),
+  'server.tls.certFile': path('Certificate of the server with its chain, PEM.'),
+  'server.tls.passphrase': text<string | undefined>({
+    default: undefined,
+    secret: true,
+    doc: 'Passphrase of the key file.',
+  }),
+  'server.headerBytes': bytes({
+    default: '64 KiB',
+    min: 4096,
+    doc: 'Maximum size of request line and headers together; filters and vectors make it long.',
+  }),
+  'server.bodyBytes': bytes({
+    default: '32 MiB',
+    min: 1024,
+    doc: 'Maximum request body, at most `server.bufferBytes`.',
+  }),
+  'server.commandBodyBytes': bytes({
+    default: '1 MiB',
+    min: 1024,
+    doc: 'Maximum body of a command: a login, `$query`, `$release`.',
+  }),
+  'server.jsonDepth': integer({
+    default: 100,
+    min: 2,
+    max: 500,
+    doc: 'Maximum nesting of arrays and objects in a JSON body.',
+  }),
+  'server.jsonValues': integer({ default: 4_000_000, min: 100, doc: 'Maximum number of values in a JSON body.' }),
+  'server.bufferBytes': bytes({
+    default: '256 MiB',
+    min: 2 ** 20,
+    doc: 'Memory for request bodies and answers in transit, of all requests together; beyond it the server answers 503.',
+  }),
+  'server.requestTimeoutMs': integer({
+    default: 30_000,
+    min: 1000,
+    doc: 'Time in which a request must arrive, head and body.',
+  }),
+  'server.idleTimeoutMs': integer({
+    default: 60_000,
+    min: 1000,
+    doc: 'Time after which a connection without a request is closed.',
+  }),
+  'server.maxConnections': integer({
+    default: 0,
+    min: 0,
+    doc: 'Maximum number of connections; further ones are closed at once. 0: half of the files that the system lets the process open (`ulimit -n`) beside its own. The transport `uws-node20` cannot limit them; `auto` passes it over when a number is given, or this one is below 2000.',
+  }),
+  'server.answerTimeoutMs': integer({
+    default: 30_000,
+    min: 100,
+    doc: 'Time without progress after which the connection of a client that does not read its answer is closed.',
+  }),
+  'server.minAnswerRate': bytes({
+    default: '4 KiB',
+    min: 0,
+    doc: 'Minimum average rate, in bytes per second, at which a client must read an answer that lasts for more than twice `server.answerTimeoutMs`; 0: no minimum.',
+  }),
+  'server.compression': flag({
+    default: true,
+    doc: 'Compress JSON and texts of 2 KiB and more for clients that accept it (`br`, `gzip`).',
+  }),
+  'server.graceMs': integer({
+    default: 10_000,
+    min: 0,
+    doc: 'Time that requests in flight have to finish when the server stops.',
+  }),
+  'server.drainMs': integer({
+    default: 0,
+    min: 0,
+    doc: 'Time after a signal to stop in which requests are still taken and `/health/ready` answers 503, so that a load balancer sends no more before the port closes; a little more than the time between two of its checks.',
+  }),
+  'server.refuseChunked': flag({ default: false, doc: 'Refuse bodies with `Transfer-Encoding: chunked` (411).' }),
+  'server.allowedHosts': textList({
+    default: [],
+    doc: 'Hosts that requests may name, such as `data.example.com` or `.example.com` for a domain, `*` for all. Addresses and `localhost` always may. By default nothing else may when `server.host` is a loopback address, and everything otherwise.',
+  }),
+  'server.trustedProxies': textList({
+    default: [],
+    doc: 'Proxies whose `X-Forwarded-For`, `-Proto`, `-Host` and `Forwarded` are believed: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.',
+  }),
+  'server.basePath': text({
+    default: '',
+    mayBeEmpty: true,
+    // Without `.` and `..`, and without what would have to be encoded in links and in the path of a cookie.
+    pattern: '^(?:/(?!\\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*$',
+    examples: ['/data'],
+    doc: 'Path at which a proxy serves the server, such as `/data`: links in answers and the path of the cookie begin with it. Requests are accepted with and without it.',
+  }),
+  'server.cors.origins': textList({
+    default: [],
+    doc: 'Origins of pages that may read and write, such as `https://app.example.com`; `*` for all origins, without cookies.',
+  }),
+  'server.cors.credentials': flag({ default: false, doc: 'Let these pages send cookies.' }),
+  'server.cors.maxAgeSeconds': integer({
+    default: 600,
+    min: 0,
+    doc: 'Time for which a browser keeps the answer to its preflight request.',
+  }),
+  'server.serverTiming': flag({
+    default: false,
+    doc: 'Send `Server-Timing`: how long a request took, waited and ran in other threads. Tells clients more than they need.',
+  }),
+  'server.accessLog': flag({
+    default: false,
+    doc: 'Log every request, also those that plugins make within the server.',
+  }),
+
+  'log.level': choice({
+    default: 'info',
+    of: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    doc: 'Lowest level that is logged.',
+  }),
+  'log.pretty': flag({ default: false, doc: 'Log lines for people instead of JSON.' }),
+  'log.slowQueryMs': integer({
+    default: 1_000,
+    min: 0,
+    doc: 'Time in milliseconds from which on a request is logged as slow, with its plan and counts and without the values that it names; 0: none are.',
+  }),
+} as const

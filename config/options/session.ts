@@ -1,0 +1,126 @@
+import { bytes, choice, flag, integer, path, text, textList } from '../option.ts'
+
+/** Sessions, logins and quotas. */
+export const sessionOptions = {
+  'session.cookieName': text({
+    default: '4DSID_tesser',
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+    doc: 'Name of the session cookie; `WASID4D` is accepted too.',
+  }),
+  'session.sameSite': choice({
+    default: 'lax',
+    of: ['lax', 'strict', 'none'],
+    doc: 'Whether browsers send the cookie with requests from pages of other sites; `none` needs TLS, of the server or of a trusted proxy.',
+  }),
+  'session.idleMinutes': integer({ default: 60, min: 1, doc: 'Minutes without a request after which a session ends.' }),
+  'session.maxIdleMinutes': integer({
+    default: 10_080,
+    min: 1,
+    doc: 'Maximum idle time that a login may ask for, in minutes.',
+  }),
+  'session.lifetimeHours': integer({
+    default: 720,
+    min: 1,
+    doc: 'Hours after which a session ends even if it is in use.',
+  }),
+  'session.perUser': integer({
+    default: 200,
+    min: 1,
+    doc: 'Maximum number of sessions of one user; the oldest end when there are more. Sessions with privileges but without a user count by address.',
+  }),
+  'session.guestsPerAddress': integer({
+    default: 1000,
+    min: 1,
+    doc: 'Maximum number of guests of one address (IPv6: one network of 64 bits) with stored data; the oldest end when there are more.',
+  }),
+  'session.maxGuests': integer({
+    default: 10_000,
+    min: 1,
+    doc: 'Maximum number of all guests with stored data; the oldest end when there are more.',
+  }),
+  'session.guestStorageBytes': bytes({
+    default: '16 KiB',
+    min: 0,
+    doc: 'Maximum size of the `Session.storage` of a guest, as JSON; other sessions have 64 KiB.',
+  }),
+  'session.keepGuestStorage': flag({
+    default: false,
+    doc: 'Keep what function code stored for a guest when the guest logs in, as 4D does. An attacker who planted the cookie of the guest may have chosen it.',
+  }),
+
+  'auth.directoryFile': path('File of users, groups and API keys; `tesser user` and `tesser key` write it.'),
+  'auth.rolesFile': path('File of privileges, roles and permissions; `roles.json` beside the config file by default.'),
+  'auth.guestsAdministrate': flag({
+    default: false,
+    doc: 'Without a roles file, let guests administrate the server too (`$info`), not only clients that have logged in.',
+  }),
+  'auth.login.maxNameLength': integer({
+    default: 200,
+    min: 1,
+    max: 1000,
+    doc: 'Maximum length of a user name in a login, in UTF-16 code units.',
+  }),
+  'auth.login.maxPasswordBytes': integer({
+    default: 1024,
+    min: 64,
+    max: 4096,
+    doc: 'Maximum length of a password, in bytes of UTF-8.',
+  }),
+  'auth.login.failuresPerPair': integer({
+    default: 10,
+    min: 1,
+    doc: 'Failed logins of one user name from one network, after which each further one doubles the time to wait, from 1 s to 15 minutes; an hour without one forgets them.',
+  }),
+  'auth.login.failuresPerNetwork': integer({
+    default: 100,
+    min: 0,
+    doc: 'Failed logins from one address (IPv6: one network of 64 bits) in ten minutes, beyond which only users who have logged in from it before may try; 0: no limit.',
+  }),
+  'auth.login.failuresPerName': integer({
+    default: 100,
+    min: 0,
+    doc: 'Failed logins of one user name in an hour, beyond which it may be tried only from where that user has logged in before; 0: no limit.',
+  }),
+  'auth.login.concurrency': integer({
+    default: 2,
+    min: 1,
+    max: 64,
+    doc: 'Passwords that are checked at the same time. Each takes 32 MiB and one of the four threads that Node.js also reads files with.',
+  }),
+  'auth.login.queueLimit': integer({
+    default: 64,
+    min: 1,
+    doc: 'Maximum number of logins that wait for their turn; beyond it the server answers 503.',
+  }),
+  'auth.jwt.keyFile': path('Public key that verifies JSON Web Tokens: PEM, or a JSON Web Key Set.'),
+  'auth.jwt.issuer': text<string | undefined>({ default: undefined, doc: 'Issuer that a token must name.' }),
+  'auth.jwt.audience': text<string | undefined>({ default: undefined, doc: 'Audience that a token must name.' }),
+  'auth.jwt.algorithms': textList({
+    default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+    doc: 'Accepted signature algorithms.',
+  }),
+  'auth.jwt.maxBytes': bytes({ default: '16 KiB', min: 256, doc: 'Maximum length of a token.' }),
+
+  'quota.requestsPerSession': integer({ default: 0, min: 0, doc: 'Requests of one session in a minute; 0: no limit.' }),
+  'quota.requestsPerAddress': integer({ default: 0, min: 0, doc: 'Requests of one address in a minute; 0: no limit.' }),
+  'quota.costPerSession': integer({
+    default: 0,
+    min: 0,
+    doc: 'Rows that the queries of one session may examine in a minute; 0: no limit.',
+  }),
+  'quota.costPerAddress': integer({
+    default: 0,
+    min: 0,
+    doc: 'Rows that the queries of one address may examine in a minute; 0: no limit.',
+  }),
+  'quota.concurrentPerAddress': integer({
+    default: 0,
+    min: 0,
+    doc: 'Requests of one address that are answered at the same time; 0: no limit.',
+  }),
+  'quota.entitySetsPerSession': integer({
+    default: 0,
+    min: 0,
+    doc: 'Entity sets that one session may have at the same time; 0: no limit.',
+  }),
+} as const

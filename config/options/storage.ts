@@ -1,0 +1,55 @@
+import { bytes, choice, flag, integer, number } from '../option.ts'
+
+/** The store, its memory and caches. */
+export const storageOptions = {
+  'storage.mapSizeBytes': bytes({
+    default: '64 GiB',
+    min: 2 ** 20,
+    doc: 'Upper bound of the store. Reserves address space, neither memory nor disk.',
+  }),
+  'storage.cacheBytes': bytes({
+    default: '256 MiB',
+    min: 2 ** 20,
+    doc: 'Memory for columns of values that filters and sorts read.',
+  }),
+  'storage.memoryBytes': bytes({
+    default: '4 GiB',
+    min: 0,
+    doc: 'Memory for columns, indexes and rows that all threads share, at most half of the machine; 0 reads all from LMDB.',
+  }),
+  'storage.imageMinutes': number({
+    default: 10,
+    min: 0,
+    max: 10_000,
+    doc: 'Minimum time between two checkpoints of that memory in the folder of the store, which make the next start fast; 0 for none.',
+  }),
+  'storage.imageChanges': integer({
+    default: 1000,
+    min: 0,
+    doc: 'Minimum number of changed entities since the last checkpoint; with fewer none is written, not even when the server stops.',
+  }),
+  'storage.binaryCacheBytes': bytes({
+    default: '64 MiB',
+    min: 0,
+    doc: 'Memory for pieces of the images and blobs that were sent most recently.',
+  }),
+  'storage.lock': choice({
+    default: 'file',
+    of: ['file', 'lease'],
+    doc: 'Protection of a store against a second server: `file` is a lock of the operating system; `lease` an entry in the store that is renewed every 5 seconds, for file systems whose locks do not reach all machines.',
+  }),
+  'storage.lockWaitMs': integer({
+    default: 10_000,
+    min: 0,
+    doc: 'Time that a start waits until another process releases the store, for example one that was killed and has not ended yet.',
+  }),
+  'storage.spoolBytes': bytes({
+    default: '4 GiB',
+    min: 0,
+    doc: 'Disk for answers of more than 1 MiB until they are sent; beyond it the server answers 503.',
+  }),
+  'storage.allowLoss': flag({
+    default: false,
+    doc: 'Let a changed model delete the data of dataclasses and attributes that it no longer has.',
+  }),
+} as const

@@ -1,0 +1,31 @@
+import { defineErrors, type ProtocolError } from '../base/errors.ts'
+import type { ByteBudget } from './byte-budget.ts'
+
+/** When it is worth trying again after one of these. */
+export const RETRY_AFTER_SECONDS = 2
+
+/** Why there is no room for an answer now. Source: protocol notes, 5.9; statuses by the design decisions. */
+export const AnswerErrors = defineErrors('ANSWER', {
+  /** Bodies of requests count as well. */
+  NO_MEMORY: {
+    errCode: 1200,
+    http: 503,
+    message: (limitBytes: number) =>
+      `request bodies and answers under way take all of the ${limitBytes} bytes of memory for them; try again in a moment`,
+  },
+  NO_SPOOL: {
+    errCode: 1200,
+    http: 503,
+    message: (limitBytes: number) =>
+      `large answers under way take all of the ${limitBytes} bytes of disk for them; try again in a moment, or ask for smaller pages`,
+  },
+  DISK: {
+    errCode: 1200,
+    http: 503,
+    message: (problem: string) => `an answer of this size needs a file: ${problem}; ask for smaller pages`,
+  },
+})
+
+/** The answer to a request that needs more than is left of the memory. */
+export const noMemory = ({ limitBytes }: ByteBudget): ProtocolError =>
+  AnswerErrors.NO_MEMORY(limitBytes).retryAfter(RETRY_AFTER_SECONDS)

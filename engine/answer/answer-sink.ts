@@ -1,0 +1,120 @@
+import type { PieceSink } from './byte-writer.ts'
+import { noMemory } from './answer-errors.ts'
+import type { ByteBudget } from './byte-budget.ts'
+import { type Coding, compress, Encoder, MIN_CODED_BYTES } from './coding.ts'
+import type { SpoolWriter } from './spool-writer.ts'
+
+/** An answer from the thread that made it: plain data. */
+export interface PackedAnswer {
+  /** Undefined: it is as it was written. */
+  readonly coding: Coding | undefined
+  /** As it is sent. */
+  readonly size: number
+  /** To be transferred; undefined: it is in the file that came with the task. */
+  readonly bytes: Uint8Array | undefined
+}
+
+/** Resources of a thread that makes answers. */
+interface AnswerSinkOptions {
+  /** How the client wants them. */
+  readonly coding: Coding | undefined
+  readonly spool: SpoolWriter
+  /** Budget of all request bodies and answers. */
+  readonly memory: ByteBudget
+  /** Told how many KiB of it this thread has, so that they can be released when it ends: a word in shared memory. */
+  readonly held: Int32Array
+  readonly slot: number
+}
+
+/** An answer of up to this size is held in memory, a larger one is in a file. */
+const MEMORY_BYTES = 1024 * 1024
+/** Such pieces go to the file directly. */
+const DIRECT_BYTES = 256 * 1024
+const BATCH_ROWS = 1024
+
+/** Takes an answer as it is written, compresses it, and puts it into a file when it is large. */
+export class AnswerSink implements PieceSink {
+  readonly pieceBytes = MEMORY_BYTES
+  readonly batchRows = BATCH_ROWS
+  private encoder: Encoder | undefined
+  private isEmpty = true
+  /** Bytes that are not in the file yet. */
+  private staged = Buffer.alloc(0)
+  private length = 0
+  private heldBytes = 0
+
+  constructor(private readonly options: AnswerSinkOptions) {}
+
+  write(piece: Uint8Array): void {
+    const { coding } = this.options
+    this.isEmpty = false
+    if (coding) {
+      this.encoder ??= new Encoder(coding, bytes => this.stage(bytes))
+      this.encoder.write(piece)
+    } else this.stage(piece)
+  }
+
+  hold(bytes: number): void {
+    const { memory, held, slot } = this.options
+    if (!memory.tryGrow(this.heldBytes, bytes)) throw noMemory(memory)
+    this.heldBytes = bytes
+    Atomics.store(held, slot, Math.ceil(bytes / 1024))
+  }
+
+  restart(): void {
+    this.encoder?.close()
+    this.encoder = undefined
+    this.isEmpty = true
+    this.length = 0
+    this.options.spool.discard()
+  }
+
+  /** @param rest of the answer, behind what has been written: lent */
+  end(rest: Uint8Array): PackedAnswer {
+    const { coding, spool } = this.options
+    if (this.isEmpty) return packed(rest, coding)
+    this.write(rest)
+    this.encoder?.end()
+    if (spool.size === 0) return { coding, size: this.length, bytes: this.staged.subarray(0, this.length) }
+    spool.write(this.staged.subarray(0, this.length))
+    return { coding, size: spool.size, bytes: undefined }
+  }
+
+  /** Nothing has come of the answer. */
+  discard(): void {
+    this.options.spool.discard()
+  }
+
+  /** After {@link end} or {@link discard}. */
+  close(): void {
+    const { memory, held, slot } = this.options
+    this.encoder?.close()
+    if (this.heldBytes === 0) return
+    Atomics.store(held, slot, 0)
+    memory.release(this.heldBytes)
+  }
+
+  private stage(bytes: Uint8Array): void {
+    const { spool } = this.options
+    if (this.length + bytes.length > MEMORY_BYTES) {
+      if (this.length > 0) spool.write(this.staged.subarray(0, this.length))
+      this.length = 0
+      if (bytes.length >= DIRECT_BYTES) {
+        spool.write(bytes)
+        return
+      }
+    }
+    if (this.staged.length === 0) this.staged = Buffer.allocUnsafeSlow(MEMORY_BYTES)
+    this.staged.set(bytes, this.length)
+    this.length += bytes.length
+  }
+}
+
+/** A small answer, in a buffer of its own. */
+function packed(bytes: Uint8Array, coding: Coding | undefined): PackedAnswer {
+  if (coding && bytes.length >= MIN_CODED_BYTES) {
+    const coded = compress(bytes, coding)
+    if (coded.length < bytes.length) return { coding, size: coded.length, bytes: new Uint8Array(coded) }
+  }
+  return { coding: undefined, size: bytes.length, bytes: new Uint8Array(bytes) }
+}

@@ -1,0 +1,67 @@
+/** Small enough for small bodies, large enough for terabytes in 31 bits. */
+const UNIT_BYTES = 1024
+/** Portions up to this size may go beyond the limit by an eighth of it, so that a few large ones do not keep out all others. */
+const SMALL_BYTES = 64 * 1024
+
+/** A budget for another thread: plain data. */
+export interface SharedBudget {
+  readonly limitBytes: number
+  readonly used: Int32Array
+}
+
+/**
+ * Bytes in use under one limit, counted in memory that all threads of the process share. Every portion is rounded up to whole
+ * KiB, so it is released as it was reserved.
+ */
+export class ByteBudget {
+  readonly limitBytes: number
+  private readonly limit: number
+  /** One word: whole KiB. */
+  private readonly used: Int32Array
+
+  constructor({ limitBytes, used }: SharedBudget) {
+    this.limitBytes = limitBytes
+    this.limit = Math.floor(limitBytes / UNIT_BYTES)
+    this.used = used
+  }
+
+  static of(limitBytes: number): ByteBudget {
+    return new ByteBudget({ limitBytes, used: new Int32Array(new SharedArrayBuffer(4)) })
+  }
+
+  get shared(): SharedBudget {
+    return { limitBytes: this.limitBytes, used: this.used }
+  }
+
+  get usedBytes(): number {
+    return Atomics.load(this.used, 0) * UNIT_BYTES
+  }
+
+  /** @returns false when the limit would be exceeded: nothing is reserved then */
+  tryReserve(bytes: number): boolean {
+    return this.tryGrow(0, bytes)
+  }
+
+  /** Makes a portion of `from` bytes one of `to` bytes. @returns false when the limit would be exceeded: it stays as it is */
+  tryGrow(from: number, to: number): boolean {
+    const limit = to <= SMALL_BYTES ? this.limit + (this.limit >> 3) : this.limit
+    return this.tryAdd(unitsOf(to) - unitsOf(from), limit)
+  }
+
+  /** The same up to twice the limit, for what should not be refused. */
+  tryReserveUrgently(bytes: number): boolean {
+    return this.tryAdd(unitsOf(bytes), 2 * this.limit)
+  }
+
+  release(bytes: number): void {
+    Atomics.sub(this.used, 0, unitsOf(bytes))
+  }
+
+  private tryAdd(units: number, limit: number): boolean {
+    if (Atomics.add(this.used, 0, units) + units <= limit || units <= 0) return true
+    Atomics.sub(this.used, 0, units)
+    return false
+  }
+}
+
+const unitsOf = (bytes: number): number => Math.ceil(bytes / UNIT_BYTES)

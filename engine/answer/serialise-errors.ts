@@ -1,0 +1,68 @@
+import { defineErrors, ProtocolError } from '../base/errors.ts'
+
+/** Errors in the choice of attributes, and of answers. Source: protocol notes, 5.8 and 5.9. */
+export const SerialiseErrors = defineErrors('SERIALISE', {
+  /** Also for what is not exposed, which answers as what does not exist. */
+  UNKNOWN_ATTRIBUTE: {
+    errCode: 1500,
+    http: 404,
+    namesAttribute: 0,
+    message: (name: string, dataClass: string, hint: string) =>
+      `there is no attribute "${shorten(name)}" in ${dataClass}${hint}`,
+  },
+  NOT_A_PATH: {
+    errCode: 1500,
+    http: 404,
+    namesAttribute: 0,
+    message: (name: string, dataClass: string) =>
+      `"${name}" of ${dataClass} is neither a relation nor an object: no name can follow it`,
+  },
+  NO_SCORE: {
+    errCode: 1500,
+    http: 404,
+    message: () => 'there is no "__SCORE": the filter has no condition on a vector of the dataclass',
+  },
+  NOT_EXPANDABLE: {
+    errCode: 1500,
+    http: 404,
+    namesAttribute: 0,
+    message: (name: string, dataClass: string, reason: string) =>
+      `"${name}" of ${dataClass} cannot be expanded: ${reason}`,
+  },
+  PATH_TOO_LONG: {
+    errCode: 1200,
+    http: 400,
+    message: (steps: number, limit: number) => `an attribute path has ${steps} steps, at most ${limit} are allowed`,
+  },
+  EXPAND_TOO_DEEP: {
+    errCode: 1200,
+    http: 400,
+    message: (limit: number) => `the request expands relations deeper than ${limit} levels`,
+  },
+  TOO_MANY_RELATIONS: {
+    errCode: 1200,
+    http: 400,
+    message: (limit: number) => `the request expands more than ${limit} relations; name fewer of them`,
+  },
+  /** Instead of an entity, when the selection that should have one is empty. */
+  NO_ENTITY: {
+    errCode: 1543,
+    http: 404,
+    message: (dataClass: string) => `there is no such entity in ${dataClass}`,
+  },
+  ANSWER_TOO_LARGE: {
+    errCode: 1200,
+    http: 413,
+    message: (limitBytes: number) =>
+      `the answer is larger than ${limitBytes} bytes; ask for fewer entities ($top), attributes or expanded relations`,
+  },
+})
+
+/** A client decides how long a name is; a message stays readable. */
+function shorten(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+}
+
+/** An {@link SerialiseErrors.ANSWER_TOO_LARGE}. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof ProtocolError && error.name === 'SERIALISE.ANSWER_TOO_LARGE'

@@ -1,0 +1,48 @@
+import { ftruncateSync, writeSync } from 'node:fs'
+import { AnswerErrors, RETRY_AFTER_SECONDS } from './answer-errors.ts'
+import type { ByteBudget } from './byte-budget.ts'
+import { diskProblem } from '../base/disk-problem.ts'
+
+const refused = (problem: string) => AnswerErrors.DISK(problem).retryAfter(RETRY_AFTER_SECONDS)
+
+/** Writes an answer to a file that the kernel thread has opened. Descriptors are valid in all threads of a process. */
+export class SpoolWriter {
+  size = 0
+
+  constructor(
+    /** Undefined: no file could be opened. */
+    private readonly file: number | undefined,
+    private readonly disk: ByteBudget,
+  ) {}
+
+  /** @throws {AnswerErrors.NO_SPOOL} {@link AnswerErrors.DISK} */
+  write(bytes: Uint8Array): void {
+    if (this.file === undefined) throw refused('the server could not make one, and its log says why')
+    const size = this.size + bytes.byteLength
+    if (!this.disk.tryGrow(this.size, size)) {
+      throw AnswerErrors.NO_SPOOL(this.disk.limitBytes).retryAfter(RETRY_AFTER_SECONDS)
+    }
+    const start = this.size
+    this.size = size
+    try {
+      for (let at = 0; at < bytes.byteLength; ) {
+        at += writeSync(this.file, bytes, at, bytes.byteLength - at, start + at)
+      }
+    } catch (error) {
+      const problem = diskProblem(error)
+      throw problem === undefined ? error : refused(problem)
+    }
+  }
+
+  /** Makes the file empty again. */
+  discard(): void {
+    if (this.size === 0) return
+    try {
+      ftruncateSync(this.file!, 0)
+    } catch {
+      // The next answer overwrites it: the size of an answer is not that of the file.
+    }
+    this.disk.release(this.size)
+    this.size = 0
+  }
+}

@@ -1,0 +1,225 @@
+import type {
+  AliasAttribute,
+  Attribute,
+  RelatedEntitiesAttribute,
+  RelatedEntityAttribute,
+  StorageAttribute,
+} from '../../catalog/attribute.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import type { Cell } from '../../query/scan/cell-reader.ts'
+import { Rows } from '../../query/contract/rows.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import { WriteErrors } from '../../write/write-errors.ts'
+import { type Binding, isEntity, isSelection } from './binding.ts'
+import type { EntityBase } from './entity.ts'
+import { internals } from './entity-internals.ts'
+import { LanguageErrors } from './language-errors.ts'
+import { membersOf } from '../declare/members.ts'
+import type { NumberReader } from './reading.ts'
+import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { fromAuthor, rowReader, toAuthor } from './values.ts'
+
+interface Accessor {
+  get(this: EntityBase): unknown
+  set(this: EntityBase, value: unknown): void
+}
+
+/** Gives the prototype of an entity class its attributes. What an author's class has under the same name stays. */
+export function defineAttributes(prototype: EntityBase, binding: Binding): void {
+  const authorClass = prototype.constructor
+  const calculated = new Map(membersOf(authorClass).map(member => [member.name, member]))
+  for (const attribute of binding.dataClass.attributes) {
+    const { name } = attribute
+    const own = accessorIn(prototype, name)
+    if (!own && name in prototype) continue
+    const member = own && calculated.get(name)
+    const code = member ? named(own, placeOf(member, authorClass.name)) : own
+    const accessor = guarded(code ?? accessorOf(attribute, binding), attribute, binding)
+    Object.defineProperty(prototype, name, { ...accessor, enumerable: own?.enumerable ?? true })
+  }
+}
+
+/** That of an author's class. */
+function accessorIn(prototype: object, name: string): PropertyDescriptor | undefined {
+  for (let owner: object | null = prototype; owner; owner = Object.getPrototypeOf(owner) as object | null) {
+    const property = Object.getOwnPropertyDescriptor(owner, name)
+    if (property) return property.get ? property : undefined
+  }
+  return undefined
+}
+
+/** An accessor of an author's class, which runs under its names. */
+const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDescriptor => ({
+  get(this: EntityBase) {
+    return runAs(place, () => get!.call(this) as unknown)
+  },
+  set:
+    set &&
+    function (this: EntityBase, value: unknown) {
+      runAs(place, () => set.call(this, value))
+    },
+})
+
+/**
+ * Unreadable attributes are absent. Computed attributes and aliases can be read whatever they are made of.
+ */
+function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { language }: Binding): PropertyDescriptor {
+  return {
+    get(this: EntityBase) {
+      if (!language.hasCallerRights) return get!.call(this) as unknown
+      if (language.hides(attribute)) return undefined
+      return isMade(attribute) ? language.withOwnRights(() => get!.call(this) as unknown) : (get!.call(this) as unknown)
+    },
+    set,
+  }
+}
+
+const isMade = (attribute: Attribute): boolean =>
+  attribute.kind === 'alias' ||
+  attribute.kind === 'calculated' ||
+  (attribute.kind === 'storage' && !!attribute.calculation)
+
+function accessorOf(attribute: Attribute, binding: Binding): Accessor {
+  switch (attribute.kind) {
+    case 'storage':
+      return storageAccessor(attribute, binding)
+    case 'relatedEntity':
+      return relatedEntityAccessor(attribute, binding)
+    case 'relatedEntities':
+      return relatedEntitiesAccessor(attribute, binding)
+    case 'alias':
+      return aliasAccessor(attribute)
+    case 'calculated':
+      return { get: () => null, set: readOnly(attribute.name, 'it is calculated, without code to set it') }
+  }
+}
+
+const readOnly = (name: string, reason: string) => (): never => {
+  throw WriteErrors.NOT_MODIFIABLE(name, reason)
+}
+
+function storageAccessor(attribute: StorageAttribute, binding: Binding): Accessor {
+  const set = function (this: EntityBase, value: unknown): void {
+    internals.assign(this, attribute, fromAuthor(attribute, value))
+  }
+  if (attribute.type === 'image' || attribute.type === 'blob') return { get: binaryGetter(attribute, binding), set }
+  const slot = binding.layout.slotOf.get(attribute)!
+  const read = rowReader(attribute, binding.layout)
+  if (attribute.type === 'object' || attribute.type === 'vector') {
+    return {
+      get() {
+        const assigned = internals.assigned(this, attribute)
+        if (assigned !== undefined) return assigned
+        const row = internals.row(this)
+        return internals.object(this, attribute, () => (row ? read(row) : null))
+      },
+      set,
+    }
+  }
+  const { cell, toCode } = TYPES[attribute.type]
+  if (cell === 'bit' || cell === 'double' || cell === 'integer') {
+    const ofCell = (value: Cell): unknown =>
+      value === undefined ? null : cell === 'bit' ? value === 1 : toCode(value as number | bigint, attribute)
+    const reader: NumberReader = { attribute, slot, ofRow: read, ofCell }
+    return {
+      get() {
+        return internals.number(this, reader)
+      },
+      set,
+    }
+  }
+  return {
+    get() {
+      const assigned = internals.assigned(this, attribute)
+      if (assigned !== undefined) return toAuthor(attribute, assigned)
+      const row = internals.row(this)
+      return row ? read(row) : null
+    },
+    set,
+  }
+}
+
+function binaryGetter(attribute: StorageAttribute, { language, dataClass }: Binding): (this: EntityBase) => unknown {
+  return function () {
+    const assigned = internals.assigned(this, attribute)
+    if (assigned !== undefined) return assigned
+    const rowId = internals.rowId(this)
+    // There is a value: only then is it worth looking.
+    if (rowId === undefined || internals.row(this)!.value(attribute) === null) return null
+    const binary = language.snapshot.table(dataClass).binary(rowId, attribute)
+    // Its bytes are the store's until the next read.
+    return binary ? { mediaType: binary.mediaType, bytes: binary.bytes.slice() } : null
+  }
+}
+
+function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, layout }: Binding): Accessor {
+  const { foreignKey, target, name } = relation
+  const index = layout.referenceOf.get(relation)!
+  const bindingOf = () => language.bindings.get(target)!
+  const rowIdOf = (entity: EntityBase): number | undefined => {
+    const key = internals.assigned(entity, foreignKey)
+    if (key === undefined) return internals.row(entity)?.reference(index)
+    return key === null ? undefined : language.snapshot.table(target).findKey(key)
+  }
+  return {
+    get() {
+      return internals.related(this, relation, () => {
+        const rowId = rowIdOf(this)
+        if (rowId === undefined) return null
+        const { isRestricted, live } = language.snapshot.table(target)
+        return isRestricted && !live.has(rowId) ? null : bindingOf().entity(rowId)
+      })
+    },
+    set(value) {
+      const related = value ?? null
+      const isFitting = related === null || (isEntityOf(related, bindingOf()) && !related.isNew())
+      if (!isFitting) throw LanguageErrors.WRONG_ENTITY(name, nameOf(related), target.name)
+      internals.setRelated(this, relation, related as EntityBase | null)
+    },
+  }
+}
+
+const isEntityOf = (value: unknown, binding: Binding): value is EntityBase =>
+  isEntity(value) && value.getDataClass() === binding.instance
+
+const nameOf = (value: unknown): string => (isEntity(value) ? `an entity of ${value.constructor.name}` : typeof value)
+
+function relatedEntitiesAccessor({ target, inverse, name }: RelatedEntitiesAttribute, { language }: Binding): Accessor {
+  return {
+    get() {
+      const rowId = internals.rowId(this)
+      const table = language.snapshot.table(target)
+      const rows = rowId === undefined ? RowSet.empty : RowSet.fromSorted(table.referencing(inverse, rowId).slice())
+      return language.bindings.get(target)!.selection(Rows.ofSet(rows))
+    },
+    set: readOnly(name, `it follows from ${target.name}.${inverse.name}, change that`),
+  }
+}
+
+function aliasAccessor({ relations, target, name, path }: AliasAttribute): Accessor {
+  const names = [...relations, target].map(each => each.name)
+  return {
+    get() {
+      return valueAt(this, names)
+    },
+    set(value) {
+      if (relations.length > 0) throw WriteErrors.NOT_MODIFIABLE(name, `it is an alias, change ${path.join('.')}`)
+      ;(this as unknown as Record<string, unknown>)[target.name] = value
+    },
+  }
+}
+
+/**
+ * Value at the end of a path from an entity, a selection or an object: null where it ends too early; over a 1→N relation a
+ * selection, or the values of all its entities.
+ */
+export function valueAt(from: unknown, names: readonly string[]): unknown {
+  let value = from
+  for (const [i, name] of names.entries()) {
+    if (value === null || typeof value !== 'object') return null
+    if (isSelection(value)) return value.valuesAt(names.slice(i))
+    // Objects of the data have properties of their own only.
+    value = isEntity(value) || Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : null
+  }
+  return value ?? null
+}

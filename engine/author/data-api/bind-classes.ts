@@ -1,0 +1,75 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { ReadStore } from '../../data/read-store.ts'
+import { suggestion } from '../../base/suggestion.ts'
+import { defineAttributes } from './attributes.ts'
+import { BINDING, type Binding } from './binding.ts'
+import { DataClassBase } from './data-class.ts'
+import { derived } from './derived-class.ts'
+import { type AuthorClass, type ClassKind, subjectOf } from '../declare/describe-classes.ts'
+import { EntityBase } from './entity.ts'
+import { SelectionBase } from './entity-selection.ts'
+import type { Language } from './language.ts'
+import { LanguageErrors } from './language-errors.ts'
+
+/**
+ * Derives classes from those of the authors, or from our own, that know their dataclass and have its attributes. An
+ * author's class itself stays as it is: it may serve another store too.
+ * @throws {LanguageErrors.WRONG_BASE} {@link LanguageErrors.TWO_CLASSES}
+ */
+export function bindClasses(
+  language: Language,
+  classes: readonly AuthorClass[],
+  { catalog, layouts }: ReadStore,
+): Map<DataClass, Binding> {
+  const authors = new Map<string, AuthorClass>()
+  for (const each of classes) {
+    const { kind, dataClass } = subjectOf(each)
+    if (dataClass === undefined) continue
+    if (!catalog.dataClassesByName.has(dataClass)) {
+      const known = catalog.dataClasses.map(({ name }) => name)
+      throw LanguageErrors.WRONG_BASE(each.name, dataClass, suggestion(dataClass, known))
+    }
+    const first = authors.get(`${kind} ${dataClass}`)
+    if (first) throw LanguageErrors.TWO_CLASSES(first.name, each.name, `${kind} class of ${dataClass}`)
+    authors.set(`${kind} ${dataClass}`, each)
+  }
+  return new Map(catalog.dataClasses.map(dataClass => [dataClass, bind(dataClass)]))
+
+  function bind(dataClass: DataClass): Binding {
+    const ofAuthor = <T extends object>(kind: ClassKind, ours: new () => T): (new () => T) =>
+      derived((authors.get(`${kind} ${dataClass.name}`) ?? ours) as new () => T, language)
+    const entityClass = ofAuthor('entity', EntityBase)
+    const selectionClass = ofAuthor('entitySelection', SelectionBase)
+    const dataClassClass = ofAuthor('dataClass', DataClassBase)
+    const binding: Binding = {
+      language,
+      dataClass,
+      layout: layouts.get(dataClass)!,
+      get instance() {
+        return instance
+      },
+      entityPrototype: entityClass.prototype,
+      get fields() {
+        fields ??= EntityBase.fieldsOf(entityClass)
+        return fields
+      },
+      entity(rowId, reading) {
+        if (rowId !== undefined) language.demandRead(dataClass)
+        const entity = EntityBase.make(entityClass, rowId, reading)
+        if (rowId === undefined) language.withOwnRights(() => language.options.hooks?.constructed?.(entity))
+        return entity
+      },
+      selection(rows) {
+        language.demandRead(dataClass)
+        return SelectionBase.make(selectionClass, rows)
+      },
+    }
+    for (const { prototype } of [entityClass, selectionClass, dataClassClass]) {
+      Object.defineProperty(prototype, BINDING, { value: binding })
+    }
+    defineAttributes(entityClass.prototype, binding)
+    let fields: ReadonlySet<string> | undefined
+    const instance = new dataClassClass()
+    return binding
+  }
+}

@@ -1,0 +1,36 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+import type { Rows } from '../../query/contract/rows.ts'
+import type { DataClassBase } from './data-class.ts'
+import type { EntityBase } from './entity.ts'
+import type { PendingRows, SelectionBase } from './entity-selection.ts'
+import type { Language } from './language.ts'
+import type { Reading } from './reading.ts'
+
+/** On the prototypes of one language: which dataclass of which store they are about. */
+export const BINDING = Symbol('tesser.binding')
+
+/** A dataclass together with the classes that its entities and selections are instances of. */
+export interface Binding {
+  readonly language: Language
+  readonly dataClass: DataClass
+  readonly layout: RowLayout
+  /** `ds.Employee`. */
+  readonly instance: DataClassBase
+  /** Prototype of every entity: the methods of the plugin's class. */
+  readonly entityPrototype: EntityBase
+  /** Names of the fields that the classes of its entities declare. */
+  readonly fields: ReadonlySet<string>
+  /** @param rowId undefined: a new entity @param reading what it was found by */
+  entity(rowId: number | undefined, reading?: Reading): EntityBase
+  selection(rows: Rows | PendingRows): SelectionBase
+}
+
+/** On the prototypes of the base classes: what their instances are. */
+export const KIND = Symbol('tesser.kind')
+
+export const isEntity = (value: unknown): value is EntityBase => kindOf(value) === 'entity'
+export const isSelection = (value: unknown): value is SelectionBase => kindOf(value) === 'selection'
+
+const kindOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? (value as { [KIND]?: unknown })[KIND] : undefined

@@ -1,0 +1,37 @@
+/**
+ * `tesser/classes`: what the authors of plugins write the classes of their data model with. Only function threads load
+ * this module; compilers see `tesser-classes.d.ts`.
+ */
+import { DataClassBase } from './data-class.ts'
+import { type ClassKind, SUBJECT } from '../declare/describe-classes.ts'
+import { EntityBase } from './entity.ts'
+import { SelectionBase } from './entity-selection.ts'
+import { giveMetadata } from '../declare/members.ts'
+import { noteBase } from '../declare/module-declarations.ts'
+import type * as Declared from './tesser-classes.d.ts'
+
+export { type Static, Type } from '@sinclair/typebox'
+export { entityOf, selectionOf } from '../declare/signature.ts'
+export { ProtocolError } from '../../base/errors.ts'
+export { OutgoingMessage } from './outgoing-message.ts'
+export { DataStore, ds, Session, Singleton } from './data-store.ts'
+export * from '../declare/decorators.ts'
+
+export const DataClass = factory('DataClass', DataClassBase, 'dataClass') as typeof Declared.DataClass
+export const Entity = factory('Entity', EntityBase, 'entity') as typeof Declared.Entity
+export const EntitySelection = factory(
+  'EntitySelection',
+  SelectionBase,
+  'entitySelection',
+) as typeof Declared.EntitySelection
+
+/** Factory of the base classes of a kind: each has the dataclass of its subclasses. */
+function factory(name: string, base: new () => object, kind: ClassKind): unknown {
+  return function make(dataClass: string): new () => object {
+    const made = class extends base {
+      static readonly [SUBJECT] = { kind, dataClass }
+    }
+    noteBase(made, giveMetadata(made), `${name}('${dataClass}')`, make)
+    return made
+  }
+}

@@ -1,0 +1,89 @@
+import { ProtocolError } from '../../base/errors.ts'
+import { Rows } from '../../query/contract/rows.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import { convertKey } from '../../write/convert.ts'
+import { BINDING, type Binding } from './binding.ts'
+import type { DataClassInfo } from '../declare/author-types.ts'
+import type { EntityBase } from './entity.ts'
+import { internals } from './entity-internals.ts'
+import type { SelectionBase } from './entity-selection.ts'
+import { queryTexts } from './query-values.ts'
+import { saveEntities } from './save-entities.ts'
+import { plain } from './values.ts'
+
+export class DataClassBase {
+  declare readonly [BINDING]: Binding
+
+  query(text: string, ...values: unknown[]): SelectionBase {
+    const binding = this[BINDING]
+    return binding.selection({
+      from: this.#all(),
+      query: binding.language.queries.prepare(binding.dataClass, queryTexts(text, values), binding.language.view),
+    })
+  }
+
+  get(key: unknown): EntityBase | null {
+    const { language, dataClass } = this[BINDING]
+    // First of all: afterwards the error would tell that there is such an entity.
+    language.demandRead(dataClass)
+    return this.#find(key)
+  }
+
+  all(): SelectionBase {
+    return this[BINDING].selection(this.#all())
+  }
+
+  new(values: object = {}): EntityBase {
+    const entity = this[BINDING].entity(undefined)
+    entity.fromObject(values)
+    return entity
+  }
+
+  newSelection(): SelectionBase {
+    return this[BINDING].selection(Rows.inOrder(new Uint32Array(0), RowSet.empty))
+  }
+
+  fromCollection(objects: readonly object[]): SelectionBase {
+    const entities = objects.map(object => this.#fromObject(object as Record<string, unknown>))
+    const statuses = saveEntities(entities.flatMap(entity => entity ?? []))
+    const saved = this.newSelection()
+    let done = 0
+    for (const entity of entities) if (entity && statuses[done++]!.success) saved.add(entity)
+    return saved
+  }
+
+  getCount(): number {
+    return this.#all().set.size
+  }
+
+  getInfo(): DataClassInfo {
+    const { name, key, tableNumber, scope } = this[BINDING].dataClass
+    return { name, primaryKey: key.name, tableNumber, exposed: scope === 'public' }
+  }
+
+  #all(): Rows {
+    const { language, dataClass } = this[BINDING]
+    language.demandRead(dataClass)
+    return Rows.ofSet(language.snapshot.table(dataClass).live)
+  }
+
+  #find(key: unknown): EntityBase | null {
+    const binding = this[BINDING]
+    const value = convertKey(binding.dataClass, plain(key))
+    // A value that cannot be a key is the key of no entity.
+    if (value instanceof ProtocolError || value === null) return null
+    const rowId = binding.language.snapshot.table(binding.dataClass).findKey(value)
+    return rowId === undefined ? null : binding.entity(rowId)
+  }
+
+  /** Undefined: the entity has been saved elsewhere since the object was made. */
+  #fromObject(object: Record<string, unknown>): EntityBase | undefined {
+    const { key } = this[BINDING].dataClass
+    const sentKey = object.__KEY ?? object[key.name]
+    const existing = sentKey === undefined || sentKey === null ? null : this.#find(sentKey)
+    if (existing && object.__STAMP !== undefined && object.__STAMP !== internals.row(existing)!.stamp) return undefined
+    const entity = existing ?? this.new()
+    entity.fromObject(!existing && object.__KEY !== undefined ? { ...object, [key.name]: object.__KEY } : object)
+    return entity
+  }
+}

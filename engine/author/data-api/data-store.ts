@@ -1,0 +1,71 @@
+import { derived } from './derived-class.ts'
+import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
+import type { CallSession, DataStoreOf } from '../declare/author-types.ts'
+import type { Language } from './language.ts'
+import { LanguageErrors } from './language-errors.ts'
+import { giveMetadata } from '../declare/members.ts'
+import { nameBase } from '../declare/module-declarations.ts'
+
+let current: Language | undefined
+
+/** Makes `ds` that of a language, or of none. @returns the one before */
+export function setCurrent(language: Language | undefined): Language | undefined {
+  const before = current
+  current = language
+  return before
+}
+
+/** @throws {LanguageErrors.NO_CALL} */
+function currentLanguage(): Language {
+  if (!current) throw LanguageErrors.NO_CALL()
+  return current
+}
+
+/** The datastore while a function runs: `ds.Employee.query(…)`. */
+export const ds = new Proxy({} as DataStoreOf, {
+  get: (_, name) => Reflect.get(currentLanguage().dataStore, name) as unknown,
+  has: (_, name) => Reflect.has(currentLanguage().dataStore, name),
+})
+
+/** The session of the request that the code runs for. */
+export const Session = new Proxy({} as CallSession, {
+  get(_, name) {
+    const { session } = currentLanguage()
+    const value = Reflect.get(session, name, session) as unknown
+    return typeof value === 'function' ? value.bind(session) : value
+  },
+  set(_, name, value) {
+    const { session } = currentLanguage()
+    return Reflect.set(session, name, value, session)
+  },
+  has: (_, name) => Reflect.has(currentLanguage().session, name),
+})
+
+/** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
+export class DataStore {
+  static readonly [SUBJECT]: Subject = { kind: 'dataStore' }
+
+  /** The instance of the author's class, with a property for each dataclass. */
+  static bind(language: Language, classes: readonly AuthorClass[]): DataStore {
+    const [author = DataStore, other] = classes.filter(each => subjectOf(each).kind === 'dataStore')
+    if (other) throw LanguageErrors.TWO_CLASSES(author.name, other.name, 'datastore')
+    const instance = new (derived(author as new () => DataStore, language))()
+    for (const [dataClass, { instance: value }] of language.bindings) {
+      Object.defineProperty(instance, dataClass.name, { value, enumerable: true })
+    }
+    return instance
+  }
+
+  transaction<T>(work: () => T): T {
+    return currentLanguage().transaction(work)
+  }
+}
+
+/** Base class of shared singletons: one instance, called by the name of its class. */
+// biome-ignore lint/complexity/noStaticOnlyClass: a class to extend
+export class Singleton {
+  static readonly [SUBJECT]: Subject = { kind: 'singleton' }
+}
+
+nameBase(giveMetadata(DataStore), 'DataStore')
+nameBase(giveMetadata(Singleton), 'Singleton')

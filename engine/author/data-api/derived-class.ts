@@ -1,0 +1,26 @@
+import { ofFunction } from '../../permission/roles.ts'
+import { membersOf } from '../declare/members.ts'
+import { extend, subjectOf } from '../declare/describe-classes.ts'
+import type { Language } from './language.ts'
+import { placeOf, runAs } from '../declare/running-code.ts'
+
+/**
+ * A subclass of the same name for one language, the author's class itself stays as it is. Its functions run under their
+ * names, and with the promotions of `roles.json`, for every caller.
+ */
+export function derived<T extends object>(base: new () => T, language: Language): new () => T {
+  const subclass = extend(base)
+  for (const member of membersOf(base)) {
+    const { name } = member
+    if (member.kind !== 'function') continue
+    const place = placeOf(member, base.name)
+    const { kind, dataClass } = subjectOf(base)
+    const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
+    const called = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
+    function promoted(this: unknown, ...args: unknown[]): unknown {
+      return runAs(place, () => language.promoting(resources, () => Reflect.apply(called, this, args)))
+    }
+    Object.defineProperty(subclass.prototype, name, { value: promoted, writable: true, configurable: true })
+  }
+  return subclass
+}

@@ -1,0 +1,369 @@
+import { isRelation } from '../../catalog/attribute.ts'
+import { parseExact } from '../../base/exact-json.ts'
+import { type AggregateFunction, aggregate, bindAggregates } from '../../query/aggregate/aggregate.ts'
+import { type Measure, ownScalar } from '../../query/aggregate/measure.ts'
+import { itemText } from '../../query/aggregate/read-values.ts'
+import { distinctValues } from '../../query/aggregate/summarise.ts'
+import { compareItems } from '../../query/aggregate/summary.ts'
+import { resolvePath, visibleAttribute } from '../../query/bind/resolve-path.ts'
+import { cellReader } from '../../query/scan/cell-reader.ts'
+import { Rows } from '../../query/contract/rows.ts'
+import type { PreparedQuery } from '../../query/plan/query-cache.ts'
+import { selectRows } from '../../query/select.ts'
+import { visibleOf } from '../../data/restricted-snapshot.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import { valueAt } from './attributes.ts'
+import { BINDING, type Binding, isEntity, isSelection, KIND } from './binding.ts'
+import { construct, takeArgument } from './construct.ts'
+import type { EntityBase } from './entity.ts'
+import { internals } from './entity-internals.ts'
+import { LanguageErrors } from './language-errors.ts'
+import { queryTexts } from './query-values.ts'
+import { Reading } from './reading.ts'
+import { objectWriter, type ObjectOptions } from './to-object.ts'
+
+/** Rows that are found when they are first needed, or before the snapshot moves on. */
+export interface PendingRows {
+  /** Rows that it selects from. */
+  readonly from: Rows
+  readonly query: PreparedQuery
+  readonly page?: { readonly skip: number; readonly count: number }
+}
+
+export class SelectionBase implements Iterable<EntityBase> {
+  declare readonly [BINDING]: Binding
+  #rows: Rows | undefined
+  #pending: PendingRows | undefined
+  /** By {@link add}; not yet part of the rows. */
+  #added: number[] = []
+
+  constructor() {
+    const rows = takeArgument<Rows | PendingRows>(new.target)
+    if (!rows) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
+    if (rows instanceof Rows) this.#rows = rows
+    else this.#pending = rows
+  }
+
+  get [KIND](): 'selection' {
+    return 'selection'
+  }
+
+  static make(selectionClass: new () => SelectionBase, rows: Rows | PendingRows): SelectionBase {
+    const selection = construct(selectionClass, rows)
+    if (selection.#pending) selection[BINDING].language.wait(selection)
+    return selection
+  }
+
+  /** Its rows, for results and entity sets. */
+  static rowsOf(selection: SelectionBase): Rows {
+    return selection.#find()
+  }
+
+  /** For the language; does nothing when its rows have been found. */
+  settle(): void {
+    if (!this.#pending) return
+    const { language, dataClass } = this[BINDING]
+    const { from, query, page } = this.#pending
+    this.#rows = selectRows(dataClass, query, from, language.context, page)
+    this.#pending = undefined
+    language.settled(this)
+  }
+
+  get length(): number {
+    const { selection } = this.#find()
+    return selection instanceof RowSet ? selection.size : selection.length
+  }
+
+  getDataClass(): object {
+    return this[BINDING].instance
+  }
+
+  isOrdered(): boolean {
+    return !(this.#find().selection instanceof RowSet)
+  }
+
+  query(text: string, ...values: unknown[]): SelectionBase {
+    const { dataClass, language } = this[BINDING]
+    const query = language.queries.prepare(dataClass, queryTexts(text, values), language.view)
+    return this.#derive({ from: this.#find(), query })
+  }
+
+  orderBy(order: string): SelectionBase {
+    const { dataClass, language } = this[BINDING]
+    const texts = { orderBy: order, orderedFilter: this.#pending?.query.filter }
+    const { orderBy } = language.queries.prepare(dataClass, texts, language.view)
+    const pending = this.#pending
+    // Together with the query that was asked before, unless that has an order or a page.
+    return pending && !pending.page && pending.query.orderBy.length === 0
+      ? this.#derive({ ...pending, query: { ...pending.query, orderBy } })
+      : this.#derive({ from: this.#find(), query: { predicate: undefined, orderBy } })
+  }
+
+  first(): EntityBase | null {
+    return this.at(0)
+  }
+
+  last(): EntityBase | null {
+    return this.at(-1)
+  }
+
+  at(index: number): EntityBase | null {
+    // The first of an order costs less than all of it.
+    if (this.#pending && !this.#pending.page && index === 0) return this.slice(0, 1).#at(0)
+    return this.#at(index < 0 ? index + this.length : index)
+  }
+
+  slice(start = 0, end = Number.POSITIVE_INFINITY): SelectionBase {
+    const pending = this.#pending
+    if (pending && !pending.page && start >= 0 && end >= start) {
+      return this.#derive({ ...pending, page: { skip: start, count: end - start } })
+    }
+    const { length } = this
+    const from = start < 0 ? Math.max(0, start + length) : Math.min(start, length)
+    const to = end < 0 ? end + length : Math.min(end, length)
+    const page = this.#find().page(from, Math.max(0, to - from))
+    return this.#of(this.isOrdered() ? this.#listed(page) : Rows.ofSet(RowSet.fromSorted(page.slice())))
+  }
+
+  sum(attribute: string): unknown {
+    return this.#aggregate('sum', attribute)
+  }
+
+  average(attribute: string): unknown {
+    return this.#aggregate('average', attribute)
+  }
+
+  min(attribute: string): unknown {
+    return this.#aggregate('min', attribute)
+  }
+
+  max(attribute: string): unknown {
+    return this.#aggregate('max', attribute)
+  }
+
+  count(attribute: string): number {
+    return this.#aggregate('count', attribute) as number
+  }
+
+  distinct(attribute: string): unknown[] {
+    const { language, dataClass } = this[BINDING]
+    const { context, view } = language
+    const [measure] = bindAggregates([itemOf(attribute)], { function: 'count', distinct: true }, dataClass, view)
+    const { values, rowIds } = distinctValues(measure!, this.#find().set, context)
+    return values
+      .map((value, i) => [value, rowIds[i]!] as const)
+      .sort(([a], [b]) => compareItems(a, b))
+      .map(([value, rowId]) => this.#valueFrom(itemText(value, rowId, measure!, context), measure!))
+  }
+
+  and(other: SelectionBase | EntityBase): SelectionBase {
+    return this.#of(Rows.ofSet(this.#find().set.and(this.#setOf(other))))
+  }
+
+  or(other: SelectionBase | EntityBase): SelectionBase {
+    return this.#of(Rows.ofSet(this.#find().set.or(this.#setOf(other))))
+  }
+
+  /** Keeps the order. */
+  minus(other: SelectionBase | EntityBase): SelectionBase {
+    const rows = this.#find()
+    return this.#of(rows.narrow(rows.set.minus(this.#setOf(other))))
+  }
+
+  contains(entity: EntityBase): boolean {
+    const rowId = this.#rowIdOf(entity)
+    return rowId !== undefined && this.#find().set.has(rowId)
+  }
+
+  add(other: SelectionBase | EntityBase): this {
+    if (isSelection(other)) {
+      this.#check(other)
+      for (const rowId of other.#find().rowIds) this.#added.push(rowId)
+    } else {
+      const rowId = this.#rowIdOf(other)
+      if (rowId === undefined) throw LanguageErrors.INCOMPATIBLE('an entity that is not saved', 'a saved one')
+      this.#added.push(rowId)
+    }
+    return this
+  }
+
+  copy(): SelectionBase {
+    return this.#of(this.#find())
+  }
+
+  /** Position of a row, or -1. */
+  positionOf(rowId: number): number {
+    const rows = this.#find()
+    return rows.set.has(rowId) ? rows.rowIds.indexOf(rowId) : -1
+  }
+
+  extract(...attributes: string[]): unknown[] {
+    const { dataClass, language } = this[BINDING]
+    const paths = attributes.map(attribute => {
+      const path = attribute.split('.')
+      resolvePath(path.map(stepOf), dataClass, language.view)
+      return path
+    })
+    if (paths.length === 1) return Array.from(this, entity => valueAt(entity, paths[0]!))
+    return Array.from(this, entity =>
+      Object.fromEntries(paths.map((path, i) => [attributes[i]!, valueAt(entity, path)])),
+    )
+  }
+
+  related(relation: string): SelectionBase {
+    const { language, dataClass } = this[BINDING]
+    const { snapshot } = language
+    const attribute = visibleAttribute(dataClass, relation, language.view)
+    const target = attribute.kind === 'alias' ? attribute.target : attribute
+    if (!isRelation(target)) throw LanguageErrors.NOT_A_RELATION(relation, dataClass.name)
+    let rows = this.#find().set
+    for (const step of attribute.kind === 'alias' ? [...attribute.relations, target] : [target]) {
+      const found: number[] = []
+      if (step.kind === 'relatedEntities') {
+        const table = snapshot.table(step.target)
+        for (const rowId of rows) for (const related of table.referencing(step.inverse, rowId)) found.push(related)
+      } else {
+        const read = cellReader(snapshot.table(step.dataClass), step, rows.size)
+        for (const rowId of rows) {
+          const related = read(rowId)
+          if (related !== undefined) found.push(related as number)
+        }
+      }
+      rows = visibleOf(RowSet.fromIds(found), snapshot.table(step.target))
+    }
+    return language.bindings.get(target.target)!.selection(Rows.ofSet(rows))
+  }
+
+  /** Values at the end of a path from all of its entities: a selection when it ends with a relation, else their values. */
+  valuesAt(names: readonly string[]): unknown {
+    const [name, ...rest] = names as [string, ...string[]]
+    const { dataClass, language } = this[BINDING]
+    const attribute = visibleAttribute(dataClass, name, language.view)
+    if (!isRelation(attribute.kind === 'alias' ? attribute.target : attribute)) return this.extract(names.join('.'))
+    const related = this.related(name)
+    return rest.length === 0 ? related : related.valuesAt(rest)
+  }
+
+  toCollection(
+    filter?: string | readonly string[],
+    {
+      begin = 0,
+      howMany = Number.POSITIVE_INFINITY,
+      ...options
+    }: ObjectOptions & { begin?: number; howMany?: number } = {},
+  ): Record<string, unknown>[] {
+    const write = objectWriter(this[BINDING], filter, options)
+    const part = begin === 0 && howMany === Number.POSITIVE_INFINITY ? this : this.slice(begin, begin + howMany)
+    return Array.from(part, write)
+  }
+
+  toJSON(): Record<string, unknown>[] {
+    return this.toCollection()
+  }
+
+  drop(): SelectionBase {
+    const { language, dataClass } = this[BINDING]
+    const rows = this.#find()
+    if (rows.set.size > 0) language.drop({ dataClass: dataClass.name, rowIds: rows.set.toIds().slice(), atomic: false })
+    return this.#of(rows.narrow(rows.set.and(language.snapshot.table(dataClass).live)))
+  }
+
+  /** Entities that have been deleted meanwhile are left out. */
+  [Symbol.iterator](): Iterator<EntityBase> {
+    const binding = this[BINDING]
+    const { language, dataClass } = binding
+    const { rowIds } = this.#find()
+    const reading = new Reading(binding, rowIds.length)
+    let { version } = language
+    let { live } = language.snapshot.table(dataClass)
+    let position = 0
+    return {
+      next() {
+        while (position < rowIds.length) {
+          const rowId = rowIds[position++]!
+          if (version !== language.version) {
+            version = language.version
+            live = language.snapshot.table(dataClass).live
+          }
+          if (live.has(rowId)) return { done: false, value: binding.entity(rowId, reading) }
+        }
+        return { done: true, value: undefined }
+      },
+    }
+  }
+
+  #find(): Rows {
+    this.settle()
+    if (this.#added.length > 0) {
+      const { rowIds } = this.#rows!
+      const all = new Uint32Array(rowIds.length + this.#added.length)
+      all.set(rowIds)
+      all.set(this.#added, rowIds.length)
+      this.#rows = this.#listed(all)
+      this.#added = []
+    }
+    return this.#rows!
+  }
+
+  #at(index: number): EntityBase | null {
+    const { language, dataClass } = this[BINDING]
+    const [rowId] = index < 0 ? [] : this.#find().page(index, 1)
+    const exists = rowId !== undefined && language.snapshot.table(dataClass).live.has(rowId)
+    return exists ? this[BINDING].entity(rowId) : null
+  }
+
+  #listed(rowIds: Uint32Array): Rows {
+    const { language, dataClass } = this[BINDING]
+    return Rows.inOrder(rowIds, language.snapshot.table(dataClass).live)
+  }
+
+  #of(rows: Rows): SelectionBase {
+    return this[BINDING].selection(rows)
+  }
+
+  #derive(pending: PendingRows): SelectionBase {
+    return this[BINDING].selection(pending)
+  }
+
+  #aggregate(name: AggregateFunction, attribute: string): unknown {
+    const { language, dataClass } = this[BINDING]
+    const aggregation = { function: name, distinct: false } as const
+    const [measure] = bindAggregates([itemOf(attribute)], aggregation, dataClass, language.view)
+    const texts = aggregate(measure!, aggregation, this.#find().set, language.context)
+    const json = texts.get(name)!
+    return name === 'count' ? Number(json) : this.#valueFrom(json, measure!)
+  }
+
+  /** The value that the JSON of an aggregate has. */
+  #valueFrom(json: string, measure: Measure): unknown {
+    if (json === 'null') return null
+    const scalar = ownScalar(measure)
+    const { wire } = this[BINDING].layout
+    return scalar ? scalar.descriptor.codeOfJson(json, scalar.attribute, wire) : parseExact(json)
+  }
+
+  #setOf(other: SelectionBase | EntityBase): RowSet {
+    if (isEntity(other)) {
+      const rowId = this.#rowIdOf(other)
+      return rowId === undefined ? RowSet.empty : RowSet.fromIds([rowId])
+    }
+    this.#check(other)
+    return other.#find().set
+  }
+
+  #rowIdOf(entity: EntityBase): number | undefined {
+    this.#check(entity)
+    return internals.rowId(entity)
+  }
+
+  #check(other: SelectionBase | EntityBase): void {
+    const { dataClass, instance } = this[BINDING]
+    const isOurs = isSelection(other) || isEntity(other)
+    if (isOurs && other.getDataClass() === instance) return
+    const received = isOurs ? `something of ${other[BINDING].dataClass.name}` : typeof other
+    throw LanguageErrors.INCOMPATIBLE(received, `an entity or a selection of ${dataClass.name}`)
+  }
+}
+
+const stepOf = (name: string) => ({ name, classIndex: undefined, element: undefined })
+const itemOf = (attribute: string) => ({ path: attribute.split('.') })

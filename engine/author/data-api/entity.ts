@@ -1,0 +1,337 @@
+import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { BinaryValue, Value } from '../../catalog/value.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import { suggestion } from '../../base/suggestion.ts'
+import type { Status } from '../declare/author-types.ts'
+import { BINDING, type Binding, KIND } from './binding.ts'
+import { construct, takeArgument } from './construct.ts'
+import { internals, shareInternals } from './entity-internals.ts'
+import type { SelectionBase } from './entity-selection.ts'
+import { LanguageErrors } from './language-errors.ts'
+import type { Reading } from './reading.ts'
+import { saveEntities } from './save-entities.ts'
+import { statusOf, success } from './status.ts'
+import { assignObject, toObject } from './to-object.ts'
+import { plain, toAuthor, toJson } from './values.ts'
+import { lockStatus } from '../../write/write-errors.ts'
+
+/** Argument of the constructor: an author's class may have one of its own without parameters. */
+interface Made {
+  readonly rowId: number | undefined
+  readonly reading: Reading | undefined
+  /** Names of the fields of a class that is looked at, and not used. */
+  readonly fields?: Set<string>
+}
+
+/** Further state of an entity beside its row. */
+interface More {
+  /** Assigned and not saved. */
+  readonly changes: Map<StorageAttribute, Value>
+  /** Objects that were read, which may be changed inside. */
+  readonly objects: Map<StorageAttribute, unknown>
+  readonly related: Map<RelatedEntityAttribute, EntityBase | null>
+  /** Something was read from an older state than its row is of. */
+  isStale: boolean
+  isDropped: boolean
+}
+
+export class EntityBase {
+  declare readonly [BINDING]: Binding
+  #rowId: number | undefined
+  #row: RowView | undefined
+  #reading: Reading | undefined
+  /** Something was read from a column: the row, when it is loaded, has to be of the same state. */
+  #isPeeked = false
+  /** State that few entities have. */
+  #more: More | undefined
+
+  constructor() {
+    const made = takeArgument<Made>(new.target)
+    if (!made) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
+    this.#rowId = made.rowId
+    this.#reading = made.reading
+    // biome-ignore lint/correctness/noConstructorReturn: the fields of subclasses are defined on what is returned
+    if (made.fields) return noteFields(this, made.fields)
+  }
+
+  get [KIND](): 'entity' {
+    return 'entity'
+  }
+
+  static {
+    shareInternals({
+      rowId: entity => entity.#rowId,
+      row: entity => entity.#load(),
+      number(entity, reader) {
+        const assigned = entity.#more?.changes.get(reader.attribute)
+        if (assigned !== undefined) return toAuthor(reader.attribute, assigned)
+        if (entity.#row === undefined && entity.#reading !== undefined) {
+          const cursor = entity.#reading.cursor(reader)
+          if (cursor) {
+            entity.#isPeeked = true
+            return reader.ofCell(cursor.read(entity.#rowId!))
+          }
+        }
+        const row = entity.#load()
+        return row ? reader.ofRow(row) : null
+      },
+      assigned: (entity, attribute) => entity.#more?.changes.get(attribute),
+      seenAt(entity, stamp) {
+        if (stamp !== entity.getStamp()) entity.#edit().isStale = true
+      },
+      assign: (entity, attribute, value) => entity.#assign(attribute, value),
+      put: (entity, attribute, value) => entity.#put(attribute, value),
+      changes: entity => entity.#collect(),
+      object(entity, attribute, read) {
+        const { objects } = entity.#edit()
+        if (!objects.has(attribute)) objects.set(attribute, read())
+        return objects.get(attribute)
+      },
+      related(entity, relation, find) {
+        const { related } = entity.#edit()
+        const known = related.get(relation)
+        if (known !== undefined) return known
+        const found = find()
+        related.set(relation, found)
+        return found
+      },
+      setRelated(entity, relation, related) {
+        entity.#assign(
+          relation.foreignKey,
+          related ? (internals.row(related)!.value(relation.target.key) as Value) : null,
+        )
+        entity.#edit().related.set(relation, related)
+      },
+      toSave(entity) {
+        const row = entity.#load()
+        const seen = row ? entity.#sentStamp(row) : 0
+        const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
+        return { element: row ? { __KEY: row.key, __STAMP: seen } : {}, seen, values: Object.fromEntries(values) }
+      },
+      saved(entity, rowId, bytes) {
+        const { language, layout } = entity[BINDING]
+        for (const [attribute, value] of entity.#more?.changes ?? []) {
+          if (attribute.type !== 'image' && attribute.type !== 'blob') continue
+          language.transactionOverlay?.addBinary(attribute, rowId, value as BinaryValue | null)
+        }
+        entity.#become(rowId, new RowView(layout, bytes))
+      },
+    })
+  }
+
+  static make(entityClass: new () => EntityBase, rowId: number | undefined, reading: Reading | undefined): EntityBase {
+    return construct(entityClass, { rowId, reading } satisfies Made)
+  }
+
+  /** Names of the fields that a class and its base classes declare. Properties that constructors assign are not fields. */
+  static fieldsOf(entityClass: new () => EntityBase): ReadonlySet<string> {
+    const fields = new Set<string>()
+    try {
+      construct(entityClass, { rowId: undefined, reading: undefined, fields } satisfies Made)
+    } catch {
+      // Code that needs an entity of a store: the fields before it are known.
+    }
+    return fields
+  }
+
+  #edit(): More {
+    this.#more ??= { changes: new Map(), objects: new Map(), related: new Map(), isStale: false, isDropped: false }
+    return this.#more
+  }
+
+  getDataClass(): object {
+    return this[BINDING].instance
+  }
+
+  getKey(): unknown {
+    const { key } = this[BINDING].dataClass
+    const assigned = this.#more?.changes.get(key)
+    if (assigned !== undefined) return toAuthor(key, assigned)
+    const row = this.#load()
+    return row ? toAuthor(key, row.value(key) as Value) : null
+  }
+
+  getStamp(): number {
+    return this.#load()?.stamp ?? 0
+  }
+
+  isNew(): boolean {
+    return this.#rowId === undefined && !this.#more?.isDropped
+  }
+
+  touched(): boolean {
+    return this.#collect().size > 0
+  }
+
+  touchedAttributes(): string[] {
+    return [...this.#collect().keys()].map(attribute => attribute.name)
+  }
+
+  save(): Status {
+    return saveEntities([this])[0]!
+  }
+
+  drop({ force = false }: { force?: boolean } = {}): Status {
+    const { language, dataClass } = this[BINDING]
+    const row = this.#load()
+    // By its key and not by its row id: after a transaction that was taken back this may be another entity's.
+    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    const { error } = language.drop({
+      dataClass: dataClass.name,
+      rowIds: Uint32Array.of(rowId),
+      atomic: false,
+      ...(!force && { stamps: Uint32Array.of(this.#sentStamp(row!)) }),
+    })
+    const status = error ? statusOf(error) : success()
+    if (!error) {
+      this.#rowId = undefined
+      this.#edit().isDropped = true
+    }
+    return status
+  }
+
+  lock(): Status {
+    return this.#lock(true)
+  }
+
+  unlock(): Status & { wasNotLocked?: boolean } {
+    return this.#lock(false)
+  }
+
+  reload(): Status {
+    const { language, dataClass } = this[BINDING]
+    const row = this.#load()
+    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    this.#become(rowId, undefined)
+    return success()
+  }
+
+  clone(): EntityBase {
+    const clone = this[BINDING].entity(this.#rowId)
+    clone.#row = this.#load()
+    clone.#edit().isStale = this.#more?.isStale ?? false
+    for (const [attribute, value] of this.#collect()) clone.#assign(attribute, structuredClone(value))
+    return clone
+  }
+
+  diff(
+    other: EntityBase,
+    attributes?: readonly string[],
+  ): { attributeName: string; value: unknown; otherValue: unknown }[] {
+    const { dataClass } = this[BINDING]
+    if (other[BINDING] !== this[BINDING])
+      throw LanguageErrors.INCOMPATIBLE('an entity of another class', `one of ${dataClass.name}`)
+    const names = attributes ?? dataClass.attributes.filter(isComparable).map(({ name }) => name)
+    const valueIn = (entity: EntityBase, name: string): unknown => (entity as unknown as Record<string, unknown>)[name]
+    return names
+      .map(name => ({ attributeName: name, value: valueIn(this, name), otherValue: valueIn(other, name) }))
+      .filter(({ value, otherValue }) => JSON.stringify(plain(value)) !== JSON.stringify(plain(otherValue)))
+  }
+
+  toObject(
+    filter?: string | readonly string[],
+    options?: { withKey?: boolean; withStamp?: boolean },
+  ): Record<string, unknown> {
+    return toObject(this, this[BINDING], filter, options)
+  }
+
+  toJSON(): Record<string, unknown> {
+    return this.toObject()
+  }
+
+  fromObject(values: object): void {
+    assignObject(this, this[BINDING], values)
+  }
+
+  indexOf(selection: SelectionBase): number {
+    return this.#rowId === undefined ? -1 : selection.positionOf(this.#rowId)
+  }
+
+  #lock(lock: boolean): Status & { wasNotLocked?: boolean } {
+    const { language, dataClass } = this[BINDING]
+    const row = this.#load()
+    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    const { blocker, wasNotLocked } = language.lock(dataClass, rowId, lock)
+    if (blocker) return { success: false, ...lockStatus(blocker) }
+    return wasNotLocked ? { success: true, wasNotLocked } : success()
+  }
+
+  #load(): RowView | undefined {
+    if (this.#row || this.#rowId === undefined) return this.#row
+    const { language, dataClass } = this[BINDING]
+    const row = language.snapshot.table(dataClass).row(this.#rowId)
+    if (!row) throw LanguageErrors.ENTITY_GONE(dataClass.name)
+    this.#row = row.copy()
+    const reading = this.#reading
+    const isStale = this.#isPeeked && reading!.version !== language.version && row.globalStamp > reading!.globalStamp
+    if (isStale) this.#edit().isStale = true
+    this.#reading = undefined
+    return this.#row
+  }
+
+  /** Values read from it must not be older than the stamp that is sent as seen. */
+  #sentStamp(row: RowView): number {
+    return this.#more?.isStale ? row.stamp - 1 : row.stamp
+  }
+
+  #assign(attribute: StorageAttribute, value: Value): void {
+    this.#put(attribute, value)
+    const { language } = this[BINDING]
+    language.withOwnRights(() => language.options.hooks?.touched?.(this, attribute))
+  }
+
+  #put(attribute: StorageAttribute, value: Value): void {
+    const { layout } = this[BINDING]
+    // Attributes that are not assigned keep their present values.
+    this.#load()
+    const { changes, objects, related } = this.#edit()
+    changes.set(attribute, value)
+    objects.delete(attribute)
+    for (const relation of layout.references) if (relation.foreignKey === attribute) related.delete(relation)
+  }
+
+  /** Assigned values, and objects that were changed inside. */
+  #collect(): ReadonlyMap<StorageAttribute, Value> {
+    this.#checkNames()
+    const changes = new Map(this.#more?.changes)
+    for (const [attribute, object] of this.#more?.objects ?? []) {
+      const slot = this[BINDING].layout.slotOf.get(attribute)!
+      const stored = this.#row?.json(slot) ?? 'null'
+      if (!changes.has(attribute) && JSON.stringify(object) !== stored) changes.set(attribute, object as Value)
+    }
+    return changes
+  }
+
+  /** The value of a name that is not an attribute would be lost in silence. Fields that a class declares are there from the start. */
+  #checkNames(): void {
+    const { dataClass, fields } = this[BINDING]
+    for (const name of Object.keys(this)) {
+      if (fields.has(name)) continue
+      const known = dataClass.attributes.map(attribute => attribute.name)
+      throw LanguageErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+    }
+  }
+
+  #become(rowId: number, row: RowView | undefined): void {
+    this.#rowId = rowId
+    this.#row = row
+    this.#more = undefined
+    this.#isPeeked = false
+  }
+}
+
+const isComparable = ({ kind }: { kind: string }): boolean => kind !== 'relatedEntities' && kind !== 'relatedEntity'
+
+/** Fields are defined on an object, values are set. What compilers make of a field asks first whether the name exists. */
+const noteFields = <T extends object>(target: T, fields: Set<string>): T =>
+  new Proxy(target, {
+    has: () => true,
+    set: () => true,
+    defineProperty(_, name) {
+      if (typeof name === 'string') fields.add(name)
+      return true
+    },
+  })

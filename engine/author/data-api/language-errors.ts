@@ -1,0 +1,87 @@
+import { defineErrors } from '../../base/errors.ts'
+
+/** Errors of function code. Source: protocol notes, 5.9. */
+export const LanguageErrors = defineErrors('LANGUAGE', {
+  NO_CALL: {
+    errCode: 1562,
+    http: 500,
+    message: () => 'data can be reached only while a function runs: synchronously, not in a timer or after an await',
+  },
+  NO_SESSION: {
+    errCode: 1562,
+    http: 500,
+    message: (what: string) =>
+      `there is no session for ${what}: this code does not run for a request; Session.isServer() is true where the server itself runs it`,
+  },
+  STORAGE_TOO_LARGE: {
+    errCode: 1562,
+    http: 500,
+    message: (bytes: number, limit: number) =>
+      `Session.storage has ${bytes} bytes as JSON; ${limit} are kept; large data belongs in an entity`,
+  },
+  NO_IDLE_TIMEOUT: {
+    errCode: 1562,
+    http: 500,
+    message: (received: string) => `Session.idleTimeout cannot be ${received}; a number of minutes above 0 is expected`,
+  },
+  NO_TOKEN_TIME: {
+    errCode: 1562,
+    http: 500,
+    message: (received: string) => `Session.createOTP(${received}): a number of seconds above 0 is expected`,
+  },
+  NO_QUOTA: {
+    errCode: 1562,
+    http: 500,
+    message: (received: string) => `a quota cannot be ${received}; a number above 0, or undefined for the default`,
+  },
+  READ_ONLY: {
+    errCode: 1828,
+    http: 500,
+    message: () => 'nothing can be saved or dropped here: this code runs in the middle of a read',
+  },
+  NOT_CONSTRUCTIBLE: {
+    errCode: 1562,
+    http: 500,
+    message: (name: string) => `${name} is made by the server, not by new; use ds.{dataClass}.new() or .newSelection()`,
+  },
+  ENTITY_GONE: {
+    errCode: 1543,
+    http: 404,
+    save: { status: 5, statusText: 'Entity does not exist anymore' },
+    message: (dataClass: string) => `cannot load the entity of ${dataClass}: it has been deleted`,
+  },
+  /** Assigned to an entity, where a typing error would go unnoticed. */
+  UNKNOWN_ATTRIBUTE: {
+    errCode: 1500,
+    http: 500,
+    message: (name: string, dataClass: string, hint: string) => `no attribute "${name}" in ${dataClass}${hint}`,
+  },
+  NOT_A_RELATION: {
+    errCode: 1500,
+    http: 500,
+    message: (name: string, dataClass: string) => `"${name}" is not a relation of ${dataClass}`,
+  },
+  WRONG_ENTITY: {
+    errCode: 1536,
+    http: 500,
+    message: (relation: string, received: string, expected: string) =>
+      `${relation} cannot be ${received}; a saved entity of ${expected}, {"__KEY":…} or null is expected`,
+  },
+  INCOMPATIBLE: {
+    errCode: 1587,
+    http: 500,
+    message: (received: string, expected: string) => `${received} does not fit; ${expected} is expected`,
+  },
+  WRONG_BASE: {
+    errCode: 1800,
+    http: 500,
+    message: (className: string, dataClass: string, hint: string) =>
+      `the class ${className} is about "${dataClass}", which the model does not have${hint}`,
+  },
+  TWO_CLASSES: {
+    errCode: 1800,
+    http: 500,
+    message: (first: string, second: string, subject: string) =>
+      `the classes ${first} and ${second} are both the ${subject}; there can be one`,
+  },
+})

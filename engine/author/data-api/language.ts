@@ -1,0 +1,380 @@
+import type { Attribute } from '../../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import { EngineErrors } from '../../base/engine-errors.ts'
+import type { QueryContext } from '../../query/operators/query-context.ts'
+import { type BudgetLimits, QueryBudget, type RowCounter } from '../../query/scan/query-budget.ts'
+import { QueryCache } from '../../query/plan/query-cache.ts'
+import type { QueryLimits } from '../../query/contract/query-limits.ts'
+import type { ReadStore } from '../../data/read-store.ts'
+import { RestrictedSnapshot } from '../../data/restricted-snapshot.ts'
+import type { Snapshot } from '../../data/snapshot.ts'
+import type { View } from '../../catalog/view.ts'
+import { PermissionErrors } from '../../permission/permission-errors.ts'
+import type { Resource } from '../../permission/roles.ts'
+import { type Access, Views } from '../../permission/views.ts'
+import { suggestion } from '../../base/suggestion.ts'
+import type {
+  CalculatedRequest,
+  DeleteRequest,
+  DeleteResult,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+} from '../../write/requests.ts'
+import type { CallSession } from '../declare/author-types.ts'
+import type { TaskSession } from './session.ts'
+import type { WriterLink } from '../../write/writer-link.ts'
+import { bindClasses } from './bind-classes.ts'
+import type { Binding } from './binding.ts'
+import { DataStore, setCurrent } from './data-store.ts'
+import { derived } from './derived-class.ts'
+import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
+import type { EntityHooks } from './entity-hooks.ts'
+import { LanguageErrors } from './language-errors.ts'
+import { NoSession } from './no-session.ts'
+import { Overlay } from './overlay.ts'
+
+export interface LanguageOptions {
+  readonly store: ReadStore
+  readonly limits: QueryLimits
+  /** Classes of authors, as `authorClasses` finds them in their modules. */
+  readonly classes?: readonly AuthorClass[]
+  /** Without it nothing can be saved. */
+  readonly writer?: WriterLink
+  /** How long a transaction may hold up other writes; 2,000 by default. */
+  readonly transactionTimeoutMs?: number
+  /** Code around saves and drops. */
+  readonly hooks?: EntityHooks
+}
+
+export interface CallOptions {
+  /** When its time is over, in milliseconds since 1970: queries end then. Code that computes is ended by others. */
+  readonly deadlineAt?: number
+  /** The time that it had, for the message of a query that ends then. */
+  readonly deadlineMs?: number
+  /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
+  readonly canWrite?: boolean
+  /** True for what the server does by itself: restrict events do not count. */
+  readonly isUnrestricted?: boolean
+  /** Snapshot of a restrict event while it runs. */
+  readonly restricting?: Snapshot
+  /** Undefined: for the server itself. */
+  readonly session?: TaskSession | undefined
+  /** Whose rights count. Undefined: those of the code itself, which may do everything. */
+  readonly access?: Access | undefined
+}
+
+/** Something that reads the state of now, but has not done so yet. */
+interface Pending {
+  settle(): void
+}
+
+const TRANSACTION_TIMEOUT_MS = 2_000
+
+/**
+ * The data API of function code in one thread. Everything is synchronous, and all of a call is read from one snapshot,
+ * which is opened with the first read and moves on only with what the call writes itself.
+ */
+export class Language {
+  readonly catalog: Catalog
+  readonly views: Views
+  /** Bindings of each dataclass to its plugin classes. */
+  readonly bindings: ReadonlyMap<DataClass, Binding>
+  /** `ds`: an instance of the author's datastore class, if there is one. */
+  readonly dataStore: DataStore
+  /** Counts the snapshots: what was read from an older one may be out of date. */
+  version = 0
+  readonly limits: QueryLimits
+  readonly queries: QueryCache
+  private readonly pending = new Set<Pending>()
+  private readonly singletons = new Map<string, object>()
+  private call: CallOptions | undefined
+  private readonly counter: RowCounter = { examined: 0 }
+  /** The last rights that were more than those of the caller. */
+  private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
+  /** Session of the call, made when a call without a request first uses it. */
+  private noSession: NoSession | undefined
+  private open: Snapshot | undefined
+  private seen: RestrictedSnapshot | undefined
+  /** Code may see something else after each write. */
+  private seenVersion = -1
+  /** Changes of the open transaction. */
+  private overlay: Overlay | undefined
+
+  constructor(readonly options: LanguageOptions) {
+    const { store, limits, classes = [] } = options
+    this.catalog = store.catalog
+    this.views = new Views(this.catalog)
+    this.limits = limits
+    this.queries = new QueryCache(limits, store.counts)
+    this.bindings = bindClasses(this, classes, store)
+    this.dataStore = DataStore.bind(this, classes)
+  }
+
+  /**
+   * Runs `work`, in which `ds` is this language's. Inside another call it shares the snapshot with it.
+   * @throws what `work` throws
+   */
+  run<T>(call: CallOptions, work: () => T): T {
+    const outer = this.call
+    const before = setCurrent(this)
+    if (!outer) this.counter.examined = 0
+    this.call = { ...outer, ...call }
+    try {
+      return work()
+    } finally {
+      this.call = outer
+      setCurrent(before)
+      if (!outer) this.rest()
+    }
+  }
+
+  /** Rows that the queries of the call, or of the last one, have looked at. */
+  get examined(): number {
+    return this.counter.examined
+  }
+
+  /** Snapshot of the call, restricted by restrict events. @throws {LanguageErrors.NO_CALL} */
+  get snapshot(): Snapshot {
+    const { unrestricted } = this
+    const { hooks } = this.options
+    const { isUnrestricted, restricting } = this.call!
+    if (!hooks?.visible || isUnrestricted) return unrestricted
+    if (restricting) return restricting
+    if (this.seen?.unrestricted !== unrestricted || this.seenVersion !== this.version) {
+      this.seen = new RestrictedSnapshot(unrestricted, dataClass => hooks.visible!(dataClass, this))
+      this.seenVersion = this.version
+    }
+    return this.seen
+  }
+
+  /** The same with what may not be seen. @throws {LanguageErrors.NO_CALL} */
+  get unrestricted(): Snapshot {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    if (this.overlay) return this.overlay
+    this.open ??= this.options.store.snapshot()
+    return this.open
+  }
+
+  /** Session of the call; an empty one where it is for no request. @throws {LanguageErrors.NO_CALL} */
+  get session(): CallSession {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    const { session, isUnrestricted = false } = this.call
+    if (session) return session
+    this.noSession ??= new NoSession(isUnrestricted)
+    return this.noSession
+  }
+
+  /** View of the running code. */
+  get view(): View {
+    return this.views.of(this.access, 'code')
+  }
+
+  /** Whether there may be something that it may not do. */
+  get hasCallerRights(): boolean {
+    return this.call?.access !== undefined
+  }
+
+  /** Whether an attribute does not exist for it. */
+  hides(attribute: Attribute): boolean {
+    return this.hasCallerRights && !this.view.shows(attribute)
+  }
+
+  /** @throws {PermissionErrors.READ} entities of the dataclass may not be read */
+  demandRead(dataClass: DataClass): void {
+    if (this.hasCallerRights && !this.view.shows(dataClass)) throw PermissionErrors.READ()
+  }
+
+  /** With the rights of the code itself. */
+  withOwnRights<T>(work: () => T): T {
+    return this.hasCallerRights ? this.run({ access: undefined }, work) : work()
+  }
+
+  /** With the privileges besides that `roles.json` promotes a function to while it runs. Source: protocol notes, 8.4. */
+  promoting<T>(resources: readonly Resource[], work: () => T): T {
+    const { access, session } = this.call ?? {}
+    if (!access || !session) return work()
+    const promotions = this.views.promotedBy(resources, access).map(privilege => session.promote(privilege))
+    try {
+      return work()
+    } finally {
+      for (const promotion of promotions) session.demote(promotion)
+    }
+  }
+
+  /** For one query of the call. */
+  get context(): QueryContext {
+    const { snapshot, limits } = this
+    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline, counter: this.counter }) }
+  }
+
+  /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
+  binding(name: string): Binding {
+    const dataClass = this.catalog.dataClassesByName.get(name)
+    if (dataClass) return this.bindings.get(dataClass)!
+    const known = this.catalog.dataClasses.map(each => each.name)
+    throw EngineErrors.UNKNOWN_DATACLASS(name, suggestion(name, known))
+  }
+
+  /** The one instance of a singleton class in this thread, made when it is first asked for. */
+  singleton(name: string): object | undefined {
+    let instance = this.singletons.get(name)
+    if (!instance) {
+      const found = this.options.classes?.find(each => each.name === name && subjectOf(each).kind === 'singleton')
+      if (!found) return undefined
+      instance = new (derived(found as new () => object, this))()
+      this.singletons.set(name, instance)
+    }
+    return instance
+  }
+
+  /** To be settled before the snapshot moves on. */
+  wait(pending: Pending): void {
+    this.pending.add(pending)
+  }
+
+  settled(pending: Pending): void {
+    this.pending.delete(pending)
+  }
+
+  save(request: Omit<SaveRequest, 'kind'>): SaveResult {
+    return this.written(writer => writer.write({ kind: 'save', ...this.rights, ...request }))
+  }
+
+  drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
+    // Events have rights of their own; the work around which they run has those of the caller.
+    const { rights } = this
+    const send = (each: typeof request) => this.written(writer => writer.write({ kind: 'delete', ...rights, ...each }))
+    const { drop } = this.options.hooks ?? {}
+    const isFree = this.view.may('drop', this.binding(request.dataClass).dataClass)
+    return (
+      (isFree ? this.withOwnRights(() => drop?.call(this.options.hooks, request, this, send)) : undefined) ??
+      send(request)
+    )
+  }
+
+  /** Locks an entity for the session of the call, or unlocks it. */
+  lock(dataClass: DataClass, rowId: number, lock: boolean): LockResult {
+    if (!this.view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    const { session } = this.call
+    if (!session) throw LanguageErrors.NO_SESSION('a lock')
+    const holder = session.lockHolder()
+    return this.written(writer => writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder }))
+  }
+
+  /** New values of stored calculated attributes. */
+  putCalculated(request: CalculatedRequest): void {
+    this.written(writer => writer.write(request))
+  }
+
+  /** The open transaction, where bytes of images and blobs that it has put are kept. */
+  get transactionOverlay(): Overlay | undefined {
+    return this.overlay
+  }
+
+  /**
+   * Everything or nothing of what `work` saves and drops; it reads what it has written.
+   * @returns what `work` returns; when that is false, nothing is kept
+   * @throws what `work` throws, and nothing is kept
+   */
+  transaction<T>(work: () => T): T {
+    const writer = this.writer()
+    const isOutermost = !this.overlay
+    this.settleAll()
+    writer.begin(this.timeLeft())
+    // The writer does nothing else until the end, so this is the state that it goes on from.
+    if (isOutermost) this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
+    const overlay = this.overlay!
+    const { mark } = overlay
+    let keep = false
+    try {
+      const result = work()
+      this.settleAll()
+      keep = result !== false
+      return result
+    } finally {
+      if (!keep) overlay.rollback(mark)
+      if (isOutermost) this.overlay = undefined
+      this.version++
+      try {
+        writer.finish(keep)
+      } finally {
+        if (isOutermost) this.moveOn()
+      }
+    }
+  }
+
+  /** Rights of the caller, with the present promotions. */
+  private get access(): Access | undefined {
+    const { access, session } = this.call ?? {}
+    if (!access || !session || session.promotedPrivileges.length === 0) return access
+    const { promotedPrivileges: privileges } = session
+    if (this.raised?.from !== access || this.raised.privileges !== privileges) {
+      this.raised = { from: access, privileges, access: this.views.promoted(access, privileges) }
+    }
+    return this.raised.access
+  }
+
+  /** Rights of the running code, for the writer. */
+  private get rights(): Pick<SaveRequest, 'access' | 'owner'> {
+    return { access: this.access, owner: this.call?.session?.id }
+  }
+
+  private written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
+    const writer = this.writer()
+    this.settleAll()
+    const { result, changes } = write(writer)
+    this.overlay?.add(changes)
+    if (this.overlay) this.version++
+    else this.moveOn()
+    return result
+  }
+
+  /** @throws {LanguageErrors.NO_CALL} {@link LanguageErrors.READ_ONLY} */
+  private writer(): WriterLink {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    if (this.call.canWrite === false || !this.options.writer) throw LanguageErrors.READ_ONLY()
+    return this.options.writer
+  }
+
+  private get deadline(): Pick<BudgetLimits, 'deadlineAt' | 'timeoutMs'> {
+    const { deadlineAt, deadlineMs } = this.call ?? {}
+    return {
+      ...(deadlineAt !== undefined && { deadlineAt }),
+      ...(deadlineMs !== undefined && { timeoutMs: deadlineMs }),
+    }
+  }
+
+  private timeLeft(): number {
+    const deadlineAt = this.call?.deadlineAt
+    // The process is being debugged.
+    if (deadlineAt === Number.POSITIVE_INFINITY) return deadlineAt
+    const most = this.options.transactionTimeoutMs ?? TRANSACTION_TIMEOUT_MS
+    return Math.max(1, Math.min(most, (deadlineAt ?? Number.POSITIVE_INFINITY) - Date.now()))
+  }
+
+  private settleAll(): void {
+    for (const pending of this.pending) pending.settle()
+  }
+
+  private freshSnapshot(): Snapshot {
+    this.moveOn()
+    return this.unrestricted
+  }
+
+  private moveOn(): void {
+    this.seen = undefined
+    this.open?.release()
+    this.open = undefined
+    this.version++
+  }
+
+  private rest(): void {
+    this.noSession = undefined
+    this.pending.clear()
+    if (!this.open) return
+    this.moveOn()
+    this.options.store.releaseSnapshot()
+  }
+}

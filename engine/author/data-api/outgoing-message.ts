@@ -1,0 +1,76 @@
+import { FunctionErrors } from '../declare/function-errors.ts'
+
+/** A header line of its own is what a client could otherwise put in. Source: RFC 9110, 5.1 and 5.5. */
+const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
+const VALUE = /^[\t\x20-\x7e]{0,8000}$/
+const OF_THE_TRANSPORT = new Set([
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'date',
+  'keep-alive',
+  'upgrade',
+  'trailer',
+])
+
+/**
+ * An answer in the function's own words: a download, a redirect, a page.
+ *
+ *   const answer = new OutgoingMessage()
+ *   answer.setBody('id;name\n1;Ada')
+ *   answer.setHeader('Content-Type', 'text/csv')
+ *   return answer
+ *
+ * Source: protocol notes, 7.4.
+ */
+export class OutgoingMessage {
+  #status = 200
+  #headers: Record<string, string> = {}
+  #body: string | Uint8Array = ''
+
+  /** @param status 200 to 599 */
+  setStatus(status: number): void {
+    if (!Number.isInteger(status) || status < 200 || status > 599) {
+      throw FunctionErrors.BAD_RESULT('OutgoingMessage.setStatus', `${status} is not a valid status; use 200 to 599`)
+    }
+    this.#status = status
+  }
+
+  /** Replaces an earlier one of that name. */
+  setHeader(name: string, value: string | number): void {
+    const text = String(value)
+    const lower = String(name).toLowerCase()
+    if (!NAME.test(name)) throw FunctionErrors.BAD_RESULT('OutgoingMessage.setHeader', 'that is not a name of a header')
+    if (!VALUE.test(text)) {
+      throw FunctionErrors.BAD_RESULT(
+        'OutgoingMessage.setHeader',
+        `the value of ${name} has to be visible ASCII on one line`,
+      )
+    }
+    if (OF_THE_TRANSPORT.has(lower)) {
+      throw FunctionErrors.BAD_RESULT('OutgoingMessage.setHeader', `${name} is set by the server`)
+    }
+    this.#headers[lower] = text
+  }
+
+  /** Text, bytes, an image or blob of an attribute, or what JSON can hold. Sets `Content-Type` too. */
+  setBody(body: unknown): void {
+    const [content, mediaType] = contentOf(body)
+    this.#body = content
+    this.setHeader('Content-Type', mediaType)
+  }
+
+  /** As it is sent. Bytes are copied: what they lie in may be shared. */
+  toAnswer(): { status: number; headers: Record<string, string>; body: string | Uint8Array } {
+    const body = typeof this.#body === 'string' ? this.#body : new Uint8Array(this.#body)
+    return { status: this.#status, headers: { ...this.#headers }, body }
+  }
+}
+
+function contentOf(body: unknown): [string | Uint8Array, string] {
+  if (typeof body === 'string') return [body, 'text/plain; charset=UTF-8']
+  if (body instanceof Uint8Array) return [body, 'application/octet-stream']
+  const { bytes, mediaType } = (body ?? {}) as { bytes?: unknown; mediaType?: unknown }
+  if (bytes instanceof Uint8Array && typeof mediaType === 'string') return [bytes, mediaType]
+  return [JSON.stringify(body ?? null), 'application/json; charset=UTF-8']
+}

@@ -1,0 +1,177 @@
+import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../../catalog/value.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import { type Change, DELETED } from '../../data/change.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+import { SegmentBuilder } from '../../columns/segment-builder.ts'
+import {
+  type Column,
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  type SecondaryIndex,
+  type Segment,
+  type Snapshot,
+  type TableSnapshot,
+} from '../../data/snapshot.ts'
+import { fold } from '../../base/text/fold.ts'
+
+/** Row id → its bytes, or null when it has been deleted. */
+type ChangedRows = ReadonlyMap<number, Uint8Array | null>
+
+interface ChangedBinary {
+  readonly attribute: StorageAttribute
+  readonly rowId: number
+  readonly value: BinaryValue | null
+  /** {@link Overlay.mark} when it was put. */
+  readonly mark: number
+}
+
+/**
+ * A snapshot with the changes of an open transaction on top, invisible to all others. Everything that reads snapshots
+ * reads it, so queries, orders and aggregates see what the transaction has written.
+ */
+export class Overlay implements Snapshot {
+  private readonly tables = new Map<DataClass, TableSnapshot>()
+  private readonly changes: Change[] = []
+  private binaries: ChangedBinary[] = []
+
+  constructor(
+    private readonly base: Snapshot,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+  ) {}
+
+  get globalStamp(): number {
+    return this.base.globalStamp
+  }
+
+  /** Present position, for {@link rollback}. */
+  get mark(): number {
+    return this.changes.length
+  }
+
+  add(changes: readonly Change[]): void {
+    for (const change of changes) this.changes.push(change)
+    this.tables.clear()
+  }
+
+  /** The changes tell of rows only. */
+  addBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
+    this.binaries.push({ attribute, rowId, value, mark: this.mark })
+  }
+
+  rollback(mark: number): void {
+    this.changes.length = mark
+    this.binaries = this.binaries.filter(binary => binary.mark <= mark)
+    this.tables.clear()
+  }
+
+  table(dataClass: DataClass): TableSnapshot {
+    let table = this.tables.get(dataClass)
+    if (!table) {
+      const base = this.base.table(dataClass)
+      const changed = new Map<number, Uint8Array | null>()
+      for (const { tableNumber, rowId, operation, row } of this.changes) {
+        if (tableNumber === dataClass.tableNumber) changed.set(rowId, operation === DELETED ? null : row!)
+      }
+      table = changed.size > 0 ? new OverlayTable(base, this.layouts.get(dataClass)!, changed, this.binaries) : base
+      this.tables.set(dataClass, table)
+    }
+    return table
+  }
+
+  release(): void {
+    this.base.release()
+  }
+}
+
+class OverlayTable implements TableSnapshot {
+  readonly dataClass: DataClass
+  readonly rowIdLimit: number
+  readonly live: RowSet
+  private readonly columns = new Map<ColumnAttribute, Column>()
+
+  constructor(
+    private readonly base: TableSnapshot,
+    private readonly layout: RowLayout,
+    private readonly changed: ChangedRows,
+    private readonly binaries: readonly ChangedBinary[],
+  ) {
+    this.dataClass = base.dataClass
+    const existing = RowSet.fromIds([...changed].filter(([, row]) => row).map(([rowId]) => rowId))
+    this.rowIdLimit = [...changed.keys()].reduce((limit, rowId) => Math.max(limit, rowId + 1), base.rowIdLimit)
+    this.live = base.live.minus(RowSet.fromIds(changed.keys())).or(existing)
+  }
+
+  row(rowId: number): RowView | undefined {
+    const row = this.changed.get(rowId)
+    return row === undefined ? this.base.row(rowId) : row ? new RowView(this.layout, row) : undefined
+  }
+
+  column(attribute: ColumnAttribute): Column {
+    let column = this.columns.get(attribute)
+    if (!column) {
+      column = { attribute, segment: memoized(index => this.segment(attribute, index)) }
+      this.columns.set(attribute, column)
+    }
+    return column
+  }
+
+  /** Never 0: its texts do not all come from shared memory. */
+  rowsToDecode(attribute: ColumnAttribute, limit: number): number {
+    return Math.max(1, this.base.rowsToDecode(attribute, limit))
+  }
+
+  /** None: columns tell the same. */
+  index(): SecondaryIndex | undefined {
+    return undefined
+  }
+
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
+    const reference = this.layout.referenceOf.get(relation)!
+    const rowIds = this.base.referencing(relation, targetRowId).filter(rowId => !this.changed.has(rowId))
+    const added = [...this.changed.keys()].filter(rowId => this.row(rowId)?.reference(reference) === targetRowId)
+    return Uint32Array.from([...rowIds, ...added]).sort()
+  }
+
+  findKey(key: Value): number | undefined {
+    const { key: attribute } = this.dataClass
+    const same = (value: Value | true): boolean =>
+      typeof value === 'string' && typeof key === 'string' ? fold(value) === fold(key) : value === key
+    for (const rowId of this.changed.keys()) {
+      const row = this.row(rowId)
+      if (row && same(row.value(attribute))) return rowId
+    }
+    const found = this.base.findKey(key)
+    return found !== undefined && this.changed.get(found) === null ? undefined : found
+  }
+
+  binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
+    const changed = this.binaries.findLast(binary => binary.attribute === attribute && binary.rowId === rowId)
+    return changed ? (changed.value ?? undefined) : this.base.binary(rowId, attribute)
+  }
+
+  private segment(attribute: ColumnAttribute, index: number): Segment {
+    const start = index * SEGMENT_ROWS
+    const isChanged = [...this.changed.keys()].some(rowId => rowId >= start && rowId < start + SEGMENT_ROWS)
+    if (!isChanged) return this.base.column(attribute).segment(index)
+    const builder = new SegmentBuilder(this.layout, attribute)
+    for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
+      if (this.live.has(start + entry)) builder.put(entry, this.row(start + entry))
+    }
+    return builder.finish().segment
+  }
+}
+
+function memoized<T>(make: (index: number) => T): (index: number) => T {
+  const made = new Map<number, T>()
+  return index => {
+    let value = made.get(index)
+    if (value === undefined) {
+      value = make(index)
+      made.set(index, value)
+    }
+    return value
+  }
+}

@@ -1,0 +1,219 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Granted } from '../../permission/roles.ts'
+import { GUEST_LOCK_MS, type LockHolder, lockHolder } from '../../caller/lock-holder.ts'
+import type { EntitySetQuotas, SessionChanges, SessionData } from '../../caller/session-data.ts'
+import type { CallSession } from '../declare/author-types.ts'
+import { LanguageErrors } from './language-errors.ts'
+
+/** Look-ups that a thread needs for sessions. */
+export interface SessionContext {
+  /** Whether such a one-time token may exist: redeeming it tells. */
+  hasToken(hash: string): boolean
+  /** Entity sets that a session has now. */
+  countSets(session: string): number
+  /** Every privilege that comes with these rights; unknown ones are left out. */
+  expand(rights: Granted): readonly string[]
+}
+
+interface GivenRights {
+  privileges?: string | readonly string[]
+  roles?: string | readonly string[]
+  userName?: string
+}
+
+/** Bytes of JSON that the session of a user may keep. */
+const MAX_STORAGE = 64 * 1024
+/** One-time tokens that a session may have at a time; the oldest go. */
+export const MAX_TOKENS = 16
+const NOTHING: Granted = { privileges: [], roles: [] }
+
+/** Prefix of the keys of server records for one-time tokens; their hash follows. */
+export const TOKEN_PREFIX = 'token/'
+
+const isNobody = (userName: string, { privileges, roles }: Granted): boolean =>
+  userName === '' && privileges.length === 0 && roles.length === 0
+
+const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+/** `Session` of function code, for the time of one task. Source: protocol notes, 8.5. */
+export class TaskSession implements CallSession {
+  readonly storage: Record<string, unknown>
+  private readonly stored: ReadonlyMap<string, string>
+  private readonly changed: SessionChanges = {}
+  private expanded: readonly string[]
+  private granted: Granted
+  private user: string
+  private readonly promoted = new Map<number, string>()
+  private nextPromotion = 1
+  /** Another list after each change. */
+  promotedPrivileges: readonly string[] = []
+
+  constructor(
+    private readonly data: SessionData,
+    private readonly context: SessionContext,
+  ) {
+    this.storage = Object.assign(Object.create(null), structuredClone(data.storage)) as Record<string, unknown>
+    this.stored = new Map(Object.entries(data.storage).map(([name, value]) => [name, JSON.stringify(value)]))
+    this.granted = data.granted
+    this.expanded = data.privileges
+    this.user = data.userName
+  }
+
+  get id(): string {
+    return this.data.id
+  }
+
+  /** Holder of a lock that the session takes. */
+  lockHolder(): LockHolder {
+    const holder = lockHolder(this.data)
+    if (this.data.isOfToken) return holder
+    this.changed.hasLocks = true
+    // A guest who is not kept after all, because the call is ended before its end, must not lock for ever.
+    return this.isGuest() ? { ...holder, lastsMs: GUEST_LOCK_MS } : holder
+  }
+
+  get userName(): string {
+    return this.user
+  }
+
+  get expirationDate(): string {
+    return new Date(this.data.expires).toISOString()
+  }
+
+  get idleTimeout(): number {
+    return this.changed.idleMinutes ?? this.data.idleMinutes
+  }
+
+  set idleTimeout(minutes: number) {
+    if (!(minutes > 0)) throw LanguageErrors.NO_IDLE_TIMEOUT(String(minutes))
+    this.changed.idleMinutes = minutes
+  }
+
+  get quotas(): CallSession['quotas'] {
+    const { data, changed, context } = this
+    const quotas = (): EntitySetQuotas => changed.entitySets ?? data.entitySets
+    const change = (name: keyof EntitySetQuotas, value: number | undefined): void => {
+      if (value !== undefined && !(Number.isFinite(value) && value > 0)) throw LanguageErrors.NO_QUOTA(String(value))
+      const { [name]: _, ...others } = quotas()
+      changed.entitySets = value === undefined ? others : { ...others, [name]: value }
+    }
+    return {
+      get defaultEntitySetTimeout() {
+        return quotas().defaultTimeoutSeconds
+      },
+      set defaultEntitySetTimeout(seconds) {
+        change('defaultTimeoutSeconds', seconds)
+      },
+      get maxEntitySetTimeout() {
+        return quotas().maxTimeoutSeconds
+      },
+      set maxEntitySetTimeout(seconds) {
+        change('maxTimeoutSeconds', seconds)
+      },
+      get nbEntitySets() {
+        return quotas().count
+      },
+      set nbEntitySets(count) {
+        change('count', count)
+      },
+      get currentValues() {
+        return { nbEntitySets: context.countSets(data.id) }
+      },
+    }
+  }
+
+  isGuest(): boolean {
+    return isNobody(this.user, this.granted)
+  }
+
+  private isSomebodyElse(): boolean {
+    const { userName, granted } = this.data
+    return this.user !== userName || this.isGuest() !== isNobody(userName, granted)
+  }
+
+  isServer(): boolean {
+    return false
+  }
+
+  setPrivileges(rights: Parameters<CallSession['setPrivileges']>[0]): boolean {
+    const isList = typeof rights === 'string' || Array.isArray(rights)
+    const { privileges, roles, userName } = (isList ? { privileges: rights } : rights) as GivenRights
+    this.grant({ privileges: namesOf(privileges), roles: namesOf(roles) }, userName)
+    return true
+  }
+
+  clearPrivileges(): boolean {
+    this.grant(NOTHING, '')
+    return true
+  }
+
+  getPrivileges(): string[] {
+    return [...this.expanded]
+  }
+
+  hasPrivilege(name: string): boolean {
+    const isName = (other: string): boolean => other.toLowerCase() === name.toLowerCase()
+    return this.expanded.some(isName) || this.promotedPrivileges.some(isName)
+  }
+
+  promote(name: string): number {
+    const id = this.nextPromotion++
+    this.promoted.set(id, name)
+    this.promotedPrivileges = [...this.promoted.values()]
+    return id
+  }
+
+  demote(id: number): void {
+    this.promoted.delete(id)
+    this.promotedPrivileges = [...this.promoted.values()]
+  }
+
+  createOTP(seconds = this.idleTimeout * 60): string {
+    if (!(seconds > 0)) throw LanguageErrors.NO_TOKEN_TIME(String(seconds))
+    const token = randomBytes(16).toString('hex').toUpperCase()
+    this.changed.tokens = [...(this.changed.tokens ?? []), { hash: hashOfToken(token), seconds }].slice(-MAX_TOKENS)
+    return token
+  }
+
+  restore(token: string): boolean {
+    const hash = hashOfToken(String(token))
+    if (!this.context.hasToken(hash)) return false
+    this.changed.restored = hash
+    return true
+  }
+
+  /** Undefined when nothing has been done to it. @throws {LanguageErrors.STORAGE_TOO_LARGE} */
+  changes(): SessionChanges | undefined {
+    const entries = Object.entries(this.storage).map(
+      ([name, value]) => [name, JSON.stringify(value) ?? 'null'] as const,
+    )
+    const changed = entries.filter(([name, json]) => this.stored.get(name) !== json)
+    // Storage of a guest, or of another user, does not go over to the new one.
+    const bytes = (this.isSomebodyElse() ? changed : entries).reduce(
+      (sum, [name, json]) => sum + Buffer.byteLength(name) + Buffer.byteLength(json),
+      0,
+    )
+    const limit = this.isGuest() ? this.data.guestStorageBytes : MAX_STORAGE
+    if (bytes > limit && changed.length > 0) throw LanguageErrors.STORAGE_TOO_LARGE(bytes, limit)
+    const removed = [...this.stored.keys()].filter(name => !Object.hasOwn(this.storage, name))
+    if (changed.length > 0 || removed.length > 0) {
+      this.changed.storage = Object.fromEntries<unknown>([
+        ...changed.map(([name, json]) => [name, JSON.parse(json) as unknown] as const),
+        ...removed.map(name => [name, undefined] as const),
+      ])
+    }
+    return Object.keys(this.changed).length > 0 ? this.changed : undefined
+  }
+
+  private grant(rights: Granted, userName?: string): void {
+    this.granted = rights
+    this.expanded = this.context.expand(rights)
+    if (userName !== undefined) this.user = userName
+    this.changed.granted = { ...rights, ...(userName !== undefined && { userName }) }
+  }
+}
+
+function namesOf(names: string | readonly string[] | undefined): string[] {
+  const list = typeof names === 'string' ? names.split(',') : (names ?? [])
+  return list.map(name => String(name).trim()).filter(name => name !== '')
+}

@@ -1,0 +1,57 @@
+/**
+ * Types of `tesser/classes` for the compiler of a plugin: `classes.ts` without the engine behind it. A test compares them.
+ */
+import type {
+  Attributes,
+  BaseDataClass,
+  BaseDataStore,
+  BaseEntity,
+  BaseSelection,
+  CallSession,
+  DataClassName,
+  DataStoreOf,
+} from '../declare/author-types.ts'
+
+// By star, because only then can `Model` and `Classes` be added to under the name of this module.
+export * from '../declare/author-types.ts'
+export type { EventError, EventOf, OrderByEvent, QueryEvent } from '../declare/event-types.ts'
+export { type Static, Type } from '@sinclair/typebox'
+export { entityOf, selectionOf } from '../declare/signature.ts'
+export { ProtocolError } from '../../base/errors.ts'
+export * from '../declare/decorators.ts'
+
+/** The datastore while a function runs: `ds.Employee.query(…)`. */
+export declare const ds: DataStoreOf
+
+/** Session of the request that a function runs for. */
+export declare const Session: CallSession
+
+/** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
+export declare class DataStore implements BaseDataStore {
+  transaction<T>(work: () => T): T
+}
+
+/** Base class of shared singletons: one instance, called by the name of its class. */
+export declare class Singleton {}
+
+/** Base class of a dataclass's functions; `this` is `ds.Employee` in them. */
+export declare const DataClass: <const N extends DataClassName>(name: N) => new () => BaseDataClass<N>
+
+/** Base class of an entity's functions, calculated attributes and events. */
+export declare const Entity: <const N extends DataClassName>(name: N) => new () => BaseEntity<N> & Attributes<N>
+
+/** Base class of a selection's functions. */
+export declare const EntitySelection: <const N extends DataClassName>(name: N) => new () => BaseSelection<N>
+
+/**
+ * An answer in the function's own words, to be returned: a download, a redirect, a page.
+ * Source: protocol notes, 7.4.
+ */
+export declare class OutgoingMessage {
+  /** 200 to 599; 200 by default. */
+  setStatus(status: number): void
+  /** Replaces an earlier one of that name. */
+  setHeader(name: string, value: string | number): void
+  /** Text, bytes, an image or blob of an attribute, or what JSON can hold. Sets `Content-Type` too. */
+  setBody(body: unknown): void
+}

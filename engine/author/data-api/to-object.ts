@@ -1,0 +1,125 @@
+import { parseAttributeList } from '../../query/parse/parse-path-list.ts'
+import { visibleAttribute } from '../../query/bind/resolve-path.ts'
+import type { Attribute } from '../../catalog/attribute.ts'
+import { suggestion } from '../../base/suggestion.ts'
+import { type Binding, isEntity, isSelection } from './binding.ts'
+import type { EntityBase } from './entity.ts'
+import { LanguageErrors } from './language-errors.ts'
+
+export interface ObjectOptions {
+  readonly withKey?: boolean
+  readonly withStamp?: boolean
+}
+
+/** Attributes to show: of a relation those of the related entity, `undefined` for its key alone. */
+type Tree = Map<string, Tree | undefined>
+
+/** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
+export function toObject(
+  entity: EntityBase,
+  binding: Binding,
+  filter: string | readonly string[] = [],
+  options: ObjectOptions = {},
+): Record<string, unknown> {
+  return write(entity, treeOf(filter, binding), binding, options)
+}
+
+/** For many entities with the same filter. */
+export function objectWriter(
+  binding: Binding,
+  filter: string | readonly string[] = [],
+  options: ObjectOptions = {},
+): (entity: EntityBase) => Record<string, unknown> {
+  const tree = treeOf(filter, binding)
+  return entity => write(entity, tree, binding, options)
+}
+
+/** Assigns what a plain object has. @throws {LanguageErrors.UNKNOWN_ATTRIBUTE} and what assignments throw */
+export function assignObject(entity: EntityBase, binding: Binding, values: object): void {
+  const { dataClass, language } = binding
+  for (const [name, value] of Object.entries(values)) {
+    if (name.startsWith('__')) continue
+    const attribute = dataClass.attributesByName.get(name)
+    if (!attribute) {
+      const known = dataClass.attributes.map(each => each.name)
+      throw LanguageErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+    }
+    if (attribute.kind === 'relatedEntities') continue
+    const isLink = attribute.kind === 'relatedEntity' && value !== null && !isEntity(value)
+    const target = isLink ? related(attribute, value, language.binding(attribute.target.name)) : (value as unknown)
+    ;(entity as unknown as Record<string, unknown>)[name] = target
+  }
+}
+
+function related({ name }: Attribute, link: unknown, target: Binding): EntityBase {
+  const key = typeof link === 'object' && link !== null && '__KEY' in link ? link.__KEY : link
+  const found = target.instance.get(key)
+  if (!found) throw LanguageErrors.WRONG_ENTITY(name, JSON.stringify(key) ?? 'nothing', target.dataClass.name)
+  return found
+}
+
+function treeOf(filter: string | readonly string[], binding: Binding): Tree {
+  const text = typeof filter === 'string' ? filter : filter.join(',')
+  const items = parseAttributeList(text, binding.dataClass.name, binding.language.limits)
+  const tree: Tree = new Map()
+  if (items.length === 0) addAll(tree, binding)
+  for (const { path } of items) add(tree, path, binding)
+  return tree
+}
+
+/**
+ * All that clients may see, but 1→N relations and the bytes of images and blobs. A private attribute has to be named: what
+ * comes of it is usually sent.
+ */
+function addAll(tree: Tree, { dataClass, language }: Binding): void {
+  for (const attribute of language.view.attributes(dataClass)) {
+    if (attribute.scope === 'private') continue
+    const isBinary = attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')
+    const isMany = shown(attribute).kind === 'relatedEntities' || passesMany(attribute)
+    if (!isBinary && !isMany) tree.set(attribute.name, undefined)
+  }
+}
+
+const shown = (attribute: Attribute): Attribute => (attribute.kind === 'alias' ? attribute.target : attribute)
+const passesMany = (attribute: Attribute): boolean =>
+  attribute.kind === 'alias' && attribute.relations.some(({ kind }) => kind === 'relatedEntities')
+
+function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): void {
+  if (name === '*') {
+    addAll(tree, binding)
+    return
+  }
+  const attribute = shown(visibleAttribute(binding.dataClass, name!, binding.language.view))
+  const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
+  const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
+  // Members of an object are shown with it.
+  tree.set(name!, inner)
+  if (inner && isRelation) add(inner, rest, binding.language.binding(attribute.target.name))
+}
+
+function write(entity: EntityBase, tree: Tree, binding: Binding, options: ObjectOptions): Record<string, unknown> {
+  const object: Record<string, unknown> = {}
+  if (options.withKey) object.__KEY = entity.getKey()
+  if (options.withStamp) object.__STAMP = entity.getStamp()
+  for (const [name, inner] of tree) {
+    object[name] = shape((entity as unknown as Record<string, unknown>)[name], inner, name, binding, options)
+  }
+  return object
+}
+
+function shape(
+  value: unknown,
+  inner: Tree | undefined,
+  name: string,
+  binding: Binding,
+  options: ObjectOptions,
+): unknown {
+  const one = (entity: EntityBase): unknown => {
+    if (!inner) return { __KEY: entity.getKey() }
+    const attribute = shown(binding.dataClass.attributesByName.get(name)!)
+    const target = (attribute as Attribute & { kind: 'relatedEntity' }).target
+    return write(entity, inner, binding.language.binding(target.name), options)
+  }
+  if (isEntity(value)) return one(value)
+  return isSelection(value) ? Array.from(value, one) : value
+}

@@ -1,0 +1,211 @@
+import type { Attribute } from '../../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { LoadedClasses } from './describe-classes.ts'
+import type { EventKind } from './decorators.ts'
+import type { ClassDescriptor, ClassKind } from './describe-classes.ts'
+import { decoratorOf, type Member } from './members.ts'
+import type { Origin } from './module-declarations.ts'
+import { suggestion } from '../../base/suggestion.ts'
+
+/** Declarations of plugins that would never have an effect, with all that was found. */
+export class DeclarationError extends Error {
+  override readonly name = 'DeclarationError'
+  constructor(
+    /** One sentence each: plugin, file and line, what was found, what is expected. */
+    readonly problems: readonly string[],
+  ) {
+    super(`the classes of plugins cannot be used:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
+  }
+}
+
+/** @throws {DeclarationError} with all that {@link declarationProblems} finds, and classes that are not exported */
+export function checkDeclarations({ classes, problems }: LoadedClasses, catalog: Catalog): void {
+  const found = [...problems, ...declarationProblems(classes, catalog)]
+  if (found.length > 0) throw new DeclarationError(found)
+}
+
+/**
+ * Everything in the classes of plugins that would never run, or would hide something without a sign of it; a `restrict`
+ * in the wrong class shows everything to everybody.
+ * @param catalog with the calculated attributes of the classes
+ */
+export function declarationProblems(classes: readonly ClassDescriptor[], catalog: Catalog): string[] {
+  return classes.flatMap(described => [
+    ...described.members.flatMap(member =>
+      memberProblems(member, described, catalog).map(
+        problem => `${whereOf(member, described)}: ${described.name}.${member.name}: ${problem}`,
+      ),
+    ),
+    ...[...misnamed(described, catalog), ...nameProblems(described, catalog), ...shadowed(described, classes)].map(
+      problem => `${whereOf(described, described)}: ${described.name}: ${problem}`,
+    ),
+  ])
+}
+
+/** `plugin acme, /acme/classes.ts:12` */
+export function whereOf({ plugin, place }: Origin, described: ClassDescriptor): string {
+  const known = [plugin ?? described.plugin, place ?? described.place]
+  return known[0] === undefined ? 'a plugin' : `plugin ${known[0]}${known[1] === undefined ? '' : `, ${known[1]}`}`
+}
+
+function memberProblems(member: Member, described: ClassDescriptor, catalog: Catalog): string[] {
+  if (member.isAsync) return [ASYNC[member.kind]]
+  switch (member.kind) {
+    case 'function':
+      return functionProblems(member, described, catalog)
+    case 'event':
+      return eventProblems(member, described, catalog)
+    case 'queryOf':
+    case 'orderByOf':
+      return handlerProblems(member, described, catalog)
+    case 'calculated':
+      return described.kind === 'entity' ? [] : [misplaced(member, 'entity', described)]
+  }
+}
+
+const ASYNC: Record<Member['kind'], string> = {
+  function: 'it is asynchronous or a generator, but functions run synchronously, on one state of the data',
+  event: 'it is asynchronous or a generator, but events run synchronously: nothing would wait for what it finds',
+  queryOf: 'it is asynchronous or a generator, but a query waits for no promise',
+  orderByOf: 'it is asynchronous or a generator, but a query waits for no promise',
+  calculated: 'it is asynchronous or a generator',
+}
+
+function functionProblems(member: Of<'function'>, described: ClassDescriptor, catalog: Catalog): string[] {
+  const { name, deadlineSeconds, description } = member
+  const problems: string[] = []
+  if (deadlineSeconds !== undefined && !(typeof deadlineSeconds === 'number' && deadlineSeconds > 0)) {
+    problems.push(`deadlineSeconds is ${String(deadlineSeconds)}; a number of seconds above 0 is expected`)
+  }
+  if (description !== undefined && typeof description !== 'string') problems.push('description is not a text')
+  if (name.startsWith('$')) problems.push('names in addresses that begin with "$" belong to the protocol')
+  if (described.kind === 'dataStore' && catalog.dataClassesByName.has(name)) {
+    problems.push(`$catalog/${name} is the description of the dataclass ${name}; the function needs another name`)
+  }
+  return problems
+}
+
+const EVENTS_OF_ATTRIBUTES: ReadonlySet<EventKind> = new Set([
+  ...(['touched', 'validateSave', 'saving', 'validateDrop', 'dropping'] as const),
+])
+/** They run for attributes that have been assigned, and only storage attributes are. */
+const EVENTS_OF_VALUES: ReadonlySet<EventKind> = new Set(['touched', 'validateSave', 'saving'])
+const EVENTS: readonly EventKind[] = [...EVENTS_OF_ATTRIBUTES, 'constructor', 'afterSave', 'afterDrop', 'restrict']
+
+function eventProblems(member: Of<'event'>, described: ClassDescriptor, catalog: Catalog): string[] {
+  const { event, attribute: name } = member
+  if (!EVENTS.includes(event)) return [`there is no event "${String(event)}"${suggestion(String(event), EVENTS)}`]
+  const kind = event === 'restrict' ? 'dataClass' : 'entity'
+  if (described.kind !== kind) return [misplaced(member, kind, described)]
+  if (name === undefined) return []
+  if (!EVENTS_OF_ATTRIBUTES.has(event)) {
+    return [`the event "${event}" does not belong to an attribute; use @event('${event}')`]
+  }
+  const dataClass = catalog.dataClassesByName.get(described.dataClass!)!
+  const attribute = dataClass.attributesByName.get(name)
+  if (!attribute) return [`${dataClass.name} has no attribute "${name}"${suggestAttribute(name, dataClass)}`]
+  const reason = EVENTS_OF_VALUES.has(event) ? neverAssigned(attribute) : undefined
+  return reason === undefined ? [] : [`the event "${event}" never comes for "${name}": ${reason}`]
+}
+
+function neverAssigned(attribute: Attribute): string | undefined {
+  switch (attribute.kind) {
+    case 'storage':
+      return attribute.calculation && 'it is calculated; take an attribute that it is made of'
+    case 'calculated':
+      return 'it is calculated; take an attribute that it is made of'
+    case 'relatedEntity':
+      return `its foreign key is assigned instead; use "${attribute.foreignKey.name}"`
+    case 'relatedEntities':
+      return `it follows from "${attribute.inverse.name}" of ${attribute.target.name}`
+    case 'alias':
+      return `it is an alias; "${attribute.path.join('.')}" is what is assigned`
+  }
+}
+
+function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, described: ClassDescriptor, catalog: Catalog): string[] {
+  const { attribute: name, kind } = member
+  if (described.kind !== 'entity') return [misplaced(member, 'entity', described)]
+  const dataClass = catalog.dataClassesByName.get(described.dataClass!)!
+  const attribute = dataClass.attributesByName.get(name)
+  const calculated = described.members.filter(each => each.kind === 'calculated').map(each => each.name)
+  if (!attribute || !calculated.includes(name)) {
+    const hint = suggestion(name, calculated)
+    return [
+      attribute
+        ? `"${name}" is not a calculated attribute with a getter in this class${hint}`
+        : `${dataClass.name} has no calculated attribute "${name}"${hint}`,
+    ]
+  }
+  if (attribute.kind !== 'calculated') {
+    return [`"${name}" is stored: queries look at its values, and never ask a handler`]
+  }
+  const first = described.members.find(each => each.kind === kind && each.attribute === name)
+  return first === member ? [] : [`${first!.name} is the @${kind} of "${name}" already`]
+}
+
+const KINDS: Readonly<Record<string, ClassKind>> = { Entity: 'entity', Selection: 'entitySelection' }
+
+/** A class with the name of another one's functions: these would be looked for elsewhere. */
+function misnamed({ name, kind, dataClass }: ClassDescriptor, catalog: Catalog): string[] {
+  const [, subject = '', suffix = ''] = /^(.+)(Entity|Selection)$/.exec(name) ?? []
+  const named = KINDS[suffix]
+  if (dataClass === undefined || !named || !catalog.dataClassesByName.has(subject)) return []
+  if (kind === named && dataClass === subject) return []
+  return [`its name is that of a class that extends ${BASES[named](subject)}, but it extends ${BASES[kind](dataClass)}`]
+}
+
+/** Names that hide an attribute or cannot be addressed. */
+function nameProblems(
+  { kind, dataClass: className, members, properties }: ClassDescriptor,
+  catalog: Catalog,
+): string[] {
+  const dataClass = className === undefined ? undefined : catalog.dataClassesByName.get(className)
+  if (!dataClass) return []
+  const isCalculated = (name: string): boolean => members.some(each => each.kind === 'calculated' && each.name === name)
+  // Names that clients use, and in an entity class also those that its code uses.
+  const names =
+    kind === 'entity' ? properties : members.filter(each => each.kind === 'function').map(({ name }) => name)
+  return [...new Set(names)].flatMap(name =>
+    dataClass.attributesByName.has(name) && !isCalculated(name)
+      ? `"${name}" is the name of an attribute of ${dataClass.name}, which it would hide${
+          kind === 'entity' ? '; a field that only has a type is written with "declare"' : ''
+        }`
+      : [],
+  )
+}
+
+/** Clients that name a function of both classes get that of the selection. Source: protocol notes, 7.1. */
+function shadowed({ kind, dataClass, members }: ClassDescriptor, classes: readonly ClassDescriptor[]): string[] {
+  if (kind !== 'dataClass') return []
+  const selection = classes.find(each => each.kind === 'entitySelection' && each.dataClass === dataClass)
+  const names = (selection?.members ?? []).filter(each => each.kind === 'function').map(each => each.name)
+  return members
+    .filter(each => each.kind === 'function' && names.includes(each.name))
+    .map(({ name }) => `"${name}" is reached by no client, because ${selection!.name} has a function of this name`)
+}
+
+const BASES: Record<ClassKind, (dataClass: string) => string> = {
+  dataStore: () => 'DataStore',
+  singleton: () => 'Singleton',
+  dataClass: name => `DataClass('${name}')`,
+  entity: name => `Entity('${name}')`,
+  entitySelection: name => `EntitySelection('${name}')`,
+}
+
+/** A member of a class of the wrong kind. */
+function misplaced(member: Member, wanted: ClassKind, { kind, dataClass = '…' }: ClassDescriptor): string {
+  const argument = member.kind === 'event' ? `('${member.event}')` : ''
+  return (
+    `@${decoratorOf(member)}${argument} has no effect in a class that extends ${BASES[kind](dataClass)}; ` +
+    `it belongs into one that extends ${BASES[wanted](dataClass)}`
+  )
+}
+
+const suggestAttribute = (name: string, { attributes }: DataClass): string =>
+  suggestion(
+    name,
+    attributes.map(each => each.name),
+  )
+
+type Of<K extends Member['kind']> = Extract<Member, { kind: K }>

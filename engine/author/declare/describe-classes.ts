@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { type Member, membersOf } from './members.ts'
+import { type Origin, originOfClass } from './module-declarations.ts'
+
+/** Dataclass of a plugin's class: a note on the base class that the factories of `classes.ts` make. */
+export const SUBJECT = Symbol('tesser.subject')
+
+export type ClassKind = 'dataStore' | 'dataClass' | 'entitySelection' | 'entity' | 'singleton'
+
+export interface Subject {
+  readonly kind: ClassKind
+  /** Not of a datastore or a singleton. */
+  readonly dataClass?: string
+}
+
+/** A class of an author, as every thread may know it: plain data. */
+export interface ClassDescriptor extends Subject, Origin {
+  /** Its own name, by which a singleton is called. */
+  readonly name: string
+  readonly members: readonly Member[]
+  /** Calculated attributes that have a set handler. */
+  readonly setters: readonly string[]
+  /** Fingerprint of each calculated attribute: changes with the version that its author gives it, else with its source text. */
+  readonly fingerprints: Readonly<Record<string, string>>
+  /** Names of its methods and accessors, with a decorator or without; of an entity class also of its fields. */
+  readonly properties: readonly string[]
+}
+
+/** Exports of the modules of plugins, and their further declarations. */
+export interface LoadedClasses {
+  readonly classes: readonly ClassDescriptor[]
+  /** Classes that are not exported. */
+  readonly problems: readonly string[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: constructors of authors
+export type AuthorClass = abstract new (...args: any[]) => object
+
+/** The classes among the exports of an author's module. */
+export function authorClasses(exports: Readonly<Record<string, unknown>>): AuthorClass[] {
+  const found = [...new Set(Object.values(exports))].filter(
+    (value): value is AuthorClass => typeof value === 'function' && SUBJECT in value && !Object.hasOwn(value, SUBJECT),
+  )
+  // A class that another one extends is a part of that.
+  return found.filter(each => !found.some(other => Object.prototype.isPrototypeOf.call(each, other)))
+}
+
+export const subjectOf = (authorClass: AuthorClass): Subject =>
+  (authorClass as AuthorClass & { [SUBJECT]: Subject })[SUBJECT]
+
+export function describeClass(authorClass: AuthorClass): ClassDescriptor {
+  const members = membersOf(authorClass)
+  const setters = members.flatMap(({ kind, name }) =>
+    kind === 'calculated' && hasSetter(authorClass, name) ? [name] : [],
+  )
+  const fingerprints = members.flatMap(member =>
+    member.kind === 'calculated' ? [[member.name, fingerprintOf(authorClass, member.name, member.version)]] : [],
+  )
+  return {
+    ...subjectOf(authorClass),
+    name: authorClass.name,
+    members,
+    setters,
+    fingerprints: Object.fromEntries(fingerprints),
+    properties: [...[...ownProperties(authorClass).keys()].filter(name => typeof name === 'string')],
+    ...originOfClass(authorClass),
+  }
+}
+
+/** A subclass of the same name, also in stack traces: V8 takes that of the nearest class that was given one in the source. */
+export function extend<T extends object>(base: new () => T): new () => T {
+  const subclass = anonymous(base as new () => object)
+  Object.defineProperty(subclass, 'name', { value: base.name })
+  return subclass as new () => T
+}
+const anonymous = (base: new () => object) => class extends base {}
+
+/** Methods and accessors that an author has written, not those of our base classes. */
+export function ownProperties({ prototype }: AuthorClass): Map<string | symbol, PropertyDescriptor> {
+  const found = new Map<string | symbol, PropertyDescriptor>()
+  for (let owner = prototype as object; !isOurs(owner); owner = Object.getPrototypeOf(owner) as object) {
+    for (const name of Reflect.ownKeys(owner)) {
+      if (name === 'constructor' || found.has(name)) continue
+      found.set(name, Object.getOwnPropertyDescriptor(owner, name)!)
+    }
+  }
+  return found
+}
+
+const isOurs = (prototype: object): boolean => Object.hasOwn(prototype.constructor, SUBJECT)
+
+function fingerprintOf(authorClass: AuthorClass, name: string, version: number | string | undefined): string {
+  if (version !== undefined) return `version ${version}`
+  const source = String(propertyOf(authorClass, name)?.get)
+  return createHash('sha256').update(source).digest('base64url').slice(0, 22)
+}
+
+const hasSetter = (authorClass: AuthorClass, name: string): boolean => propertyOf(authorClass, name)?.set !== undefined
+
+function propertyOf({ prototype }: AuthorClass, name: string): PropertyDescriptor | undefined {
+  for (let owner = prototype as object | null; owner; owner = Object.getPrototypeOf(owner) as object | null) {
+    const property = Object.getOwnPropertyDescriptor(owner, name)
+    if (property) return property
+  }
+  return undefined
+}

@@ -1,0 +1,73 @@
+/** Arguments and results of events and handlers. Source: protocol notes, 3.8, 8.9 and 9. */
+import type { BaseSelection, Status } from './author-types.ts'
+
+interface EventBase<K extends string> {
+  readonly kind: K
+  readonly dataClassName: string
+}
+
+/** Details by kind, beside the kind and the dataclass. */
+interface EventDetails {
+  constructor: object
+  touched: { readonly attributeName: string }
+  /** `attributeName`: only of code for one attribute. */
+  validateSave: { readonly attributeName?: string }
+  saving: { readonly attributeName?: string }
+  afterSave: {
+    readonly savedAttributes: readonly string[]
+    readonly saveStatus: 'success' | 'failed'
+    /** Status of a failed save, as in the {@link Status} of `save()`. */
+    readonly status?: number
+    readonly statusText?: string
+  }
+  validateDrop: { readonly attributeName?: string }
+  dropping: { readonly attributeName?: string }
+  afterDrop: { readonly dropStatus: 'success' | 'failed' }
+  restrict: object
+}
+
+/** The argument of an event: `check(event: EventOf<'validateSave'>) { … }`. */
+export type EventOf<K extends keyof EventDetails> = EventBase<K> & Readonly<EventDetails[K]>
+
+/** Returned by code of an event, it stops what is being done. */
+export interface EventError {
+  readonly errCode: number
+  readonly message: string
+  /** Whatever JSON can hold; sent with the error. */
+  readonly extraDescription?: unknown
+  /** For `validateSave` and `validateDrop`: reported as an error and not only as a status. All others are serious. */
+  readonly seriousError?: boolean
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: what a method without `return` gives
+type Nothing = void | null | undefined
+/** Result of code that can stop an operation, or of code that cannot: never a promise. */
+export type EventResult<K> = K extends 'validateSave' | 'saving' | 'validateDrop' | 'dropping'
+  ? EventError | Nothing
+  : Status | boolean | number | string | Nothing
+
+/** Result of the `restrict` event of a dataclass: a selection of it. */
+export type Restriction<DataClass> = DataClass extends { all(): infer Selection }
+  ? Selection | Nothing
+  : // biome-ignore lint/suspicious/noExplicitAny: a selection of any dataclass
+    BaseSelection<any> | Nothing
+
+/** The argument of a `@queryOf` method. */
+export interface QueryEvent extends EventBase<'query'> {
+  readonly attributeName: string
+  readonly operator: '==' | '===' | '!=' | '!==' | '<' | '<=' | '>' | '>=' | 'IN' | '%'
+  readonly value: unknown
+  /** May be set in place of returning it. */
+  result?: QueryHandlerResult
+}
+
+export type QueryHandlerResult = string | { readonly query: string; readonly parameters?: readonly unknown[] } | Nothing
+
+/** The argument of an `@orderByOf` method. */
+export interface OrderByEvent extends EventBase<'orderBy'> {
+  readonly attributeName: string
+  readonly operator: 'asc' | 'desc'
+  readonly descending: boolean
+  /** May be set in place of returning it. */
+  result?: string
+}

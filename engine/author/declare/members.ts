@@ -1,0 +1,98 @@
+import { isAsyncFunction, isGeneratorFunction } from 'node:util/types'
+import type { CalculatedOptions, EventKind } from './decorators.ts'
+import { type Origin, originOfMember } from './module-declarations.ts'
+import type { FunctionSignature } from './signature.ts'
+
+// Node has no metadata of decorators yet; compilers take this symbol where they find it.
+const METADATA: symbol = (Symbol as { metadata?: symbol }).metadata ?? Symbol.for('Symbol.metadata')
+if (!('metadata' in Symbol)) Object.defineProperty(Symbol, 'metadata', { value: METADATA })
+
+/** Member noted by the decorators of one class: plain data. */
+export type Member = DeclaredMember &
+  Origin & {
+    /** The method is an `async` function or a generator. */
+    readonly isAsync?: boolean
+  }
+export type DeclaredMember =
+  | ({
+      readonly kind: 'function'
+      readonly name: string
+      readonly exposed: boolean
+      readonly allowedOnHTTPGET: boolean
+      readonly deadlineSeconds?: number
+    } & FunctionSignature)
+  | ({ readonly kind: 'calculated'; readonly name: string } & CalculatedOptions)
+  /** The method `name` answers for the calculated attribute `attribute`. */
+  | { readonly kind: 'queryOf' | 'orderByOf'; readonly name: string; readonly attribute: string }
+  /** Without attribute: of the whole entity. */
+  | {
+      readonly kind: 'event'
+      readonly name: string
+      readonly event: EventKind
+      readonly attribute: string | undefined
+    }
+
+const MEMBERS = Symbol('tesser.members')
+type Metadata = { [MEMBERS]?: Member[] }
+
+export type MemberContext = ClassMethodDecoratorContext | ClassGetterDecoratorContext
+
+/**
+ * Notes what a decorator says of a member.
+ * @param decorator the decorator itself: its caller is the place of the declaration
+ * @throws {TypeError} the member is not a public one of instances, or not of the kind that the decorator is for
+ */
+export function note(
+  decorated: unknown,
+  context: MemberContext,
+  member: DeclaredMember,
+  decorator: (...args: never[]) => unknown,
+): void {
+  const kind = member.kind === 'calculated' ? 'getter' : 'method'
+  if (context.static || context.private || typeof context.name !== 'string' || context.kind !== kind) {
+    const found = `${context.static ? 'static ' : ''}${context.private ? 'private ' : ''}${context.kind} ${String(context.name)}`
+    throw new TypeError(`@${decoratorOf(member)} is for a public ${kind} of instances; received the ${found}`)
+  }
+  const metadata = context.metadata as Metadata
+  // Members of a base class are in the prototype.
+  if (!Object.hasOwn(metadata, MEMBERS)) metadata[MEMBERS] = []
+  const isAsync = isAsyncFunction(decorated) || isGeneratorFunction(decorated)
+  metadata[MEMBERS]!.push({ ...member, ...(isAsync && { isAsync }), ...originOfMember(metadata, decorator) })
+}
+
+/** Name of the decorator that notes a member, as authors write it. */
+export function decoratorOf(member: DeclaredMember): string {
+  if (member.kind !== 'function') return member.kind
+  return member.allowedOnHTTPGET ? 'onHTTPGet' : 'exposed'
+}
+
+/** Members noted by the decorators of a class and its base classes; the class comes after its base classes. */
+export function membersOf(authorClass: object): Member[] {
+  return metadataOf(authorClass)
+    .reverse()
+    .flatMap(metadata => metadata[MEMBERS]!)
+}
+
+/** The metadata of a class, then those of its base classes: only of classes with decorators. */
+export function metadataOf(authorClass: object): Metadata[] {
+  const found: Metadata[] = []
+  let metadata = (authorClass as { [METADATA]?: Metadata | null })[METADATA]
+  for (; metadata; metadata = Object.getPrototypeOf(metadata) as Metadata | null) {
+    if (Object.hasOwn(metadata, MEMBERS)) found.push(metadata)
+  }
+  return found
+}
+
+/** Gives a base class metadata of its own, from which that of its subclasses inherits. */
+export function giveMetadata(base: object): object {
+  const metadata = Object.create(null) as object
+  Object.defineProperty(base, METADATA, { value: metadata })
+  return metadata
+}
+
+/** Notes members that a class has got from another one. */
+export function addMembers(authorClass: object, members: readonly Member[]): void {
+  const inherited = (authorClass as { [METADATA]?: Metadata | null })[METADATA] ?? null
+  const value = Object.assign(Object.create(inherited) as Metadata, { [MEMBERS]: members })
+  Object.defineProperty(authorClass, METADATA, { value })
+}

@@ -1,0 +1,130 @@
+import {
+  OptionalKind,
+  type SchemaOptions,
+  type Static,
+  type TOptional,
+  type TSchema,
+  type TTuple,
+  type TUnsafe,
+  Type,
+} from '@sinclair/typebox'
+import type { JsonSchema } from '../../base/json-schema.ts'
+import type { BaseEntity, BaseSelection, DataClassName, EntityOf, SelectionOf } from './author-types.ts'
+
+/** A declared parameter of a class function: plain data. */
+export interface FunctionParameter {
+  /** Unique in its function. */
+  readonly name: string
+  /** Schema of the argument as it is sent. {@link ENTITY_OF} or {@link SELECTION_OF} is in that of an entity or a selection. */
+  readonly schema: JsonSchema
+  /** It may be left out, or be null in front of others. */
+  readonly isOptional: boolean
+}
+
+/** Declaration of a class function beside its code. */
+export interface FunctionSignature {
+  /** A sentence for documents and agents. */
+  readonly description?: string
+  /** Undefined: any arguments. */
+  readonly parameters?: readonly FunctionParameter[]
+  /** Schema of the result in JSON; {@link ENTITY_OF} or {@link SELECTION_OF} is in that of an entity or a selection. */
+  readonly result?: JsonSchema
+}
+
+/** Keywords of schemas that stand for an entity or a selection, with the name of its dataclass. */
+export const ENTITY_OF = 'x-entity-of'
+export const SELECTION_OF = 'x-selection-of'
+
+/** A schema, and those of which a value has to fit one. */
+export const alternativesOf = (schema: JsonSchema): JsonSchema[] => [
+  schema,
+  ...((schema.anyOf as JsonSchema[] | undefined) ?? []),
+]
+
+/** Schema of a parameter that is an entity, as `{"__ENTITY":true,"__DATACLASS":"City","__KEY":1}`, or of such a result. */
+export const entityOf = <const N extends DataClassName>(name: N, options: SchemaOptions = {}): TUnsafe<EntityOf<N>> =>
+  Type.Unsafe<EntityOf<N>>({
+    ...options,
+    type: 'object',
+    properties: {
+      __ENTITY: { const: true },
+      __DATACLASS: { const: name },
+      __KEY: { type: ['string', 'number', 'null'] },
+      __STAMP: { type: 'integer' },
+    },
+    required: ['__ENTITY', '__DATACLASS'],
+    [ENTITY_OF]: name,
+  })
+
+/** Schema of a parameter that is a selection, as `{"__DATASET":"{id of an entity set}","__ENTITIES":true}`, or of such a result. */
+export const selectionOf = <const N extends DataClassName>(
+  name: N,
+  options: SchemaOptions = {},
+): TUnsafe<SelectionOf<N>> =>
+  Type.Unsafe<SelectionOf<N>>({
+    ...options,
+    type: 'object',
+    properties: { __DATASET: { type: 'string', examples: ['0'.repeat(32)] }, __ENTITIES: { const: true } },
+    required: ['__DATASET'],
+    [SELECTION_OF]: name,
+  })
+
+/** Arguments that a tuple of schemas describes. */
+export type ArgumentsOf<P> = 0 extends 1 & P
+  ? // biome-ignore lint/suspicious/noExplicitAny: nothing is declared
+    any[]
+  : P extends readonly [infer First extends TSchema, ...infer Rest]
+    ? First extends TOptional<TSchema>
+      ? [first?: Static<First>, ...rest: ArgumentsOf<Rest>]
+      : [first: Static<First>, ...rest: ArgumentsOf<Rest>]
+    : []
+
+/** Values that a function may return for a declared result. */
+export type ResultOf<R> = 0 extends 1 & R ? unknown : R extends TSchema ? Sendable<Static<R>> : never
+
+/** Values that are sent as a `T`. */
+type Sendable<T> = T extends string
+  ? T | (string extends T ? Date : never)
+  : T extends null
+    ? // biome-ignore lint/suspicious/noConfusingVoidType: a method that returns nothing
+      null | undefined | void
+    : // biome-ignore lint/suspicious/noExplicitAny: an entity or a selection of any dataclass
+      T extends BaseEntity<any> | BaseSelection<any>
+      ? T
+      : T extends object
+        ? { readonly [K in keyof T]: Sendable<T[K]> }
+        : T
+
+/**
+ * Plain data of the parameters of a tuple.
+ * @throws {TypeError} it is not a tuple of schemas
+ */
+export function parametersOf(tuple: TTuple): FunctionParameter[] {
+  const { type, items = [], additionalItems = false } = tuple as Partial<TTuple<TSchema[]>>
+  if (type !== 'array' || !Array.isArray(items) || additionalItems !== false) {
+    throw new TypeError('"parameters" takes a tuple of schemas: Type.Tuple([Type.String({ title: "name" })])')
+  }
+  return items.map(item => ({ name: item.title ?? '', schema: plainSchema(item), isOptional: OptionalKind in item }))
+}
+
+/** A schema as plain data, in the dialect 2020-12. @throws {TypeError} it is not an object, or refers to itself */
+export function plainSchema(schema: TSchema): JsonSchema {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+    throw new TypeError(`a schema is made with Type, such as Type.String(); received ${JSON.stringify(schema)}`)
+  }
+  return withTuples(JSON.parse(JSON.stringify(schema)) as JsonSchema) as JsonSchema
+}
+
+/** Keywords whose values are data and not schemas. */
+const DATA = new Set(['const', 'enum', 'default', 'examples'])
+
+/** TypeBox writes tuples as draft 7 has them. */
+function withTuples(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withTuples)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { items, additionalItems, ...rest } = schema as Record<string, unknown>
+  const others = Object.entries(rest).map(([name, value]) => [name, DATA.has(name) ? value : withTuples(value)])
+  const shown = Object.fromEntries(others) as Record<string, unknown>
+  if (!Array.isArray(items)) return { ...shown, ...(items !== undefined && { items: withTuples(items) }) }
+  return { ...shown, prefixItems: items.map(withTuples), items: additionalItems ?? false }
+}

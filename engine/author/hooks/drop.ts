@@ -1,0 +1,195 @@
+import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { type ErrorData, ProtocolError } from '../../base/errors.ts'
+import { BINDING } from '../data-api/binding.ts'
+import type { EntityBase } from '../data-api/entity.ts'
+import { internals } from '../data-api/entity-internals.ts'
+import type { Language } from '../data-api/language.ts'
+import { findUnlinked, type Unlinked, withCascades } from '../../write/delete-entities.ts'
+import { identify, type Row } from '../../write/row-identity.ts'
+import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../../write/requests.ts'
+import { describe, WriteErrors } from '../../write/write-errors.ts'
+import type { EventCode } from './event-code.ts'
+import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
+import type { Hooks } from './hooks.ts'
+
+export type DropRequest = Omit<DeleteRequest, 'kind'>
+
+/** How often code looks again at what others have changed meanwhile. */
+const MAX_ATTEMPTS = 5
+
+/**
+ * Deletes entities with the events of all that go, those that deletion control adds too: validateDrop and dropping before,
+ * when they can stop it, afterDrop when it is over.
+ * Source: protocol notes, 9.
+ */
+export function dropWithEvents(
+  request: DropRequest,
+  language: Language,
+  hooks: Hooks,
+  send: (request: DropRequest) => DeleteResult,
+): DeleteResult {
+  const { dataClass } = language.binding(request.dataClass)
+  if (!hooks.classes.onDrop(dataClass)) return send(request)
+  let deleted = 0
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const { changed, ...result } = new Drop(dataClass, language, hooks).run(request, send)
+    deleted += result.deleted
+    if (!changed) return { ...result, deleted }
+  }
+  // Entities that stay have no event at the end.
+  return { kind: 'delete', deleted, error: WriteErrors.CHANGED_MEANWHILE(dataClass.name, MAX_ATTEMPTS).toData() }
+}
+
+/** One look at everything that is to go. */
+class Drop {
+  /** Rows to be deleted, with the failure that their events returned, if any. */
+  private readonly looked = new Map<number, { row: Row; entity: EntityBase; failure: ErrorData | undefined }>()
+  private readonly deletable = new Map<number, Row>()
+  private readonly dataClasses: readonly DataClass[]
+
+  constructor(
+    private readonly root: DataClass,
+    private readonly language: Language,
+    private readonly hooks: Hooks,
+  ) {
+    this.dataClasses = hooks.classes.reach(root)
+  }
+
+  run(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult {
+    try {
+      const result = this.attempt(request, send)
+      if (!result.changed) this.tell()
+      return result
+    } finally {
+      for (const id of this.looked.keys()) this.hooks.dropping.delete(id)
+    }
+  }
+
+  private attempt(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult {
+    const { rowIds, stamps, atomic } = request
+    const stopped = this.look(rowIds)
+    const free = rowIds.filter(rowId => !stopped.rowIds.has(rowId))
+    if ((stopped.error && atomic) || free.length === 0) {
+      return { kind: 'delete', deleted: 0, ...(stopped.error && { error: stopped.error }) }
+    }
+    const freeStamps = stamps?.filter((_, i) => !stopped.rowIds.has(rowIds[i]!))
+    const hooked = this.hooked()
+    const result = send({ ...request, rowIds: free, ...(freeStamps && { stamps: freeStamps }), hooked })
+    return stopped.error ? { ...result, error: stopped.error } : result
+  }
+
+  /** Runs what may stop it. @returns entities that have to stay, and why the first one has */
+  private look(rowIds: Iterable<number>): { rowIds: Set<number>; error: ErrorData | undefined } {
+    const stopped = new Set<number>()
+    let error: ErrorData | undefined
+    for (const rowId of rowIds) {
+      // Code of those before may have deleted it.
+      if (!this.language.unrestricted.table(this.root).live.has(rowId)) continue
+      const rows = withCascades([{ dataClass: this.root, rowId }], this.referencing)
+      let failure: ErrorData | undefined
+      for (const row of rows.values()) failure ??= this.lookAt(row)
+      if (failure) {
+        stopped.add(rowId)
+        error ??= failure
+      } else for (const [id, row] of rows) this.deletable.set(id, row)
+    }
+    return { rowIds: stopped, error }
+  }
+
+  /** Conditions for the writer to check. */
+  private hooked(): NonNullable<DeleteRequest['hooked']> {
+    const names = new Set(this.dataClasses)
+    const rows: HookedRow[] = []
+    for (const { dataClass, rowId } of this.deletable.values()) {
+      if (names.has(dataClass))
+        rows.push({ dataClass: dataClass.name, rowId, seen: this.entity(dataClass, rowId).getStamp() })
+    }
+    const unlinked = new Map<number, { row: Row; relations: RelatedEntityAttribute[] }>()
+    for (const { row, relation } of findUnlinked(this.deletable, this.referencing)) {
+      if (!names.has(row.dataClass)) continue
+      const known = unlinked.get(identify(row)) ?? { row, relations: [] }
+      known.relations.push(relation)
+      unlinked.set(identify(row), known)
+    }
+    for (const { row, relations } of unlinked.values()) rows.push(this.unlink(row, relations))
+    return { dataClasses: this.dataClasses.map(({ name }) => name), rows }
+  }
+
+  /** Tells of the end. Whether an entity is gone is what counts. */
+  private tell(): void {
+    for (const [id, { row, entity, failure }] of this.looked) {
+      const events = this.hooks.classes.events(row.dataClass)!
+      const isGone = !this.language.unrestricted.table(row.dataClass).live.has(row.rowId)
+      // Rows kept by others were not stopped by this one.
+      if (!isGone && !failure && !this.deletable.has(id)) continue
+      try {
+        events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' })
+      } catch (error) {
+        this.hooks.onFault(error)
+      }
+    }
+  }
+
+  private lookAt(row: Row): ErrorData | undefined {
+    const { dataClass, rowId } = row
+    const events = this.hooks.classes.events(dataClass)
+    if (!events || !this.hooks.classes.hasDropEvents(dataClass)) return undefined
+    const id = identify(row)
+    const known = this.looked.get(id)
+    if (known) return known.failure
+    if (this.hooks.dropping.has(id)) return busyFailure('drop', dataClass.name).error
+    const entity = this.entity(dataClass, rowId)
+    // Read now: afterwards it is gone.
+    const key = describe(entity.getKey())
+    const looked = { row, entity, failure: undefined as ErrorData | undefined }
+    this.looked.set(id, looked)
+    this.hooks.dropping.add(id)
+    looked.failure = this.askEvents(events, entity, WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
+    return looked.failure
+  }
+
+  private askEvents(events: EventCode, entity: EntityBase, consequence: ProtocolError): ErrorData | undefined {
+    const { dataClass } = entity[BINDING]
+    const names = dataClass.attributes.map(({ name }) => name)
+    try {
+      for (const kind of ['validateDrop', 'dropping'] as const) {
+        const refusal = events.run(kind, entity, names)
+        if (refusal) return failureOf(eventFailure(refusal.error, kind === 'validateDrop', consequence), consequence)
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof ProtocolError)) this.hooks.onFault(thrown)
+      return thrownFailure(thrown, dataClass.name, consequence).error
+    }
+    return undefined
+  }
+
+  /** An entity that stays, without the relations: what is stored of its calculated attributes then. */
+  private unlink({ dataClass, rowId }: Unlinked['row'], relations: readonly RelatedEntityAttribute[]): HookedRow {
+    const entity = this.entity(dataClass, rowId)
+    const seen = entity.getStamp()
+    for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
+    return { dataClass: dataClass.name, rowId, seen, values: this.hooks.calculated(entity) }
+  }
+
+  private entity(dataClass: DataClass, rowId: number): EntityBase {
+    const looked = this.looked.get(identify({ dataClass, rowId }))
+    if (looked) return looked.entity
+    // Deletion control reaches what the call may not see.
+    return this.language.run({ isUnrestricted: true }, () => {
+      const entity = this.language.bindings.get(dataClass)!.entity(rowId)
+      internals.row(entity)
+      return entity
+    })
+  }
+
+  private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] => [
+    ...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId),
+  ]
+}
+
+/** A deletion that a mild error stops has failed all the same. */
+function failureOf({ error, status }: SaveFailure, consequence: ProtocolError): ErrorData {
+  if (error.entries.length > 1) return error
+  return { ...new ProtocolError(error).followedBy(consequence).toData(), saveStatus: status }
+}

@@ -1,0 +1,125 @@
+import { inspect } from 'node:util'
+import type { EventKind } from '../declare/decorators.ts'
+import type { EventError } from '../declare/event-types.ts'
+import type { ClassDescriptor } from '../declare/describe-classes.ts'
+import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { isThenable } from '../../base/promised.ts'
+
+/** Details of an event for its code. */
+export interface EventDetails {
+  readonly kind: EventKind
+  readonly dataClassName: string
+  /** At attribute level. */
+  readonly attributeName?: string
+  readonly [detail: string]: unknown
+}
+
+/** An error object, with the attribute whose code has returned it. */
+interface EventRefusal {
+  readonly error: EventError
+  /** Undefined for code of the whole entity. */
+  readonly attribute: string | undefined
+}
+
+/** A method that is code of an event. */
+export interface EventMethod {
+  readonly name: string
+  readonly place: CodePlace
+}
+
+/** The methods of a class that are code of events, in the order in which they are declared. */
+export class EventCode {
+  private readonly methods = new Map<string, EventMethod[]>()
+
+  constructor(
+    private readonly dataClass: string,
+    { name: className, members }: Pick<ClassDescriptor, 'name' | 'members'>,
+  ) {
+    for (const member of members) {
+      if (member.kind !== 'event') continue
+      const key = keyOf(member.event, member.attribute)
+      const method = { name: member.name, place: placeOf(member, className) }
+      this.methods.set(key, [...(this.methods.get(key) ?? []), method])
+    }
+  }
+
+  /** Whether there is code of this event, at either level. */
+  has(kind: EventKind): boolean {
+    return [...this.methods.keys()].some(key => key.startsWith(`${kind} `))
+  }
+
+  /** Its methods, of the whole entity. */
+  ofWhole(kind: EventKind): readonly EventMethod[] {
+    return this.methods.get(keyOf(kind)) ?? []
+  }
+
+  /**
+   * Runs the code of the given attributes, then that of the entity, up to the first that returns an error.
+   * @throws what the code throws, unless that is an error object itself
+   */
+  run(kind: EventKind, entity: object, attributes: readonly string[], details: object = {}): EventRefusal | undefined {
+    for (const attributeName of attributes) {
+      const error = this.runLevel(kind, entity, attributeName, details)
+      if (error) return { error, attribute: attributeName }
+    }
+    const error = this.runLevel(kind, entity, undefined, details)
+    return error && { error, attribute: undefined }
+  }
+
+  private runLevel(
+    kind: EventKind,
+    entity: object,
+    attributeName: string | undefined,
+    details: object,
+  ): EventError | undefined {
+    for (const { name, place } of this.methods.get(keyOf(kind, attributeName)) ?? []) {
+      const event: EventDetails = {
+        ...details,
+        kind,
+        dataClassName: this.dataClass,
+        ...(attributeName !== undefined && { attributeName }),
+      }
+      const error = runAs(place, () =>
+        errorOf(kind, () => (entity as Record<string, (event: EventDetails) => unknown>)[name]!(event)),
+      )
+      if (error) return error
+    }
+    return undefined
+  }
+}
+
+const keyOf = (kind: EventKind, attribute = ''): string => `${kind} ${attribute}`
+
+/** Events that an error object stops. */
+const STOPPABLE: ReadonlySet<EventKind> = new Set([
+  ...(['validateSave', 'saving', 'validateDrop', 'dropping'] as const),
+])
+
+/**
+ * An error object counts the same whether it is returned or thrown.
+ * @throws {TypeError} something else was returned: code that wants to stop a save and does not say so in the right way must
+ * not let it pass
+ */
+function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
+  try {
+    const returned = work()
+    if (returned === undefined || returned === null) return undefined
+    if (isThenable(returned)) {
+      // Its rejection would end the thread.
+      returned.then(undefined, () => {})
+      throw new TypeError(`the code of the event ${kind} returned a promise; events run synchronously`)
+    }
+    if (!STOPPABLE.has(kind)) return undefined
+    if (isEventError(returned)) return returned
+    throw new TypeError(
+      `the code of the event ${kind} returned ${inspect(returned, { breakLength: Infinity }).slice(0, 100)}; ` +
+        'an error object { errCode: 1, message: "…" } stops it, undefined or null lets it go on',
+    )
+  } catch (thrown) {
+    if (!(thrown instanceof Error) && isEventError(thrown)) return { ...thrown, seriousError: true }
+    throw thrown
+  }
+}
+
+const isEventError = (value: unknown): value is EventError =>
+  typeof value === 'object' && value !== null && 'errCode' in value && typeof value.errCode === 'number'

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
+import { BINDING, type Binding } from '../data-api/binding.ts'
+import type { EntityBase } from '../data-api/entity.ts'
+import { internals } from '../data-api/entity-internals.ts'
+import type { EntityHooks } from '../data-api/entity-hooks.ts'
+import type { Language } from '../data-api/language.ts'
+import { toJson } from '../data-api/values.ts'
+import { nullValues } from '../../catalog/calculated.ts'
+import type { DeleteResult, SaveFailure } from '../../write/requests.ts'
+import { identify } from '../../write/row-identity.ts'
+import { describe, WriteErrors } from '../../write/write-errors.ts'
+import { computedValue } from './computed-value.ts'
+import { type DropRequest, dropWithEvents } from './drop.ts'
+import { busyFailure, eventFailure } from './hook-errors.ts'
+import type { HookedClasses } from './hooked-classes.ts'
+import { Restrictions } from './restrict.ts'
+
+/** A save that has begun: names of the attributes that it changes. */
+interface Saving {
+  attributes: readonly string[]
+}
+
+/**
+ * Runs the code of events around saves, and computes what is stored of calculated attributes.
+ *
+ *   assigned: touched (attribute, entity) → save: validateSave (attributes, entity) → saving (attributes, entity)
+ *   → stored calculated attributes → written → afterSave
+ *
+ * Source: protocol notes, 3.8 and 9.
+ */
+export class Hooks implements EntityHooks {
+  readonly visible: EntityHooks['visible']
+  /** Weak: saves that only validate, and those begun by code that throws, are never reported as ended. */
+  private readonly saving = new WeakMap<EntityBase, Saving>()
+  /** Saves of an entity by its own events: their end is not that of the save. */
+  private readonly refused = new WeakSet<EntityBase>()
+  /** Rows whose drop has begun, as `identify` names them. */
+  readonly dropping = new Set<number>()
+  private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
+
+  /** Entities that are shown as they would be, by `identify`. */
+  private readonly shown = new Map<number, EntityBase>()
+
+  /** @param onFault what goes wrong when it is too late to tell the client: for the log */
+  constructor(
+    readonly classes: HookedClasses,
+    readonly onFault: (error: unknown) => void,
+  ) {
+    const restrictions = new Restrictions(classes)
+    if (classes.restricted.size > 0) this.visible = restrictions.visible.bind(restrictions)
+  }
+
+  /** A new entity has been made, in memory. */
+  constructed(entity: EntityBase): void {
+    const { dataClass } = entity[BINDING]
+    this.classes.events(dataClass)?.run('constructor', entity, [])
+  }
+
+  touched(entity: EntityBase, attribute: StorageAttribute): void {
+    const { dataClass } = entity[BINDING]
+    const events = this.classes.events(dataClass)
+    if (!events?.has('touched')) return
+    const attributes = this.touching.get(entity) ?? new Set()
+    // Its own code assigns it once more.
+    if (attributes.has(attribute)) return
+    this.touching.set(entity, attributes.add(attribute))
+    try {
+      events.run('touched', entity, [attribute.name], { attributeName: attribute.name })
+    } finally {
+      attributes.delete(attribute)
+    }
+  }
+
+  /**
+   * @param view of the client that saves it; attributes that it does not show are not named
+   * @returns why it is not to be saved
+   */
+  beforeSave(entity: EntityBase, view?: View): SaveFailure | undefined {
+    const { dataClass } = entity[BINDING]
+    if (!this.classes.onSave(dataClass) || !(entity.isNew() || entity.touched())) return undefined
+    if (this.saving.has(entity)) {
+      this.refused.add(entity)
+      return busyFailure('save', dataClass.name)
+    }
+    const saving: Saving = { attributes: entity.touchedAttributes() }
+    this.saving.set(entity, saving)
+    const events = this.classes.events(dataClass)
+    for (const kind of ['validateSave', 'saving'] as const) {
+      const refusal = events?.run(kind, entity, saving.attributes)
+      if (refusal) {
+        const attribute = refusal.attribute && view?.attribute(dataClass, refusal.attribute)?.name
+        return eventFailure(refusal.error, kind === 'validateSave', notSaved(entity), attribute)
+      }
+      // Code may have assigned others.
+      saving.attributes = entity.touchedAttributes()
+    }
+    if (entity.isNew()) fillUuids(entity, dataClass)
+    this.calculate(entity)
+    return undefined
+  }
+
+  afterSave(entity: EntityBase, failure: SaveFailure | undefined): void {
+    if (this.refused.delete(entity)) return
+    const saving = this.saving.get(entity)
+    if (!saving) return
+    const details = {
+      savedAttributes: saving.attributes,
+      saveStatus: failure ? 'failed' : 'success',
+      ...(failure && { status: failure.status.status, statusText: failure.status.statusText }),
+    }
+    try {
+      this.classes.events(entity[BINDING].dataClass)?.run('afterSave', entity, [], details)
+    } catch (error) {
+      // It has been saved, or not: this changes nothing about it.
+      this.onFault(error)
+    } finally {
+      this.saving.delete(entity)
+    }
+  }
+
+  interrupted(entity: EntityBase): void {
+    this.saving.delete(entity)
+  }
+
+  /** Runs `work`, in which what is calculated of these entities is of their values in memory. */
+  showing<T>(entities: readonly EntityBase[], work: () => T): T {
+    for (const entity of entities) {
+      const { dataClass, language } = entity[BINDING]
+      const rowId = internals.rowId(entity)
+      if (rowId !== undefined) this.shown.set(identify({ dataClass, rowId }), entity)
+      // Values were computed from stored entities.
+      language.version++
+    }
+    try {
+      return work()
+    } finally {
+      this.shown.clear()
+      for (const entity of entities) entity[BINDING].language.version++
+    }
+  }
+
+  /** The entity whose calculated attributes are asked for. */
+  entityOf(binding: Binding, rowId: number): EntityBase {
+    const shown = this.shown.size > 0 && this.shown.get(identify({ dataClass: binding.dataClass, rowId }))
+    return shown || binding.entity(rowId)
+  }
+
+  drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {
+    return dropWithEvents(request, language, this, send)
+  }
+
+  /** Current values of the stored calculated attributes of an entity, as JSON. */
+  calculated(entity: EntityBase): Record<string, unknown> {
+    const stored = this.classes.stored(entity[BINDING].dataClass)
+    return Object.fromEntries(stored.map(each => [each.name, toJson(each, computedValue(entity, each))]))
+  }
+
+  /** The same for what is stored already: an entity whose code fails has no values. */
+  calculatedOrNull(entity: EntityBase): Record<string, unknown> {
+    try {
+      return this.calculated(entity)
+    } catch (error) {
+      this.onFault(error)
+      return nullValues(entity[BINDING].dataClass)
+    }
+  }
+
+  private calculate(entity: EntityBase): void {
+    for (const attribute of this.classes.stored(entity[BINDING].dataClass)) {
+      internals.put(entity, attribute, computedValue(entity, attribute))
+    }
+  }
+}
+
+/** So that code can use what is otherwise made when the entity is written. */
+function fillUuids(entity: EntityBase, { attributes }: DataClass): void {
+  for (const attribute of attributes) {
+    if (attribute.kind !== 'storage' || attribute.autoFill !== 'uuid') continue
+    if ((internals.assigned(entity, attribute) ?? null) !== null) continue
+    internals.put(entity, attribute, randomUUID().replaceAll('-', '').toUpperCase())
+  }
+}
+
+function notSaved(entity: EntityBase) {
+  const { dataClass } = entity[BINDING]
+  return entity.isNew()
+    ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
+    : WriteErrors.ENTITY_NOT_SAVED(describe(entity.getKey()), dataClass.name)
+}

@@ -1,0 +1,117 @@
+import type { CalculatedAttribute } from '../../catalog/attribute.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { Binding } from '../data-api/binding.ts'
+import type { ClassDescriptor } from '../declare/describe-classes.ts'
+import type { Language } from '../data-api/language.ts'
+import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { attachCode, type CalculatedCode, type QueryText } from '../../query/contract/calculated-code.ts'
+import { QueryErrors } from '../../query/contract/query-errors.ts'
+import type { Snapshot } from '../../data/snapshot.ts'
+import type { Hooks } from './hooks.ts'
+import { computedValue } from './computed-value.ts'
+
+/** Lets the queries of this thread run the code of the calculated attributes that are not stored. */
+export function attachCalculated(language: Language, classes: readonly ClassDescriptor[], hooks: Hooks): void {
+  for (const { kind, dataClass, members, name: className } of classes) {
+    if (kind !== 'entity') continue
+    const binding = language.binding(dataClass!)
+    const handler = (of: 'queryOf' | 'orderByOf', attribute: string): Handler | undefined => {
+      const member = members.find(each => each.kind === of && each.attribute === attribute)
+      return member && { name: member.name, place: placeOf(member, className) }
+    }
+    for (const { kind, name } of members) {
+      const attribute = kind === 'calculated' ? binding.dataClass.attributesByName.get(name) : undefined
+      if (attribute?.kind !== 'calculated') continue
+      const query = handler('queryOf', name)
+      const orderBy = handler('orderByOf', name)
+      const code = new AuthorCode(attribute, binding, hooks)
+      attachCode(attribute, {
+        value: rowId => code.value(rowId),
+        ...(query && { query: code.query(query) }),
+        ...(orderBy && { orderBy: code.orderBy(orderBy) }),
+      })
+    }
+  }
+}
+
+/** A method that answers for an attribute. */
+interface Handler {
+  readonly name: string
+  readonly place: CodePlace
+}
+
+/** The class of an author, asked for one calculated attribute. Source: protocol notes, 3.8. */
+class AuthorCode {
+  private readonly values = new Map<number, Value>()
+  /** The state that the values were computed from, and as much of it as could be seen then. */
+  private version = -1
+  private snapshot: Snapshot | undefined
+
+  constructor(
+    private readonly attribute: CalculatedAttribute,
+    private readonly binding: Binding,
+    private readonly hooks: Hooks,
+  ) {}
+
+  value(rowId: number): Value {
+    const { language } = this.binding
+    const { version, snapshot } = language
+    if (this.version !== version || this.snapshot !== snapshot) {
+      this.values.clear()
+      this.version = version
+      this.snapshot = snapshot
+    }
+    let value = this.values.get(rowId)
+    if (value === undefined) {
+      value = this.read(() => this.compute(rowId))
+      this.values.set(rowId, value)
+    }
+    return value
+  }
+
+  query(method: Handler): NonNullable<CalculatedCode['query']> {
+    return (operator, value) => {
+      const result = this.ask(method, { kind: 'query', operator, value })
+      if (typeof result === 'string') return { text: result, parameters: [] }
+      if (isQuery(result)) return { text: result.query, parameters: result.parameters ?? [] } satisfies QueryText
+      return this.nothing(result)
+    }
+  }
+
+  orderBy(method: Handler): NonNullable<CalculatedCode['orderBy']> {
+    return descending => {
+      const operator = descending ? 'desc' : 'asc'
+      const result = this.ask(method, { kind: 'orderBy', operator, descending })
+      return typeof result === 'string' ? result : this.nothing(result)
+    }
+  }
+
+  private compute(rowId: number): Value {
+    return computedValue(this.hooks.entityOf(this.binding, rowId), this.attribute)
+  }
+
+  /** Changes of the event object by the method count more than its result. It is called on the dataclass. */
+  private ask(method: Handler, details: object): unknown {
+    const { attribute, binding } = this
+    const { name, dataClass } = attribute
+    const event: Record<string, unknown> = { ...details, attributeName: name, dataClassName: dataClass.name }
+    const methods = binding.entityPrototype as unknown as Record<string, (event: object) => unknown>
+    const code = methods[method.name]!
+    const returned = this.read(() => runAs(method.place, () => Reflect.apply(code, binding.instance, [event])))
+    return event.result ?? returned
+  }
+
+  private nothing(result: unknown): undefined {
+    if (result === undefined || result === null) return undefined
+    const { dataClass, name } = this.attribute
+    throw QueryErrors.HANDLER(`${dataClass.name}.${name}`, `gives ${typeof result}, which is not a query text`)
+  }
+
+  /** Nothing is written in the middle of a read. Reading the attribute includes reading all that it is computed from. */
+  private read<T>(work: () => T): T {
+    return this.binding.language.run({ canWrite: false, access: undefined }, work)
+  }
+}
+
+const isQuery = (value: unknown): value is { query: string; parameters?: unknown } =>
+  typeof value === 'object' && value !== null && 'query' in value && typeof value.query === 'string'

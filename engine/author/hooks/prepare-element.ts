@@ -1,0 +1,172 @@
+import type { Attribute, StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import { withDigits } from '../../catalog/types/with-digits.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { View } from '../../catalog/view.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { rounded } from '../../base/exact-json.ts'
+import type { Binding } from '../data-api/binding.ts'
+import { valueAt } from '../data-api/attributes.ts'
+import { EntityBase } from '../data-api/entity.ts'
+import { internals } from '../data-api/entity-internals.ts'
+import { toJson } from '../data-api/values.ts'
+import { convertValue, foreignKeyFor } from '../../write/convert.ts'
+import { isJsonObject } from '../../write/parse-body.ts'
+import { type PreparedElement, UNSEEN } from '../../write/requests.ts'
+import { sameValue } from '../../write/entity-change.ts'
+import { linkedKey, own } from '../../write/read-element.ts'
+import { describe, notFound, WriteErrors } from '../../write/write-errors.ts'
+import { computedValue } from './computed-value.ts'
+import { thrownFailure } from './hook-errors.ts'
+import type { Hooks } from './hooks.ts'
+
+/** Element of a body after code has prepared it for a save. */
+export interface Prepared {
+  readonly hooked: PreparedElement
+  readonly entity?: EntityBase
+}
+
+interface PrepareContext {
+  readonly trusted: boolean
+  /** View and rights of the caller. */
+  readonly view: View
+  readonly binding: Binding
+  readonly hooks: Hooks
+}
+
+/** Passes an element to the code that runs before its save. The writer reports what is wrong with it. */
+export function prepareElement(element: unknown, context: PrepareContext): Prepared {
+  if (!isJsonObject(element)) return { hooked: NOTHING_SEEN }
+  const { view, binding, hooks } = context
+  const { dataClass } = binding
+  const key = own(element, '__KEY') ?? null
+  let seen = UNSEEN
+  // Nothing has been sent to the writer yet, and the other elements have nothing to do with it.
+  try {
+    // Looked up before any right is checked: a refusal shows the entity, and a hidden one must answer as a missing one.
+    const entity = find(key, context)
+    if (key !== null && !entity) return { hooked: { ...NOTHING_SEEN, failure: notFound(key, dataClass) } }
+    seen = entity?.getStamp() ?? 0
+    // The writer refuses it, so no plugin code runs.
+    if (!view.may(entity ? 'update' : 'create', dataClass))
+      return { hooked: { expectedStamp: seen, values: {}, unchanged: [] } }
+    return prepareEntity(element, entity ?? binding.entity(undefined), seen, context)
+  } catch (thrown) {
+    if (!(thrown instanceof ProtocolError)) hooks.onFault(thrown)
+    const consequence =
+      key === null
+        ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
+        : WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name)
+    return {
+      hooked: {
+        expectedStamp: seen,
+        values: {},
+        unchanged: [],
+        failure: thrownFailure(thrown, dataClass.name, consequence),
+      },
+    }
+  }
+}
+
+const NOTHING_SEEN: PreparedElement = { expectedStamp: UNSEEN, values: {}, unchanged: [] }
+
+/** The entity that the caller names and may see. None has the key null. */
+function find(key: unknown, { view, binding }: PrepareContext): EntityBase | undefined {
+  return view.shows(binding.dataClass) ? (binding.instance.get(key) ?? undefined) : undefined
+}
+
+function prepareEntity(
+  element: Record<string, unknown>,
+  entity: EntityBase,
+  seen: number,
+  { trusted, view, binding, hooks }: PrepareContext,
+): Prepared {
+  const { dataClass } = binding
+  const action = entity.isNew() ? 'create' : 'update'
+  const sent = new Map<StorageAttribute, Value>()
+  const given = Object.entries(element).flatMap(([name, json]) => {
+    if (name.startsWith('__')) return []
+    // Creating does not require read permission.
+    const attribute = view.shows(dataClass) ? view.attribute(dataClass, name) : dataClass.attributesByName.get(name)
+    return attribute && view.includes(attribute) ? [{ attribute, json }] : []
+  })
+  const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
+  for (const each of given) {
+    if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
+    assign(entity, each.attribute, each.json, { trusted, sent, binding })
+  }
+  const failure = hooks.beforeSave(entity, view)
+  const values: Record<string, unknown> = {}
+  for (const [attribute, value] of internals.changes(entity)) {
+    if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
+  }
+  const names = Array.from(unchanged, ({ attribute }) => attribute.name)
+  return { hooked: { expectedStamp: seen, values, unchanged: names, ...(failure && { failure }) }, entity }
+}
+
+/** A calculated value as the client has read it, when it sends a whole entity back. To be asked before anything is assigned. */
+function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
+  const end = attribute.kind === 'alias' ? attribute.target : attribute
+  if ((end.kind !== 'calculated' && end.kind !== 'storage') || !end.calculation || entity.isNew()) return false
+  const value = convertValue(end, json, false)
+  if (value instanceof ProtocolError) return false
+  const owner =
+    attribute.kind === 'alias'
+      ? valueAt(
+          entity,
+          attribute.relations.map(({ name }) => name),
+        )
+      : entity
+  return sameValue(owner instanceof EntityBase ? valueIn(owner, end) : null, value)
+}
+
+const valueIn = (entity: EntityBase, attribute: ValueAttribute): Value =>
+  attribute.kind === 'calculated'
+    ? computedValue(entity, attribute)
+    : (internals.row(entity)!.value(attribute) as Value)
+
+interface Assignment {
+  readonly trusted: boolean
+  /** Values that the writer gets from the element itself. */
+  readonly sent: Map<StorageAttribute, Value>
+  readonly binding: Binding
+}
+
+/** Gives an entity what a client sends, as far as it can be read and set: the writer tells of the rest. */
+function assign(entity: EntityBase, attribute: Attribute, json: unknown, context: Assignment): void {
+  const { trusted, sent, binding } = context
+  const { calculation, type } = attribute as Partial<ValueAttribute>
+  if (calculation) {
+    const given = TYPES[type!].exactJson ? withDigits(type!, json) : rounded(json)
+    if (calculation.settable) (entity as unknown as Record<string, unknown>)[attribute.name] = given
+    return
+  }
+  switch (attribute.kind) {
+    case 'storage': {
+      if (attribute.type === 'image' || attribute.type === 'blob' || (attribute.readOnly && !trusted)) return
+      const value = convertValue(attribute, json, trusted)
+      if (!(value instanceof ProtocolError)) set(attribute, value)
+      return
+    }
+    case 'relatedEntity': {
+      const link = linkedKey(json)
+      const key = link === undefined ? undefined : convertValue(attribute.target.key, link, false)
+      if (key === undefined || key instanceof ProtocolError) return
+      // The foreign key is the value of a relation.
+      const value = key === null ? null : foreignKeyFor(attribute.foreignKey, key, attribute.target.key)
+      if (!(value instanceof ProtocolError)) set(attribute.foreignKey, value)
+      return
+    }
+    case 'alias':
+      if (attribute.relations.length === 0) assign(entity, attribute.target, json, context)
+  }
+
+  function set(target: StorageAttribute, value: Value): void {
+    // The key of an entity that exists stays.
+    if (target === binding.dataClass.key && !entity.isNew()) return
+    sent.set(target, value)
+    // Unchanged attributes are not touched, so that a save that changes nothing has no events.
+    if (!entity.isNew() && sameValue(internals.row(entity)!.value(target) as Value, value)) return
+    internals.assign(entity, target, value)
+  }
+}

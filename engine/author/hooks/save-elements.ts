@@ -1,0 +1,195 @@
+import { stringifyExact } from '../../base/exact-json.ts'
+import type { Binding } from '../data-api/binding.ts'
+import type { EntityBase } from '../data-api/entity.ts'
+import { internals } from '../data-api/entity-internals.ts'
+import type { Language } from '../data-api/language.ts'
+import { partsOf } from '../../write/body-outline.ts'
+import { FailureDigest } from '../../write/failure-digest.ts'
+import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
+import { own } from '../../write/read-element.ts'
+import type { BodyParts, SavedEntity, SaveRequest, SaveResult } from '../../write/requests.ts'
+import { notFound } from '../../write/write-errors.ts'
+import {
+  bodyLimits,
+  checkTransactionSize,
+  isOneTransaction,
+  type SaveLimits,
+  TRUSTED_BODY,
+} from '../../write/write-limits.ts'
+import type { Hooks } from './hooks.ts'
+import { type Prepared, prepareElement } from './prepare-element.ts'
+
+/** Entities of one request to the writer, so that others can interleave. */
+const SLICE = 500
+
+/**
+ * Saves the body of a client with the code of its dataclass around it. The writer gets the body as it came, so that it
+ * reports what is wrong with it as always, and what code has made of each element.
+ * @param answer what is calculated of entities that are not saved is of their new values in it
+ * @throws what is wrong with the body as a whole; what code throws
+ * Source: base specification 4.4; protocol notes 5 and 9.
+ */
+export function saveElements<Answer>(
+  request: SaveRequest,
+  limits: SaveLimits,
+  language: Language,
+  hooks: Hooks,
+  answer: (saved: SaveResult) => Answer,
+): Answer {
+  const binding = language.binding(request.dataClass)
+  const { mode, atomic, trusted = false, parts, ...rest } = request
+  const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(limits))
+  checkTransactionSize(request, body.length, limits)
+  const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
+  const entities: SavedEntity[] = []
+  /** `__KEY` as it was sent, of entities that were not saved. */
+  const sentKeys = new Map<number, unknown>()
+  const fine: EntityBase[] = []
+  const digest = new FailureDigest(trusted ? Number.POSITIVE_INFINITY : limits.maxDescribed)
+  let globalStamp = 0
+  const writing: Writing = {
+    language,
+    prepare(slice) {
+      const isAll = slice.length === body.length
+      const sent = isAll ? request.body : Buffer.from(stringifyExact(slice))
+      const sentParts = isAll ? (parts ?? partsOf(sent)) : partsOf(sent)
+      return {
+        body: sent,
+        ...(sentParts && { parts: sentParts }),
+        sent: slice,
+        elements: slice.map(element => prepareElement(element, context)),
+      }
+    },
+    save: ({ body, parts, elements }, mode) =>
+      language.save({
+        ...rest,
+        trusted,
+        atomic,
+        mode,
+        body,
+        ...(parts && { parts }),
+        hooked: elements.map(({ hooked }) => hooked),
+      }),
+  }
+  const slices = sliced(body, isOneTransaction(request) ? Number.POSITIVE_INFINITY : SLICE, mode !== 'update')
+  for (const group of atomic ? [[...slices]] : singly(slices)) {
+    const done = group.length > 1 ? saveTogether(group, writing) : [saveSlice(group[0]!, mode, writing)]
+    globalStamp = done.at(-1)!.result.globalStamp
+    const saved = done.flatMap(({ result }) => result.entities)
+    const sent = done.flatMap(({ slice }) => slice.sent)
+    // The failure of an atomic request: then none of its entities has been saved.
+    const common = atomic ? saved.find(({ failure }) => failure)?.failure : undefined
+    for (const [i, { entity }] of done.flatMap(({ slice }) => slice.elements).entries()) {
+      const outcome = saved[i]!
+      const { failure = common, rowId, row } = outcome
+      if (outcome.failure) {
+        sentKeys.set(entities.length, (sent[i] as { __KEY?: unknown } | null)?.__KEY)
+        entities.push({ ...outcome, failure: digest.add(outcome.failure) })
+      } else entities.push(outcome)
+      if (!entity) continue
+      if (!outcome.failure) fine.push(entity)
+      if (mode !== 'update') continue
+      if (!failure) internals.saved(entity, rowId!, row!)
+      hooks.afterSave(entity, failure)
+    }
+  }
+  if (hooks.classes.restrict(binding.dataClass)) hideUnseen(entities, sentKeys, binding)
+  // Their new values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
+  const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
+  const { many } = body
+  return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
+}
+
+function* singly<T>(items: Iterable<T>): Generator<T[]> {
+  for (const item of items) yield [item]
+}
+
+/**
+ * Shows entities that were not saved as the caller sees them now: the writer knows of no restrict event, and one may have
+ * become hidden since its element was looked up. It answers as a missing one then.
+ */
+function hideUnseen(
+  entities: SavedEntity[],
+  sentKeys: ReadonlyMap<number, unknown>,
+  { dataClass, language }: Binding,
+): void {
+  for (const [i, sentKey] of sentKeys) {
+    const { rowId, failure } = entities[i]!
+    if (rowId === undefined) continue
+    const seen = language.snapshot.table(dataClass).row(rowId)?.copy()
+    entities[i] = seen ? { row: seen.bytes, rowId, failure: failure! } : { failure: notFound(sentKey, dataClass) }
+  }
+}
+
+/** Elements that are sent to the writer at once. */
+interface Slice {
+  readonly body: Uint8Array
+  readonly parts?: BodyParts
+  readonly sent: readonly unknown[]
+  readonly elements: readonly Prepared[]
+}
+
+interface SavedSlice {
+  readonly slice: Slice
+  readonly result: SaveResult
+}
+
+interface Writing {
+  readonly language: Language
+  /** Runs the code that comes before a save. */
+  prepare(elements: readonly unknown[]): Slice
+  save(slice: Slice, mode: SaveRequest['mode']): SaveResult
+}
+
+function saveSlice(elements: readonly unknown[], mode: SaveRequest['mode'], { prepare, save }: Writing): SavedSlice {
+  const slice = prepare(elements)
+  return { slice, result: save(slice, mode) }
+}
+
+/** All of several slices or nothing; each sees what those before it have written. */
+function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing): SavedSlice[] {
+  const { language, save } = writing
+  const saved: SavedSlice[] = []
+  const isKept = language.transaction(() => {
+    for (const elements of slices) saved.push(saveSlice(elements, 'update', writing))
+    return !saved.some(({ result }) => result.entities.some(({ failure }) => failure))
+  })
+  if (isKept) return saved
+  // Entities without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+  const shown: SavedSlice[] = []
+  language.transaction(() => {
+    for (const { slice, result } of saved) {
+      const { entities, ...rest } = save(slice, 'refresh')
+      // A failure stands, even if its reason has been removed meanwhile.
+      const told = entities.map((entity, i) => (result.entities[i]!.failure ? result.entities[i]! : entity))
+      shown.push({ slice, result: { ...rest, entities: told } })
+      save(slice, 'update')
+    }
+    return false
+  })
+  return shown
+}
+
+/**
+ * An entity that comes twice is seen the second time as the first has left it.
+ * @param size maximum of one slice
+ * @param isOne nothing is kept, so all of them are one slice
+ */
+function* sliced(body: SaveBody, size: number, isOne: boolean): Generator<unknown[]> {
+  let slice: unknown[] = []
+  let keys = new Set<string>()
+  for (let i = 0; i < body.length; i++) {
+    const element = body.element(i)
+    const sent = isJsonObject(element) ? own(element, '__KEY') : undefined
+    // An object is not a key, and converting one to text can recurse deeply.
+    const key = isOne || sent === undefined || typeof sent === 'object' ? undefined : String(sent)
+    if (slice.length === size || (key !== undefined && keys.has(key))) {
+      yield slice
+      slice = []
+      keys = new Set()
+    }
+    if (key !== undefined) keys.add(key)
+    slice.push(element)
+  }
+  yield slice
+}

@@ -1,0 +1,37 @@
+interface BreakerOptions {
+  /** Threads that a function has to end in a row before it is refused. */
+  readonly limit: number
+  /** For how long it is refused then. */
+  readonly pauseMs: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Remembers which functions end their threads, so that one that does it every time costs no thread a call. */
+export class Breaker {
+  private readonly losses = new Map<string, { count: number; at: number }>()
+
+  constructor(private readonly options: BreakerOptions) {}
+
+  /** @returns how long the function is still refused, in milliseconds; 0: it may be called */
+  refusedForMs(name: string): number {
+    const loss = this.losses.get(name)
+    if (!loss || loss.count < this.options.limit) return 0
+    return Math.max(0, loss.at + this.options.pauseMs - this.options.now())
+  }
+
+  /** Number of functions that are refused now. */
+  get openCount(): number {
+    return [...this.losses.keys()].filter(name => this.refusedForMs(name) > 0).length
+  }
+
+  succeeded(name: string): void {
+    if (this.losses.size > 0) this.losses.delete(name)
+  }
+
+  /** After a pause, one more loss is enough for the next. */
+  endedThread(name: string): void {
+    const count = (this.losses.get(name)?.count ?? 0) + 1
+    this.losses.set(name, { count, at: this.options.now() })
+  }
+}

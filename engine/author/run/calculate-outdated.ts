@@ -1,0 +1,40 @@
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { FunctionClient } from './function-client.ts'
+import { areOutdated, nullValues } from '../../catalog/calculated.ts'
+import type { Progress } from '../../base/progress.ts'
+import type { ReadStore } from '../../data/read-store.ts'
+import type { WriterClient } from '../../write/writer-client.ts'
+import { type CalculatedSlice, nextSlice } from '../hooks/calculate.ts'
+import type { HookedClasses } from '../hooks/hooked-classes.ts'
+
+interface CalculateOptions {
+  readonly catalog: Catalog
+  readonly data: ReadStore
+  readonly writer: WriterClient
+  readonly hooked: HookedClasses
+  /** Undefined: there is no plugin code. */
+  readonly code: FunctionClient | undefined
+  readonly onProgress?: Progress | undefined
+}
+
+/** Gives the entities the values that stored calculated attributes have with the code of now, if it is another one. */
+export async function calculateOutdated(options: CalculateOptions): Promise<void> {
+  const { catalog, data, hooked, code, onProgress } = options
+  for (const dataClass of catalog.dataClasses) {
+    if (!areOutdated(data.records.fingerprints(dataClass.tableNumber), dataClass)) continue
+    const hasCode = hooked.stored(dataClass).length > 0
+    for (let done = 0, isOver = false; !isOver; ) {
+      const slice = hasCode ? await code!.calculate(dataClass.name, done) : await clear(dataClass, done, options)
+      ;({ done } = slice)
+      isOver = done >= slice.total
+      onProgress?.({ dataClass: dataClass.name, what: 'calculate', ...slice })
+    }
+  }
+}
+
+/** Their code is gone. */
+async function clear(dataClass: DataClass, from: number, { data, writer }: CalculateOptions): Promise<CalculatedSlice> {
+  const { request, slice } = data.read(snapshot => nextSlice(dataClass, snapshot, from, () => nullValues(dataClass)))
+  await writer.write(request)
+  return slice
+}

@@ -1,0 +1,213 @@
+import { ProtocolError } from '../../base/errors.ts'
+import { errorOfThrown } from '../../base/thrown-error.ts'
+import { nextSlice } from '../hooks/calculate.ts'
+import { HookedClasses } from '../hooks/hooked-classes.ts'
+import { Hooks } from '../hooks/hooks.ts'
+import { attachCalculated } from '../hooks/live-values.ts'
+import { saveElements } from '../hooks/save-elements.ts'
+import { ClassRegistry } from '../declare/class-registry.ts'
+import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
+import { type CallOptions, Language } from '../data-api/language.ts'
+import { planTask } from '../../placement/plan-task.ts'
+import type { TaskRegistry } from '../../placement/task-kind.ts'
+import type { QueryLimits } from '../../query/contract/query-limits.ts'
+import { prepareSaved } from '../../write/answer-saved.ts'
+import type { Access } from '../../permission/views.ts'
+import type { ReadStore } from '../../data/read-store.ts'
+import { statusOf } from '../../write/packed-result.ts'
+import { type LinkEnd, WriterLink } from '../../write/writer-link.ts'
+import { SetCounts } from '../../entity-set/set-counts.ts'
+import { type SessionContext, TaskSession, TOKEN_PREFIX } from '../data-api/session.ts'
+import type { RecordStore } from '../../data/record-store.ts'
+import type { JsonBounds } from '../../base/json-bounds.ts'
+import type { checkArguments } from './check-arguments.ts'
+import { parseArguments } from './read-arguments.ts'
+import { asCode, placeOfFault, runningCode } from '../declare/running-code.ts'
+import { type CodeLogLine, faultOf } from './code-log.ts'
+import { runCall } from './run-call.ts'
+import type { CalculateTask, CallTask, FunctionOutcome, FunctionTask, SaveTask, TaskOutcome } from './tasks.ts'
+
+function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
+  return {
+    hasToken(hash) {
+      store.refresh()
+      return store.record(TOKEN_PREFIX + hash) !== undefined
+    },
+    countSets(session) {
+      store.refresh()
+      return new SetCounts(store).of(session)
+    },
+  }
+}
+
+/** Context of a function thread. */
+export interface FunctionScope {
+  readonly language: Language
+  readonly limits: QueryLimits
+}
+
+interface RunnerOptions {
+  readonly store: ReadStore
+  readonly limits: QueryLimits
+  readonly classes: readonly AuthorClass[]
+  readonly registry: TaskRegistry
+  readonly argumentBounds: JsonBounds
+  /** Undefined where no function has declared parameters. */
+  readonly checkArguments: typeof checkArguments | undefined
+  connectWriter(end: LinkEnd): void
+  /** Called for every task, when what the client has sent is read and plugin code may run. */
+  onCode(): void
+  /** Called with what goes wrong when it is too late to answer a client. */
+  onFault(line: CodeLogLine): void
+}
+
+/** Does tasks, each on the newest state of the data, and turns whatever they throw into an outcome. */
+export class CallRunner {
+  private readonly scope: FunctionScope
+  private readonly sessionContext: Omit<SessionContext, 'expand'>
+  private readonly hooks: Hooks
+  private readonly functions: ClassRegistry
+
+  constructor(private readonly options: RunnerOptions) {
+    const { store, limits, classes, connectWriter, onFault } = options
+    const descriptors = classes.map(describeClass)
+    this.functions = new ClassRegistry(descriptors)
+    this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
+    this.sessionContext = sessionContext(store.records)
+    const language = new Language({
+      store,
+      limits,
+      classes,
+      writer: new WriterLink(connectWriter),
+      hooks: this.hooks,
+    })
+    attachCalculated(language, descriptors, this.hooks)
+    this.scope = { language, limits }
+  }
+
+  run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
+    const { views } = this.scope.language
+    const expand: SessionContext['expand'] = rights => views.expand(accessOf(task), rights)
+    const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
+    const call: CallOptions = {
+      session,
+      // Handlers, getters and events, which all else is made of, have rights of their own.
+      access: task.kind === 'call' ? task.access : undefined,
+      isUnrestricted: isOfServer(task),
+    }
+    const outcome = outcomeOf(() => {
+      const args = task.kind === 'call' ? this.argumentsOf(task) : []
+      this.options.onCode()
+      return this.scope.language.run({ ...call, deadlineMs, deadlineAt: Date.now() + deadlineMs }, () =>
+        this.outcome(task, args),
+      )
+    })
+    try {
+      const changes = session?.changes()
+      return { ...outcome, examined: this.scope.language.examined, ...(changes && { session: changes }) }
+    } catch (error) {
+      const failed = outcomeOf(() => {
+        throw error
+      })
+      return { ...failed, examined: this.scope.language.examined }
+    }
+  }
+
+  /** Arguments that fit the declaration of the function. */
+  private argumentsOf(task: CallTask): readonly unknown[] {
+    const { target, read, sets, access } = task
+    const values = parseArguments(task, this.options.argumentBounds)
+    const check = this.options.checkArguments
+    const called = check && this.functions.called(target, read?.dataClass, task.function)
+    return called ? check(called, values, sets, this.scope.language.views.of(access)) : values
+  }
+
+  private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome {
+    const { language, limits } = this.scope
+    switch (task.kind) {
+      case 'call':
+        return runCall(task, args, this.scope)
+      case 'read': {
+        const { views, queries, options, context } = language
+        const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
+        return { body: planTask(task.task, scope, context).run().slice() }
+      }
+      case 'save':
+        return this.save(task)
+      case 'drop':
+        return { dropped: language.drop(task.request) }
+      case 'calculate':
+        return this.calculate(task)
+    }
+  }
+
+  private save({ request, limits: saveLimits, output }: SaveTask): TaskOutcome {
+    const { language, limits } = this.scope
+    const { layouts } = language.options.store
+    const { dataClass } = language.binding(request.dataClass)
+    const { onFault } = this.hooks
+    const view = language.views.of(request.access)
+    const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
+    return saveElements(request, saveLimits, language, this.hooks, saved => ({
+      saved: answer ? { status: statusOf(saved), body: answer(saved, language.snapshot).slice() } : saved,
+    }))
+  }
+
+  private calculate({ dataClass: name, from }: CalculateTask): TaskOutcome {
+    const { language } = this.scope
+    const binding = language.binding(name)
+    const { request, slice } = nextSlice(binding.dataClass, language.snapshot, from, rowId =>
+      this.hooks.calculatedOrNull(binding.entity(rowId)),
+    )
+    language.putCalculated(request)
+    return { calculated: slice }
+  }
+}
+
+/** Restrict events do not count for what no client asks for. */
+const isOfServer = (task: FunctionTask): boolean =>
+  task.kind === 'calculate' || (task.kind === 'save' && task.request.trusted === true)
+
+/** Rights of the caller. */
+function accessOf(task: FunctionTask): Access | undefined {
+  switch (task.kind) {
+    case 'call':
+      return task.access
+    case 'read':
+      return task.task.request.access
+    case 'save':
+    case 'drop':
+      return task.request.access
+    case 'calculate':
+      return undefined
+  }
+}
+
+function outcomeOf(work: () => TaskOutcome): TaskOutcome {
+  try {
+    return work()
+  } catch (thrown) {
+    try {
+      return asCode(() => outcomeOfThrown(thrown))
+    } catch {
+      // A proxy, or an accessor that throws.
+      return { fault: UNREADABLE, place: placeOfFault(thrown) }
+    }
+  }
+}
+
+function outcomeOfThrown(thrown: unknown): TaskOutcome {
+  if (thrown instanceof ProtocolError) return { error: thrown.toData() }
+  const error = errorOfThrown(thrown)
+  return error ? { error } : { fault: faultOf(thrown), place: placeOfFault(thrown) ?? runningCode() }
+}
+
+const UNREADABLE = faultOf(new TypeError('what was thrown cannot be read: it throws an error itself'))
+
+/** A line about code that failed where no client can be told. */
+export const lineOf = (thrown: unknown): CodeLogLine => ({
+  level: 'error',
+  text: 'code of a plugin failed',
+  place: placeOfFault(thrown) ?? runningCode(),
+  error: faultOf(thrown),
+})

@@ -1,0 +1,44 @@
+import { type CodePlace, runningCode } from '../declare/running-code.ts'
+import type { CodeLogLine, LogLevel } from './code-log.ts'
+import { logConsole } from './log-console.ts'
+
+/** Characters of one line. */
+const MAX_LENGTH = 8_192
+
+/**
+ * `console` of the code in a function thread: its lines go to the log, with the names of the code that runs. The number of
+ * lines of one task is bounded, for they are written by the kernel thread.
+ */
+export class CodeConsole {
+  private count = 0
+  private trace: string | undefined
+
+  /** @param usual place of code that runs outside of a call: a plugin, when there is only one */
+  constructor(
+    private readonly log: (line: CodeLogLine) => void,
+    private readonly maxLines: number,
+    private readonly usual: CodePlace | undefined,
+  ) {
+    globalThis.console = logConsole((level, text) => this.write(level, text))
+  }
+
+  /** @param trace id of the trace that the caller of the task belongs to */
+  beginTask(trace: string | undefined): void {
+    this.trace = trace
+  }
+
+  /** A task is over: the lines of the next one are counted from zero. */
+  endTask(): void {
+    const { count, maxLines } = this
+    if (count > maxLines)
+      this.log({ level: 'warn', text: `${count - maxLines} further lines were left out`, place: this.usual })
+    this.count = 0
+    this.trace = undefined
+  }
+
+  private write(level: LogLevel, text: string): void {
+    if (++this.count > this.maxLines) return
+    const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}… (${text.length} characters)` : text
+    this.log({ level, text: shown, place: runningCode() ?? this.usual, trace: this.trace })
+  }
+}

@@ -1,0 +1,65 @@
+import { errorText } from '../../base/errors.ts'
+import type { CodePlace } from '../declare/running-code.ts'
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
+
+/** A line for the log about plugin code: what it says itself, or what went wrong with it. Plain data. */
+export interface CodeLogLine {
+  readonly level: LogLevel
+  readonly text: string
+  readonly place?: CodePlace | undefined
+  readonly error?: Fault | undefined
+  /** Id of the trace that the caller belongs to. */
+  readonly trace?: string | undefined
+}
+
+/** Something that code has thrown and that no client is to see. */
+export interface Fault {
+  readonly name: string
+  readonly message: string
+  /** With the files and lines of the source. */
+  readonly stack: string
+}
+
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof Error) {
+    const { name, message, stack } = thrown
+    return {
+      name: errorText(String(name)),
+      message: errorText(String(message)),
+      stack: errorText(withCauses(thrown, String(stack))),
+    }
+  }
+  const text = errorText(describe(thrown))
+  return { name: `a thrown ${typeof thrown}`, message: text, stack: text }
+}
+
+/** Causes that are shown below an error. */
+const MAX_CAUSES = 5
+
+function withCauses(error: Error, stack: string): string {
+  let text = stack
+  let { cause } = error
+  for (let i = 0; i < MAX_CAUSES && cause instanceof Error; i++) {
+    text += `\ncaused by ${cause.stack}`
+    cause = cause.cause
+  }
+  return text
+}
+
+function describe(thrown: unknown): string {
+  try {
+    return JSON.stringify(thrown) ?? String(thrown)
+  } catch {
+    return typeof thrown
+  }
+}
+
+/** Takes lines about plugin code. Where nothing takes them as such, errors are internal errors. */
+export const codeLog =
+  (options: { onCodeLog?: (line: CodeLogLine) => void; onInternalError?: (text: string) => void }) =>
+  (line: CodeLogLine): void => {
+    if (options.onCodeLog) options.onCodeLog(line)
+    else if (line.level === 'error')
+      options.onInternalError?.([line.text, line.error?.stack].filter(Boolean).join(': '))
+  }

@@ -1,0 +1,122 @@
+import { isAscii } from 'node:buffer'
+import { ProtocolError } from '../../base/errors.ts'
+import type { CalculatedSlice } from '../hooks/calculate.ts'
+import { type Caller, traceOf } from '../../caller/caller.ts'
+import type { Task } from '../../placement/tasks.ts'
+import type { Output } from '../../query/contract/request.ts'
+import type { SaveAnswer } from '../../placement/saved-answers.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/requests.ts'
+import type { SaveLimits } from '../../write/write-limits.ts'
+import type { ClassFunction } from '../declare/class-registry.ts'
+import type { CodeLogLine } from './code-log.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
+import type { FunctionPool, RunOptions } from './function-pool.ts'
+import type { CallTask, FunctionTask, TaskOutcome } from './tasks.ts'
+
+/** Outcome of a class function. */
+export type CallResult = Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
+
+/** Bytes of a body, and entities to delete, that get the time of one function. */
+const BYTES_PER_DEADLINE = 2 ** 20
+const ROWS_PER_DEADLINE = 10_000
+
+/** Longer arguments stay bytes: this thread would have to make texts of them. */
+const MAX_TEXT_BYTES = 2048
+
+/** Arguments for a message: see {@link CallTask.args}. */
+function messageOf(args: CallTask['args']): CallTask['args'] {
+  if (!(args instanceof Uint8Array) || args.byteLength > MAX_TEXT_BYTES || !isAscii(args)) return args
+  return Buffer.from(args.buffer, args.byteOffset, args.byteLength).toString('latin1')
+}
+
+/**
+ * Everything that the kernel thread has done by plugin code, in threads of its own.
+ * @throws {ProtocolError} what the code throws as such, or that it failed, was too late, or cannot be run now
+ */
+export class FunctionClient {
+  constructor(
+    private readonly pool: FunctionPool,
+    private readonly deadlineMs: number,
+    private readonly saveLimits: SaveLimits,
+    private readonly onLog: (line: CodeLogLine) => void,
+  ) {}
+
+  call(
+    { fullName, target, deadlineSeconds, place }: ClassFunction,
+    task: CallTask,
+    caller?: Caller,
+  ): Promise<CallResult> {
+    const options = {
+      name: `the function ${fullName}`,
+      place,
+      deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
+      isSingleton: target.kind === 'singleton',
+      caller,
+    }
+    return this.run<CallResult>({ ...task, args: messageOf(task.args) }, options)
+  }
+
+  /** @returns the bytes of the answer, owned by the caller */
+  async read(task: Task, caller?: Caller): Promise<Uint8Array> {
+    const name = `code that runs for reads of ${task.request.dataClass}`
+    const { body } = await this.run<{ body: Uint8Array }>({ kind: 'read', task }, { name, caller })
+    return body
+  }
+
+  async save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    const { saved } = await this.run<{ saved: SaveResult }>(
+      { kind: 'save', request, limits: this.saveLimits, output: undefined },
+      this.saving(request, caller),
+    )
+    return saved
+  }
+
+  async saveAndAnswer(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
+    const { saved } = await this.run<{ saved: SaveAnswer }>(
+      { kind: 'save', request, limits: this.saveLimits, output },
+      this.saving(request, caller),
+    )
+    return saved
+  }
+
+  async drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
+    const { dropped } = await this.run<{ dropped: DeleteResult }>(
+      { kind: 'drop', request },
+      {
+        name: `code of the events of ${request.dataClass}`,
+        deadlineMs: this.deadlineMs * Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE),
+        caller,
+      },
+    )
+    return dropped
+  }
+
+  async calculate(dataClass: string, from: number): Promise<CalculatedSlice> {
+    const name = `code of the calculated attributes of ${dataClass}`
+    const { calculated } = await this.run<{ calculated: CalculatedSlice }>(
+      { kind: 'calculate', dataClass, from },
+      { name },
+    )
+    return calculated
+  }
+
+  private saving({ dataClass, body }: SaveRequest, caller?: Caller): RunOptions {
+    const deadlineMs = this.deadlineMs * Math.max(1, Math.ceil(body.byteLength / BYTES_PER_DEADLINE))
+    return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
+  }
+
+  private async run<Outcome extends TaskOutcome>(task: FunctionTask, options: RunOptions): Promise<Outcome> {
+    const { caller } = options
+    const session = caller?.session?.()
+    const trace = traceOf(caller)
+    const outcome = await this.pool.run({ ...task, session: session?.data, trace }, options)
+    caller?.examined?.(outcome.examined)
+    if (outcome.session) await session?.change(outcome.session)
+    if ('error' in outcome) throw new ProtocolError(outcome.error)
+    // A task has outcomes of its kind only.
+    if (!('fault' in outcome)) return outcome as unknown as Outcome
+    const { fault, place = options.place } = outcome
+    this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace })
+    throw FunctionErrors.THREW(options.name, outcome.fault.name)
+  }
+}

@@ -1,0 +1,309 @@
+import { availableParallelism } from 'node:os'
+import { remove } from '../../base/remove.ts'
+import { type ErrorData, ProtocolError } from '../../base/errors.ts'
+import type { Caller } from '../../caller/caller.ts'
+import { observe } from '../../base/counts/histogram.ts'
+import { COUNT, ownCounts, type ThreadCounts } from '../../base/counts/thread-counts.ts'
+import type { LinkEnd } from '../../write/writer-link.ts'
+import type { CodePlace } from '../declare/running-code.ts'
+import type { LoadedClasses } from '../declare/describe-classes.ts'
+import { Breaker } from './breaker.ts'
+import { isDebugged } from './debugger.ts'
+import type { CodeLogLine } from './code-log.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
+import { WorkerSlot } from './worker-slot.ts'
+import { memoryGauge } from './memory-gauge.ts'
+import type { BatchTask, FunctionOutcome, FunctionTask, FunctionThreadOptions, ToFunctionThread } from './tasks.ts'
+
+export interface FunctionPoolOptions
+  extends Pick<
+    FunctionThreadOptions,
+    'modules' | 'tasks' | 'dataClasses' | 'memoryBytes' | 'argumentBounds' | 'logLines'
+  > {
+  /** 0: one less than the processor has cores, at least two. */
+  readonly threads: number
+  /** Calls that may wait for a thread; beyond it they are refused with 503. */
+  readonly queueLimit: number
+  /** How long a function may run, unless it says otherwise itself. */
+  readonly deadlineMs: number
+  /** How long the modules may take to load. */
+  readonly loadMs: number
+  /** Threads that a function has to end in a row before it is refused for a while. */
+  readonly breakerLimit: number
+  readonly breakerPauseMs: number
+}
+
+export interface RunOptions {
+  /** By which the breaker and messages know it: `the function Employee.raise`. */
+  readonly name: string
+  /** The same for the log. */
+  readonly place?: CodePlace | undefined
+  /** Undefined: that of the pool. */
+  readonly deadlineMs?: number | undefined
+  /** All these run in one and the same thread, one after the other. */
+  readonly isSingleton?: boolean
+  readonly caller?: Caller | undefined
+}
+
+/** Callbacks by which a thread uses the store. */
+interface StoreHooks {
+  /** @returns to be called when the thread has ended */
+  connectWriter(end: LinkEnd): () => void
+  /** A thread has ended, perhaps in the middle of a read. */
+  onThreadEnd(): void
+}
+
+interface Pending extends BatchTask {
+  readonly name: string
+  readonly place: CodePlace | undefined
+  /** A task that no thread has begun after this time is given up. */
+  readonly waitMs: number
+  /** Milliseconds since 1970. */
+  readonly waitsUntil: number
+  /** By `performance.now`. */
+  readonly arrivedAt: number
+  readonly caller: Caller | undefined
+  /** Neither done, failed nor given up. */
+  isOpen: boolean
+  resolve(outcome: FunctionOutcome): void
+  reject(error: unknown): void
+}
+
+/** Calls handed over together: a thread receives all that came while it was busy, which halves the cost of a hand-off. */
+const MAX_BATCH = 32
+const WATCH_MS = 20
+const RETRY_AFTER_SECONDS = 1
+/** Before a thread that could not load its modules is started again. */
+const RESTART_MS = 1_000
+/** Maximum number of threads that were ended but cannot be interrupted. Beyond it no further one is started. */
+const MAX_DYING = 4
+
+/** Lanes that share a queue. */
+class Group {
+  readonly slots = new Set<WorkerSlot>()
+  readonly waiting: Pending[] = []
+  constructor(readonly size: number) {}
+}
+
+/**
+ * The threads in which plugin code runs, and nothing else does. What ends a thread fails the call that did it; calls
+ * that waited behind it are done by another one. Singletons have a thread of their own, which is their state.
+ */
+export class FunctionPool {
+  private readonly functions: Group
+  private readonly singletons = new Group(1)
+  /** Calls that are with a thread or wait. */
+  private openCount = 0
+  private readonly breaker: Breaker
+  private readonly gauge = memoryGauge()
+  /** Lanes of the groups, and ended ones that are still in work that cannot be interrupted. */
+  private readonly alive = new Set<WorkerSlot>()
+  private store: Extract<ToFunctionThread, { open: unknown }> | undefined
+  private hooks: StoreHooks | undefined
+  private watchTimer: NodeJS.Timeout | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly options: FunctionPoolOptions,
+    private readonly onLog: (line: CodeLogLine) => void,
+    now: () => number = Date.now,
+    /** Counters of the thread that this belongs to. */
+    private readonly counts: ThreadCounts = ownCounts(),
+  ) {
+    this.functions = new Group(options.threads || Math.max(2, availableParallelism() - 1))
+    this.breaker = new Breaker({ limit: options.breakerLimit, pauseMs: options.breakerPauseMs, now })
+  }
+
+  /**
+   * Starts the first thread.
+   * @returns the classes of all modules
+   * @throws {Error} naming plugin and module that cannot be used
+   */
+  describe(): Promise<LoadedClasses> {
+    return new Promise((resolve, reject) => this.addSlot(this.functions, { resolve, reject }))
+  }
+
+  /**
+   * Gives the threads what they read and write. Calls can be run from now on.
+   */
+  openStore({ open: { store, limits } }: Extract<ToFunctionThread, { open: unknown }>, hooks: StoreHooks): void {
+    const cacheBytes = Math.floor(store.cacheBytes / (this.functions.size + this.singletons.size))
+    this.store = { open: { store: { ...store, cacheBytes }, limits } }
+    this.hooks = hooks
+    for (const slot of this.functions.slots) slot.open(this.store)
+  }
+
+  /** Starts the other threads, which otherwise start when they are needed. */
+  warmUp(): void {
+    for (let i = this.functions.slots.size; i < this.functions.size; i++) this.addSlot(this.functions)
+  }
+
+  /** Threads, calls that are with them or wait, and functions that the breaker refuses now. */
+  get load(): { threads: number; running: number; waiting: number; broken: number } {
+    const waiting = this.functions.waiting.length + this.singletons.waiting.length
+    const running = this.openCount - waiting
+    return { threads: this.alive.size, running, waiting, broken: this.breaker.openCount }
+  }
+
+  /** Ids of the live threads. */
+  get threadIds(): number[] {
+    return [...this.alive].map(slot => slot.threadId)
+  }
+
+  /**
+   * @throws {ProtocolError} what the task throws as such; {@link FunctionErrors}
+   */
+  run(task: FunctionTask, { name, place, deadlineMs = this.options.deadlineMs, isSingleton, caller }: RunOptions) {
+    return new Promise<FunctionOutcome>((resolve, reject) => {
+      if (this.isClosed) throw FunctionErrors.CLOSED()
+      const refusedForMs = this.breaker.refusedForMs(name)
+      if (refusedForMs > 0) {
+        this.counts[COUNT.functionsBroken]!++
+        throw later(FunctionErrors.REFUSED(name, Math.ceil(refusedForMs / 1000)), refusedForMs / 1000)
+      }
+      const group = isSingleton ? this.singletons : this.functions
+      if (group.waiting.length >= this.options.queueLimit) {
+        this.counts[COUNT.functionsBusy]!++
+        throw later(FunctionErrors.BUSY(group.waiting.length))
+      }
+      // A thread may have to start first.
+      const waitMs = Math.max(deadlineMs, this.options.deadlineMs)
+      const waitsUntil = Date.now() + waitMs
+      const allowedMs = isDebugged() ? Number.POSITIVE_INFINITY : deadlineMs
+      const arrivedAt = performance.now()
+      const times = { deadlineMs: allowedMs, waitMs, waitsUntil, arrivedAt }
+      const pending: Pending = { task, name, place, ...times, caller, isOpen: true, resolve, reject }
+      this.openCount++
+      group.waiting.push(pending)
+      caller?.onAborted(() => remove(group.waiting, pending) && this.settle(pending))
+      this.sendNext(group)
+      this.watch()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    clearTimeout(this.watchTimer)
+    for (const { waiting, slots } of [this.functions, this.singletons]) {
+      const begun = [...slots].flatMap(slot => slot.tasks as readonly Pending[])
+      for (const pending of [...begun, ...waiting]) this.fail(pending, FunctionErrors.CLOSED())
+    }
+    await Promise.all([...this.alive].map(slot => slot.close()))
+  }
+
+  private sendNext(group: Group): void {
+    for (const slot of group.slots) {
+      if (group.waiting.length === 0) return
+      if (!slot.isIdle) continue
+      // One for each thread as long as there are threads; what remains goes with the next batch.
+      slot.send(group.waiting.splice(0, Math.min(MAX_BATCH, Math.ceil(group.waiting.length / group.slots.size))))
+    }
+    if (group.waiting.length > 0 && group.slots.size < group.size && this.store) this.addSlot(group)
+  }
+
+  private addSlot(group: Group, first?: { resolve(loaded: LoadedClasses): void; reject(error: unknown): void }): void {
+    const dying = this.alive.size - this.functions.slots.size - this.singletons.slots.size
+    if (this.isClosed || dying >= MAX_DYING) return
+    let isLoaded = false
+    const slot = new WorkerSlot({
+      ...this.options,
+      onLoad: loaded => {
+        isLoaded = true
+        first?.resolve(loaded)
+      },
+      onOutcome: (task, outcome, ranMs) => {
+        const { name } = task as Pending
+        this.count(task as Pending, ranMs)
+        if (!this.settle(task as Pending)) return
+        this.breaker.succeeded(name)
+        ;(task as Pending).resolve(outcome)
+      },
+      onIdle: rest => {
+        this.putBack(group, rest)
+        this.sendNext(group)
+      },
+      onLog: line => this.onLog(line),
+      connectWriter: end => this.hooks!.connectWriter(end),
+      measure: threadId => this.gauge.measure(threadId),
+      onExit: () => {
+        this.alive.delete(slot)
+        this.hooks?.onThreadEnd()
+        if (isLoaded) this.sendNext(group)
+      },
+      onEnd: ({ reason, running, isLate, isReading, isCode, rest }) => {
+        group.slots.delete(slot)
+        this.putBack(group, rest)
+        if (!isLoaded && first) return first.reject(new Error(reason))
+        const { name, place } = (running ?? {}) as Partial<Pending>
+        this.onLog({ level: 'error', text: `a function thread ended${name ? ` in ${name}` : ''}: ${reason}`, place })
+        if (running && isReading)
+          this.fail(running as Pending, FunctionErrors.UNREADABLE_ARGUMENTS((running as Pending).name, reason))
+        else if (running) this.lost(running as Pending, reason, isLate, isCode)
+        if (isLoaded) this.sendNext(group)
+        else setTimeout(() => this.sendNext(group), RESTART_MS).unref()
+      },
+    })
+    group.slots.add(slot)
+    this.alive.add(slot)
+    if (this.store) slot.open(this.store)
+    this.watch()
+  }
+
+  private count({ arrivedAt, caller }: Pending, ranMs: number): void {
+    const waitedMs = Math.max(0, performance.now() - arrivedAt - ranMs)
+    observe(this.counts, COUNT.functionWaitTime, waitedMs)
+    observe(this.counts, COUNT.functionRunTime, ranMs)
+    caller?.ran?.({ where: 'function', waitedMs, ranMs })
+  }
+
+  private lost(pending: Pending, reason: string, isLate: boolean, isCode: boolean): void {
+    const { name, deadlineMs } = pending
+    // A client chooses what else a task costs, and must not have it refused to others.
+    if (isCode) this.breaker.endedThread(name)
+    this.fail(
+      pending,
+      isLate ? FunctionErrors.DEADLINE(name, deadlineMs / 1000) : FunctionErrors.ENDED_THREAD(name, reason),
+    )
+  }
+
+  private fail(pending: Pending, error: ProtocolError): void {
+    if (this.settle(pending)) pending.reject(error)
+  }
+
+  /** @returns whether it was open until now */
+  private settle(pending: Pending): boolean {
+    if (!pending.isOpen) return false
+    pending.isOpen = false
+    this.openCount--
+    return true
+  }
+
+  /** Tasks that a thread has given back come before those that have waited for less long. */
+  private putBack(group: Group, tasks: readonly BatchTask[]): void {
+    group.waiting.unshift(...(tasks as readonly Pending[]))
+  }
+
+  /** Looks after threads while there is something to do. */
+  private watch(): void {
+    this.watchTimer ??= setTimeout(() => {
+      this.watchTimer = undefined
+      const now = Date.now()
+      for (const group of [this.functions, this.singletons]) {
+        const canTakeBack = [...group.slots].some(slot => slot.isIdle) || group.slots.size < group.size
+        for (const slot of group.slots) slot.watch(canTakeBack)
+        for (const pending of [...group.waiting]) {
+          if (pending.waitsUntil > now || isDebugged()) continue
+          remove(group.waiting, pending)
+          this.fail(pending, later(FunctionErrors.NOT_BEGUN(pending.name, pending.waitMs)))
+        }
+      }
+      const isBusy =
+        this.openCount > 0 || [...this.functions.slots, ...this.singletons.slots].some(slot => !slot.isIdle)
+      if (isBusy && !this.isClosed) this.watch()
+    }, WATCH_MS)
+    // Not unref'd: a thread that loops must not keep a process alive without end either.
+  }
+}
+
+const later = (error: ProtocolError, seconds = RETRY_AFTER_SECONDS): ProtocolError =>
+  new ProtocolError({ ...error.toData(), retryAfterSeconds: Math.ceil(seconds) } satisfies ErrorData)

@@ -1,0 +1,40 @@
+import { Console } from 'node:console'
+import { Writable } from 'node:stream'
+import type { LogLevel } from './code-log.ts'
+
+/** Methods that write at another level than the stream that they write to. */
+const LEVELS: Readonly<Partial<Record<keyof Console, LogLevel>>> = {
+  debug: 'debug',
+  warn: 'warn',
+  assert: 'warn',
+  trace: 'debug',
+}
+
+/**
+ * A console whose output becomes lines of a log. `log`, `info`, `dir`, `table` and their like are `info`.
+ * @param write called with the text of each call, without the line break at its end
+ */
+export function logConsole(write: (level: LogLevel, text: string) => void): Console {
+  let level: LogLevel | undefined
+  const stream = (usual: LogLevel) =>
+    new Writable({
+      decodeStrings: false,
+      write(chunk, _, done) {
+        write(level ?? usual, String(chunk).replace(/\n$/, ''))
+        done()
+      },
+    })
+  const made = new Console({ stdout: stream('info'), stderr: stream('error'), colorMode: false })
+  for (const [method, of] of Object.entries(LEVELS) as ['debug' | 'warn' | 'assert' | 'trace', LogLevel][]) {
+    const original = made[method].bind(made) as (...args: unknown[]) => void
+    made[method] = (...args: unknown[]) => {
+      level = of
+      try {
+        original(...args)
+      } finally {
+        level = undefined
+      }
+    }
+  }
+  return made
+}

@@ -1,0 +1,119 @@
+import { sourceOf } from '../../entity-set/entity-set.ts'
+import { decodeMembers } from '../../entity-set/members.ts'
+import type { View } from '../../catalog/view.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { parseJsonBody } from '../../base/json-body.ts'
+import type { JsonBounds } from '../../base/json-bounds.ts'
+import type { Binding } from '../data-api/binding.ts'
+import { internals } from '../data-api/entity-internals.ts'
+import type { Language } from '../data-api/language.ts'
+import { openSource } from '../../query/execute/open-source.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
+import type { CallTask } from './tasks.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** More of them do not fit on the stack of a call at some point, and no function takes as many. */
+const MAX_ARGUMENTS = 1_000
+
+/**
+ * Parses the arguments of a call: the elements of a JSON array, or of `{"params": […]}`; any other value is the only argument.
+ * No code of a plugin has run when this is done: what is wrong with them, or costs too much, is the client's.
+ * @throws {EngineErrors.BAD_JSON} {@link EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES}
+ * @throws {FunctionErrors.TOO_MANY_ARGUMENTS}
+ * Source: protocol notes, 7.2.
+ */
+export function parseArguments({ args }: CallTask, bounds: JsonBounds): readonly unknown[] {
+  const bytes = typeof args === 'string' ? Buffer.from(args, 'latin1') : args
+  const received = bytes && parseJsonBody(bytes, bounds)
+  if (received === undefined) return []
+  const list = listOf(received)
+  if (list.length > MAX_ARGUMENTS) throw FunctionErrors.TOO_MANY_ARGUMENTS(list.length, MAX_ARGUMENTS)
+  return list
+}
+
+/**
+ * Makes entities and selections of the arguments that stand for such. Runs plugin code: events of entities.
+ * @throws {FunctionErrors.BAD_ARGUMENT} {@link FunctionErrors.NO_ENTITY}
+ * Source: protocol notes, 7.3.
+ */
+export function convertArguments(
+  values: readonly unknown[],
+  { sets, access }: CallTask,
+  language: Language,
+): unknown[] {
+  return values.map((value, i) => {
+    if (!isObject(value)) return value
+    if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
+    if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, language)
+    return value
+  })
+}
+
+function listOf(received: unknown): readonly unknown[] {
+  if (Array.isArray(received)) return received
+  if (isObject(received) && Array.isArray(received.params) && Object.keys(received).length === 1) return received.params
+  return [received]
+}
+
+/** The set or entity that is meant; a set is looked for by the kernel thread, which has them. */
+function toSelection(
+  id: string,
+  position: number,
+  { sets, access }: Pick<CallTask, 'sets' | 'access'>,
+  language: Language,
+): object {
+  const set = sets?.get(id)
+  if (!set) throw FunctionErrors.BAD_ARGUMENT(position, 'a selection is given by "__DATASET", the id of an entity set')
+  const binding = language.binding(set.dataClass)
+  const source = sourceOf(decodeMembers(set.members))
+  const { rows } = openSource({ dataClass: set.dataClass, source }, language.views.of(access), language.context)
+  return binding.selection(rows)
+}
+
+/** One that exists, with what is given assigned to it, or a new one. Nothing is saved; a stamp counts when it is. */
+function toEntity(given: JsonObject, position: number, view: View, language: Language): object {
+  const binding = shownBinding(given.__DATACLASS, position, view, language)
+  const key = given.__KEY
+  if (key !== undefined && key !== null && typeof key !== 'string' && typeof key !== 'number') {
+    throw FunctionErrors.BAD_ARGUMENT(position, '"__KEY" is a text or a number')
+  }
+  const isNew = key === undefined || key === null
+  const entity = isNew ? binding.instance.new() : binding.instance.get(key)
+  if (!entity) throw FunctionErrors.NO_ENTITY(position, binding.dataClass.name, String(key).slice(0, 100))
+  const stamp = given.__STAMP
+  if (!isNew && stamp !== undefined) {
+    if (!Number.isInteger(stamp)) throw FunctionErrors.BAD_ARGUMENT(position, '"__STAMP" is an integer')
+    internals.seenAt(entity, stamp as number)
+  }
+  try {
+    entity.fromObject(shownValues(given, position, view, binding))
+  } catch (error) {
+    // A value that does not fit was sent by the client.
+    if (error instanceof ProtocolError) throw new ProtocolError({ ...error.toData(), httpStatus: 400 })
+    throw error
+  }
+  return entity
+}
+
+function shownBinding(name: unknown, position: number, view: View, language: Language): Binding {
+  const dataClass = typeof name === 'string' ? language.catalog.dataClassesByName.get(name) : undefined
+  if (!dataClass || !view.shows(dataClass)) {
+    throw FunctionErrors.BAD_ARGUMENT(position, 'an entity names its dataclass in "__DATACLASS"')
+  }
+  return language.binding(dataClass.name)
+}
+
+/** Without what describes the entity. Functions may see what their callers may not set. */
+function shownValues(given: JsonObject, position: number, view: View, { dataClass }: Binding): JsonObject {
+  const values = Object.entries(given).filter(([name]) => !name.startsWith('__') && name !== 'uri')
+  for (const [name] of values) {
+    if (!view.attribute(dataClass, name)) {
+      throw FunctionErrors.BAD_ARGUMENT(position, `${dataClass.name} has no attribute "${name.slice(0, 100)}"`)
+    }
+  }
+  return Object.fromEntries(values)
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

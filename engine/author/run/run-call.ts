@@ -1,0 +1,71 @@
+import type { Binding } from '../data-api/binding.ts'
+import type { Language } from '../data-api/language.ts'
+import { isThenable } from '../../base/promised.ts'
+import { openSource } from '../../query/execute/open-source.ts'
+import { planPage, runPage } from '../../query/select.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
+import { asCode } from '../declare/running-code.ts'
+import { convertArguments } from './read-arguments.ts'
+import type { FunctionScope } from './call-runner.ts'
+import type { CallTask, TaskOutcome } from './tasks.ts'
+import { writeResult } from './write-result.ts'
+
+/**
+ * Calls a class function.
+ * @param values its arguments, parsed
+ * @throws {ProtocolError} whatever is wrong with the request or was thrown as such; anything else that the function throws
+ * Source: protocol notes, 7.
+ */
+export function runCall(task: CallTask, values: readonly unknown[], scope: FunctionScope): TaskOutcome {
+  const { language } = scope
+  const target = targetOf(task, language)
+  const called = Reflect.get(target, task.function) as unknown
+  if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
+  const result = Reflect.apply(called, target, convertArguments(values, task, language)) as unknown
+  if (asCode(() => endsLater(result))) {
+    throw FunctionErrors.BAD_RESULT(
+      task.fullName,
+      'it is a promise; functions run synchronously, on one state of the data',
+    )
+  }
+  return writeResult(result, task, scope)
+}
+
+function targetOf({ target, read }: CallTask, language: Language): object {
+  switch (target.kind) {
+    case 'dataStore':
+      return language.dataStore
+    case 'singleton':
+      return language.singleton(target.className)!
+    case 'dataClass':
+      return language.binding(read!.dataClass).instance
+    case 'entitySelection':
+      return selectionOf(language.binding(read!.dataClass), read!, language)
+    case 'entity':
+      return entityOf(language.binding(read!.dataClass), read!, language)
+  }
+}
+
+/** Whether a result is a promise. Its outcome must not end the thread, and is not reported. */
+function endsLater(result: unknown): boolean {
+  if (!isThenable(result)) return false
+  result.then(undefined, () => {})
+  return true
+}
+
+type Read = NonNullable<CallTask['read']>
+
+function selectionOf(binding: Binding, read: Read, language: Language): object {
+  // Found when the function first asks for it.
+  const view = language.views.of(read.access)
+  const { rows } = openSource(read, view, language.context)
+  return binding.selection({ from: rows, query: language.queries.prepare(binding.dataClass, read, view) })
+}
+
+/** @throws {ProtocolError} when there is none */
+function entityOf(binding: Binding, read: Read, language: Language): object {
+  const { context } = language
+  const view = language.views.of(read.access)
+  const { rowIds } = runPage(planPage(read, view, context.snapshot, language.queries), view, context)
+  return binding.entity(rowIds[0]!)
+}

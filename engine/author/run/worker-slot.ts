@@ -1,0 +1,263 @@
+import { Worker } from 'node:worker_threads'
+import type { CodeLogLine } from './code-log.ts'
+import type { LoadedClasses } from '../declare/describe-classes.ts'
+import { isDebugged } from './debugger.ts'
+import { outputUrl } from '../../base/output-root.ts'
+import type { LinkEnd } from '../../write/writer-link.ts'
+import {
+  ASKED,
+  type BatchTask,
+  type ClassModule,
+  CURRENT,
+  type FromFunctionThread,
+  type FunctionOutcome,
+  type FunctionThreadOptions,
+  MEMORY,
+  PHASE,
+  PROGRESS_WORDS,
+  READING,
+  RUNNING,
+  STARTED_AT,
+  STOP,
+  TOO_LITTLE,
+  type ToFunctionThread,
+} from './tasks.ts'
+
+interface LaneOptions extends Omit<FunctionThreadOptions, 'progress'> {
+  /** Time for all modules to load. A module that takes longer is taken for one that never ends. */
+  readonly loadMs: number
+  /** The classes of the modules have been loaded: it can open the store. */
+  onLoad(loaded: LoadedClasses): void
+  onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
+  /** The thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
+  onIdle(rest: readonly BatchTask[]): void
+  onLog(line: CodeLogLine): void
+  /** The thread wants to write. @returns to be called when it has ended */
+  connectWriter(end: LinkEnd): () => void
+  /** To be measured: see `memoryGauge`. */
+  measure(threadId: number): void
+  /** The thread has ended. `running` is its current task, if any; `rest` were not begun. */
+  onEnd(end: LaneEnd): void
+  /** The thread is gone, which comes later when its code could not be interrupted. */
+  onExit(): void
+}
+
+interface LaneEnd {
+  readonly reason: string
+  readonly running: BatchTask | undefined
+  readonly isLate: boolean
+  /** It was at what the client had sent: no code of a plugin had run for it. */
+  readonly isReading: boolean
+  /** Code of a plugin was running. */
+  readonly isCode: boolean
+  readonly rest: readonly BatchTask[]
+}
+
+/** Time between a batch is sent and its first task begins. A thread that needs longer is at something it was not asked for. */
+const BEGIN_MS = 2_000
+/** Time for plugin code to return when a thread is to end. */
+const CLOSE_MS = 1_000
+/** A task that runs for longer lets those behind it go elsewhere. */
+const TAKE_BACK_MS = 10
+/** Time for a measurement, in which garbage may be collected. */
+const MEASURE_MS = 5_000
+/** Much longer than what is left of a measurement when its result is there. */
+const KILL_MS = 20
+const MAX_KILL_MS = 500
+/** V8's own limit is that far beyond ours, because going beyond it may end the process. */
+const HEADROOM_MIB = 2_048
+
+/**
+ * A function thread and the batch that it works on. Answers come one by one, so that a task that ends the thread takes no
+ * finished ones with it; how far the thread is can be seen in shared memory while its code does not return.
+ */
+export class WorkerSlot {
+  /** It has the store and no batch. */
+  isIdle = false
+  readonly threadId: number
+  private readonly worker: Worker
+  private readonly gone: Promise<void>
+  private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
+  private batch: readonly BatchTask[] = []
+  private waitsSince = Date.now()
+  private phase: 'starting' | 'loading' | 'opening' | 'open' = 'starting'
+  private hasEnded = false
+  private importing: ClassModule | undefined
+  private reason: string | undefined
+  private readonly onGone: (() => void)[] = []
+  private killTimer: NodeJS.Timeout | undefined
+
+  constructor(private readonly options: LaneOptions) {
+    const { modules, tasks, dataClasses, memoryBytes, argumentBounds, logLines } = options
+    const workerData: FunctionThreadOptions = {
+      ...{ modules, tasks, dataClasses, memoryBytes, argumentBounds, logLines },
+      progress: this.progress,
+    }
+    this.worker = new Worker(outputUrl('engine/threads/function-thread.js'), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memoryBytes / 2 ** 20) + HEADROOM_MIB },
+    })
+    this.threadId = this.worker.threadId
+    this.worker.on('message', (message: FromFunctionThread) => this.receive(message))
+    this.worker.on('error', error => {
+      this.reason ??= endOf(error)
+    })
+    this.gone = new Promise(resolve => {
+      this.worker.on('exit', () => {
+        this.end(this.reason ?? 'its code ended the thread (process.exit?)')
+        clearTimeout(this.killTimer)
+        for (const disconnect of this.onGone) disconnect()
+        this.options.onExit()
+        resolve()
+      })
+    })
+    this.worker.unref()
+  }
+
+  /** Its batch. */
+  get tasks(): readonly BatchTask[] {
+    return this.batch
+  }
+
+  open(message: Extract<ToFunctionThread, { open: unknown }>): void {
+    this.worker.postMessage(message satisfies ToFunctionThread)
+  }
+
+  send(batch: readonly BatchTask[]): void {
+    this.isIdle = false
+    this.batch = batch
+    this.waitsSince = Date.now()
+    Atomics.store(this.progress, CURRENT, 0)
+    const message = { batch: batch.map(({ task, deadlineMs }) => ({ task, deadlineMs })) }
+    this.worker.postMessage(message satisfies ToFunctionThread)
+  }
+
+  /**
+   * Ends a thread that is too late or uses too much memory. Takes back what it has not begun after some time, when another
+   * one could do it.
+   */
+  watch(canTakeBack: boolean): void {
+    if (this.isIdle || this.hasEnded) return
+    const { progress, batch } = this
+    const { loadMs } = this.options
+    const now = Date.now()
+    const word = Atomics.load(progress, CURRENT)
+    const current = word & (STOP - 1)
+    const waitedMs = now - this.waitsSince
+    if (!this.canBeKilled) return
+    if (this.phase === 'loading') {
+      if (waitedMs > loadMs && !isDebugged()) this.stop(word, `its modules did not load within ${loadMs / 1000} s`)
+    } else if (current === 0) {
+      if (waitedMs > BEGIN_MS && !isDebugged())
+        this.stop(word, 'its thread was at something that no call had asked for')
+    } else if (current <= batch.length) {
+      const elapsedMs = (now - Atomics.load(progress, STARTED_AT)) | 0
+      const memory = Atomics.load(progress, MEMORY)
+      if (elapsedMs > batch[current - 1]!.deadlineMs && !isDebugged()) this.stop(word, 'it exceeded its deadline', true)
+      else if (memory === TOO_LITTLE) this.stop(word, TOO_LARGE)
+      else {
+        if (canTakeBack && current < batch.length && elapsedMs > TAKE_BACK_MS) this.stopAfter(word)
+        if (memory !== ASKED) this.measure()
+      }
+    }
+  }
+
+  /** Lets the thread end by itself, unless plugin code keeps it. */
+  async close(): Promise<void> {
+    this.hasEnded = true
+    this.worker.postMessage({ close: true } satisfies ToFunctionThread)
+    const timer = setInterval(() => this.canBeKilled && this.kill(), CLOSE_MS)
+    await this.gone
+    clearInterval(timer)
+  }
+
+  /** A thread that is ended while it loads lmdb, or opens the store, takes the process with it. */
+  private get canBeKilled(): boolean {
+    return this.phase === 'loading' || this.phase === 'open'
+  }
+
+  private measure(): void {
+    Atomics.store(this.progress, MEMORY, ASKED)
+    this.options.measure(this.threadId)
+  }
+
+  /** The thread begins no further task. @returns false when it has done so meanwhile */
+  private stopAfter(word: number): boolean {
+    return Atomics.compareExchange(this.progress, CURRENT, word, word | STOP) === word
+  }
+
+  /** Does not wait for the thread: some of what V8 does, such as filling a large array, cannot be interrupted. */
+  private stop(word: number, reason: string, isLate = false): void {
+    if (!this.stopAfter(word)) return
+    this.kill()
+    this.end(reason, isLate)
+  }
+
+  /**
+   * Ends the thread when it has been measured: V8 forgets that it is to end otherwise, or ends the process if it waits in
+   * `Atomics.wait` meanwhile. Tries it again, more and more seldom.
+   */
+  private kill(): void {
+    if (this.killTimer) return
+    const startedAt = Date.now()
+    // Each try adds one, until the thread has gone.
+    this.worker.setMaxListeners(0)
+    const tryIn = (pauseMs: number): void => {
+      this.killTimer = setTimeout(() => {
+        const isMeasured = Atomics.load(this.progress, MEMORY) !== ASKED
+        if (isMeasured || Date.now() - startedAt > MEASURE_MS) void this.worker.terminate()
+        tryIn(Math.min(2 * pauseMs, MAX_KILL_MS))
+      }, pauseMs)
+    }
+    tryIn(KILL_MS)
+  }
+
+  private receive(message: FromFunctionThread): void {
+    if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome, message.ranMs)
+    else if ('importing' in message) {
+      if (this.phase === 'starting') this.waitsSince = Date.now()
+      this.phase = 'loading'
+      this.importing = this.options.modules[message.importing]
+    } else if ('opened' in message) {
+      this.phase = 'open'
+      this.isIdle = !this.hasEnded
+      if (this.isIdle) this.options.onIdle([])
+    } else if ('refused' in message) this.reason = message.refused
+    else if (this.hasEnded) return
+    else if ('done' in message) {
+      const rest = this.batch.slice(message.done)
+      this.isIdle = true
+      this.batch = []
+      this.options.onIdle(rest)
+    } else if ('classes' in message) {
+      this.phase = 'opening'
+      this.options.onLoad(message)
+    } else if ('connect' in message) this.onGone.push(this.options.connectWriter(message.connect))
+    else this.options.onLog(message.log)
+  }
+
+  private end(how: string, isLate = false): void {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    const { batch, importing } = this
+    const current = Atomics.load(this.progress, CURRENT) & (STOP - 1)
+    const phase = Atomics.load(this.progress, PHASE)
+    const isLoading = this.phase === 'loading' && importing
+    this.options.onEnd({
+      reason: isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how,
+      running: batch[current - 1],
+      isLate,
+      isReading: phase === READING,
+      isCode: phase === RUNNING,
+      rest: batch.slice(current),
+    })
+  }
+}
+
+const TOO_LARGE = 'it needed more memory than it may have'
+
+function endOf(error: unknown): string {
+  const { code, name, message } = error as { code?: string; name?: string; message?: string }
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE
+  return `code that ran after its call failed (${name ?? 'no error'}: ${message ?? String(error)})`
+}

@@ -1,0 +1,103 @@
+import type { View } from '../../catalog/view.ts'
+import { encodeMembers } from '../../entity-set/members.ts'
+import { EntityBase } from '../data-api/entity.ts'
+import { internals } from '../data-api/entity-internals.ts'
+import { SelectionBase } from '../data-api/entity-selection.ts'
+import { BINDING, type Binding } from '../data-api/binding.ts'
+import type { Output } from '../../query/contract/request.ts'
+import { defaultTop } from '../../catalog/dataclass.ts'
+import { bindProjection } from '../../query/serialise/bind-projection.ts'
+import { SerialiseErrors } from '../../answer/serialise-errors.ts'
+import { writeArray, writeCollection, writeEntity } from '../../query/serialise/write-selection.ts'
+import { PermissionErrors } from '../../permission/permission-errors.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
+import { asCode } from '../declare/running-code.ts'
+import { OutgoingMessage } from '../data-api/outgoing-message.ts'
+import type { FunctionScope } from './call-runner.ts'
+import type { CallTask, TaskOutcome } from './tasks.ts'
+
+/**
+ * Writes the result of a function. Entities and selections inside other values are plain objects.
+ * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
+ * Source: protocol notes, 7.4.
+ */
+export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome {
+  if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
+  if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
+  if (result instanceof OutgoingMessage) return { message: result.toAnswer() }
+  const json = asCode(() => toJson(result, task.fullName, scope.language.views.of(task.access)))
+  return { body: limited(`{"result":${json ?? 'null'}}`, scope) }
+}
+
+function selectionOutcome(selection: SelectionBase, task: CallTask, scope: FunctionScope): TaskOutcome {
+  const { read, keep } = task
+  const { dataClass } = selection[BINDING]
+  const rows = SelectionBase.rowsOf(selection)
+  if (keep) return { members: encodeMembers(rows.selection), dataClass: dataClass.name }
+  const { skip = 0, top = defaultTop(dataClass), output } = read ?? {}
+  const first = Math.max(0, skip)
+  const page = { count: selection.length, first, rowIds: rows.page(first, Math.max(0, top)) }
+  const form = output?.form === 'array' ? 'array' : 'collection'
+  const projection = project(selection[BINDING], { ...output, form }, task, scope)
+  const { snapshot } = scope.language
+  const bytes = form === 'array' ? writeArray(page, projection, snapshot) : writeCollection(page, projection, snapshot)
+  return { body: bytes.slice() }
+}
+
+function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): Uint8Array | string {
+  const { read } = task
+  const view = scope.language.views.of(task.access)
+  const rowId = internals.rowId(entity)
+  const name = entity[BINDING].dataClass.name
+  if (rowId === undefined)
+    return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, scope)
+  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, scope)
+  const bytes = writeEntity(rowId, projection, scope.language.snapshot)
+  const touched = entity.touchedAttributes()
+  if (touched.length === 0) return bytes.slice()
+  // As it is in memory now, not as it is stored.
+  const shown = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
+  const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touched.includes(attribute))
+  return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name, view)!, scope)
+}
+
+/** @throws {PermissionErrors.READ} the caller may not read it, even when the function may */
+function project({ dataClass }: Binding, output: Output, { access }: CallTask, { language, limits }: FunctionScope) {
+  const view = language.views.of(access)
+  if (!view.shows(dataClass) && access) throw PermissionErrors.READ()
+  return bindProjection(dataClass, output, view, language.options.store.layouts, limits)
+}
+
+function toJson(value: unknown, name: string, view: View): string | undefined {
+  try {
+    return JSON.stringify(value, replacer(view))
+  } catch (error) {
+    if (!String((error as Error)?.message).startsWith('Converting circular structure')) throw error
+    throw FunctionErrors.BAD_RESULT(name, 'it contains itself')
+  }
+}
+
+const replacer = (view: View) =>
+  function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+    // `value` is what its `toJSON` gave.
+    const original = this[key]
+    if (original instanceof EntityBase) return publicObject(original, view)
+    if (original instanceof SelectionBase) {
+      return Array.from(original as Iterable<EntityBase>, entity => publicObject(entity, view))
+    }
+    return value
+  }
+
+/** Functions may see what their callers may not. What an author's class has besides attributes stays. */
+function publicObject(entity: EntityBase, view: View): Record<string, unknown> {
+  const { dataClass } = entity[BINDING]
+  const isShown = (name: string): boolean =>
+    !dataClass.attributesByName.has(name) || view.attribute(dataClass, name) !== undefined
+  return Object.fromEntries(Object.entries(entity.toObject()).filter(([name]) => isShown(name)))
+}
+
+function limited(text: string, { limits }: FunctionScope): string {
+  if (text.length > limits.maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(limits.maxAnswerBytes)
+  return text
+}

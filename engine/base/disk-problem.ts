@@ -1,0 +1,18 @@
+/** By the codes of Node.js and the numbers of LMDB, which are those of Linux. What the sentence goes on with. */
+const PROBLEMS: readonly (readonly [reason: string, ...codes: (string | number)[]])[] = [
+  ['the disk of the store is full', 'ENOSPC', 28, 'EDQUOT', 122],
+  ['a file of the store is as large as the system lets it be, so the disk of the store is full', 'EFBIG', 27],
+  // LMDB reports a write that the disk took only in part as this.
+  ['the disk of the store is full or failing', 'EIO', 5],
+  ['the store is as large as storage.mapSizeBytes lets it be', -30792],
+  ['the folder of the store is on a disk that is mounted read-only', 'EROFS', 30],
+  ['the folder of the store may not be written to by the user of the server', 'EACCES', 13, 'EPERM', 1],
+  ['the folder of the store has been removed or replaced', 'ENOENT', 'ENOTDIR'],
+  ['the server has as many files open as the system lets it', 'EMFILE', 24, 'ENFILE', 23],
+]
+
+/** Why the disk did not take something, as a client may know it; undefined when the error is of another kind. */
+export function diskProblem(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return PROBLEMS.find(([, ...codes]) => codes.includes(code as string | number))?.[0]
+}

@@ -1,0 +1,44 @@
+import { defineErrors } from './errors.ts'
+
+export const EngineErrors = defineErrors('ENGINE', {
+  /** Also for what is there but private: what is not exposed answers as what does not exist. */
+  UNKNOWN_DATACLASS: {
+    errCode: 1800,
+    http: 404,
+    message: (name: string, hint: string) => `the "${name}" datastore class cannot be found${hint}`,
+  },
+  /** Follows what stopped the first entity, when a deletion of several left some. */
+  NOT_ALL_DELETED: {
+    errCode: 1121,
+    http: 409,
+    message: (deleted: number, selected: number) =>
+      `${deleted} of ${selected} entities were deleted, the others could not be`,
+  },
+  BAD_JSON: {
+    errCode: 1806,
+    http: 400,
+    message: (reason: string) => `the body is not JSON: ${reason}`,
+  },
+  NOT_AN_OBJECT: {
+    errCode: 1806,
+    http: 400,
+    message: () =>
+      'the body is not a JSON object; send an object of parameters, for example {"$filter":"salary > 20000"}',
+  },
+  /** Would become null. */
+  NOT_FINITE: {
+    errCode: 1806,
+    http: 400,
+    message: () => 'the body has a number beyond 1.8e308; numbers are those of double precision',
+  },
+  TOO_DEEP: {
+    errCode: 1806,
+    http: 400,
+    message: (levels: number) => `the body is nested deeper than ${levels} levels`,
+  },
+  TOO_MANY_VALUES: {
+    errCode: 1806,
+    http: 400,
+    message: (values: number) => `the body has more than ${values} values; send it in several requests`,
+  },
+})

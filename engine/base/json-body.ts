@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer'
+import { parse } from 'secure-json-parse'
+import { EngineErrors } from './engine-errors.ts'
+import { parseExact } from './exact-json.ts'
+import { checkJsonBounds, JSON_BOUNDS, type JsonBounds } from './json-bounds.ts'
+
+/**
+ * The JSON of a request body, whatever its Content-Type says; undefined when the body is empty. Integers beyond 2^53 are bigints.
+ * @param fractions as of {@link parseExact}
+ * Refuses `__proto__` and `constructor.prototype`, with which a client could change objects of the server.
+ * @throws {EngineErrors.BAD_JSON} with what the parser says about the place
+ * @throws {EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES} before anything is parsed
+ */
+export function parseJsonBody(body: Uint8Array, bounds: JsonBounds = JSON_BOUNDS, fractions = false): unknown {
+  checkJsonBounds(body, bounds)
+  const text = bodyText(body)
+  return text.trim() === '' ? undefined : parseExactJson(text, fractions)
+}
+
+/** @throws {EngineErrors.BAD_JSON} when it is not UTF-8 */
+export function bodyText(body: Uint8Array): string {
+  if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+}
+
+/** @throws {EngineErrors.BAD_JSON} */
+export const parseJson = (text: string): unknown => syntaxChecked(() => parse(text))
+
+/** The same, read by {@link parseExact}. @throws {EngineErrors.BAD_JSON} */
+export const parseExactJson = (text: string, fractions = false): unknown =>
+  syntaxChecked(() => parseExact(text, fractions))
+
+function syntaxChecked(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof SyntaxError) throw EngineErrors.BAD_JSON(error.message)
+    throw error
+  }
+}

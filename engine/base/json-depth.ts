@@ -1,0 +1,9 @@
+/** Whether arrays and objects are nested more than `levels` deep. The recursion ends there too. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof inner === 'object' && isDeeper(inner, levels - 1)) return true
+  }
+  return false
+}

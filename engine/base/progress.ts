@@ -1,0 +1,10 @@
+/** How far a part of a migration has come. */
+export interface MigrationStep {
+  dataClass: string
+  what: 'check' | 'rewrite' | 'index' | 'calculate'
+  /** Rows. */
+  done: number
+  total: number
+}
+
+export type Progress = (step: MigrationStep) => void

@@ -1,0 +1,38 @@
+import { ProtocolError } from './errors.ts'
+
+/** Work that is done again and again beside everything else, one run at a time. */
+export class Sweeper {
+  private readonly timer: NodeJS.Timeout
+  private running: Promise<void> | undefined
+
+  /** @param onFailure called with failures that no caller waits for */
+  constructor(
+    private readonly work: () => Promise<void>,
+    intervalMs: number,
+    private readonly onFailure: (error: Error) => void,
+  ) {
+    this.timer = setInterval(() => this.inBackground(this.run()), intervalMs)
+    this.timer.unref()
+  }
+
+  /** Does it now; what runs already counts. */
+  run(): Promise<void> {
+    this.running ??= this.work().finally(() => {
+      this.running = undefined
+    })
+    return this.running
+  }
+
+  inBackground(work: Promise<unknown>): void {
+    work.catch(error => {
+      // A writer that is busy or starting need not be logged: the next run does it.
+      if (!(error instanceof ProtocolError)) this.onFailure(error as Error)
+    })
+  }
+
+  /** Resolves when nothing runs. The caller that has begun a run receives its failure. */
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.running?.catch(() => {})
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Failure function of Knuth, Morris and Pratt: for each place in a part the length of its longest proper prefix that ends there,
+ * which a search keeps when the text differs from the part.
+ */
+export function bordersOf(part: ArrayLike<number>): Uint32Array {
+  const borders = new Uint32Array(part.length)
+  let border = 0
+  for (let i = 1; i < part.length; i++) {
+    while (border > 0 && part[i] !== part[border]) border = borders[border - 1]!
+    if (part[i] === part[border]) border++
+    borders[i] = border
+  }
+  return borders
+}
+
+/** V8 looks for longer parts by the characters at their end only, which may take the product of both lengths. */
+const MAX_INDEX_OF = 250
+
+/** A function like `text.indexOf(part, from)` that takes time in proportion to the length of the text, whatever the two are. */
+export function partFinder(part: string): (text: string, from: number) => number {
+  if (part.length <= MAX_INDEX_OF) return (text, from) => text.indexOf(part, from)
+  const codes = Uint16Array.from({ length: part.length }, (_, i) => part.charCodeAt(i))
+  const borders = bordersOf(codes)
+  return (text, from) => {
+    let matched = 0
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      while (matched > 0 && code !== codes[matched]) matched = borders[matched - 1]!
+      if (code === codes[matched]) matched++
+      if (matched === codes.length) return at + 1 - matched
+    }
+    return -1
+  }
+}

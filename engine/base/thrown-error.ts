@@ -1,0 +1,22 @@
+import { type ErrorData, errorText } from './errors.ts'
+
+/**
+ * Error that plugin code throws for its client: an object that is no `Error` and has an `errCode`. It may choose its
+ * `httpStatus`, from 400 to 599.
+ * @returns undefined: anything else, which is a fault
+ * Source: protocol notes, 7.4; the status by our decision.
+ */
+export function errorOfThrown(thrown: unknown): ErrorData | undefined {
+  if (thrown instanceof Error) return undefined
+  const { errCode, componentSignature, message, httpStatus } = (thrown ?? {}) as Record<string, unknown>
+  if (typeof errCode !== 'number') return undefined
+  const entry = {
+    message: typeof message === 'string' ? errorText(message) : '',
+    componentSignature: typeof componentSignature === 'string' ? errorText(componentSignature) : '',
+    errCode,
+  }
+  return { name: 'FUNCTIONS.THROWN', httpStatus: isErrorStatus(httpStatus) ? httpStatus : 500, entries: [entry] }
+}
+
+const isErrorStatus = (status: unknown): status is number =>
+  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600

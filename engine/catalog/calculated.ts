@@ -1,0 +1,20 @@
+import type { StorageAttribute } from './attribute.ts'
+import type { DataClass } from './dataclass.ts'
+
+/** Fingerprints of the code that stored calculated values come from, by attribute name. */
+export type Fingerprints = Readonly<Record<string, string>>
+
+export const storedCalculated = ({ attributes }: DataClass): StorageAttribute[] =>
+  attributes.filter(attribute => attribute.kind === 'storage').filter(attribute => attribute.calculation !== undefined)
+
+/** Fingerprints of the code that the model names, by attribute. */
+export const fingerprintsOf = (dataClass: DataClass): Record<string, string> =>
+  Object.fromEntries(storedCalculated(dataClass).map(({ name, calculation }) => [name, calculation!.fingerprint]))
+
+/** The stored calculated attributes of an entity without code for them, as JSON. */
+export const nullValues = (dataClass: DataClass): Record<string, null> =>
+  Object.fromEntries(storedCalculated(dataClass).map(({ name }) => [name, null]))
+
+/** Whether the stored values come from other code than the model names now. */
+export const areOutdated = (stored: Fingerprints, dataClass: DataClass): boolean =>
+  Object.entries(fingerprintsOf(dataClass)).some(([name, fingerprint]) => (stored[name] ?? '') !== fingerprint)

@@ -1,0 +1,44 @@
+import { schemas } from '../../base/json-schema.ts'
+import { parseDate, parseDay } from '../date.ts'
+import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { formatDate, parseWireDate } from './wire-date.ts'
+
+/** Milliseconds since 1970 UTC; of a date-only attribute midnight. Inside of objects a date is a text. */
+export const date: PropertyDescriptor = {
+  catalogName: () => 'date',
+  catalogOptions: ({ simpleDate }) => ({ simpleDate }),
+  options: ['indexed', 'unique', 'simpleDate'],
+  autoFill: [],
+  cell: 'date',
+  aggregates: 'date',
+  code: { value: 'string', assigned: 'string | Date' },
+  field: 'date',
+  comparison: 'number',
+  inObject: 'text',
+  isNumeric: false,
+  keyFamily: () => 'date',
+  jsonSchemas: ({ simpleDate }) =>
+    simpleDate
+      ? schemas({ type: 'string', pattern: DAY }, { type: 'string' })
+      : schemas({ type: 'string', format: 'date-time' }),
+  expected: 'a date such as 2020-01-31 or 2020-01-31T15:23:00Z',
+  convert(json, { simpleDate }) {
+    const value = typeof json === 'string' ? read(json, simpleDate) : undefined
+    return value ?? new Mismatch(`a date such as ${simpleDate ? '"2020-01-31"' : '"2020-01-31T15:23:00Z"'}`)
+  },
+  holds: value => Number.isFinite(value),
+  encode: (value, { simpleDate }, wire) => `"${formatDate(value as number, simpleDate, wire)}"`,
+  decode: (json, { simpleDate }, wire) => parseWireDate(JSON.parse(json) as string, simpleDate, wire),
+  toCode: (value, { simpleDate }) => formatDate(value as number, simpleDate, { dateOnlyFormat: 'iso' }),
+  codeOfJson: (json, attribute, wire) => date.toCode(date.decode(json, attribute, wire) as number, attribute),
+  keyText: (value, { simpleDate }, wire) =>
+    typeof value === 'number' ? formatDate(value, simpleDate, wire) : String(value),
+  // A number could be milliseconds, a year or 20200131.
+  readOperand: (source, { simpleDate }) => (typeof source === 'string' ? read(source, simpleDate) : undefined),
+}
+
+/** In both forms of the option `protocol.dateOnlyFormat`. */
+const DAY = '^([+-]?[0-9]{4,6}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}![0-9]{1,2}!-?[0-9]+)$'
+
+/** The day as written counts for a date-only attribute. */
+const read = (text: string, simpleDate: boolean): number | undefined => (simpleDate ? parseDay(text) : parseDate(text))

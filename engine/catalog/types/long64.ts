@@ -1,0 +1,39 @@
+import { schemas } from '../../base/json-schema.ts'
+import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { NUMERIC, readLongNumber } from './number.ts'
+import { readExactNumber } from './operand.ts'
+
+/** Integers of 64 bits: numbers where these are exact, else bigints. */
+export const long64: PropertyDescriptor = {
+  ...NUMERIC,
+  catalogName: () => 'long64',
+  autoFill: ['increment'],
+  cell: 'integer',
+  exactJson: 'integers',
+  code: { value: 'number | bigint' },
+  keyFamily: () => 'integer',
+  jsonSchemas: () => schemas({ type: 'integer' }, { type: ['integer', 'string'] }),
+  convert: json => readLong64(json) ?? new Mismatch('a whole number from -2^63 to 2^63 - 1 (as a text beyond 2^53)'),
+  holds: value => typeof value === 'bigint' || Number.isInteger(value),
+  totals: {
+    sum: total => String(total),
+    average: (total, count) => String(Number(total) / count),
+  },
+  decode: readLongNumber,
+  readOperand: readExactNumber,
+}
+
+const LONG64_MIN = -(2n ** 63n)
+const LONG64_MAX = 2n ** 63n - 1n
+
+function readLong64(json: unknown): number | bigint | undefined {
+  let integer: bigint
+  if (typeof json === 'bigint') integer = json
+  else if (typeof json === 'string' && json.length <= 100 && /^\s*[+-]?\d{1,25}\s*$/.test(json))
+    integer = BigInt(json.trim().replace(/^\+/, ''))
+  else if (typeof json === 'number' && Number.isInteger(json)) integer = BigInt(json)
+  else return undefined
+  if (integer < LONG64_MIN || integer > LONG64_MAX) return undefined
+  const number = Number(integer)
+  return Number.isSafeInteger(number) ? number : integer
+}

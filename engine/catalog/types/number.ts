@@ -1,0 +1,77 @@
+import { schemas } from '../../base/json-schema.ts'
+import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { readDouble, readExactNumber } from './operand.ts'
+
+/** Common parts of the types of numbers. */
+export const NUMERIC = {
+  options: ['indexed', 'unique', 'minValue', 'maxValue'],
+  autoFill: [],
+  cell: 'double',
+  aggregates: 'number',
+  code: { value: 'number' },
+  field: 'number',
+  comparison: 'number',
+  inObject: 'number',
+  isNumeric: true,
+  expected: 'a number',
+  jsonSchemas: () => schemas({ type: 'number' }),
+  holds: value => Number.isFinite(value),
+  encode: value => String(value),
+  toCode: value => value,
+  codeOfJson: json => readLongNumber(json),
+  keyText: value => String(value),
+  decode: json => JSON.parse(json) as number,
+  readOperand: readDouble,
+} as const satisfies Partial<PropertyDescriptor>
+
+const double = (name: string): PropertyDescriptor => ({
+  ...NUMERIC,
+  catalogName: () => name,
+  keyFamily: () => 'number',
+  convert: json => readNumber(json) ?? new Mismatch('a finite number'),
+})
+
+export const number = double('number')
+export const float = double('float')
+
+/** Integers of at most 32 bits. */
+const integer = (name: string, bits: number, autoFill: PropertyDescriptor['autoFill']): PropertyDescriptor => {
+  const maximum = 2 ** (bits - 1) - 1
+  const minimum = -maximum - 1
+  return {
+    ...NUMERIC,
+    catalogName: () => name,
+    autoFill,
+    keyFamily: () => 'integer',
+    jsonSchemas: () => schemas({ type: 'integer', minimum, maximum }),
+    convert(json) {
+      const value = readNumber(json)
+      if (value !== undefined && Number.isInteger(value) && value >= minimum && value <= maximum) return value
+      return new Mismatch(`a whole number from ${minimum} to ${maximum}`)
+    },
+    holds: value => Number.isInteger(value),
+    readOperand: readExactNumber,
+  }
+}
+
+/** A byte has a sign, as the smallest integer of the protocol's own server has. */
+export const byte = integer('byte', 8, [])
+export const word = integer('word', 16, ['increment'])
+export const long = integer('long', 32, ['increment'])
+
+/** A number, of an integer beyond 2^53 a bigint. */
+export function readLongNumber(json: string): number | bigint {
+  const number = Number(json)
+  return LARGE_INTEGER.test(json) && !Number.isSafeInteger(number) ? BigInt(json) : number
+}
+
+const LARGE_INTEGER = /^-?\d{16,}$/
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** A finite number of a save, also as a text. */
+export function readNumber(json: unknown): number | undefined {
+  // The longest double has 24 characters; some write more digits than it holds.
+  const isText = typeof json === 'string' && json.length <= 100 && NUMBER.test(json.trim())
+  const number = typeof json === 'number' || typeof json === 'bigint' || isText ? Number(json) : Number.NaN
+  return Number.isFinite(number) ? number : undefined
+}

@@ -1,0 +1,33 @@
+import { schemas } from '../../base/json-schema.ts'
+import { isLongNumber, isPlain, rounded } from '../../base/exact-json.ts'
+import { isDeeper } from '../../base/json-depth.ts'
+import type { JsonContainer } from '../value.ts'
+import { Mismatch, type TypeDescriptor } from './descriptor.ts'
+
+/** Levels of an object value. Deeper JSON has no use that we know of, and what reads it may be recursive. */
+const MAX_DEPTH = 100
+
+export const object: TypeDescriptor = {
+  catalogName: () => 'object',
+  options: ['properties'],
+  autoFill: [],
+  cell: 'json',
+  aggregates: 'opaque',
+  code: { value: 'any' },
+  jsonSchemas: () => schemas({ type: ['object', 'array'] }),
+  field: 'json',
+  convert(json) {
+    if (typeof json !== 'object' || isLongNumber(json)) return new Mismatch('an object or an array')
+    // Before anything that recurses into it.
+    if (isDeeper(json, MAX_DEPTH)) return new Mismatch(`an object of at most ${MAX_DEPTH} levels`, '"so deep"')
+    const value = rounded(json)
+    // JSON would have null in its place.
+    return isPlain(value)
+      ? (value as JsonContainer)
+      : new Mismatch('numbers that a double can hold', 'one beyond 1.8e308')
+  },
+  holds: value => typeof value === 'object',
+  encode: value => JSON.stringify(value),
+  toCode: value => value,
+  decode: json => JSON.parse(json) as JsonContainer,
+}

@@ -1,0 +1,51 @@
+import type { ValueAttribute } from '../attribute.ts'
+
+/** Options of an attribute that change how single values are read and written. */
+export interface TypeParameters {
+  /** Only for dates: the time of day does not count. */
+  readonly simpleDate: boolean
+  /** Only for decimals: digits after the point. */
+  readonly scale: number
+  /** Only for decimals: rows and answers have them as JSON texts. */
+  readonly asText: boolean
+}
+
+/** The same options as a model or a declaration has them. */
+export type ParameterOptions = { readonly [P in keyof TypeParameters]?: TypeParameters[P] | undefined }
+
+/** Parameters of an attribute with such options; by default with none. */
+export const parametersOf = ({
+  simpleDate = false,
+  scale = 0,
+  asText = false,
+}: ParameterOptions = {}): TypeParameters => ({ simpleDate, scale, asText })
+
+export const PARAMETER_NAMES = Object.keys(parametersOf()) as readonly (keyof TypeParameters)[]
+
+/** Options that are given, without other members of the object. */
+export const parameterOptions = (options: ParameterOptions): ParameterOptions =>
+  Object.fromEntries(PARAMETER_NAMES.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])))
+
+type Typed = TypeParameters & Pick<ValueAttribute, 'type'> & Partial<Pick<ValueAttribute, 'vector'>>
+
+/** The type with its parameters, as layouts of rows note it in the store. */
+export const typeSignature = ({ type, simpleDate, scale, asText, vector }: Typed): readonly unknown[] => [
+  type,
+  simpleDate,
+  ...(vector ? [vector.dimension] : []),
+  ...(type === 'decimal' ? [scale, asText] : []),
+]
+
+/** Whether values of one are values of the other as the engine has them. */
+export const isSameType = (a: Typed, b: Typed): boolean =>
+  a.type === b.type &&
+  a.simpleDate === b.simpleDate &&
+  a.scale === b.scale &&
+  a.vector?.dimension === b.vector?.dimension
+
+/** The type with its parameters, for messages. */
+export function typeName({ type, simpleDate, scale, vector }: Typed): string {
+  if (type === 'decimal') return `${type} of scale ${scale}`
+  if (vector) return `${type} (dimension ${vector.dimension})`
+  return simpleDate ? `${type} (simpleDate)` : type
+}

@@ -1,0 +1,179 @@
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import type { RowSet } from '../row-set/row-set.ts'
+import { RequiresPluginCode } from './requires-plugin-code.ts'
+import type { RowView } from '../row-format/row-view.ts'
+import {
+  type Bounds,
+  type Column,
+  type ColumnAttribute,
+  type IndexRange,
+  SEGMENT_WORDS,
+  type SecondaryIndex,
+  type Segment,
+  type Snapshot,
+  type TableSnapshot,
+} from './snapshot.ts'
+
+/**
+ * A snapshot without the entities that a caller may not see: to all its readers they do not exist. Everything
+ * that reads snapshots reads it, so no way to data is forgotten.
+ * Source: protocol notes, 8.9.
+ */
+export class RestrictedSnapshot implements Snapshot {
+  private readonly tables = new Map<DataClass, TableSnapshot>()
+
+  /** @param visible asked once for each dataclass: rows that may be seen; undefined: all of them */
+  constructor(
+    readonly unrestricted: Snapshot,
+    private readonly visible: (dataClass: DataClass) => RowSet | undefined,
+  ) {}
+
+  get globalStamp(): number {
+    return this.unrestricted.globalStamp
+  }
+
+  get vectorIndexes(): Snapshot['vectorIndexes'] {
+    return this.unrestricted.vectorIndexes
+  }
+
+  table(dataClass: DataClass): TableSnapshot {
+    const known = this.tables.get(dataClass)
+    if (known) return known
+    const visible = this.visible(dataClass)
+    const unrestricted = this.unrestricted.table(dataClass)
+    const table = visible ? new RestrictedTable(unrestricted, visible) : unrestricted
+    this.tables.set(dataClass, table)
+    return table
+  }
+
+  release(): void {
+    this.unrestricted.release()
+  }
+}
+
+/** The same in a thread that does not know what may be seen. @throws {RequiresPluginCode} where it would have to */
+export const guarded = (snapshot: Snapshot, restricted: ReadonlySet<string> = NONE): Snapshot =>
+  restricted.size === 0
+    ? snapshot
+    : new RestrictedSnapshot(snapshot, ({ name }) => {
+        if (restricted.has(name)) throw new RequiresPluginCode()
+        return undefined
+      })
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * The visible ones of rows that were found in another way than by this table. Rows that do not exist stay, unless some rows
+ * may not be seen: they could not be told from these.
+ */
+export const visibleOf = (rows: RowSet, { isRestricted, live }: TableSnapshot): RowSet =>
+  isRestricted ? rows.and(live) : rows
+
+class RestrictedTable implements TableSnapshot {
+  readonly live: RowSet
+  readonly isRestricted = true
+  private readonly columns = new Map<ColumnAttribute, Column>()
+
+  constructor(
+    private readonly unrestricted: TableSnapshot,
+    visible: RowSet,
+  ) {
+    this.live = unrestricted.live.and(visible)
+  }
+
+  get dataClass(): DataClass {
+    return this.unrestricted.dataClass
+  }
+
+  get rowIdLimit(): number {
+    return this.unrestricted.rowIdLimit
+  }
+
+  row(rowId: number): RowView | undefined {
+    return this.live.has(rowId) ? this.unrestricted.row(rowId) : undefined
+  }
+
+  column(attribute: ColumnAttribute): Column {
+    let column = this.columns.get(attribute)
+    if (!column) {
+      column = new RestrictedColumn(this.unrestricted.column(attribute), this.live.toWords())
+      this.columns.set(attribute, column)
+    }
+    return column
+  }
+
+  rowsToDecode(attribute: ColumnAttribute, limit: number): number {
+    return this.unrestricted.rowsToDecode(attribute, limit)
+  }
+
+  index(attribute: StorageAttribute): SecondaryIndex | undefined {
+    const index = this.unrestricted.index(attribute)
+    return index && new RestrictedIndex(index, this.live)
+  }
+
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
+    return this.unrestricted.referencing(relation, targetRowId).filter(rowId => this.live.has(rowId))
+  }
+
+  findKey(key: Value): number | undefined {
+    const rowId = this.unrestricted.findKey(key)
+    return rowId !== undefined && this.live.has(rowId) ? rowId : undefined
+  }
+
+  binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
+    return this.live.has(rowId) ? this.unrestricted.binary(rowId, attribute) : undefined
+  }
+}
+
+/** Without kernels, which look at unrestricted segments. */
+class RestrictedColumn implements Column {
+  private readonly segments = new Map<number, Segment>()
+
+  constructor(
+    private readonly unrestricted: Column,
+    /** Bitmap of the rows that may be seen. */
+    private readonly visible: Uint32Array,
+  ) {}
+
+  get attribute(): ColumnAttribute {
+    return this.unrestricted.attribute
+  }
+
+  segment(index: number): Segment {
+    let segment = this.segments.get(index)
+    if (!segment) {
+      const unrestricted = this.unrestricted.segment(index)
+      const first = index * SEGMENT_WORDS
+      const present = unrestricted.present.map((word, i) => word & (this.visible[first + i] ?? 0))
+      segment = { ...unrestricted, present, ...('page' in unrestricted && { page: undefined }) }
+      this.segments.set(index, segment)
+    }
+    return segment
+  }
+}
+
+/** Without its order, which is that of all rows. */
+class RestrictedIndex implements SecondaryIndex {
+  constructor(
+    private readonly unrestricted: SecondaryIndex,
+    private readonly visible: RowSet,
+  ) {}
+
+  equal(value: Value): RowSet {
+    return this.unrestricted.equal(value).and(this.visible)
+  }
+
+  range(bounds: Bounds): RowSet {
+    return this.unrestricted.range(bounds).and(this.visible)
+  }
+
+  prefix(prefix: string): RowSet {
+    return this.unrestricted.prefix(prefix).and(this.visible)
+  }
+
+  estimate(what: IndexRange, limit: number): number {
+    return this.unrestricted.estimate(what, limit)
+  }
+}

@@ -1,0 +1,45 @@
+import type { BinaryValue } from '../catalog/value.ts'
+
+/** Change of one upload for the writer thread. */
+export interface UploadChange {
+  /** 32 upper-case hex digits. */
+  readonly id: string
+  /** Undefined: it ends. */
+  readonly upload: EncodedUpload | undefined
+}
+
+export interface EncodedUpload {
+  /** In milliseconds since 1970. */
+  readonly expires: number
+  readonly owner: UploadOwner
+  /** As `encodeBinary` makes it. */
+  readonly value: Uint8Array
+}
+
+/**
+ * Owner of an upload. An upload is for its session; that of a client that came without one is also for other clients
+ * without, since such a client may keep no cookies at all. An id has 128 random bits.
+ */
+export interface UploadOwner {
+  /** Handle of the session. */
+  readonly handle: string
+  /** The session was made for this request. */
+  readonly isNew: boolean
+  /** Network of a guest; undefined for others. */
+  readonly guestNetwork?: string | undefined
+}
+
+export interface Upload {
+  readonly expires: number
+  readonly owner: UploadOwner
+  readonly value: BinaryValue
+}
+
+/** Uploads in the store. */
+export interface StoredUploads {
+  /** An upload that has not been removed yet. */
+  get(id: string): Upload | undefined
+  /** Ids of the uploads that have ended at `now`, the oldest first. */
+  expired(now: number, limit: number): string[]
+  all(): Iterable<[id: string, upload: Upload]>
+}

@@ -1,0 +1,168 @@
+import { readFile, statfs } from 'node:fs/promises'
+import { histogram } from './base/counts/histogram.ts'
+import { byLabel, counter, gauge, type Metric } from './base/counts/metric.ts'
+import { COUNT, type SharedCounts, type ThreadRole } from './base/counts/thread-counts.ts'
+import type { EngineParts } from './engine-parts.ts'
+
+/** State and counters of an engine as metrics, summed over its threads when they are asked for. */
+export class EngineMetrics {
+  private readonly times: ThreadTimes
+
+  constructor(private readonly parts: EngineParts) {
+    this.times = new ThreadTimes(parts.counts)
+  }
+
+  async read(): Promise<Metric[]> {
+    const counts = this.parts.counts.sum()
+    const time = (name: string, help: string, start: number): Metric =>
+      histogram(name, help, counts, [{ labels: {}, start }])
+    return [
+      ...this.pool(),
+      counter('tesser_pool_refused_total', 'Queries refused because the queue was full.', counts[COUNT.poolRefused]!),
+      time('tesser_pool_wait_seconds', 'Time that queries waited for a thread of the pool.', COUNT.poolWaitTime),
+      time('tesser_pool_run_seconds', 'Time that threads of the pool worked on a query.', COUNT.poolRunTime),
+      ...this.functions(),
+      counter('tesser_function_refused_total', 'Calls of plugin code that were refused.', [
+        ...byLabel('reason', { queue: counts[COUNT.functionsBusy]!, breaker: counts[COUNT.functionsBroken]! }),
+      ]),
+      time('tesser_function_wait_seconds', 'Time that calls waited for a function thread.', COUNT.functionWaitTime),
+      time('tesser_function_run_seconds', 'Time that function threads worked on a call.', COUNT.functionRunTime),
+      ...this.writer(),
+      counter(
+        'tesser_writer_refused_total',
+        'Writes refused because the queue was full.',
+        counts[COUNT.writesRefused]!,
+      ),
+      counter('tesser_writer_commits_total', 'Durable commits; one can hold many requests.', counts[COUNT.commits]!),
+      counter('tesser_writer_changes_total', 'Entities inserted, changed or deleted.', counts[COUNT.changes]!),
+      time('tesser_write_seconds', 'Time from a write request to its durable outcome.', COUNT.writeTime),
+      time('tesser_writer_work_seconds', 'Time of the work of a transaction.', COUNT.writerWorkTime),
+      time('tesser_writer_commit_seconds', 'Time that a commit waited for the disk.', COUNT.writerCommitTime),
+      counter(
+        'tesser_cache_lookups_total',
+        'Lookups in the caches of all threads: parsed filters, prepared plans, column segments outside of shared memory.',
+        [
+          ...lookups('parse', counts[COUNT.parseHits]!, counts[COUNT.parseMisses]!),
+          ...lookups('plan', counts[COUNT.planHits]!, counts[COUNT.planMisses]!),
+          ...lookups('columns', counts[COUNT.columnHits]!, counts[COUNT.columnMisses]!),
+        ],
+      ),
+      ...this.memory(),
+      ...(await this.disk()),
+      ...(await this.times.read()),
+    ]
+  }
+
+  private pool(): Metric[] {
+    const { threads, running, waiting } = this.parts.pool.load
+    return [
+      gauge('tesser_pool_threads', 'Threads of the pool for queries; they start with the first query.', threads),
+      gauge('tesser_pool_tasks', 'Queries that are with a thread, or wait for one.', [
+        ...byLabel('state', { running, waiting }),
+      ]),
+    ]
+  }
+
+  private functions(): Metric[] {
+    if (!this.parts.functions) return []
+    const { threads, running, waiting, broken } = this.parts.functions.load
+    return [
+      gauge('tesser_function_threads', 'Function threads, with those that are still ending.', threads),
+      gauge('tesser_function_calls', 'Calls of plugin code that are with a thread, or wait for one.', [
+        ...byLabel('state', { running, waiting }),
+      ]),
+      gauge('tesser_function_breakers_open', 'Functions that are refused because they ended their threads.', broken),
+    ]
+  }
+
+  private writer(): Metric[] {
+    const { writer } = this.parts
+    const { waiting, waitingBytes, locks } = writer.load
+    return [
+      gauge('tesser_writer_up', '1 while writes are taken.', writer.isRunning ? 1 : 0),
+      gauge('tesser_writer_queue_requests', 'Write requests that wait or are being done.', waiting),
+      gauge('tesser_writer_queue_bytes', 'Bytes of their bodies.', waitingBytes),
+      gauge('tesser_locks', 'Locks on entities.', locks),
+    ]
+  }
+
+  private memory(): Metric[] {
+    const { heap, options, entitySetStore, buffers, spools } = this.parts
+    const { sets, bytes } = entitySetStore.usage
+    return [
+      ...(heap
+        ? [
+            gauge('tesser_memory_limit_bytes', 'Shared memory that may be used.', options.memoryBytes ?? 0),
+            gauge('tesser_memory_used_bytes', 'Shared memory in use.', byLabel('use', heap.usedBytes())),
+            gauge('tesser_memory_filled', '1 when everything that fits is in shared memory.', heap.isBuilt ? 1 : 0),
+          ]
+        : []),
+      gauge('tesser_buffers_limit_bytes', 'Memory that bodies and answers may take.', buffers.limitBytes),
+      gauge('tesser_buffers_used_bytes', 'Memory of bodies and answers under way.', buffers.usedBytes),
+      gauge('tesser_spool_used_bytes', 'Disk space of large answers under way.', spools.disk.usedBytes),
+      gauge('tesser_entity_sets_in_memory', 'Entity sets in memory.', sets),
+      gauge('tesser_entity_sets_bytes', 'Memory of entity sets.', bytes),
+    ]
+  }
+
+  private async disk(): Promise<Metric[]> {
+    const { data, options } = this.parts
+    const { path, mapSizeBytes } = options
+    const [size, volume] = await Promise.all([data.records.sizeBytes(), statfs(path)])
+    return [
+      gauge('tesser_store_bytes', 'Size of the data file; free pages in it are used again.', size),
+      gauge('tesser_store_limit_bytes', 'Size that the data file can reach (storage.mapSizeBytes).', mapSizeBytes),
+      gauge('tesser_disk_free_bytes', 'Free space on the volume of the store.', volume.bavail * volume.bsize),
+      gauge('tesser_disk_size_bytes', 'Size of the volume of the store.', volume.blocks * volume.bsize),
+    ]
+  }
+}
+
+const lookups = (cache: string, hits: number, misses: number): Metric['values'] => [
+  { labels: { cache, result: 'hit' }, value: hits },
+  { labels: { cache, result: 'miss' }, value: misses },
+]
+
+/** CPU time of the threads by their purposes, where the system tells it. Ended threads keep what was last seen of theirs. */
+class ThreadTimes {
+  /** By system id. */
+  private readonly seen = new Map<number, { role: ThreadRole; seconds: number }>()
+  private readonly ended: Partial<Record<ThreadRole, number>> = {}
+
+  constructor(private readonly counts: SharedCounts) {}
+
+  async read(): Promise<Metric[]> {
+    const threads = this.counts.threads()
+    const live = new Set(threads.map(({ systemId }) => systemId))
+    for (const [id, { role, seconds }] of this.seen) {
+      if (live.has(id)) continue
+      this.ended[role] = (this.ended[role] ?? 0) + seconds
+      this.seen.delete(id)
+    }
+    await Promise.all(
+      threads.map(async ({ role, systemId }) => {
+        const seconds = await cpuSeconds(systemId)
+        if (seconds !== undefined) this.seen.set(systemId, { role, seconds })
+      }),
+    )
+    const number: Partial<Record<ThreadRole, number>> = {}
+    for (const { role } of threads) number[role] = (number[role] ?? 0) + 1
+    const total = { ...this.ended }
+    for (const { role, seconds } of this.seen.values()) total[role] = (total[role] ?? 0) + seconds
+    return [
+      gauge('tesser_threads', 'Threads that work on the data, by purpose.', byLabel('role', number)),
+      counter('tesser_thread_cpu_seconds_total', 'CPU time of these threads (Linux).', byLabel('role', total)),
+    ]
+  }
+}
+
+/** Source: Linux, Documentation/scheduler/sched-stats.rst. */
+async function cpuSeconds(systemId: number): Promise<number | undefined> {
+  if (systemId === 0) return undefined
+  try {
+    const nanoseconds = Number((await readFile(`/proc/self/task/${systemId}/schedstat`, 'utf8')).split(' ', 1)[0])
+    return nanoseconds / 1e9
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,159 @@
+import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+import { ByteBudget } from './answer/byte-budget.ts'
+import { SpoolFiles } from './answer/spool-files.ts'
+import type { SharedCounts, ThreadCounts } from './base/counts/thread-counts.ts'
+import type { ClassRegistry } from './author/declare/class-registry.ts'
+import { HookedClasses } from './author/hooks/hooked-classes.ts'
+import { codeLog } from './author/run/code-log.ts'
+import { FunctionClient } from './author/run/function-client.ts'
+import type { FunctionPool } from './author/run/function-pool.ts'
+import { Uploads } from './binary/uploads.ts'
+import type { DataClass } from './catalog/dataclass.ts'
+import { IndexStatus, indexedVectors } from './data/vector-index.ts'
+import {
+  BUFFER_BYTES,
+  ENTITY_SETS,
+  type EngineOptions,
+  FUNCTIONS,
+  POOL,
+  SPOOL_BYTES,
+  UPLOADS,
+  VECTOR_INDEX,
+} from './engine-options.ts'
+import { EntitySetStore } from './entity-set/entity-set-store.ts'
+import { EntitySets } from './entity-set/entity-sets.ts'
+import type { ReadStore } from './data/read-store.ts'
+import { openReadStore } from './open-read-store.ts'
+import { SharedHeap } from './memory/heap/shared-heap.ts'
+import { Permissions } from './permission/permissions.ts'
+import { Views } from './permission/views.ts'
+import { type PoolEvents, QueryPool, queryThread } from './placement/query-pool.ts'
+import { SavedAnswers } from './placement/saved-answers.ts'
+import { kernelRegistry } from './placement/task-registry.ts'
+import { TaskRunner } from './placement/task-runner.ts'
+import { VectorPool } from './placement/vector-pool.ts'
+import { ServerRecords } from './records/server-records.ts'
+import { SAVE_LIMITS, type SaveLimits } from './write/write-limits.ts'
+import type { WriterClient } from './write/writer-client.ts'
+
+/** Threads and state that exist before the store is opened for reading. */
+interface EngineThreads {
+  readonly writer: WriterClient
+  readonly memory: WebAssembly.Memory | undefined
+  /** Classes of plugins. */
+  readonly classes: ClassRegistry
+  readonly functions: FunctionPool | undefined
+  /** Counters of all threads. */
+  readonly counts: SharedCounts
+  /** Counters of this thread. */
+  readonly ownCounts: ThreadCounts
+}
+
+/** Parts of an open store, wired to each other. */
+export interface EngineParts extends EngineThreads {
+  readonly options: EngineOptions
+  readonly data: ReadStore
+  readonly views: Views
+  readonly permissions: Permissions
+  readonly pool: QueryPool
+  /** Set for a model with indexes of vectors. */
+  readonly vectors: VectorPool | undefined
+  readonly tasks: TaskRunner
+  readonly savedAnswers: SavedAnswers
+  readonly heap: SharedHeap | undefined
+  /** Set when plugins have classes. */
+  readonly code: FunctionClient | undefined
+  readonly hooked: HookedClasses
+  readonly records: ServerRecords
+  readonly entitySetStore: EntitySetStore
+  readonly entitySets: EntitySets
+  readonly uploads: Uploads
+  readonly spools: SpoolFiles
+  /** Memory of request bodies and answers under way. */
+  readonly buffers: ByteBudget
+  readonly saveLimits: SaveLimits
+}
+
+/** Opens a store that the writer thread has prepared, and connects everything that works on it. */
+export function openParts(options: EngineOptions, threads: EngineThreads): EngineParts {
+  const { writer, memory, classes, functions, counts, ownCounts } = threads
+  const { path, mapSizeBytes, model, wire, cacheBytes, limits, tasks: taskModules = [] } = options
+  const onInternalError = options.onInternalError
+  const hooked = new HookedClasses(classes.classes)
+  const { restricted } = hooked
+  const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted, counts: counts.buffer }
+  const data = openReadStore(store, ownCounts)
+  const { catalog } = data
+  const views = new Views(catalog)
+  const permissions = new Permissions({ catalog, classes: classes.classes })
+
+  const poolOptions = { ...POOL, ...options.pool }
+  const events: PoolEvents = { onInternalError, onThreadEnd, onNote: options.onNote }
+  const indexStatus = indexedVectors(catalog).length > 0 ? IndexStatus.allocate(catalog) : undefined
+  const disk = ByteBudget.of(options.spoolBytes ?? SPOOL_BYTES)
+  const spools = new SpoolFiles(join(path, 'spool'), disk, onInternalError ?? (() => {}))
+  const buffers = options.buffers ?? ByteBudget.of(BUFFER_BYTES)
+  const entry = queryThread(indexStatus, taskModules)
+  const pool = new QueryPool(poolOptions, store, limits, events, entry, { memory: buffers, spools }, ownCounts)
+  const index = options.vectorIndex ?? VECTOR_INDEX
+  const vectors = indexStatus && new VectorPool(catalog, poolOptions, store, limits, index, events, indexStatus)
+  functions?.openStore({ open: { store, limits } }, { connectWriter: end => writer.connect(end), onThreadEnd })
+  /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
+  function onThreadEnd(): void {
+    const readers = new Set([threadId, ...[pool, vectors, functions].flatMap(each => each?.threadIds ?? [])])
+    if (memory) new SharedHeap(memory).freeSlotsOfOthers(id => readers.has(id))
+    counts.freeBlocksOfOthers(id => readers.has(id) || id === writer.threadId)
+  }
+
+  const { deadlineMs } = { ...FUNCTIONS, ...options.functions }
+  const saveLimits = { ...SAVE_LIMITS, ...options.write }
+  const code = functions && new FunctionClient(functions, deadlineMs, saveLimits, codeLog(options))
+  const { inlineCostMs } = poolOptions
+  const runWithCode = code?.read.bind(code)
+  const reading = { data, views, limits, restricted }
+  const registry = kernelRegistry(taskModules)
+  const tasks = new TaskRunner({ ...reading, permissions, registry, inlineCostMs, pool, vectors, runWithCode })
+  const savedAnswers = new SavedAnswers({ ...reading, tasks })
+
+  const sets = { ...ENTITY_SETS, ...options.entitySets }
+  const stored = { store: data.records, now: options.now ?? Date.now, onInternalError }
+  const entitySetStore = new EntitySetStore({
+    ...sets,
+    ...stored,
+    guests: sets,
+    write: changes => writer.write({ kind: 'entitySets', changes }),
+  })
+  const setData = {
+    catalog,
+    views,
+    select: (...[request, caller]: Parameters<TaskRunner['rowIds']>) => tasks.run({ kind: 'members', request }, caller),
+    live: (dataClass: DataClass) => data.read(snapshot => snapshot.table(dataClass).live),
+    restricted,
+  }
+  return {
+    ...threads,
+    options,
+    data,
+    views,
+    permissions,
+    pool,
+    vectors,
+    tasks,
+    savedAnswers,
+    heap: memory && new SharedHeap(memory),
+    code,
+    hooked,
+    records: new ServerRecords(data.records, changes => writer.write({ kind: 'records', changes })),
+    entitySetStore,
+    entitySets: new EntitySets(entitySetStore, setData, sets),
+    uploads: new Uploads({
+      ...stored,
+      write: changes => writer.write({ kind: 'uploads', changes }),
+      limits: { ...UPLOADS, ...options.uploads },
+    }),
+    spools,
+    buffers,
+    saveLimits,
+  }
+}

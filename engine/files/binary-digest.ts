@@ -1,0 +1,32 @@
+import { createHash, webcrypto } from 'node:crypto'
+
+/**
+ * Digests of the files of images and blobs: of each piece, so that a piece can be compared before it is sent, whatever
+ * part of a file is asked for. They tell a disk that gives other bytes than it took, not a deliberate forger.
+ */
+
+/** Bytes that are read, compared and kept in memory at once. */
+export const PIECE_BYTES = 256 * 1024
+/** The first bytes of a SHA-256. */
+export const DIGEST_BYTES = 8
+
+export const pieceCount = (size: number): number => Math.ceil(size / PIECE_BYTES)
+
+/** Digests of all pieces of a file, one behind the other. */
+export function digestsOf(bytes: Uint8Array): Uint8Array {
+  const digests = new Uint8Array(pieceCount(bytes.length) * DIGEST_BYTES)
+  for (let piece = 0; piece * PIECE_BYTES < bytes.length; piece++) {
+    const hash = createHash('sha256').update(bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES))
+    digests.set(hash.digest().subarray(0, DIGEST_BYTES), piece * DIGEST_BYTES)
+  }
+  return digests
+}
+
+/** Digest of one piece, made by a thread of the system's pool. */
+export async function digestOf(piece: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await webcrypto.subtle.digest('SHA-256', piece)).subarray(0, DIGEST_BYTES)
+}
+
+/** True when a digest is that of piece `number`. */
+export const isDigestOf = (digest: Uint8Array, digests: Uint8Array, number: number): boolean =>
+  digest.every((byte, i) => byte === digests[number * DIGEST_BYTES + i])

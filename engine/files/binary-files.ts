@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BinaryFile } from '../catalog/value.ts'
+import { digestsOf } from './binary-digest.ts'
+
+const ID = /^[0-9A-F]{32}$/
+
+export const newFileId = (): string => randomBytes(16).toString('hex').toUpperCase()
+
+/** A file is not there, or is not what was written. */
+export class DamagedFileError extends Error {
+  override readonly name = 'DamagedFileError'
+}
+
+/**
+ * The folder of the large images and blobs of a store. A file is written once, is on the disk before anything refers to
+ * it, and never changes; its name is random and ours. Which of them are in use is in LMDB (`binary-table.ts`).
+ *
+ * A file is written in the folder `incoming`, and moved when the transaction that refers to it has been committed. So what
+ * a crash leaves there is all that may ever be removed without LMDB having known it.
+ */
+export class BinaryFiles {
+  private readonly incoming: string
+  private isMade = false
+  private readonly removals = new Set<Promise<void>>()
+  private removed: string[] = []
+
+  constructor(private readonly folder: string) {
+    this.incoming = join(folder, 'incoming')
+  }
+
+  /** Path of a new file while it is written. */
+  incomingPath(id: string): string {
+    return join(this.incoming, id)
+  }
+
+  private path(id: string): string {
+    return join(this.folder, id)
+  }
+
+  /** Makes the folders when there are none. */
+  prepare(): void {
+    if (this.isMade) return
+    mkdirSync(this.incoming, { recursive: true, mode: 0o700 })
+    syncFolder(this.folder)
+    this.isMade = true
+  }
+
+  /** A file that there is. */
+  file(id: string, size: number, digests: Uint8Array | undefined): BinaryFile {
+    return { id, size, digests, read: () => this.readWhole(id, size, digests) }
+  }
+
+  /** Writes a whole file; it is on the disk then. */
+  create(bytes: Uint8Array): BinaryFile {
+    this.prepare()
+    const id = newFileId()
+    const file = openSync(this.incomingPath(id), 'wx', 0o600)
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+      fsyncSync(file)
+    } catch (error) {
+      rmSync(this.incomingPath(id))
+      throw error
+    } finally {
+      closeSync(file)
+    }
+    syncFolder(this.incoming)
+    return this.file(id, bytes.length, digestsOf(bytes))
+  }
+
+  /** Brings the names of new files to the disk. */
+  async sync(): Promise<void> {
+    const folder = await open(this.incoming, 'r')
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+  }
+
+  /** Moves a file that a commit refers to out of `incoming`. What fails is left to the next start. */
+  settle(id: string): void {
+    try {
+      renameSync(this.incomingPath(id), this.path(id))
+    } catch {
+      // It has been moved before, or is found where it is.
+    }
+  }
+
+  /** @throws {Error} with the code `ENOENT` when there is no such file */
+  open(id: string): number {
+    return this.find(id, path => openSync(path, 'r'))
+  }
+
+  /** Ids of the files that there are. @param where `incoming`: those that no commit referred to when they were written */
+  list(where: 'settled' | 'incoming'): string[] {
+    try {
+      return readdirSync(where === 'settled' ? this.folder : this.incoming).filter(name => ID.test(name))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      throw error
+    }
+  }
+
+  /** In bytes; undefined when there is no such file. */
+  size(id: string): number | undefined {
+    const path = existsSync(this.path(id)) ? this.path(id) : this.incomingPath(id)
+    return statSync(path, { throwIfNoEntry: false })?.size
+  }
+
+  /** A failed removal is left to the next start. */
+  removeSoon(id: string): void {
+    const removal = this.remove(id)
+      .then(
+        () => void this.removed.push(id),
+        () => {},
+      )
+      .finally(() => this.removals.delete(removal))
+    this.removals.add(removal)
+  }
+
+  /** Ids that {@link removeSoon} has removed since the last call. */
+  takeRemoved(): string[] {
+    const { removed } = this
+    if (removed.length > 0) this.removed = []
+    return removed
+  }
+
+  /** Resolves when no removal is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.removals)
+  }
+
+  async remove(id: string): Promise<void> {
+    for (const path of [this.incomingPath(id), this.path(id)]) {
+      await unlink(path).catch(error => {
+        if (error.code !== 'ENOENT') throw error
+      })
+    }
+  }
+
+  private readWhole(id: string, size: number, digests: Uint8Array | undefined): Uint8Array {
+    const bytes = this.find(id, path => readFileSync(path))
+    const isRight = bytes.length === size && (!digests || Buffer.from(digests).equals(digestsOf(bytes)))
+    if (!isRight) throw new DamagedFileError(`the file ${this.path(id)} is not what was written to it`)
+    return bytes
+  }
+
+  private find<T>(id: string, use: (path: string) => T): T {
+    // It may be moved between the two attempts.
+    for (const path of [this.path(id), this.incomingPath(id)]) {
+      try {
+        return use(path)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      }
+    }
+    return use(this.path(id))
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

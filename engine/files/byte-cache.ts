@@ -1,0 +1,45 @@
+/** Bytes by key, those that were used last, as many as fit. What several ask for at a time is made once. */
+export class ByteCache {
+  /** In the order of use. */
+  private readonly kept = new Map<string, Uint8Array>()
+  private readonly loading = new Map<string, Promise<Uint8Array>>()
+  private bytes = 0
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** @param load makes them; a failure is passed to all waiting callers and not kept */
+  get(key: string, load: () => Promise<Uint8Array>): Uint8Array | Promise<Uint8Array> {
+    const known = this.kept.get(key)
+    if (known) {
+      this.kept.delete(key)
+      this.kept.set(key, known)
+      return known
+    }
+    let loading = this.loading.get(key)
+    if (!loading) {
+      loading = load()
+        .then(bytes => {
+          this.keep(key, bytes)
+          return bytes
+        })
+        .finally(() => this.loading.delete(key))
+      this.loading.set(key, loading)
+    }
+    return loading
+  }
+
+  private keep(key: string, bytes: Uint8Array): void {
+    const cost = bytes.length + OVERHEAD_BYTES
+    if (cost > this.maxBytes) return
+    this.kept.set(key, bytes)
+    this.bytes += cost
+    for (const [oldest, { length }] of this.kept) {
+      if (this.bytes <= this.maxBytes) return
+      this.kept.delete(oldest)
+      this.bytes -= length + OVERHEAD_BYTES
+    }
+  }
+}
+
+/** So that many empty entries have an end too. */
+const OVERHEAD_BYTES = 200

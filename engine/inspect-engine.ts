@@ -1,0 +1,39 @@
+import { addCalculated } from './catalog/add-calculated.ts'
+import { checkModel } from './catalog/check-model.ts'
+import { loadModel } from './catalog/load-model.ts'
+import type { EngineOptions } from './engine-options.ts'
+import { declarationProblems } from './author/declare/check-declarations.ts'
+import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
+import { describeClasses } from './open-engine.ts'
+import { checkRoles } from './permission/check-roles.ts'
+import { type InspectOptions, inspectStore, problemsOf, type StoreProblem } from './storage/inspect/inspect-store.ts'
+
+/** Something wrong, and where. */
+type Problem = StoreProblem | { of: 'roles' | 'plugins'; text: string }
+
+/**
+ * Everything wrong with a model, with the classes of plugins, with a store in itself, and with all of them and the roles
+ * together. Changes nothing. What
+ * cannot be judged, because the model is wrong, is passed over.
+ * @param roles content of `roles.json`; undefined: there is none
+ * @throws {Error} naming plugin and module of classes that cannot be used
+ */
+export async function* inspectEngine(
+  options: EngineOptions & Pick<InspectOptions, 'mustExist' | 'onPlan' | 'onCheckProgress'>,
+  roles?: unknown,
+): AsyncGenerator<Problem> {
+  const loaded = await describeClasses(options)
+  const { classes } = loaded
+  let model: unknown
+  const problems = problemsOf(() => {
+    model = checkModel(addCalculated(options.model, calculatedDeclarations(classes)))
+  })
+  for (const text of problems) yield { of: 'model', text }
+  const found = problems.length === 0 ? declarationProblems(classes, loadModel(model)) : []
+  for (const text of [...loaded.problems, ...found]) yield { of: 'plugins', text }
+  if (problems.length === 0 && roles !== undefined) {
+    const subjects = { catalog: loadModel(model), classes }
+    for (const text of problemsOf(() => checkRoles(roles, subjects))) yield { of: 'roles', text }
+  }
+  yield* inspectStore({ ...options, model })
+}

@@ -1,0 +1,88 @@
+import { type Address, offsetBy } from './address.ts'
+import { HEAP_START, type Part, PARTS, type SharedHeap } from './shared-heap.ts'
+
+/** There is no room for what was asked for. */
+export class MemoryFull extends Error {}
+
+/** State saved in a checkpoint. */
+export interface AllocatorState {
+  next: Address
+  /** A size and the addresses of the freed blocks that have it. */
+  freed: [size: number, addresses: Address[]][]
+  used: number[]
+}
+
+/**
+ * Blocks of the shared heap. Only the writer thread allocates, so that everything about it is in this thread's own memory.
+ * Sizes are rounded up to classes, 32 for each power of two; a freed block serves its class again.
+ */
+export class Allocator {
+  private next: Address
+  private readonly freed: Map<number, Address[]>
+  /** Bytes of blocks that are allocated, as rounded, by {@link PARTS}. */
+  readonly used: number[]
+
+  constructor(
+    private readonly heap: SharedHeap,
+    state?: AllocatorState,
+  ) {
+    this.next = state?.next ?? HEAP_START
+    this.freed = new Map(state?.freed)
+    this.used = state?.used ?? PARTS.map(() => 0)
+  }
+
+  get usedBytes(): number {
+    return this.used.reduce((sum, bytes) => sum + bytes, 0)
+  }
+
+  /** No block ends behind it. */
+  get end(): Address {
+    return this.next
+  }
+
+  get state(): AllocatorState {
+    return { next: this.next, freed: [...this.freed], used: this.used }
+  }
+
+  /**
+   * A block whose content is left over from what was there.
+   * @param part what it is for. For what makes a version some room is kept: without it nothing could be taken out either
+   * @throws {MemoryFull}
+   */
+  allocate(bytes: number, part: Part): Address {
+    const size = sizeClass(bytes)
+    const reused = this.freed.get(size)?.pop()
+    const reserve = Math.min(MAX_RESERVE_BYTES, (this.heap.size - HEAP_START) / 8)
+    const end = part === 'directories' ? this.heap.size : this.heap.size - reserve
+    if (reused === undefined && this.next + size > end) {
+      throw new MemoryFull(`no room for ${bytes} bytes in ${this.heap.size}`)
+    }
+    this.used[PARTS.indexOf(part)]! += size
+    if (reused !== undefined) {
+      this.heap.preserve(reused, size)
+      return reused
+    }
+    const address = this.next
+    this.next = offsetBy(address, size)
+    return address
+  }
+
+  /** @param bytes as asked for */
+  free(address: Address, bytes: number, part: Part): void {
+    const size = sizeClass(bytes)
+    this.used[PARTS.indexOf(part)]! -= size
+    const list = this.freed.get(size)
+    if (list) list.push(address)
+    else this.freed.set(size, [address])
+  }
+}
+
+const MAX_RESERVE_BYTES = 4 * 1024 * 1024
+const SMALL_BYTES = 512
+
+/** Multiples of 8 up to 512, then of a 32nd of the power of two below. */
+export function sizeClass(bytes: number): number {
+  if (bytes <= SMALL_BYTES) return (bytes + 7) & ~7
+  const step = 1 << (26 - Math.clz32(bytes - 1))
+  return Math.ceil(bytes / step) * step
+}

@@ -1,0 +1,51 @@
+import type { SharedHeap } from './shared-heap.ts'
+
+/** Memory that later versions do not need, and an older one that may still be read does. */
+interface Retired {
+  /** Sequence of the first version that had it; 0 when readers of every earlier version may come across it. */
+  readonly born: number
+  /** Sequence of the first version that does not. */
+  readonly retired: number
+  readonly free: () => void
+}
+
+/**
+ * Frees what was replaced as soon as no thread has pinned a version that needs it. A long query holds what its own
+ * version needs, and not what came and went meanwhile.
+ */
+export class Reclaimer {
+  private fresh: Retired[] = []
+  /** Memory that a pinned version needed when it was last checked. */
+  private held: Retired[] = []
+  private heldFor: readonly number[] = []
+
+  constructor(private readonly heap: SharedHeap) {}
+
+  /** @param retired sequence of the version that is being made */
+  retire(born: number, retired: number, free: () => void): void {
+    this.fresh.push({ born, retired, free })
+  }
+
+  /** To be called after a version has been published. */
+  reclaim(): void {
+    const pinned = this.heap.pinned()
+    const isChanged = pinned.length !== this.heldFor.length || pinned.some((pin, i) => pin !== this.heldFor[i])
+    const candidates = isChanged ? this.held.concat(this.fresh) : this.fresh
+    const kept = isChanged ? [] : this.held
+    this.fresh = []
+    for (const candidate of candidates) {
+      if (pinned.some(pin => isIn(pin, candidate))) kept.push(candidate)
+      else candidate.free()
+    }
+    this.held = kept
+    this.heldFor = pinned
+  }
+
+  get size(): number {
+    return this.fresh.length + this.held.length
+  }
+}
+
+/** Sequences wrap around, so they are compared by their difference. */
+const isIn = (pin: number, { born, retired }: Retired): boolean =>
+  ((pin - retired) | 0) < 0 && (born === 0 || ((pin - born) | 0) >= 0)

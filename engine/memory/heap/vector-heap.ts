@@ -1,0 +1,194 @@
+import { readNumbers } from '../../row-format/read-value.ts'
+import type { VectorOptions } from '../../catalog/attribute.ts'
+import { SEGMENT_ROWS, VECTOR_HEADER_BYTES, vectorStart } from '../../data/snapshot.ts'
+import { lengthOf } from '../../vector/math/similarity.ts'
+import { blockOf, SKETCHES_HEADER_BYTES, sketchBytes, sketchesBytes, writeSketch } from '../../vector/math/sketch.ts'
+import { codesBytes, writeCodes } from '../../vector/math/vector-codes.ts'
+import { type Address, addressAt, offsetBy, wordAt, wordIndex } from './address.ts'
+import { PAGE_CODES, PAGE_SKETCHES, type Workspace } from './pages.ts'
+
+/** For kernels: where its length and its numbers are, from the address of a vector, and codes and sketches of a segment. */
+export const VECTOR_LAYOUT = {
+  vectorLength: VECTOR_HEADER_BYTES - 4,
+  vectorNumbers: VECTOR_HEADER_BYTES,
+  vectorCodes: PAGE_CODES,
+  vectorSketches: PAGE_SKETCHES,
+}
+
+// Words in front of a vector: the sequence of the version that it was made for, and where its codes are.
+const VECTOR_BORN = 0
+const VECTOR_CODES = 1
+/** Word of a page with the address of its sketches. */
+const SKETCHES = PAGE_SKETCHES / 4
+
+/** Address of the codes of a vector. */
+export const codesOf = (words: Uint32Array, vector: Address): Address => addressAt(words, vector, VECTOR_CODES)
+
+/** State saved in a checkpoint. */
+export interface VectorHeapState {
+  vectors: SlotsState
+  codes: SlotsState
+  freed: Address[]
+  sketches: Address[]
+}
+
+interface SlotsState {
+  chunks: Address[]
+  used: number
+}
+
+const CHUNK_BYTES = 2 ** 17
+/** Vector instructions want their numbers at multiples of it. */
+const ALIGNMENT = 16
+
+/**
+ * The vectors of a column, for the writer. A change copies one vector and not a page of them. They lie one behind the
+ * other, because a scan reads all of them: between the rows that they came with they took five times as long. Their codes,
+ * which are mostly all that it reads, are in chunks of their own for that.
+ *
+ * The sketches of a segment are one block, by rows, and change in place: readers of a version before may miss a row that
+ * is just being changed, as what answers from sketches may miss any.
+ */
+export class VectorHeap {
+  private readonly vectors: Slots
+  private readonly codes: Slots
+  /** Addresses of unused vectors. They keep their codes. */
+  private freed: Address[]
+  /** Blocks of sketches. */
+  private sketches: Address[]
+  private readonly dimension: number
+  /** 0: there are none. Only where an index may be asked, answers may miss anything. */
+  private readonly sketchBytes: number
+
+  constructor(
+    private readonly space: Workspace,
+    { dimension, hnsw }: VectorOptions,
+    state?: VectorHeapState,
+  ) {
+    this.dimension = dimension
+    this.sketchBytes = hnsw ? sketchBytes(dimension) : 0
+    this.sketches = state?.sketches ?? []
+    this.vectors = new Slots(space, VECTOR_HEADER_BYTES + 4 * dimension, state?.vectors)
+    this.codes = new Slots(space, codesBytes(dimension), state?.codes)
+    this.freed = state?.freed ?? []
+  }
+
+  get state(): VectorHeapState {
+    const { vectors, codes, freed, sketches } = this
+    return { vectors: vectors.state, codes: codes.state, freed, sketches }
+  }
+
+  /** @param start of its JSON text in the memory @returns its address @throws {MemoryFull} */
+  put(start: number, end: number): Address {
+    const { heap, sequence } = this.space
+    const freed = this.freed.pop()
+    const address = freed ?? this.vectors.allocate()
+    const codes = freed === undefined ? this.codes.allocate() : codesOf(heap.words, address)
+    heap.preserve(address, this.vectors.slotBytes)
+    heap.preserve(codes, this.codes.slotBytes)
+    const at = vectorStart(address)
+    readNumbers(heap.bytes, start, end, heap.singles, at)
+    heap.words[wordIndex(address, VECTOR_BORN)] = sequence
+    heap.words[wordIndex(address, VECTOR_CODES)] = codes
+    heap.singles[at - 1] = lengthOf(heap.singles, at, this.dimension)
+    writeCodes(heap.singles, at, this.dimension, heap.singles, heap.bytes, codes)
+    return address
+  }
+
+  /**
+   * Writes the sketch of a vector that is the value of a row.
+   * @param page that may be changed @param address of the vector
+   * @throws {MemoryFull}
+   */
+  sketch(page: Address, entry: number, address: Address): void {
+    const { dimension, sketchBytes } = this
+    if (sketchBytes === 0) return
+    const { heap } = this.space
+    const { singles } = heap
+    const sketches = addressAt(heap.words, page, SKETCHES) || this.addSketches(page)
+    const block = blockOf(0, entry, sketchBytes)
+    heap.preserve(sketches, SKETCHES_HEADER_BYTES)
+    heap.preserve(offsetBy(sketches, block.address), block.length)
+    const start = vectorStart(address)
+    const length = singles[start - 1]!
+    const lengths = wordIndex(sketches, 0)
+    singles[lengths] = Math.min(singles[lengths]!, length)
+    singles[lengths + 1] = Math.max(singles[lengths + 1]!, length)
+    writeSketch(singles, start, dimension, heap.bytes, sketches, entry)
+  }
+
+  private addSketches(page: Address): Address {
+    const { allocator, heap } = this.space
+    const sketches = allocator.allocate(sketchesBytes(this.dimension, SEGMENT_ROWS), 'vectors')
+    this.sketches.push(sketches)
+    heap.singles.set([Number.POSITIVE_INFINITY, 0], wordIndex(sketches, 0))
+    heap.words[wordIndex(page, SKETCHES)] = sketches
+    return sketches
+  }
+
+  /** From the version that is being made on, the vector is unused. */
+  retire(address: Address): void {
+    const { heap, reclaimer, sequence } = this.space
+    const { freed } = this
+    reclaimer.retire(wordAt(heap.words, address, VECTOR_BORN), sequence, () => freed.push(address))
+  }
+
+  /** To be called after all vectors have been retired. */
+  clear(): void {
+    const { allocator, reclaimer, sequence } = this.space
+    const { sketches, dimension } = this
+    this.vectors.clear()
+    this.codes.clear()
+    reclaimer.retire(0, sequence, () => {
+      for (const each of sketches) allocator.free(each, sketchesBytes(dimension, SEGMENT_ROWS), 'vectors')
+    })
+    this.sketches = []
+    this.freed = []
+  }
+}
+
+/** Places of one size, one behind the other in chunks. */
+class Slots {
+  readonly slotBytes: number
+  private readonly perChunk: number
+  private chunks: Address[]
+  /** Slots of the last chunk that have been given away. */
+  private used: number
+
+  constructor(
+    private readonly space: Workspace,
+    bytes: number,
+    state?: SlotsState,
+  ) {
+    this.slotBytes = Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+    this.perChunk = Math.floor((CHUNK_BYTES - ALIGNMENT) / this.slotBytes)
+    this.chunks = state?.chunks ?? []
+    this.used = state?.used ?? this.perChunk
+  }
+
+  get state(): SlotsState {
+    const { chunks, used } = this
+    return { chunks, used }
+  }
+
+  /** @throws {MemoryFull} */
+  allocate(): Address {
+    if (this.used === this.perChunk) {
+      this.chunks.push(this.space.allocator.allocate(CHUNK_BYTES, 'vectors'))
+      this.used = 0
+    }
+    const first = Math.ceil(this.chunks.at(-1)! / ALIGNMENT) * ALIGNMENT
+    return (first + this.used++ * this.slotBytes) as Address
+  }
+
+  /** From the version that is being made on, all vectors are unused. */
+  clear(): void {
+    const { allocator, reclaimer, sequence } = this.space
+    const { chunks } = this
+    reclaimer.retire(0, sequence, () => {
+      for (const chunk of chunks) allocator.free(chunk, CHUNK_BYTES, 'vectors')
+    })
+    this.chunks = []
+    this.used = this.perChunk
+  }
+}

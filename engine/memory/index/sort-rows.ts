@@ -1,0 +1,34 @@
+import { sortKeys } from '../../row-set/sort-keys.ts'
+import { type ColumnValue, compareValues, type TextOrder } from './column-reader.ts'
+
+/**
+ * Rows in the order of their values, null first, rows of one value by their ids.
+ * @param rowIds ascending
+ * @param texts where the values are texts
+ */
+export function sortRows(
+  rowIds: Uint32Array,
+  read: (rowId: number) => ColumnValue,
+  texts: TextOrder | undefined,
+): Uint32Array {
+  const keys = new Float64Array(rowIds.length)
+  for (let i = 0; i < rowIds.length; i++) keys[i] = keyOf(read(rowIds[i]!), texts)
+  const positions = sortKeys(keys)
+  const sorted = positions.map(position => rowIds[position]!)
+  // Long texts that begin alike, and large integers.
+  for (let start = 0, end: number; start < sorted.length; start = end) {
+    const key = keys[positions[start]!]!
+    const value = read(sorted[start]!)
+    let isMixed = false
+    end = start + 1
+    for (; end < sorted.length && keys[positions[end]!] === key; end++) isMixed ||= read(sorted[end]!) !== value
+    if (isMixed) sorted.subarray(start, end).sort((a, b) => compareValues(read(a), read(b), texts) || a - b)
+  }
+  return sorted
+}
+
+/** A number that orders as the value does, or as its beginning. */
+function keyOf(value: ColumnValue, texts: TextOrder | undefined): number {
+  if (value === undefined) return Number.NEGATIVE_INFINITY
+  return texts ? texts.head(value as number) : Number(value)
+}

@@ -1,0 +1,123 @@
+import {
+  type Column,
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  SEGMENT_WORDS,
+  type Segment,
+  type TextPool,
+} from '../../data/snapshot.ts'
+import type { SegmentKernels } from '../../data/kernels.ts'
+import { type Address, NO_ADDRESS } from '../heap/address.ts'
+import {
+  BIGINTS,
+  BITS,
+  bitsStart,
+  bornOf,
+  kindOf,
+  PAGE_VALUES,
+  type PageKind,
+  POINTERS,
+  VECTORS,
+} from '../heap/pages.ts'
+import type { SharedHeap } from '../heap/shared-heap.ts'
+
+/** Addresses of the pages of a table in one version. */
+export interface TablePages {
+  readonly rowIdLimit: number
+  /** Address of the page of live rows, {@link NO_ADDRESS} when there is none. */
+  livePage(segment: number): Address
+  /** The same of a column. */
+  columnPage(column: number, segment: number): Address
+}
+
+interface Known {
+  readonly page: Address
+  readonly born: number
+  readonly live: Address
+  readonly liveBorn: number
+  /** Row limit of the version, when rows can be added to the segment; otherwise it does not matter. */
+  readonly limit: number
+  readonly segment: Segment
+}
+
+/** The segments of one column, made once for each state of their pages: views of the shared memory. */
+export class SegmentViews {
+  private readonly known: (Known | undefined)[] = []
+
+  constructor(
+    private readonly heap: SharedHeap,
+    private readonly texts: TextPool,
+    private readonly column: number,
+    private readonly kind: PageKind,
+    private readonly kernels: SegmentKernels | undefined,
+  ) {}
+
+  segment(index: number, table: TablePages): Segment {
+    const { words } = this.heap
+    const page = table.columnPage(this.column, index)
+    const live = table.livePage(index)
+    if (page === 0) return this.view(NO_ADDRESS, new Uint32Array(SEGMENT_WORDS))
+    const born = bornOf(words, page)
+    const liveBorn = bornOf(words, live)
+    const end = (index + 1) * SEGMENT_ROWS
+    const limit = Math.min(end, table.rowIdLimit)
+    const known = this.known[index]
+    if (
+      known?.page === page &&
+      known.born === born &&
+      known.live === live &&
+      known.liveBorn === liveBorn &&
+      known.limit === limit
+    ) {
+      return known.segment
+    }
+    const segment = this.view(page, this.present(page, live, limit - (end - SEGMENT_ROWS)))
+    this.known[index] = { page, born, live, liveBorn, limit, segment }
+    return segment
+  }
+
+  /** Values stay where a row was deleted, and rows of later versions are added: both are left out. */
+  private present(page: Address, live: Address, rows: number): Uint32Array {
+    const { words } = this.heap
+    const values = bitsStart(page)
+    const exist = bitsStart(live)
+    const present = new Uint32Array(SEGMENT_WORDS)
+    for (let word = 0; word * 32 < rows; word++) present[word] = words[values + word]! & words[exist + word]!
+    if (rows & 31) present[rows >>> 5]! &= 2 ** (rows & 31) - 1
+    return present
+  }
+
+  private view(address: Address, present: Uint32Array): Segment {
+    const { buffer } = this.heap.words
+    const at = address + PAGE_VALUES
+    const page = this.kernels && address !== 0 ? { address, kernels: this.kernels } : undefined
+    const kind = address === 0 ? this.kind : kindOf(this.heap.words, address)
+    switch (kind) {
+      case BITS:
+        return { kind: 'presence', present }
+      case BIGINTS:
+        return { kind: 'bigint', present, values: new BigInt64Array(buffer, at, SEGMENT_ROWS) }
+      case POINTERS:
+        return { kind: 'pointers', present, values: new Uint32Array(buffer, at, SEGMENT_ROWS), texts: this.texts, page }
+      case VECTORS: {
+        const starts = new Uint32Array(buffer, at, SEGMENT_ROWS)
+        return { kind: 'vector', present, floats: this.heap.singles, starts, page }
+      }
+      default:
+        return { kind: 'number', present, values: new Float64Array(buffer, at, SEGMENT_ROWS), page }
+    }
+  }
+}
+
+/** A column in one version. */
+export class SharedColumn implements Column {
+  constructor(
+    readonly attribute: ColumnAttribute,
+    private readonly views: SegmentViews,
+    private readonly table: TablePages,
+  ) {}
+
+  segment(index: number): Segment {
+    return this.views.segment(index, this.table)
+  }
+}

@@ -1,0 +1,117 @@
+import type { Value } from '../../catalog/value.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import type { Bounds, IndexRange, SecondaryIndex } from '../../data/snapshot.ts'
+import { fold } from '../../base/text/fold.ts'
+import { candidateCount, candidateRows, onlyCandidate } from '../index/posting-index.ts'
+import type { Address } from '../heap/address.ts'
+import type { SharedHeap } from '../heap/shared-heap.ts'
+import type { SharedOrder } from './shared-order.ts'
+import type { SharedTexts } from '../text/text-pool.ts'
+import { hashNumber } from '../text/text-key.ts'
+
+/** A value as columns have it: a number, or the address of a text; undefined for a text that no row has. */
+type Cell = number | bigint | undefined
+
+/** Rows that a hash table names, as one version knows them. */
+export interface CandidateRows {
+  /** Reads their values before they are looked at, so that the processor waits for many of them at a time. */
+  touch(rowIds: Uint32Array): void
+  /** Whether a row exists and has the value. */
+  have(rowId: number, cell: number | bigint): boolean
+  /** The rows of a value of which there are too many to be listed. */
+  ofMany(cell: number | bigint): Uint32Array
+}
+
+/** The rows of a value by a hash table in shared memory, candidates that are compared with the column of one version. */
+export class SharedHash {
+  constructor(
+    private readonly heap: SharedHeap,
+    /** Set for a column of texts. */
+    private readonly texts: SharedTexts | undefined,
+    private readonly table: Address,
+    private readonly candidates: CandidateRows,
+  ) {}
+
+  /** In any order. */
+  rows(value: Value): Uint32Array {
+    const cell = this.cell(value)
+    if (cell === undefined) return new Uint32Array(0)
+    return this.rowsOf(cell, this.hash(cell))
+  }
+
+  /** A row that has the value; of a unique attribute the only one. */
+  first(value: Value): number | undefined {
+    const cell = this.cell(value)
+    if (cell === undefined) return undefined
+    const hash = this.hash(cell)
+    const only = onlyCandidate(this.heap, this.table, hash)
+    if (only !== undefined) return this.candidates.have(only, cell) ? only : undefined
+    return this.rowsOf(cell, hash)[0]
+  }
+
+  /** At least as many as there are; Infinity when too many. */
+  count(value: Value): number {
+    const cell = this.cell(value)
+    return cell === undefined ? 0 : candidateCount(this.heap, this.table, this.hash(cell))
+  }
+
+  private rowsOf(cell: number | bigint, hash: number): Uint32Array {
+    const { candidates } = this
+    const rowIds = candidateRows(this.heap, this.table, hash)
+    if (!rowIds) return candidates.ofMany(cell)
+    candidates.touch(rowIds)
+    let count = 0
+    for (let i = 0; i < rowIds.length; i++) {
+      const rowId = rowIds[i]!
+      if (candidates.have(rowId, cell)) rowIds[count++] = rowId
+    }
+    return rowIds.subarray(0, count)
+  }
+
+  private cell(value: Value): Cell {
+    switch (typeof value) {
+      case 'string':
+        return this.texts?.find(fold(value)) || undefined
+      case 'boolean':
+        return Number(value)
+      case 'number':
+      case 'bigint':
+        return this.texts ? undefined : value
+      default:
+        return undefined
+    }
+  }
+
+  private hash(cell: number | bigint): number {
+    return this.texts ? this.texts.hash(cell as Address) : hashNumber(cell)
+  }
+}
+
+/** Equality by the hash table, everything else by the order. */
+export class SharedIndex implements SecondaryIndex {
+  constructor(
+    private readonly hash: SharedHash,
+    readonly order: SharedOrder,
+  ) {}
+
+  equal(value: Value): RowSet {
+    // Rows of one value are in ascending order.
+    if (value === null) return RowSet.fromSorted(this.order.rowIds(this.order.find({ equal: null })))
+    return RowSet.fromIds(this.hash.rows(value))
+  }
+
+  range(bounds: Bounds): RowSet {
+    return RowSet.fromIds(this.order.rowIds(this.order.find(bounds)))
+  }
+
+  prefix(prefix: string): RowSet {
+    return RowSet.fromIds(this.order.rowIds(this.order.find({ prefix })))
+  }
+
+  estimate(what: IndexRange, limit: number): number {
+    const count = 'equal' in what && what.equal !== null ? this.hash.count(what.equal) : Number.POSITIVE_INFINITY
+    if (count < Number.POSITIVE_INFINITY) return Math.min(limit, count)
+    const { start, end } = this.order.find(what)
+    return Math.min(limit, end - start)
+  }
+}

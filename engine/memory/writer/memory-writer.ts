@@ -1,0 +1,337 @@
+import { setImmediate } from 'node:timers/promises'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { type Change, DELETED, INSERTED } from '../../data/change.ts'
+import type { WritableStore } from '../../data/writable-store.ts'
+import { Allocator, type AllocatorState } from '../heap/allocator.ts'
+import { Checkpoint, fingerprintOf } from '../image/checkpoint.ts'
+import { type Address, NO_ADDRESS, wordIndex } from '../heap/address.ts'
+import { globalStampIndex, ROOT_SEQUENCE, ROOT_TABLES, ROOT_TEXTS } from '../heap/directory.ts'
+import type { Workspace } from '../heap/pages.ts'
+import { Reclaimer } from '../heap/reclaimer.ts'
+import { SharedHeap } from '../heap/shared-heap.ts'
+import { type Table, TableQueue } from './table-queue.ts'
+import { type TableState, TableWriter } from './table-writer.ts'
+import { TextTable } from '../text/text-table.ts'
+
+interface MemoryWriterOptions {
+  memory: WebAssembly.Memory
+  store: Omit<WritableStore, 'transaction'>
+  /** Folder of the store, in which images of the memory are kept. */
+  folder: string
+  /** Called with internal failures; the memory is not used afterwards. */
+  onError?: (error: unknown) => void
+  /** For the log: how the memory came to what it holds. */
+  onNote?: (text: string) => void
+}
+
+/** State of the writer saved in a checkpoint, beside the memory itself. */
+interface MemoryState {
+  sequence: number
+  root: Address
+  allocator: AllocatorState
+  /** Address of their shards. */
+  texts: Address
+  /** In the order of the catalog; null for one that does not fit. */
+  tables: (TableState | null)[]
+}
+
+/** A row that a commit changed. */
+interface CommittedChange extends Change {
+  /** Its bytes, where they are at hand; otherwise they are read again. */
+  row?: Uint8Array
+}
+
+/** Rows between two looks at the clock. */
+const ROWS_PER_STEP = 256
+/** Changes between two looks at what else the thread has to do. */
+const CHANGES_PER_STEP = 1_000
+
+/**
+ * Fills the shared memory and keeps it: the only mutator. Lives in the writer thread, beside the transactions, and makes
+ * a version after each of them. Errors end the use of the memory, never a write: LMDB has everything.
+ */
+export class MemoryWriter {
+  private readonly options: MemoryWriterOptions
+  private readonly heap: SharedHeap
+  private readonly checkpoint: Checkpoint<MemoryState>
+  private space: Workspace
+  private texts!: TextTable
+  private readonly queue: TableQueue
+  private root = NO_ADDRESS
+  private rootBorn = 0
+  private globalStamp = 0
+  private isEnabled = true
+  private ownsMemory = false
+  private isRestoring = false
+
+  constructor(options: MemoryWriterOptions) {
+    const { memory, store, folder } = options
+    this.options = options
+    this.heap = new SharedHeap(memory)
+    this.space = this.newSpace(this.heap.lastSequence)
+    this.queue = new TableQueue(store.catalog, store.layouts, dataClass => this.tableState(dataClass).rowCount)
+    const fingerprint = fingerprintOf(
+      store.formatVersion,
+      this.heap,
+      this.tables.map(({ shape }) => shape),
+    )
+    this.checkpoint = new Checkpoint(store, folder, fingerprint)
+  }
+
+  private get tables(): readonly Table[] {
+    return this.queue.tables
+  }
+
+  /** True while there are dataclasses to be read: {@link build} has work. */
+  get isBuilding(): boolean {
+    return this.isEnabled && !this.isRestoring && this.queue.first !== undefined
+  }
+
+  /** Takes the memory from the image of the store, if it has one that can be used. Meanwhile there may be commits. */
+  async load(): Promise<void> {
+    // Threads that knew it before keep views of pages which an image would bring back as they were.
+    if (this.heap.lastSequence !== 0) return
+    const start = performance.now()
+    this.isRestoring = true
+    try {
+      const image = await this.checkpoint.load(this.heap)
+      if (!image) return
+      this.restore(image.state)
+      const changes = await this.catchUp(image.globalStamp)
+      const milliseconds = Math.round(performance.now() - start)
+      this.options.onNote?.(`the memory comes from its image, with ${changes} later changes: ${milliseconds} ms`)
+    } catch (error) {
+      const { onNote } = this.options
+      onNote?.(
+        `the image of the memory cannot be used: ${(error as Error).message}; the memory is filled from the store`,
+      )
+      this.reset()
+    } finally {
+      this.isRestoring = false
+    }
+  }
+
+  /** Changes of entities since the newest image: what a start with it would have to catch up with. */
+  get changesSinceImage(): number {
+    return this.ownsMemory ? this.globalStamp - this.checkpoint.globalStamp : 0
+  }
+
+  /**
+   * Writes an image of the memory as it is now. Meanwhile there may be commits.
+   * @returns false when it cannot be now: something is still being filled or held by a reader
+   * @throws {ImageGivenUp}; errors of the disk
+   */
+  async saveImage(bytesPerSecond: number, signal: AbortSignal): Promise<boolean> {
+    const { heap, space, globalStamp } = this
+    const { allocator, reclaimer } = space
+    if (!this.isEnabled || !this.ownsMemory || this.queue.first) return false
+    reclaimer.reclaim()
+    // Memory that waits to be freed would be lost: only this thread has the list.
+    if (reclaimer.size > 0) return false
+    await this.checkpoint.save(heap, allocator.end, { globalStamp, state: this.state }, bytesPerSecond, signal)
+    return true
+  }
+
+  /**
+   * Reads rows for some time. Between two calls there may be commits.
+   * @param milliseconds about how long
+   */
+  build(milliseconds: number): void {
+    this.guard(() => {
+      if (!this.ownsMemory) {
+        // A reader may still use memory that an earlier writer left.
+        if (this.heap.pinned().length > 0) return
+        this.ownsMemory = true
+        this.texts = new TextTable(this.space)
+      }
+      // This thread's reads are to see what it committed.
+      this.options.store.records.refresh()
+      const end = performance.now() + milliseconds
+      while (this.queue.first && performance.now() < end) this.buildTable(this.queue.first, end)
+      if (!this.queue.first) this.heap.setBuilt()
+    })
+  }
+
+  /** Called with the changes of each durable commit, oldest first, before any caller is answered. */
+  committed(changes: readonly CommittedChange[], globalStamp: number): void {
+    if (changes.length === 0 || !this.ownsMemory) return
+    this.guard(() => {
+      for (const change of lastOfEach(changes)) this.apply(change)
+      this.complete()
+      this.publish(globalStamp)
+    })
+  }
+
+  private apply(change: CommittedChange): void {
+    const table = this.queue.find(change.tableNumber)
+    if (!table?.writer || change.rowId >= table.next) return
+    this.queue.fit(table, writer => {
+      const row = change.operation === DELETED ? undefined : (change.row ?? this.row(change))
+      if (row) writer.put(change.rowId, row)
+      else writer.remove(change.rowId)
+    })
+  }
+
+  private complete(): void {
+    for (const table of this.tables) if (table.writer) this.queue.fit(table, writer => writer.complete())
+  }
+
+  // --- images
+
+  private newSpace(lastSequence: number, state?: AllocatorState): Workspace {
+    const { heap } = this
+    return {
+      heap,
+      allocator: new Allocator(heap, state),
+      reclaimer: new Reclaimer(heap),
+      sequence: next(lastSequence),
+    }
+  }
+
+  private get state(): MemoryState {
+    return {
+      sequence: this.rootBorn,
+      root: this.root,
+      allocator: this.space.allocator.state,
+      texts: this.texts.shards,
+      tables: this.tables.map(({ writer }) => writer?.state ?? null),
+    }
+  }
+
+  private restore({ sequence, root, allocator, texts, tables }: MemoryState): void {
+    this.space = this.newSpace(sequence, allocator)
+    this.root = root
+    this.rootBorn = sequence
+    this.texts = new TextTable(this.space, texts)
+    this.tables.forEach((table, i) => {
+      const state = tables[i]!
+      table.doesNotFit = state === null
+      table.keepsRows = state?.keepsRows ?? false
+      table.next = Number.POSITIVE_INFINITY
+      table.writer = state ? new TableWriter(this.space, table.shape, this.texts, table.keepsRows, state) : undefined
+    })
+    this.queue.clear()
+  }
+
+  /** As if nothing had been read. */
+  private reset(): void {
+    this.space = this.newSpace(this.heap.lastSequence)
+    this.root = NO_ADDRESS
+    this.queue.reset()
+  }
+
+  /**
+   * Brings the memory from the commit of an image to the newest one, and publishes it.
+   * @returns how many changes that took
+   * @throws {Error} when the change log does not reach back so far
+   */
+  private async catchUp(globalStamp: number): Promise<number> {
+    const { records } = this.options.store
+    let count = 0
+    for (let stamp = globalStamp; ; ) {
+      // This thread's reads are to see what it committed.
+      records.refresh()
+      const newest = records.globalStamp()
+      if (newest === stamp) {
+        for (const table of this.tables) table.writer?.setRowIdLimit(this.tableState(table.dataClass).nextRowId)
+        this.ownsMemory = true
+        this.complete()
+        this.publish(newest)
+        if (!this.queue.first) this.heap.setBuilt()
+        return count
+      }
+      const changes = records.changesBetween(stamp, newest)
+      if (!changes) throw new Error(`the store does not tell what has changed since its commit ${stamp}`)
+      for (const change of changes) {
+        this.apply(change)
+        // Rows are read as they are now: what they were between does not matter.
+        if (++count % CHANGES_PER_STEP === 0) {
+          this.space.reclaimer.reclaim()
+          await setImmediate()
+        }
+      }
+      stamp = newest
+    }
+  }
+
+  private buildTable(table: Table, end: number): void {
+    const { records } = this.options.store
+    const isFitting = this.queue.fit(table, () => {
+      table.writer ??= new TableWriter(this.space, table.shape, this.texts, table.keepsRows)
+      const { nextRowId } = this.tableState(table.dataClass)
+      const bytesOf = records.rowReader(table.dataClass.tableNumber)
+      while (table.next < nextRowId) {
+        const row = bytesOf(table.next)
+        if (row) table.writer.put(table.next, row)
+        if (++table.next % ROWS_PER_STEP > 0) continue
+        table.writer.putValues()
+        if (performance.now() >= end) return
+      }
+      table.writer.putValues()
+      table.writer.setRowIdLimit(nextRowId)
+      while (table.writer.buildIndex()) if (performance.now() >= end) return
+      // Rows that came between two of its indexes are still to come to their places in the first one.
+      table.writer.complete()
+      table.next = Number.POSITIVE_INFINITY
+      this.queue.shift()
+      this.publish(records.globalStamp())
+    })
+    if (!isFitting) this.publish(records.globalStamp())
+  }
+
+  private publish(globalStamp: number): void {
+    const { heap, space } = this
+    const { allocator, reclaimer, sequence } = space
+    const bytes = (ROOT_TABLES + this.tables.length) * 4
+    const root = allocator.allocate(bytes, 'directories')
+    heap.words[wordIndex(root, ROOT_SEQUENCE)] = sequence
+    heap.floats[globalStampIndex(root)] = globalStamp
+    heap.words[wordIndex(root, ROOT_TEXTS)] = this.texts.shards
+    this.tables.forEach(({ writer, next }, i) => {
+      const isWhole = writer && next === Number.POSITIVE_INFINITY
+      heap.words[wordIndex(root, ROOT_TABLES + i)] = isWhole ? writer.publish() : NO_ADDRESS
+    })
+    const { root: old, rootBorn } = this
+    if (old !== 0) reclaimer.retire(rootBorn, sequence, () => allocator.free(old, bytes, 'directories'))
+    this.root = root
+    this.rootBorn = sequence
+    this.globalStamp = globalStamp
+    heap.publish(root, sequence)
+    // Everything taken out from here on belongs to the next version.
+    space.sequence = next(sequence)
+    reclaimer.reclaim()
+    heap.setUsed(allocator.used)
+  }
+
+  private row({ tableNumber, rowId }: Change): Uint8Array | undefined {
+    const { records } = this.options.store
+    // This thread's reads are to see what it has just committed.
+    records.refresh()
+    return records.rowReader(tableNumber)(rowId)
+  }
+
+  private tableState({ tableNumber }: DataClass) {
+    return this.options.store.records.tableState(tableNumber)
+  }
+
+  private guard(work: () => void): void {
+    if (!this.isEnabled) return
+    try {
+      work()
+    } catch (error) {
+      this.isEnabled = false
+      this.heap.invalidate()
+      this.options.onError?.(error)
+    }
+  }
+}
+
+/** Sequences wrap around and are never 0. */
+const next = (sequence: number): number => (sequence + 1) >>> 0 || 1
+
+/** Only what a row is in the end counts. A row is inserted once, so that nothing has to be looked up among insertions. */
+function lastOfEach(changes: readonly CommittedChange[]): Iterable<CommittedChange> {
+  if (changes.every(({ operation }) => operation === INSERTED)) return changes
+  // Row ids and table numbers together are below 2^48.
+  return new Map(changes.map(change => [change.tableNumber * 2 ** 32 + change.rowId, change])).values()
+}

@@ -1,0 +1,98 @@
+import type { ClassDescriptor } from '../author/declare/describe-classes.ts'
+import { type Attribute, isRelation } from '../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
+import { type Granted, ofDataClass, ofFunction, type Roles, type Verdict } from './roles.ts'
+import type { Action, ResourceType } from './roles-schema.ts'
+
+/** Actions on a dataclass, an attribute or a function that are allowed or not, and why. */
+interface Right extends Readonly<Partial<Record<Action, Verdict>>> {
+  readonly type: ResourceType
+  /** As `applyTo` of the file has it. */
+  readonly name: string
+}
+
+/** Rights that come with some privileges and roles. */
+export interface Rights {
+  /** With the role or the privilege that brings each; absent: it was given itself. */
+  readonly privileges: readonly { readonly privilege: string; readonly by?: string }[]
+  readonly rights: Iterable<Right>
+}
+
+const ACTIONS = ['create', 'read', 'update', 'drop'] as const
+
+interface Subjects {
+  readonly catalog: Catalog
+  readonly classes: readonly ClassDescriptor[]
+  /** View of a client with these rights. */
+  readonly view: View
+}
+
+/**
+ * Explains what may be done. An attribute is listed when a setting is about it, or when it is hidden because of something
+ * else, which its reason names; all others follow their dataclass.
+ */
+export function explainRights(roles: Roles, granted: Granted, subjects: Subjects): Rights {
+  const origins = roles.origins(granted)
+  const privileges = [...origins].map(([name, by]) => ({
+    privilege: roles.spelled(name),
+    ...(by !== undefined && { by }),
+  }))
+  return { privileges, rights: rightsOf(roles, new Set(origins.keys()), subjects) }
+}
+
+function* rightsOf(
+  roles: Roles,
+  privileges: ReadonlySet<string>,
+  { catalog, classes, view }: Subjects,
+): Generator<Right> {
+  for (const dataClass of catalog.dataClasses) {
+    if (dataClass.scope !== 'public') continue
+    yield rightOfDataClass(roles, privileges, dataClass)
+    for (const attribute of dataClass.attributes) {
+      const right = attribute.scope === 'public' && rightOfAttribute(roles, privileges, attribute, view)
+      if (right) yield right
+    }
+  }
+  for (const { kind, name, dataClass, members } of classes) {
+    for (const member of members) {
+      if (member.kind !== 'function' || !member.exposed) continue
+      const resources = ofFunction(kind, kind === 'singleton' ? name : dataClass, member.name)
+      const { type, name: applyTo } = resources[0]!
+      yield { type, name: applyTo, execute: roles.verdict('execute', resources, privileges) }
+    }
+  }
+}
+
+function rightOfDataClass(roles: Roles, privileges: ReadonlySet<string>, { name }: DataClass): Right {
+  const verdicts = ACTIONS.map(action => [action, roles.verdict(action, ofDataClass(name), privileges)] as const)
+  return { type: 'dataclass', name, ...Object.fromEntries(verdicts) }
+}
+
+function rightOfAttribute(
+  roles: Roles,
+  privileges: ReadonlySet<string>,
+  attribute: Attribute,
+  view: View,
+): Right | undefined {
+  const { dataClass, name } = attribute
+  const verdicts = ACTIONS.flatMap(action => {
+    const verdict = roles.attributeVerdict(action, dataClass.name, name, privileges)
+    return verdict ? [[action, verdict] as const] : []
+  })
+  const right: Right = { type: 'attribute', name: `${dataClass.name}.${name}`, ...Object.fromEntries(verdicts) }
+  const isHidden = view.shows(dataClass) && !view.shows(attribute) && right.read?.allowed !== false
+  if (isHidden) return { ...right, read: hidingVerdict(roles, privileges, attribute) }
+  return verdicts.length > 0 ? right : undefined
+}
+
+/** A relation is hidden by its target, or by its foreign key. */
+function hidingVerdict(roles: Roles, privileges: ReadonlySet<string>, attribute: Attribute): Verdict {
+  const end = attribute.kind === 'alias' ? attribute.target : attribute
+  if (!isRelation(end)) return { allowed: false }
+  const target = roles.verdict('read', ofDataClass(end.target.name), privileges)
+  if (!target.allowed) return { setting: end.target.name, ...target }
+  const { foreignKey } = end.kind === 'relatedEntity' ? end : end.inverse
+  const own = roles.attributeVerdict('read', foreignKey.dataClass.name, foreignKey.name, privileges)
+  return own && !own.allowed ? own : { allowed: false }
+}

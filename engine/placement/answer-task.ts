@@ -1,0 +1,107 @@
+import { threadId } from 'node:worker_threads'
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { AnswerSink, type PackedAnswer } from '../answer/answer-sink.ts'
+import { ByteBudget } from '../answer/byte-budget.ts'
+import { SpoolWriter } from '../answer/spool-writer.ts'
+import { isShared } from '../entity-set/members.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
+import { QueryCache } from '../query/plan/query-cache.ts'
+import { QueryBudget } from '../query/scan/query-budget.ts'
+import { releaseBuffers } from '../query/serialise/answer.ts'
+import { Views } from '../permission/views.ts'
+import { guarded } from '../data/restricted-snapshot.ts'
+import type { ReadStore } from '../data/read-store.ts'
+import { SearchNeeded, searchIn } from '../vector/index/searched-indexes.ts'
+import { IndexStatus } from '../data/vector-index.ts'
+import { planTask } from './plan-task.ts'
+import type { TaskRegistry } from './task-kind.ts'
+import { isAnswer, type PoolMessage, type PoolOutcome, type PoolThreadOptions } from './tasks.ts'
+
+/** A store as the threads of a pool have it. */
+export interface PoolStore extends ReadStore {
+  readonly views: Views
+  readonly queries: QueryCache
+  readonly indexes: IndexStatus | undefined
+}
+
+export function poolStore(store: ReadStore, { indexStatus, limits }: PoolThreadOptions): PoolStore {
+  const { catalog } = store
+  const indexes = indexStatus && new IndexStatus(catalog, indexStatus)
+  return { ...store, views: new Views(catalog), queries: new QueryCache(limits, store.counts), indexes }
+}
+
+/**
+ * Works on a task in a thread of a pool, on a fresh snapshot.
+ * @param store opened with the first task and not before: a thread that fails while it starts would be started without end
+ */
+export function answerTask(
+  message: PoolMessage,
+  options: PoolThreadOptions,
+  registry: TaskRegistry,
+  store: () => PoolStore,
+): PoolOutcome {
+  const sink = sinkFor(message, options)
+  try {
+    const bytes = answer(message, sink, options, registry, store)
+    if (sink) return transferred(sink.end(bytes))
+    // Others belong to a buffer that the next task uses again.
+    return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
+  } catch (error) {
+    sink?.discard()
+    if (error instanceof RequiresPluginCode) return { requiresPluginCode: true }
+    if (error instanceof SearchNeeded) return { searchNeeded: error.search }
+    return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
+  } finally {
+    sink?.close()
+    releaseBuffers()
+  }
+}
+
+/** Sink of an answer for a client. */
+function sinkFor({ task, slot, spool }: PoolMessage, { answers }: PoolThreadOptions): AnswerSink | undefined {
+  if (!answers || !isAnswer(task)) return undefined
+  return new AnswerSink({
+    coding: task.request.output.coding,
+    spool: new SpoolWriter(spool, new ByteBudget(answers.disk)),
+    memory: new ByteBudget(answers.memory),
+    held: answers.held,
+    slot,
+  })
+}
+
+function transferred(packed: PackedAnswer): PoolOutcome {
+  const { coding, bytes } = packed
+  if (bytes && !coding) return move(bytes) as unknown as Uint8Array
+  if (!bytes) return { packed }
+  return move({ [transferableSymbol]: bytes.buffer, [valueSymbol]: { packed } } as never) as unknown as PoolOutcome
+}
+
+function answer(
+  { task, deadlineAt, slot }: PoolMessage,
+  sink: AnswerSink | undefined,
+  { store: { restricted }, limits, cancelled, worksAt, examined, sent }: PoolThreadOptions,
+  registry: TaskRegistry,
+  store: () => PoolStore,
+): Uint8Array {
+  const isCancelled = () => Atomics.load(cancelled, slot) === 1
+  const counter = { examined: 0, sent: 0 }
+  const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })
+  // It may have waited behind another one.
+  budget.examine(0)
+  const { views, layouts, queries, indexes, read, releaseSnapshot: rest } = store()
+  // Only now: a thread that is ended while LMDB opens ends the process.
+  Atomics.store(worksAt, slot, threadId)
+  try {
+    return read(unrestricted => {
+      searchIn(unrestricted, indexes, task.searched)
+      const scope = { views, layouts, limits, queries, registry }
+      return planTask(task, scope, { snapshot: guarded(unrestricted, restricted), budget, sink }).run()
+    })
+  } finally {
+    examined[slot] = counter.examined
+    sent[slot] = counter.sent
+    Atomics.store(worksAt, slot, 0)
+    rest()
+  }
+}

@@ -1,0 +1,23 @@
+import { defineErrors } from '../base/errors.ts'
+
+/** Why the pool has no answer to a query that is fine by itself. Source: protocol notes, 5.9; statuses by the design decisions. */
+export const PoolErrors = defineErrors('POOL', {
+  BUSY: {
+    errCode: 1200,
+    http: 503,
+    message: (waiting: number) =>
+      `the queue of queries is full (${waiting} waiting); try again in a moment, or narrow the query by an indexed attribute`,
+  },
+  CLOSED: {
+    errCode: 1200,
+    http: 503,
+    message: () => 'the store is being closed; reads are refused',
+  },
+  /** Also for one that needed more memory than it may have. */
+  THREAD_LOST: {
+    errCode: 1200,
+    http: 500,
+    message: () =>
+      'the thread that worked on the query ended unexpectedly and is replaced; narrow the query if it happens again',
+  },
+})

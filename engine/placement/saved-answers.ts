@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AnswerBody } from '../answer/answer-body.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { ReadStore } from '../data/read-store.ts'
+import type { Access, Views } from '../permission/views.ts'
+import { kept } from '../base/promised.ts'
+import type { QueryLimits } from '../query/contract/query-limits.ts'
+import { prepareSaved, type SavedShape, type SavedWriter, savedWriter, STORED_ONLY } from '../write/answer-saved.ts'
+import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
+import { guarded } from '../data/restricted-snapshot.ts'
+import type { Snapshot } from '../data/snapshot.ts'
+import { PackedResult, statusOf } from '../write/packed-result.ts'
+import type { SavedEntity, SaveResult } from '../write/requests.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { TaskRunner } from './task-runner.ts'
+
+export interface SaveAnswer {
+  /** HTTP status: that of the first failure. */
+  readonly status: number
+  /** JSON. */
+  readonly body: AnswerBody
+}
+
+interface SavedAnswersOptions {
+  readonly data: ReadStore
+  readonly views: Views
+  readonly limits: QueryLimits
+  /** Names of dataclasses of which code says what may be seen. */
+  readonly restricted: ReadonlySet<string>
+  readonly tasks: TaskRunner
+}
+
+/** Entities and bytes of their rows that are written in one turn where the pool does not write them. */
+const SLICE_ENTITIES = 500
+const SLICE_BYTES = 512 * 1024
+
+/**
+ * Writes the answers to saves in the kernel thread: in this turn what is small, in the pool what is large or shows related entities.
+ * The pool may refuse, or its time be over; the entities are saved then all the same, so the answer is written here, slice by slice,
+ * with stored attributes only.
+ */
+export class SavedAnswers {
+  constructor(private readonly options: SavedAnswersOptions) {}
+
+  /**
+   * Prepares an answer before anything is saved.
+   * @throws {ProtocolError} what is wrong with the output; {@link RequiresPluginCode}
+   */
+  prepare(
+    dataClass: DataClass,
+    access: Access | undefined,
+    shape: SavedShape,
+  ): (result: SaveResult, caller?: Caller) => Promise<SaveAnswer> {
+    const { data, views, limits } = this.options
+    const scope = { view: views.of(access), layouts: data.layouts, limits }
+    const write = prepareSaved(dataClass, shape, scope)
+    return async (result, caller) => {
+      const status = statusOf(result)
+      if (!(result instanceof PackedResult) && !showsRelated(shape)) {
+        // A copy: saves of one transaction are all answered before the first of them is sent.
+        return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
+      }
+      try {
+        return { status, body: await this.inPool(dataClass, access, shape, result, caller) }
+      } catch (error) {
+        if (caller?.aborted || isTooLarge(error)) throw error
+        return { status, body: await this.inSlices(result, shape, savedWriter(dataClass, shape, scope, STORED_ONLY)) }
+      }
+    }
+  }
+
+  private async inPool(
+    dataClass: DataClass,
+    access: Access | undefined,
+    { mode, output }: SavedShape,
+    result: SaveResult,
+    caller: Caller | undefined,
+  ): Promise<AnswerBody> {
+    const request = {
+      dataClass: dataClass.name,
+      access,
+      source: { kind: 'all' },
+      skip: 0,
+      top: undefined,
+      output,
+    } as const
+    const sent = result instanceof PackedResult ? result.packed : result
+    return kept(this.options.tasks.run({ kind: 'saved', request, mode, result: sent }, caller))
+  }
+
+  private async inSlices(result: SaveResult, { mode }: SavedShape, write: SavedWriter): Promise<Uint8Array> {
+    const { maxAnswerBytes } = this.options.limits
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    for (const entities of slicesOf(result, mode === 'validate')) {
+      if (pieces.length > 0) await nextTurn()
+      const slice = { kind: 'save', many: result.many, globalStamp: result.globalStamp, entities } as const
+      const piece = this.read(snapshot => write(slice, snapshot).slice())
+      bytes += piece.length
+      if (bytes > maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(maxAnswerBytes)
+      pieces.push(piece)
+    }
+    return joined(pieces)
+  }
+
+  private read<T>(work: (snapshot: Snapshot) => T): T {
+    const { data, restricted } = this.options
+    return data.read(snapshot => work(guarded(snapshot, restricted)))
+  }
+}
+
+const showsRelated = ({ output: { expand, attributes } }: SavedShape): boolean =>
+  expand !== undefined ||
+  (attributes?.from === 'parameter' &&
+    attributes.items.some(({ path }: { path: readonly string[] }) => path.length > 1))
+
+/** At least one slice. @param isProblems only failures are shown */
+function* slicesOf({ entities }: SaveResult, isProblems: boolean): Generator<SavedEntity[]> {
+  const shown = isProblems ? entities.filter(({ failure }) => failure) : entities
+  let slice: SavedEntity[] = []
+  let bytes = 0
+  for (const entity of shown) {
+    if (slice.length === SLICE_ENTITIES || bytes > SLICE_BYTES) {
+      yield slice
+      slice = []
+      bytes = 0
+    }
+    slice.push(entity)
+    bytes += entity.row?.length ?? 0
+  }
+  yield slice
+}
+
+const OPEN = 0x5b
+const CLOSE = 0x5d
+const COMMA = Uint8Array.of(0x2c)
+
+/** One answer of several, each with an array of entities. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = pieces
+  if (others.length === 0) return first!
+  const inner = (piece: Uint8Array) => piece.subarray(piece.indexOf(OPEN) + 1, piece.lastIndexOf(CLOSE))
+  return Buffer.concat([
+    first!.subarray(0, first!.lastIndexOf(CLOSE)),
+    ...others.flatMap(piece => [COMMA, inner(piece)]),
+    first!.subarray(first!.lastIndexOf(CLOSE)),
+  ])
+}

@@ -1,0 +1,88 @@
+import type { RelationAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
+import type { Snapshot } from '../data/snapshot.ts'
+import { attributeOperator, relationsOf } from '../query/execute/open-source.ts'
+import { columnTarget } from '../query/execute/over-columns.ts'
+import { keptOrder, nearestCondition } from '../query/execute/sort.ts'
+import type { LogicalPlan } from '../query/nodes/logical-plan.ts'
+import type { SelectRequest, Selection } from '../query/select.ts'
+import { estimate } from '../query/operators/estimate.ts'
+import type { Expectation } from '../query/operators/operator.ts'
+import { orderCost, sortCost } from '../query/estimate/sort-cost.ts'
+import { MICROSECONDS } from '../query/estimate/costs.ts'
+import { costOfReading } from '../query/estimate/reading-cost.ts'
+
+/** Expected time to find the rows of a selection, and their expected number. */
+export function expectSelection(selection: Selection, view: View, snapshot: Snapshot): Expectation {
+  const source = expectSource(selection.request, selection.dataClass, view, snapshot)
+  return expectPlan(selection.plan, selection, source, snapshot)
+}
+
+function expectPlan(plan: LogicalPlan, selection: Selection, source: Expectation, snapshot: Snapshot): Expectation {
+  if (plan.kind === 'Source') return source
+  const input = expectPlan(plan.input, selection, source, snapshot)
+  switch (plan.kind) {
+    case 'Filter': {
+      const { rows, microseconds } = estimate(selection.filter!, plan.dataClass, input.rows, snapshot)
+      return { rows, microseconds: input.microseconds + microseconds }
+    }
+    case 'Sort':
+      return { rows: input.rows, microseconds: input.microseconds + costOfSort(plan, input.rows, snapshot) }
+    case 'TopN': {
+      const isFound = nearestCondition(plan.keys[0]!, selection.filter)?.access === 'index'
+      const microseconds = input.microseconds + (isFound ? 0 : costOfSort(plan, input.rows, snapshot))
+      return { rows: pageRows(plan, input.rows), microseconds }
+    }
+    case 'Limit':
+      return { rows: pageRows(plan, input.rows), microseconds: input.microseconds }
+  }
+}
+
+const pageRows = ({ skip, count }: { skip: number; count: number }, rows: number): number =>
+  Math.max(0, Math.min(count, rows - skip))
+
+/** As `sortedPage` does it. */
+function costOfSort(plan: LogicalPlan & { kind: 'Sort' | 'TopN' }, rows: number, snapshot: Snapshot): number {
+  const { skip, count } = plan.kind === 'TopN' ? plan : { skip: 0, count: rows }
+  const keys = plan.keys.map(columnTarget)
+  let sorting = sortCost(keys, rows, skip + count)
+  for (const key of keys) {
+    for (const attribute of [...key.relations, key.attribute]) {
+      sorting += costOfReading(snapshot.table(attribute.dataClass), attribute, rows)
+    }
+  }
+  const order = keptOrder(keys[0]!, snapshot.table(plan.dataClass))
+  if (!order) return sorting
+  return Math.min(sorting, orderCost(keys, rows, order.size, rows === order.size ? count : skip + count))
+}
+
+function expectSource({ source }: SelectRequest, dataClass: DataClass, view: View, snapshot: Snapshot): Expectation {
+  switch (source.kind) {
+    case 'all':
+      return { rows: snapshot.table(dataClass).live.size, microseconds: 0 }
+    case 'keys':
+      return { rows: source.keys.length, microseconds: source.keys.length * MICROSECONDS.key }
+    case 'attribute': {
+      const operator = attributeOperator(source, dataClass, view, snapshot)
+      return estimate(operator, dataClass, snapshot.table(dataClass).live.size, snapshot)
+    }
+    case 'related': {
+      let rows = 1
+      for (const relation of relationsOf(source.relation, view.dataClass(source.from.dataClass), view)) {
+        rows *= fanOut(relation, snapshot)
+      }
+      return { rows, microseconds: MICROSECONDS.key + rows * MICROSECONDS.indexHit }
+    }
+    case 'set':
+      return { rows: source.members.size, microseconds: 0 }
+    case 'rows':
+      return { rows: source.rowIds.length, microseconds: source.ordered ? 0 : source.rowIds.length * MICROSECONDS.cell }
+  }
+}
+
+/** Entities at the end of a relation, of one entity, on average. */
+export function fanOut(relation: RelationAttribute, snapshot: Snapshot): number {
+  if (relation.kind === 'relatedEntity') return 1
+  return snapshot.table(relation.target).live.size / Math.max(1, snapshot.table(relation.dataClass).live.size)
+}

@@ -1,0 +1,45 @@
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { Views } from '../permission/views.ts'
+import type { QueryLimits } from '../query/contract/query-limits.ts'
+import type { QueryCache } from '../query/plan/query-cache.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import type { QueryContext } from '../query/operators/query-context.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import type { VectorSearch } from '../vector/index/searched-indexes.ts'
+
+/** Context of a thread that works on tasks. */
+export interface TaskScope {
+  readonly views: Views
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  readonly limits: QueryLimits
+  readonly queries: QueryCache
+  readonly registry: TaskRegistry
+  /** Whatever fails is done again in the pool: nothing has to be answered at any price. */
+  readonly isTrial?: boolean
+}
+
+/** A task, planned for one snapshot. */
+export interface PlannedTask {
+  /** Expected time of {@link run}, in microseconds. */
+  cost(): number
+  /** First searches of indexes of vectors. */
+  readonly searches: readonly VectorSearch[]
+  /**
+   * @returns bytes that are valid until the next task of this thread: all, or what has not gone to the sink of the context
+   * @throws {ProtocolError} {@link SearchNeeded}
+   */
+  run(): Uint8Array
+}
+
+/** A kind of task that is known by a name. */
+export interface TaskKind<Args = unknown> {
+  /**
+   * Plans the task for one snapshot, without looking at rows.
+   * @param args plain data
+   * @throws {ProtocolError} what is wrong with the request itself
+   */
+  plan(request: ReadRequest, args: Args, scope: TaskScope, context: QueryContext): PlannedTask
+}
+
+/** Kinds by name: `compute`, and those of plugins as `plugin/task`. */
+export type TaskRegistry = ReadonlyMap<string, TaskKind>

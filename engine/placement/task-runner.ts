@@ -1,0 +1,192 @@
+import type { AnswerBody } from '../answer/answer-body.ts'
+import type { Permissions } from '../permission/permissions.ts'
+import type { Views } from '../permission/views.ts'
+import type { Promised } from '../base/promised.ts'
+import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
+import { costOfTexts } from './text-cost.ts'
+import { QueryCache } from '../query/plan/query-cache.ts'
+import { QueryBudget } from '../query/scan/query-budget.ts'
+import type { QueryLimits } from '../query/contract/query-limits.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import type { ReadStore } from '../data/read-store.ts'
+import { guarded } from '../data/restricted-snapshot.ts'
+import { outlineQuery, type QueryOutline } from './outline-query.ts'
+import { planTask } from './plan-task.ts'
+import type { TaskRegistry } from './task-kind.ts'
+import { isShared } from '../entity-set/members.ts'
+import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vector/index/searched-indexes.ts'
+import type { Caller } from '../caller/caller.ts'
+import { QueryPool } from './query-pool.ts'
+import { isTooLarge } from '../answer/serialise-errors.ts'
+import type { AnswerTask, SearchedTask, Task } from './tasks.ts'
+import type { VectorPool } from './vector-pool.ts'
+
+/**
+ * A query that turns out to cost more than was expected is given up in this thread after a multiple of what one may cost
+ * here, for what it has done until then is lost; and not before a few milliseconds, which any may lose on a busy machine.
+ */
+const OVERRUN = { factor: 10, minMs: 5 }
+/** A larger answer is given up in this thread, and made in the pool. */
+const INLINE_BYTES = 1024 * 1024
+
+/** Texts that may take longer to read, in microseconds, are read in the pool: they would hold up all requests here. */
+const LONG_TEXTS = 20_000
+
+interface TaskRunnerOptions {
+  readonly data: ReadStore
+  readonly views: Views
+  readonly permissions: Permissions
+  readonly limits: QueryLimits
+  readonly registry: TaskRegistry
+  /** Names of dataclasses of which code says what may be seen. */
+  readonly restricted: ReadonlySet<string>
+  /** Expected cost up to which a task is done in this thread, in milliseconds. */
+  readonly inlineCostMs: number
+  readonly pool: QueryPool
+  /** Set for a model with indexes of vectors. */
+  readonly vectors: VectorPool | undefined
+  /** For tasks that need plugin code; undefined: there is none. */
+  readonly runWithCode: ((task: Task, caller?: Caller) => Promise<AnswerBody>) | undefined
+}
+
+/** Searches that indexes of vectors have to make. */
+type Searches = readonly VectorSearch[]
+
+/**
+ * Decides where a task runs: here and now, in a thread of the pool, or where the code for it is; after indexes of vectors
+ * were asked where it uses them.
+ */
+export class TaskRunner {
+  private readonly queries: QueryCache
+
+  constructor(private readonly options: TaskRunnerOptions) {
+    this.queries = new QueryCache(options.limits, options.data.counts)
+  }
+
+  /**
+   * @returns bytes that, when they are given at once, are only valid until the next task: use them before any `await`
+   * @throws {ProtocolError}
+   */
+  run(task: AnswerTask, caller?: Caller): Promised<AnswerBody>
+  run(task: Exclude<Task, AnswerTask>, caller?: Caller): Promised<Uint8Array>
+  run(task: Task, caller?: Caller): Promised<AnswerBody> {
+    const { permissions, runWithCode } = this.options
+    const access = task.request.access ?? permissions.guest
+    if (access !== task.request.access) {
+      return this.run({ ...task, request: { ...task.request, access } } as AnswerTask, caller)
+    }
+    if (!runWithCode) return this.runWithoutCode(task, caller)
+    const withCode = (error: unknown): Promise<AnswerBody> => {
+      if (error instanceof RequiresPluginCode) return runWithCode(task, caller)
+      throw error
+    }
+    try {
+      const answer = this.runWithoutCode(task, caller)
+      return answer instanceof Promise ? answer.catch(withCode) : answer
+    } catch (error) {
+      return withCode(error)
+    }
+  }
+
+  /** The one entity that `request` selects. @throws {ProtocolError} 404: there is none */
+  rowId(request: ReadRequest, caller?: Caller): Promised<number> {
+    const first = (bytes: Uint8Array): number => rowIdsOf(bytes)[0]!
+    const found = this.run({ kind: 'rowIds', request, of: 'page' }, caller)
+    return found instanceof Promise ? found.then(first) : first(found)
+  }
+
+  /** All that `request` selects, whatever its paging. @throws {ProtocolError} */
+  async rowIds(request: ReadRequest, caller?: Caller): Promise<Uint32Array> {
+    const found = this.run({ kind: 'rowIds', request, of: 'selection' }, caller)
+    return found instanceof Promise ? rowIdsOf(await found) : rowIdsOf(found).slice()
+  }
+
+  /** How a read is carried out, for the log. @throws {ProtocolError} what is wrong with the request */
+  outline(request: ReadRequest): QueryOutline {
+    const { data, views, permissions, restricted, limits, vectors } = this.options
+    const view = views.of(request.access ?? permissions.guest)
+    return data.read(unrestricted => {
+      searchIn(unrestricted, vectors?.indexes, undefined)
+      return outlineQuery(request, view, guarded(unrestricted, restricted), this.queries, limits)
+    })
+  }
+
+  private runWithoutCode(task: Task, caller?: Caller): Promised<AnswerBody> {
+    const answer = this.runHere(task, caller)
+    return answer instanceof Uint8Array ? answer : this.runElsewhere(task, answer, caller)
+  }
+
+  /** @param answer of {@link runHere} */
+  private async runElsewhere(
+    task: Task,
+    answer: Uint8Array | QueryPool | Searches,
+    caller?: Caller,
+  ): Promise<AnswerBody> {
+    const { limits, vectors } = this.options
+    const deadlineAt = Date.now() + limits.timeoutMs
+    const searched: Searched[] = []
+    for (;;) {
+      const isPool = answer instanceof QueryPool
+      const result: AnswerBody | Searches =
+        answer instanceof QueryPool
+          ? await answer.run({ ...task, searched }, caller, deadlineAt).catch(searchesOf)
+          : answer
+      // A result that is given at once is valid until the next task.
+      if (result instanceof Uint8Array) return isPool || isShared(result) ? result : result.slice()
+      if (!isSearches(result)) return result
+      searched.push(...(await Promise.all(result.map(search => vectors!.search(search, caller, deadlineAt)))))
+      answer = this.runHere({ ...task, searched }, caller)
+    }
+  }
+
+  /** @returns what has to be known first, or the pool that has to do it because it costs too much for this thread */
+  private runHere(task: SearchedTask, caller?: Caller): Uint8Array | QueryPool | Searches {
+    const { data, views, limits, restricted, registry, inlineCostMs, pool, vectors } = this.options
+    if (inlineCostMs === 0 && !vectors) return pool
+    if (costOfTexts(task.request) > Math.max(LONG_TEXTS, inlineCostMs * 1000)) return pool
+    const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * inlineCostMs)
+    return data.read(unrestricted => {
+      searchIn(unrestricted, vectors?.indexes, task.searched)
+      const snapshot = guarded(unrestricted, restricted)
+      const counter = { examined: 0, sent: 0 }
+      const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
+      const budget = new QueryBudget({ timeoutMs, maxRowsExamined: limits.maxRowsExamined, counter })
+      const { queries } = this
+      const maxAnswerBytes = Math.min(limits.maxAnswerBytes, INLINE_BYTES)
+      const scope = {
+        views,
+        layouts: data.layouts,
+        limits: { ...limits, maxAnswerBytes },
+        queries,
+        registry,
+        isTrial: true,
+      }
+      const planned = planTask(task, scope, { snapshot, budget })
+      if (!task.searched && planned.searches.length > 0) return planned.searches
+      if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return pool
+      try {
+        return planned.run()
+      } catch (error) {
+        if (budget.isOver && overrunMs < limits.timeoutMs) return pool
+        if (isTooLarge(error) && maxAnswerBytes < limits.maxAnswerBytes) return pool
+        // It has been saved, and what can still be answered is found there.
+        if (task.kind === 'saved') return pool
+        return searchesOf(error)
+      } finally {
+        caller?.examined?.(counter.examined)
+        if (counter.sent > 0) caller?.sent?.(counter.sent)
+      }
+    })
+  }
+}
+
+const isSearches = (result: AnswerBody | Searches): result is Searches => Array.isArray(result)
+
+/** @throws {unknown} any other error */
+function searchesOf(error: unknown): Searches {
+  if (error instanceof SearchNeeded) return [error.search]
+  throw error
+}
+
+const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)

@@ -1,0 +1,14 @@
+import type { ClientText, ReadRequest } from '../query/contract/request.ts'
+import { MICROSECONDS } from '../query/estimate/costs.ts'
+
+/**
+ * Upper bound of the time to read the texts of a request, in microseconds, known before the query is parsed. Texts
+ * that were read before take less.
+ */
+export function costOfTexts({ filter, orderBy, params }: Pick<ReadRequest, 'filter' | 'orderBy' | 'params'>): number {
+  const unread = params && 'text' in params ? params.text.length : 0
+  return (lengthOf(filter) + lengthOf(orderBy)) * MICROSECONDS.character + unread * MICROSECONDS.paramsCharacter
+}
+
+const lengthOf = (text: ClientText | undefined): number =>
+  text === undefined ? 0 : typeof text === 'string' ? text.length : text.text.length

@@ -1,0 +1,90 @@
+import { type Aggregation, bindAggregates } from '../query/aggregate/aggregate.ts'
+import { bindFirstScalar } from '../query/aggregate/measure.ts'
+import type { QueryLimits } from '../query/contract/query-limits.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import { MICROSECONDS } from '../query/estimate/costs.ts'
+import type { QueryContext } from '../query/operators/query-context.ts'
+import type { PathListItem } from '../query/parse/parse-path-list.ts'
+import { planSelection, runSelection } from '../query/select.ts'
+import { type ValuesOptions, writeAggregates, writeDistinct } from '../query/serialise/write-values.ts'
+import { costOfAggregate } from './answer-cost.ts'
+import { searchesOf } from './plan-task.ts'
+import { expectSelection } from './selection-cost.ts'
+import type { PlannedTask, TaskKind, TaskScope } from './task-kind.ts'
+
+export interface ComputeArgs {
+  readonly items: readonly PathListItem[]
+  readonly aggregation: Aggregation
+}
+
+/** Aggregates over all that is selected. */
+export const computeTask: TaskKind<ComputeArgs> = { plan: planCompute }
+
+export interface DistinctArgs {
+  readonly items: readonly PathListItem[]
+  /** Each value with its number of entities, the most frequent first. */
+  readonly counted: boolean
+}
+
+/** The different values of an attribute. */
+export const distinctTask: TaskKind<DistinctArgs> = { plan: planDistinct }
+
+function planCompute(
+  request: ReadRequest,
+  { items, aggregation }: ComputeArgs,
+  { views, limits, queries }: TaskScope,
+  context: QueryContext,
+): PlannedTask {
+  const { snapshot } = context
+  const view = views.of(request.access)
+  const selection = planSelection(unordered(request), view, snapshot, queries)
+  const measures = bindAggregates(items, aggregation, selection.dataClass, view)
+  return {
+    searches: searchesOf(selection),
+    cost() {
+      const { rows, microseconds } = expectSelection(selection, view, snapshot)
+      return measures.reduce(
+        (sum, measure) => sum + costOfAggregate(measure, aggregation.distinct, rows, snapshot),
+        MICROSECONDS.request + microseconds,
+      )
+    },
+    run: () =>
+      writeAggregates(
+        measures,
+        aggregation,
+        runSelection(selection, view, context).set,
+        context,
+        valuesOptions(request, limits),
+      ),
+  }
+}
+
+function planDistinct(
+  request: ReadRequest,
+  { items, counted }: DistinctArgs,
+  { views, limits, queries }: TaskScope,
+  context: QueryContext,
+): PlannedTask {
+  const { snapshot } = context
+  const view = views.of(request.access)
+  const selection = planSelection(unordered(request), view, snapshot, queries)
+  const measure = bindFirstScalar(items, selection.dataClass, view)
+  const page = { skip: request.skip, count: request.top ?? Number.POSITIVE_INFINITY, counted }
+  return {
+    searches: searchesOf(selection),
+    cost() {
+      const { rows, microseconds } = expectSelection(selection, view, snapshot)
+      return MICROSECONDS.request + microseconds + costOfAggregate(measure, true, rows, snapshot)
+    },
+    run: () =>
+      writeDistinct(measure, page, runSelection(selection, view, context).set, context, valuesOptions(request, limits)),
+  }
+}
+
+/** An order makes no difference to what is summed up. */
+const unordered = ({ orderBy: _, ...request }: ReadRequest): ReadRequest => request
+
+const valuesOptions = ({ output }: ReadRequest, { maxAnswerBytes }: QueryLimits): ValuesOptions => ({
+  maxAnswerBytes,
+  pretty: output.pretty ?? false,
+})

@@ -1,0 +1,9 @@
+import type { TextLimits } from '../parse/limits.ts'
+
+/** Limits of the cost of one query. */
+export interface QueryLimits extends TextLimits {
+  timeoutMs: number
+  maxRowsExamined: number
+  maxExpandDepth: number
+  maxAnswerBytes: number
+}

@@ -1,0 +1,22 @@
+import type { CalculatedAttribute } from '../../catalog/attribute.ts'
+import type { ColumnAttribute, TableSnapshot } from '../../data/snapshot.ts'
+import { readsSegments } from '../scan/cell-reader.ts'
+import { MICROSECONDS } from './costs.ts'
+
+/**
+ * Counting stops here: the query goes to the pool anyway. Rows to decode are looked up segment by segment.
+ */
+const DECODE_LIMIT = 10_000
+
+/** Cost of reading an attribute of this many rows, as `cellReader` does it: from its column, or from the rows themselves. */
+export function costOfReading(
+  table: TableSnapshot,
+  attribute: ColumnAttribute | CalculatedAttribute,
+  rows: number,
+): number {
+  if (rows === 0) return 0
+  if (attribute.kind === 'calculated') return rows * MICROSECONDS.code
+  const decoded = table.rowsToDecode(attribute, DECODE_LIMIT)
+  if (decoded > 0 && !readsSegments(table, rows)) return rows * MICROSECONDS.rowValue
+  return decoded * MICROSECONDS.decode + rows * MICROSECONDS.cell
+}

@@ -1,0 +1,118 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
+import type { ColumnAttribute, SecondaryIndex, Snapshot, TableSnapshot } from '../../data/snapshot.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { All } from './all.ts'
+import type { ColumnFilter } from './column-filter.ts'
+import type { Complement } from './complement.ts'
+import type { Difference } from './difference.ts'
+import type { IndexScan } from './index-scan.ts'
+import type { Intersect } from './intersect.ts'
+import type { JsonFilter } from './json-filter.ts'
+import type { None } from './none.ts'
+import type { NullFilter } from './null-filter.ts'
+import type { QueryContext } from './query-context.ts'
+import type { ReverseSemiJoin } from './reverse-semi-join.ts'
+import type { SemiJoin } from './semi-join.ts'
+import type { Union } from './union.ts'
+import type { VectorFilter } from './vector-filter.ts'
+
+/**
+ * How the rows for which a predicate is true are found: plain data. Every operator takes candidates and gives those that
+ * pass, so that in an Intersect each one looks at what the former ones left over.
+ *
+ * An operator is a file with its data and an {@link OperatorKind}, a line here and a line in `registry.ts`.
+ */
+export type Operator =
+  | All
+  | None
+  | IndexScan
+  | ColumnFilter
+  | NullFilter
+  | VectorFilter
+  | JsonFilter
+  | SemiJoin
+  | ReverseSemiJoin
+  | Intersect
+  | Union
+  | Difference
+  | Complement
+
+/** All that is to be known of a kind of operator. */
+export interface OperatorKind<O extends Operator> {
+  /** Its inputs; absent: it has none. */
+  inputs?(operator: O, dataClass: DataClass): readonly Input[]
+  /**
+   * The operator with other inputs, in the places where a row that is missing is only missing from the result; absent: it
+   * has no such input.
+   */
+  withInputs?(operator: O, dataClass: DataClass, change: (input: Input) => Operator): O
+  /** Columns that it may read. Absent: none, or only for a handful of candidates. */
+  columns?(operator: O): readonly ColumnAttribute[]
+  /** Text for developers, behind the name of its kind. Absent: none. */
+  explain?(operator: O): string
+  describe(operator: O, dataClass: DataClass, view: View): Description
+  /** @param inputs weights of its inputs */
+  weigh(operator: O, inputs: readonly Weight[], snapshot: PlannedSnapshot): Weight
+  /** Expects what {@link evaluate} would do with this many candidates. */
+  estimate(operator: O, candidates: number, scope: EstimateScope): Expectation
+  /** @param candidates at least one */
+  evaluate(operator: O, candidates: RowSet, scope: EvaluateScope): RowSet
+}
+
+/** An operator below another. */
+export interface Input {
+  readonly operator: Operator
+  /** Dataclass of its rows. */
+  readonly dataClass: DataClass
+}
+
+/** An operator as clients see it, without its inputs. */
+export interface Description {
+  readonly text: string
+  /** Word that connects the inputs of a set operation. */
+  readonly word?: 'And' | 'Or' | 'Except' | 'Not'
+  /** It is about something that the client may not see. */
+  readonly isHidden?: boolean
+}
+
+/** Expected work on one candidate: the order of an Intersect depends on it. */
+export interface Weight {
+  /** Share of the candidates that pass, 0 to 1. */
+  readonly share: number
+  readonly microseconds: number
+  /** Starts from index hits, so that its cost is theirs and not that of looking at candidates. */
+  readonly isIndexed?: boolean | undefined
+}
+
+/** As much of a snapshot as plans are chosen by. */
+export interface PlannedSnapshot {
+  table(dataClass: DataClass): PlannedTable
+}
+export interface PlannedTable extends Pick<TableSnapshot, 'live'> {
+  index(attribute: StorageAttribute): PlannedIndex | undefined
+}
+export type PlannedIndex = Pick<SecondaryIndex, 'estimate' | 'order'>
+
+/** Expected rows and time of an operator. */
+export interface Expectation {
+  readonly rows: number
+  readonly microseconds: number
+}
+
+interface Scope {
+  /** Dataclass of the candidates. */
+  readonly dataClass: DataClass
+  readonly table: TableSnapshot
+}
+
+interface EstimateScope extends Scope {
+  readonly snapshot: Snapshot
+  estimate(input: Operator, dataClass: DataClass, candidates: number, snapshot: Snapshot): Expectation
+}
+
+interface EvaluateScope extends Scope {
+  readonly context: QueryContext
+  evaluate(input: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): RowSet
+}

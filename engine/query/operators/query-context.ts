@@ -1,0 +1,13 @@
+import type { PieceSink } from '../../answer/byte-writer.ts'
+import type { Snapshot } from '../../data/snapshot.ts'
+import type { QueryBudget } from '../scan/query-budget.ts'
+import type { Trace } from './trace.ts'
+
+export interface QueryContext {
+  readonly snapshot: Snapshot
+  readonly budget: QueryBudget
+  /** Sink of a large answer; undefined: it is held whole. */
+  readonly sink?: PieceSink | undefined
+  /** Called with every operator. */
+  readonly trace?: Trace | undefined
+}

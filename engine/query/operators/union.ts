@@ -1,0 +1,32 @@
+import { RowSet } from '../../row-set/row-set.ts'
+import type { Operator, OperatorKind } from './operator.ts'
+import { costOfSets, sameRows } from './set-operation.ts'
+
+/** Rows that pass an input. Rows found by one input need not be examined by the next ones. */
+export interface Union {
+  readonly kind: 'Union'
+  readonly inputs: readonly Operator[]
+}
+
+export const union: OperatorKind<Union> = {
+  inputs: ({ inputs }, dataClass) => sameRows(inputs, dataClass),
+  withInputs: ({ kind, inputs }, dataClass, change) => ({ kind, inputs: sameRows(inputs, dataClass).map(change) }),
+  describe: () => ({ text: 'OR', word: 'Or' }),
+  weigh: (_, inputs) => ({
+    share: 1 - inputs.reduce((missed, { share }) => missed * (1 - share), 1),
+    microseconds: inputs.reduce((sum, { microseconds }) => sum + microseconds, 0),
+  }),
+  estimate: ({ inputs }, candidates, { dataClass, table, snapshot, estimate }) =>
+    inputs.reduce(
+      (found, input) => {
+        const { rows, microseconds } = estimate(input, dataClass, candidates - found.rows, snapshot)
+        return { rows: found.rows + rows, microseconds: found.microseconds + microseconds + costOfSets(table) }
+      },
+      { rows: 0, microseconds: 0 },
+    ),
+  evaluate: ({ inputs }, candidates, { dataClass, context, evaluate }) =>
+    inputs.reduce(
+      (found, input) => found.or(evaluate(input, dataClass, candidates.minus(found), context)),
+      RowSet.empty,
+    ),
+}

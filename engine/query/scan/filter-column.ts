@@ -1,0 +1,253 @@
+import type { CalculatedAttribute } from '../../catalog/attribute.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import type { SegmentFilter, SegmentKernels } from '../../data/kernels.ts'
+import {
+  type ColumnAttribute,
+  SEGMENT_ROWS,
+  SEGMENT_WORDS,
+  type Segment,
+  type TableSnapshot,
+  type TextPool,
+} from '../../data/snapshot.ts'
+import type { ValueTest } from '../bind/predicate.ts'
+import { type Cell, cellOfSegment, cellReader } from './cell-reader.ts'
+import type { PointerTest } from './filter-text.ts'
+import { summaryOf } from './segment-summary.ts'
+import type { QueryBudget } from './query-budget.ts'
+
+/** Condition on one column of a row. */
+interface CellTest {
+  /** Whether rows without a value pass. */
+  readonly whenNull: boolean
+  /** Whether a value passes. */
+  readonly matches: (cell: Exclude<Cell, undefined>) => boolean
+  /** The same when it is the same for all values. */
+  readonly any?: boolean | undefined
+  /** The same as bounds, both inclusive, when it is about a range of numbers. */
+  readonly numbers?: NumberRange | undefined
+  /** The same for row ids of related entities: those that pass. */
+  readonly rows?: RowSet | undefined
+  /** The same for texts by their pointers. */
+  readonly pointers?: (texts: TextPool) => PointerTest
+}
+
+interface NumberRange {
+  readonly lower: number
+  readonly upper: number
+  /** True: the values inside pass; false: those outside. */
+  readonly inside: boolean
+}
+
+/**
+ * The candidates that pass. Sparse ones are looked at one by one, dense ones segment by segment: by a kernel where the
+ * segment is in shared memory and there is one for the test, else 32 rows at a time. A segment without candidates is not
+ * touched.
+ * Cost: O(candidates), and making the segments that are not in memory.
+ */
+export function filterColumn(
+  table: TableSnapshot,
+  attribute: ColumnAttribute | CalculatedAttribute,
+  candidates: RowSet,
+  test: CellTest,
+  budget: QueryBudget,
+): RowSet {
+  return candidates.isSparse || attribute.kind === 'calculated'
+    ? filterSparse(table, attribute, candidates, test, budget)
+    : filterDense(table, attribute, candidates, test, budget)
+}
+
+function filterSparse(
+  table: TableSnapshot,
+  attribute: ColumnAttribute | CalculatedAttribute,
+  candidates: RowSet,
+  test: CellTest,
+  budget: QueryBudget,
+): RowSet {
+  const read = cellReader(table, attribute, candidates.size)
+  const ids = candidates.toIds()
+  const passed = new Uint32Array(ids.length)
+  let count = 0
+  for (let i = 0; i < ids.length; i++) {
+    if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, ids.length - i))
+    const cell = read(ids[i]!)
+    if (cell === undefined ? test.whenNull : test.matches(cell)) passed[count++] = ids[i]!
+  }
+  return RowSet.fromSorted(passed.slice(0, count))
+}
+
+function filterDense(
+  table: TableSnapshot,
+  attribute: ColumnAttribute,
+  candidates: RowSet,
+  test: CellTest,
+  budget: QueryBudget,
+): RowSet {
+  const column = table.column(attribute)
+  const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
+  const filter = segmentFilter(test)
+  candidates.forEachBlock(SEGMENT_WORDS, (index, bits) => {
+    budget.examine(SEGMENT_ROWS)
+    words.set(filter(column.segment(index), bits), index * SEGMENT_WORDS)
+  })
+  return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
+}
+
+/**
+ * Selects the candidates in a segment that pass, both as the words of its bitmap; valid until the next call. All of them
+ * have to exist in the snapshot.
+ */
+export function segmentFilter(test: CellTest): (segment: Segment, candidates: Uint32Array) => Uint32Array {
+  const passed = new Uint32Array(SEGMENT_WORDS)
+  let pointerTest: PointerTest | undefined
+  // Made with the first segment that a kernel can look at; null when there is none for this test.
+  let kernel: SegmentFilter | null | undefined
+  return (segment, candidates) => {
+    const all = test.any ?? whetherAll(segment, test)
+    if (all !== undefined) return masked(segment, candidates, all, test.whenNull, passed)
+    if (segment.kind === 'pointers') pointerTest ??= test.pointers?.(segment.texts)
+    if ((segment.kind === 'number' || segment.kind === 'pointers') && segment.page && !test.whenNull) {
+      const { address, kernels } = segment.page
+      if (kernel === undefined) kernel = kernelOf(test, pointerTest, kernels) ?? null
+      if (kernel) return kernel(address, candidates)
+    }
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      const bits = candidates[word]!
+      passed[word] = bits === 0 ? 0 : filterWord(segment, word, bits, test, pointerTest)
+    }
+    return passed
+  }
+}
+
+function kernelOf(
+  { numbers, rows }: CellTest,
+  pointerTest: PointerTest | undefined,
+  kernels: SegmentKernels,
+): SegmentFilter | undefined {
+  if (numbers) return kernels.inRange(numbers.lower, numbers.upper, numbers.inside)
+  if (rows) return kernels.isIn(rows.toWords())
+  if (!pointerTest) return undefined
+  const { oneOf, pattern, negated, budget } = pointerTest
+  if (oneOf) return kernels.isOneOf(oneOf, !negated)
+  if (!pattern?.every(part => part.length <= MAX_KERNEL_PART)) return undefined
+  const filter = kernels.hasPattern(pattern, !negated)
+  return filter && inPieces(filter, budget)
+}
+
+/** Longest part for the pattern kernel, which may look at each byte of a text once per byte of a part. */
+const MAX_KERNEL_PART = 64
+/** Time between two questions to the budget, in milliseconds. */
+const PIECE_MS = 0.5
+
+/** Texts may be of any length: begins with a few rows of a segment, and takes more at a time where these are quick. */
+function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
+  const piece = new Uint32Array(SEGMENT_WORDS)
+  const passed = new Uint32Array(SEGMENT_WORDS)
+  let count = 1
+  return (page, candidates) => {
+    for (let word = 0; word < SEGMENT_WORDS; ) {
+      const end = Math.min(word + count, SEGMENT_WORDS)
+      const isWhole = end - word === SEGMENT_WORDS
+      if (!isWhole) {
+        piece.fill(0)
+        piece.set(candidates.subarray(word, end), word)
+      }
+      const startedAt = performance.now()
+      const found = filter(page, isWhole ? candidates : piece)
+      const elapsedMs = performance.now() - startedAt
+      if (elapsedMs < PIECE_MS) count = Math.min(SEGMENT_WORDS, count * 2)
+      else if (elapsedMs > 2 * PIECE_MS) count = Math.max(1, count >>> 1)
+      if (isWhole) return found
+      passed.set(found.subarray(word, end), word)
+      budget.examine(0)
+      word = end
+    }
+    return passed
+  }
+}
+
+/** Whether all values of a segment pass or none; undefined: some may. */
+function whetherAll(segment: Segment, { numbers }: CellTest): boolean | undefined {
+  if (segment.kind !== 'number' || !numbers) return undefined
+  const { lower, upper, inside } = numbers
+  const { min, max } = summaryOf(segment)
+  if (max < lower || min > upper) return !inside
+  return min >= lower && max <= upper ? inside : undefined
+}
+
+/** Filter for tests that only depend on whether there is a value. */
+function masked(
+  { present }: Segment,
+  candidates: Uint32Array,
+  all: boolean,
+  whenNull: boolean,
+  passed: Uint32Array,
+): Uint32Array {
+  const ofPresent = all ? -1 : 0
+  const ofNull = whenNull ? -1 : 0
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    const bits = present[word]!
+    passed[word] = candidates[word]! & ((bits & ofPresent) | (~bits & ofNull))
+  }
+  return passed
+}
+
+/** Bits of the rows of a word, among those in `bits`, that pass. */
+function filterWord(
+  segment: Segment,
+  word: number,
+  bits: number,
+  test: CellTest,
+  pointerTest: PointerTest | undefined,
+): number {
+  const present = bits & segment.present[word]!
+  let found = test.whenNull ? bits & ~present : 0
+  if (segment.kind === 'number' && test.numbers)
+    return found | (present & wordInRange(segment.values, word, test.numbers))
+  for (let rest = present; rest !== 0; rest &= rest - 1) {
+    const bit = rest & -rest
+    const entry = word * 32 + (31 - Math.clz32(bit))
+    const passes =
+      segment.kind === 'pointers' && pointerTest
+        ? pointerTest.passes(segment.values[entry]!)
+        : test.matches(cellOfSegment(segment, entry)!)
+    if (passes) found |= bit
+  }
+  return found
+}
+
+/** All 32 values, also of rows outside the candidates: without a branch that is faster than picking some. */
+function wordInRange(values: Float64Array, word: number, { lower, upper, inside }: NumberRange): number {
+  let bits = 0
+  for (let i = 0, entry = word * 32; i < 32; i++, entry++) {
+    const value = values[entry]!
+    bits |= (+(value >= lower) & +(value <= upper)) << i
+  }
+  return inside ? bits : ~bits
+}
+
+/** The bounds of a test about numbers, for {@link CellTest.numbers}. */
+export function numberRangeOf(test: ValueTest, negated: boolean): NumberRange | undefined {
+  if (test.kind === 'equal') {
+    return typeof test.value === 'number' ? { lower: test.value, upper: test.value, inside: !negated } : undefined
+  }
+  if (test.kind !== 'range') return undefined
+  const lower = test.lower?.value ?? Number.NEGATIVE_INFINITY
+  const upper = test.upper?.value ?? Number.POSITIVE_INFINITY
+  if (typeof lower !== 'number' || typeof upper !== 'number') return undefined
+  return {
+    lower: test.lower?.inclusive === false ? nextUp(lower) : lower,
+    upper: test.upper?.inclusive === false ? -nextUp(-upper) : upper,
+    inside: !negated,
+  }
+}
+
+const float = new Float64Array(1)
+const integer = new BigInt64Array(float.buffer)
+
+/** The least double above a finite one. */
+function nextUp(value: number): number {
+  if (value === 0) return Number.MIN_VALUE
+  float[0] = value
+  integer[0] = integer[0]! + (value > 0 ? 1n : -1n)
+  return float[0]
+}

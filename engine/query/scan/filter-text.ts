@@ -1,0 +1,106 @@
+import type { TextPool } from '../../data/snapshot.ts'
+import { effortOf, matcherOf } from '../bind/match-value.ts'
+import type { Bound, ValueTest } from '../bind/predicate.ts'
+import type { QueryBudget } from './query-budget.ts'
+
+/** Test of a text, for the pointers that stand for texts. */
+export interface PointerTest {
+  readonly passes: PointerMatcher
+  /** The same as a list of those that pass, or when it is negated of those that do not. */
+  readonly oneOf?: readonly number[]
+  /** The same as the bytes of the parts that the text has or, negated, has not: see `TextPool.patternTest`. */
+  readonly pattern?: readonly Uint8Array[]
+  readonly negated: boolean
+  /** To be asked when texts are long. */
+  readonly budget: QueryBudget
+}
+
+type PointerMatcher = (pointer: number) => boolean
+
+export function pointerTestOf(test: ValueTest, negated: boolean, texts: TextPool, budget: QueryBudget): PointerTest {
+  const oneOf = listOf(test, texts)
+  const matches = pointerMatcher(test, texts, budget)
+  return {
+    passes: negated ? pointer => !matches(pointer) : matches,
+    negated,
+    budget,
+    ...(oneOf && { oneOf }),
+    ...(isBytewise(test) && { pattern: test.parts.map(part => texts.encode(part)) }),
+  }
+}
+
+/** 0, never a pointer, stands for a text that no row has. */
+function listOf(test: ValueTest, texts: TextPool): number[] | undefined {
+  if (test.kind === 'equal') return [texts.find(test.value as string)]
+  if (test.kind === 'in') return [...test.values].map(value => texts.find(value as string))
+  return undefined
+}
+
+/** Without making strings where pointers or bytes tell. */
+function pointerMatcher(test: ValueTest, texts: TextPool, budget: QueryBudget): PointerMatcher {
+  switch (test.kind) {
+    case 'any':
+      return () => true
+    case 'equal':
+    case 'in': {
+      const wanted = new Set(listOf(test, texts))
+      return pointer => wanted.has(pointer)
+    }
+    case 'range': {
+      const isAbove = boundTest(test.lower, texts, 1)
+      const isBelow = boundTest(test.upper, texts, -1)
+      return pointer => isAbove(pointer) && isBelow(pointer)
+    }
+    case 'pattern':
+      return isBytewise(test) ? bytewise(test.parts, texts, budget) : readText(test, texts, budget)
+    case 'anyOf': {
+      const tests = test.tests.map(each => pointerMatcher(each, texts, budget))
+      return pointer => tests.some(passes => passes(pointer))
+    }
+    case 'keyword':
+      return readText(test, texts, budget)
+  }
+}
+
+function bytewise(parts: readonly string[], texts: TextPool, budget: QueryBudget): PointerMatcher {
+  const matches = texts.patternTest(parts)
+  return pointer => {
+    budget.look(texts.byteLength(pointer))
+    return matches(pointer)
+  }
+}
+
+function boundTest(bound: Bound | undefined, texts: TextPool, sign: 1 | -1): PointerMatcher {
+  if (!bound) return () => true
+  const compare = texts.comparerTo(bound.value as string)
+  const least = bound.inclusive ? 0 : 1
+  return pointer => Math.sign(compare(pointer)) * sign >= least
+}
+
+const isBytewise = (test: ValueTest): test is ValueTest & { kind: 'pattern' } =>
+  test.kind === 'pattern' && !test.parts.some(hasEscapes)
+
+/** Characters whose bytes in a pool can stand inside of another one's. */
+function hasEscapes(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) <= 2) return true
+  return false
+}
+
+/** Outcomes that are remembered: many rows have one of a few texts, or each has its own. A power of 2. */
+const REMEMBERED = 4096
+
+function readText(test: ValueTest, texts: TextPool, budget: QueryBudget): PointerMatcher {
+  const matches = matcherOf(test)
+  const effort = effortOf(test)
+  // A pointer is a multiple of 8, so that there is room for its outcome in the lowest bit.
+  const known = new Uint32Array(REMEMBERED)
+  return pointer => {
+    const at = (pointer >>> 3) & (REMEMBERED - 1)
+    if ((known[at]! & ~1) >>> 0 !== pointer) {
+      const text = texts.text(pointer)
+      budget.look(text.length * effort)
+      known[at] = pointer + Number(matches(text))
+    }
+    return (known[at]! & 1) !== 0
+  }
+}

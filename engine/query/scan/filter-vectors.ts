@@ -1,0 +1,200 @@
+import type { Metric, StorageAttribute } from '../../catalog/attribute.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import {
+  type Column,
+  type Segment,
+  SEGMENT_ROWS,
+  SEGMENT_WORDS,
+  type TableSnapshot,
+  type VectorSegment,
+  vectorStart,
+} from '../../data/snapshot.ts'
+import { passes, type ScoreTest, scoreOf, type Similarity, wantsAbove } from '../../vector/math/similarity.ts'
+import { isPresent, readsSegments } from './cell-reader.ts'
+import { nearFilter } from './sketches.ts'
+import type { QueryBudget } from './query-budget.ts'
+import { limitScorer, segmentScorer } from './score-segment.ts'
+
+/** With fewer candidates of a segment than this, looking at each costs less than calling a kernel for them. */
+const MIN_ROWS_OF_SEGMENT = 4
+
+/** Condition on the score of a vector; without a test, that it has one. */
+interface VectorTest {
+  readonly attribute: StorageAttribute
+  readonly similarity: Similarity
+  readonly test: ScoreTest | undefined
+  /** Whether sketches leave out what is hardly near. */
+  readonly isSketched?: boolean
+}
+
+/**
+ * The candidates whose vectors have a score that passes. Without sketches every one of them is looked at, by its codes where that
+ * decides, else in single precision, else exactly.
+ * Cost: O(candidates × dimension).
+ */
+export function filterVectors(
+  { attribute, similarity, test, isSketched = false }: VectorTest,
+  table: TableSnapshot,
+  candidates: RowSet,
+  budget: QueryBudget,
+): RowSet {
+  if (!scansSegments(table, attribute, candidates.size)) {
+    return filterRows(attribute, similarity, test, table, candidates, budget)
+  }
+  const column = table.column(attribute)
+  if (test) return filterSegments(column, thresholdFilter(similarity, test, isSketched), table, candidates, budget)
+  if (similarity.metric === 'cosine' && similarity.vector.every(number => number === 0)) return RowSet.empty
+  return candidates === table.live
+    ? allScored(column, similarity.metric, table, budget)
+    : filterSegments(column, scoreFilter(similarity.metric), table, candidates, budget)
+}
+
+/** Whether this many rows are looked at segment by segment. */
+export const scansSegments = (table: TableSnapshot, attribute: StorageAttribute, rows: number): boolean =>
+  table.rowsToDecode(attribute, 0) === 0
+    ? rows >= (MIN_ROWS_OF_SEGMENT * table.rowIdLimit) / SEGMENT_ROWS
+    : readsSegments(table, rows)
+
+function filterRows(
+  attribute: StorageAttribute,
+  similarity: Similarity,
+  test: ScoreTest | undefined,
+  table: TableSnapshot,
+  candidates: RowSet,
+  budget: QueryBudget,
+): RowSet {
+  const read = scoreReader(table, attribute, similarity, candidates.size)
+  const ids = candidates.toIds()
+  const passed = new Uint32Array(ids.length)
+  let count = 0
+  for (let i = 0; i < ids.length; i++) {
+    if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, ids.length - i))
+    const score = read(ids[i]!)
+    if (score !== undefined && passes(test, score)) passed[count++] = ids[i]!
+  }
+  return RowSet.fromSorted(passed.slice(0, count))
+}
+
+function filterSegments(
+  column: Column,
+  filter: Filter,
+  table: TableSnapshot,
+  candidates: RowSet,
+  budget: QueryBudget,
+): RowSet {
+  const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
+  candidates.forEachBlock(SEGMENT_WORDS, (index, rows) => {
+    budget.examine(SEGMENT_ROWS)
+    filter(column.segment(index) as VectorSegment, rows, words.subarray(index * SEGMENT_WORDS))
+  })
+  return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
+}
+
+/** @param passed zeros at first */
+type Filter = (segment: VectorSegment, rows: Uint32Array, passed: Uint32Array) => void
+
+function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: boolean): Filter {
+  const { threshold } = test
+  const isAboveWanted = wantsAbove(test)
+  const scoreWithin = limitScorer(similarity, isAboveWanted)
+  const score = segmentScorer(similarity)
+  const undecided = new Uint32Array(SEGMENT_WORDS)
+  const near = isSketched ? nearFilter(similarity) : undefined
+  return (segment, rows, passed) => {
+    const { entries, bounds } = scoreWithin(segment, near?.(segment, rows, threshold) ?? rows, threshold)
+    undecided.fill(0)
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!
+      const isDecided = isAboveWanted ? bounds[2 * i]! > threshold : bounds[2 * i + 1]! < threshold
+      const bits = isDecided ? passed : undecided
+      bits[entry >>> 5]! |= 1 << (entry & 31)
+    }
+    if (undecided.every(bits => bits === 0)) return
+    const scores = score(segment, undecided)
+    let i = 0
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      for (let bits = undecided[word]!; bits !== 0; bits &= bits - 1, i += 2) {
+        const isAbove = scores[i]! > threshold
+        if (isAbove || scores[i + 1]! < threshold) {
+          if (isAbove === isAboveWanted) passed[word]! |= bits & -bits
+          continue
+        }
+        const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
+        const score = scoreOf(similarity, segment.floats, vectorStart(start))
+        if (score !== undefined && passes(test, score)) passed[word]! |= bits & -bits
+      }
+    }
+  }
+}
+
+/** Rows that have a score at all. */
+function scoreFilter(metric: Metric): Filter {
+  return (segment, rows, passed) => {
+    const scored = metric === 'cosine' ? withDirection(segment) : segment.present
+    for (let word = 0; word < SEGMENT_WORDS; word++) passed[word] = rows[word]! & scored[word]!
+  }
+}
+
+/** By the set of all rows: it changes when rows come or go, the segments when vectors change. */
+const remembered = new WeakMap<RowSet, { segments: readonly Segment[]; metric: Metric; scored: RowSet }>()
+
+/** The same of all rows of a dataclass. Segments in shared memory take none to be remembered. */
+function allScored(column: Column, metric: Metric, table: TableSnapshot, budget: QueryBudget): RowSet {
+  const segments = Array.from({ length: Math.ceil(table.rowIdLimit / SEGMENT_ROWS) }, (_, i) => column.segment(i))
+  const before = remembered.get(table.live)
+  if (before?.metric === metric && segments.every((segment, i) => segment === before.segments[i])) return before.scored
+  const scored = filterSegments(column, scoreFilter(metric), table, table.live, budget)
+  const isShared = segments.every(segment => segment.kind === 'vector' && segment.page)
+  if (isShared) remembered.set(table.live, { segments, metric, scored })
+  return scored
+}
+
+/** A segment never changes. */
+const known = new WeakMap<VectorSegment, Uint32Array>()
+
+/** Rows with a vector that is not zero. Cost: O(rows) for the first time. */
+function withDirection(segment: VectorSegment): Uint32Array {
+  let words = known.get(segment)
+  if (!words) {
+    words = segment.present.slice()
+    for (let word = 0; word < SEGMENT_WORDS; word++) {
+      for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+        const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
+        // Its length stands in front of a vector.
+        if (segment.floats[vectorStart(start) - 1] === 0) words[word]! &= ~(bits & -bits)
+      }
+    }
+    known.set(segment, words)
+  }
+  return words
+}
+
+/**
+ * A function that gives the exact score of single rows; undefined for null and for what has none.
+ * @param expectedRows how many are going to be read: decides between the column and the rows themselves
+ */
+export function scoreReader(
+  table: TableSnapshot,
+  attribute: StorageAttribute,
+  similarity: Similarity,
+  expectedRows: number,
+): (rowId: number) => number | undefined {
+  if (!readsSegments(table, expectedRows) && table.rowsToDecode(attribute, 0) > 0) {
+    return rowId => {
+      const vector = table.row(rowId)?.value(attribute)
+      return Array.isArray(vector) ? scoreOf(similarity, Float32Array.from(vector)) : undefined
+    }
+  }
+  const column = table.column(attribute)
+  const segments: VectorSegment[] = []
+  return rowId => {
+    if (rowId >= table.rowIdLimit) return undefined
+    const index = Math.floor(rowId / SEGMENT_ROWS)
+    segments[index] ??= column.segment(index) as VectorSegment
+    const segment = segments[index]!
+    const entry = rowId % SEGMENT_ROWS
+    return isPresent(segment, entry)
+      ? scoreOf(similarity, segment.floats, vectorStart(segment.starts[entry]!))
+      : undefined
+  }
+}

@@ -1,0 +1,79 @@
+import { QueryErrors } from '../contract/query-errors.ts'
+
+export interface BudgetLimits {
+  timeoutMs?: number
+  /** A row counts once for every operator that looks at it. */
+  maxRowsExamined?: number
+  /** When the time is over, in milliseconds since 1970; otherwise `timeoutMs` from now. */
+  deadlineAt?: number
+  /** Whether no caller waits for the answer. */
+  isCancelled?: () => boolean
+  /** Counts the rows of several queries together. */
+  counter?: RowCounter
+}
+
+export interface RowCounter {
+  examined: number
+  /** Rows of the page. */
+  sent?: number
+}
+
+/** Limits of one query. Made when it starts and asked before every batch, so that a query stops within one batch. */
+export class QueryBudget {
+  private rowsExamined = 0
+  private steps = 0
+  private characters = 0
+  private readonly deadlineAt: number
+
+  constructor(
+    private readonly limits: BudgetLimits = {},
+    private readonly now: () => number = Date.now,
+  ) {
+    this.deadlineAt = limits.deadlineAt ?? now() + (limits.timeoutMs ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Its time is over. */
+  get isOver(): boolean {
+    return this.now() > this.deadlineAt
+  }
+
+  /**
+   * To be called before `rows` rows are looked at.
+   * @throws {QueryErrors.TOO_MANY_ROWS} 413
+   * @throws {QueryErrors.TIMEOUT} 503
+   * @throws {QueryErrors.CANCELLED} which no client sees
+   */
+  examine(rows: number): void {
+    this.rowsExamined += rows
+    const { maxRowsExamined, timeoutMs, isCancelled, counter } = this.limits
+    if (counter) counter.examined += rows
+    if (isCancelled?.()) throw QueryErrors.CANCELLED()
+    if (maxRowsExamined !== undefined && this.rowsExamined > maxRowsExamined) {
+      throw QueryErrors.TOO_MANY_ROWS(maxRowsExamined)
+    }
+    if (timeoutMs !== undefined && this.isOver) throw QueryErrors.TIMEOUT(timeoutMs)
+  }
+
+  /** To be called with the number of rows that the answer has. */
+  sends(rows: number): void {
+    const { counter } = this.limits
+    if (counter) counter.sent = (counter.sent ?? 0) + rows
+  }
+
+  /** To be called before the characters of a text are looked at, as often as they are: asks after a millisecond or two of them. */
+  look(characters: number): void {
+    this.characters += characters
+    if (this.characters < CHARACTERS_BETWEEN) return
+    this.characters = 0
+    this.examine(0)
+  }
+
+  /** To be called at every step of a loop that looks at no further rows, as a sort: asks now and then. */
+  step(): void {
+    if (++this.steps % STEPS_BETWEEN === 0) this.examine(0)
+  }
+}
+
+/** Some 0.1 ms of comparisons, some milliseconds of written rows. */
+const STEPS_BETWEEN = 4096
+const CHARACTERS_BETWEEN = 1_000_000

@@ -1,0 +1,80 @@
+import type { NumberSummary } from '../../data/kernels.ts'
+import { SEGMENT_WORDS, type Segment } from '../../data/snapshot.ts'
+
+export type NumberSegment = Segment & { kind: 'number' }
+
+/** A segment never changes, so that what was worked out once stays true as long as there is the segment. */
+const known = new WeakMap<Segment, NumberSummary>()
+
+/** Summary of all values of a segment. Cost: O(values) for the first time. */
+export function summaryOf(segment: NumberSegment): NumberSummary {
+  let summary = known.get(segment)
+  if (!summary) {
+    summary = summariseNumbers(segment, segment.present)
+    known.set(segment, summary)
+  }
+  return summary
+}
+
+/** Summary of the entries whose bits are set, all of which have a value. The loop rounds as the kernel does. */
+export function summariseNumbers({ page, values }: NumberSegment, entries: Uint32Array): NumberSummary {
+  if (page) return page.kernels.summarise(page.address, entries)
+  const even = summariseLane(values, entries, EVEN)
+  const odd = summariseLane(values, entries, ~EVEN)
+  return {
+    count: even.count + odd.count,
+    ...joinLanes(even, odd),
+    // Adding 0 makes one zero of two.
+    min: Math.min(even.min, odd.min) + 0,
+    max: Math.max(even.max, odd.max) + 0,
+  }
+}
+
+/** The sum of a segment in two doubles, from that of its even entries and that of its odd ones. */
+export function joinLanes(even: Lane, odd: Lane): Lane {
+  const joined = even.high + odd.high
+  const part = joined - even.high
+  const rest = even.low + odd.low + (even.high - (joined - part) + (odd.high - part))
+  const high = joined + rest
+  return { high, low: rest - (high - joined) }
+}
+
+export interface Lane {
+  high: number
+  low: number
+}
+
+const EVEN = 0x55555555
+
+/** All in local variables: this loop is what an aggregate costs. */
+function summariseLane(values: Float64Array, entries: Uint32Array, lane: number): NumberSummary {
+  let count = 0
+  let high = 0
+  let low = 0
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    for (let bits = entries[word]! & lane; bits !== 0; bits &= bits - 1) {
+      const value = values[word * 32 + (31 - Math.clz32(bits & -bits))]!
+      count++
+      const sum = high + value
+      const part = sum - high
+      low += high - (sum - part) + (value - part)
+      high = sum
+      if (value < min) min = value
+      if (value > max) max = value
+    }
+  }
+  return { count, high, low, min, max }
+}
+
+/** The first of the entries whose bits are set that has this value. */
+export function entryOf({ values }: NumberSegment, entries: Uint32Array, value: number): number {
+  for (let word = 0; word < SEGMENT_WORDS; word++) {
+    for (let bits = entries[word]!; bits !== 0; bits &= bits - 1) {
+      const entry = word * 32 + (31 - Math.clz32(bits & -bits))
+      if (values[entry] === value) return entry
+    }
+  }
+  return -1
+}

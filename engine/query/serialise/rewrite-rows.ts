@@ -1,0 +1,82 @@
+import type { ByteWriter } from '../../answer/byte-writer.ts'
+import { parseExact, stringifyExact } from '../../base/exact-json.ts'
+import type { RowFormat } from '../contract/request.ts'
+
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d]
+const [QUOTE, BACKSLASH, NEW_LINE] = [0x22, 0x5c, 0x0a]
+/** Fields that hold one of these are quoted. Source: RFC 4180, 2. */
+const QUOTED = /[",\r\n]|^\s|\s$/
+
+/**
+ * Writes a JSON array of entities again as lines: the entities as they are (NDJSON), or their values (CSV, RFC 4180). The text may
+ * come in pieces that end anywhere; it has no blanks outside of strings.
+ */
+export class RowRewriter {
+  private depth = 0
+  private isInText = false
+  private isEscaped = false
+  /** Beginning of a row whose end has not come. */
+  private begun: Uint8Array[] = []
+
+  constructor(
+    private readonly out: ByteWriter,
+    private readonly format: RowFormat,
+  ) {
+    if (format.kind === 'csv') this.line(format.columns.map(path => path.join('.')))
+  }
+
+  write(json: Uint8Array): void {
+    let start = 0
+    for (let at = 0; at < json.length; at++) {
+      const byte = json[at]!
+      if (this.isInText) {
+        if (this.isEscaped) this.isEscaped = false
+        else if (byte === BACKSLASH) this.isEscaped = true
+        else if (byte === QUOTE) this.isInText = false
+      } else if (byte === QUOTE) this.isInText = true
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        if (++this.depth === 2) start = at
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        if (--this.depth === 1) {
+          this.row(json.subarray(start, at + 1))
+          start = at + 1
+        }
+      }
+    }
+    // The memory of a piece is lent.
+    if (this.depth > 1) this.begun.push(new Uint8Array(json.subarray(start)))
+  }
+
+  private row(end: Uint8Array): void {
+    const row = this.begun.length === 0 ? end : Buffer.concat([...this.begun, end])
+    this.begun = []
+    if (this.format.kind === 'lines') {
+      this.out.copy(row)
+      this.out.byte(NEW_LINE)
+      return
+    }
+    const entity = parseExact(Buffer.from(row.buffer, row.byteOffset, row.length).toString(), true)
+    // An entity that has been deleted has its stamp alone.
+    if ('__KEY' in (entity as object)) this.line(this.format.columns.map(path => fieldOf(valueAt(entity, path))))
+  }
+
+  private line(fields: readonly string[]): void {
+    this.out.text(`${fields.map(quoted).join(',')}\r\n`)
+  }
+}
+
+/** The value at a path; that of an array is the array of its elements' values. */
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  if (Array.isArray(value)) return value.map(element => valueAt(element, path))
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null
+  return valueAt((value as Readonly<Record<string, unknown>>)[name], rest)
+}
+
+function fieldOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'string' ? value : stringifyExact(value)
+}
+
+const quoted = (field: string): string => (QUOTED.test(field) ? `"${field.replaceAll('"', '""')}"` : field)

@@ -1,0 +1,95 @@
+import type { RowSet } from '../../row-set/row-set.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { sortPositions, topPositions } from '../execute/top-n.ts'
+import { finishAnswer, startAnswer } from './answer.ts'
+import { type Aggregation, aggregate } from '../aggregate/aggregate.ts'
+import type { Measure } from '../aggregate/measure.ts'
+import { itemText } from '../aggregate/read-values.ts'
+import { distinctValues } from '../aggregate/summarise.ts'
+import { compareItems } from '../aggregate/summary.ts'
+
+export interface ValuesOptions {
+  readonly maxAnswerBytes: number
+  readonly pretty: boolean
+}
+
+/**
+ * The answer with aggregates, as UTF-8 JSON. Without a measure it is the number of entities.
+ *
+ * | | one measure | several |
+ * |---|---|---|
+ * | one function | a bare value | a value for each measure, by name |
+ * | all functions | `{name: {count, sum, average, min, max}}` | the same |
+ *
+ * Source: base specification, 4.6; protocol notes, 6.6.
+ */
+export function writeAggregates(
+  measures: readonly Measure[],
+  aggregation: Aggregation,
+  rows: RowSet,
+  context: QueryContext,
+  options: ValuesOptions,
+): Uint8Array {
+  if (measures.length === 0) return answer([String(rows.size)], options, context)
+  // By name: an attribute that is named twice is one.
+  const results = new Map<string, string>()
+  for (const measure of measures) {
+    if (results.has(measure.name)) continue
+    const texts = aggregate(measure, aggregation, rows, context)
+    const [only] = texts.values()
+    results.set(measure.name, aggregation.function === 'all' ? objectText(texts) : only!)
+  }
+  const [bare] = results.values()
+  const isBare = results.size === 1 && aggregation.function !== 'all'
+  return answer([isBare ? bare! : objectText(results)], options, context)
+}
+
+const objectText = (members: ReadonlyMap<string, string>): string =>
+  `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
+
+/**
+ * The answer with the different values of a measure: a JSON array, ascending. With `counted` each has the number of its rows,
+ * `{"value":…,"count":…}`, and the most frequent ones come first.
+ * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
+ * Source: protocol notes, 6.7.
+ */
+export function writeDistinct(
+  measure: Measure,
+  page: { skip: number; count: number; counted?: boolean },
+  rows: RowSet,
+  context: QueryContext,
+  options: ValuesOptions,
+): Uint8Array {
+  const { values, rowIds, counts } = distinctValues(measure, rows, context)
+  const order = (a: number, b: number) => {
+    context.budget.step()
+    return (page.counted ? counts[b]! - counts[a]! : 0) || compareItems(values[a]!, values[b]!)
+  }
+  const end = Math.min(page.skip + page.count, values.length)
+  const positions = end < values.length ? topPositions(values.length, end, order) : sortPositions(values.length, order)
+  return answer(elements(), options, context)
+
+  function* elements() {
+    yield '['
+    for (let i = page.skip; i < end; i++) {
+      context.budget.step()
+      const position = positions[i]!
+      const value = itemText(values[position]!, rowIds[position]!, measure, context)
+      const element = page.counted ? `{"value":${value},"count":${counts[position]}}` : value
+      yield i === page.skip ? element : `,${element}`
+    }
+    yield ']'
+  }
+}
+
+function answer(
+  parts: Iterable<string>,
+  { maxAnswerBytes, pretty }: ValuesOptions,
+  { sink }: QueryContext,
+): Uint8Array {
+  const shape = { maxBytes: maxAnswerBytes, pretty }
+  const out = startAnswer(shape, sink)
+  out.open()
+  for (const part of parts) out.text(part)
+  return finishAnswer()
+}

@@ -1,0 +1,108 @@
+import type { RowAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import { FIXED_HEADER_BYTES, headerBytes, NO_ROW, type RowLayout } from './row-layout.ts'
+import type { RowView } from './row-view.ts'
+
+/** Values of storage attributes; for N→1 relations the key of the related entity. */
+export type RowValues = Pick<ReadonlyMap<RowAttribute, Value>, 'get'>
+
+/** Change of a row. Attributes absent from `values` stay. */
+interface RowChange {
+  stamp: number
+  globalStamp: number
+  /** ISO 8601 with milliseconds. */
+  timestamp: string
+  values: RowValues
+  /** Row ids of related entities, in the order of `layout.references`. */
+  references: readonly (number | undefined)[]
+}
+
+/** Everything a row is made of. What `values` does not have is null. */
+interface RowContent extends RowChange {
+  key: string
+}
+
+/** Rows are written one behind the other into memory like this; lmdb-js has to ask for the address of each memory it meets. */
+const SLAB_BYTES = 2 ** 20
+let slab: Buffer = Buffer.alloc(0)
+let used = 0
+
+/** The bytes of a row, as {@link RowLayout} describes them. They share memory with other rows: a buffer cannot be transferred. */
+export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
+  const { slots, names, encoders } = layout
+  // Text is collected first and encoded once: one encode call of a row costs less than one for each slot.
+  let text = headText(content.key, content)
+  const ends: number[] = []
+  for (let slot = 0; slot < slots.length; slot++) {
+    const attribute = slots[slot]!
+    ends.push(text.length)
+    text += names[slot]! + encoders[slot]!(content.values.get(attribute), content)
+  }
+  ends.push(text.length)
+  const header = headerBytes(layout)
+  const row = reserve(header + 3 * text.length)
+  const length = row.write(text, header, 'utf8')
+  let at = writeHeader(row, layout, content)
+  const isPlain = length === text.length
+  for (let slot = 0, bytes = 0; slot < ends.length; slot++, at += 4) {
+    bytes = isPlain ? ends[slot]! : bytes + Buffer.byteLength(text.slice(ends[slot - 1] ?? 0, ends[slot]))
+    row.writeUInt32LE(bytes, at)
+  }
+  used += header + length
+  return row.subarray(0, header + length)
+}
+
+/** The bytes of `old` after a change. What stays is copied as it stands there. */
+export function changeRow(old: RowView, change: RowChange): Uint8Array {
+  const { slots, names, encoders } = old.layout
+  const identity = { key: old.key, stamp: change.stamp }
+  const head = headText(identity.key, change)
+  let textLength = head.length
+  const texts = slots.map((attribute, slot) => {
+    let value = change.values.get(attribute)
+    if (value === undefined) {
+      // The address of an image has the stamp of its entity in it. Of its value only whether there is one matters.
+      if (attribute.kind !== 'storage' || attribute.type !== 'image') return undefined
+      value = old.value(attribute)
+    }
+    const text = names[slot]! + encoders[slot]!(value, identity)
+    textLength += text.length
+    return text
+  })
+  const header = headerBytes(old.layout)
+  const row = reserve(header + 3 * textLength + old.length)
+  let at = writeHeader(row, old.layout, change)
+  let end = header + row.write(head, header, 'utf8')
+  for (let slot = 0; slot < slots.length; slot++, at += 4) {
+    row.writeUInt32LE(end - header, at)
+    const text = texts[slot]
+    if (text === undefined) end += old.buffer.copy(row, end, old.slotStart(slot), old.slotStart(slot + 1))
+    else end += row.write(text, end, 'utf8')
+  }
+  row.writeUInt32LE(end - header, at)
+  used += end
+  return row.subarray(0, end)
+}
+
+const headText = (key: string, { timestamp, stamp }: RowChange): string =>
+  `"__KEY":${JSON.stringify(key)},"__TIMESTAMP":"${timestamp}","__STAMP":${stamp}`
+
+/** @returns where the offsets of the slots come */
+function writeHeader(row: Buffer, { version, slots, references }: RowLayout, change: RowChange): number {
+  row.writeUInt16LE(version, 0)
+  row.writeUInt16LE(slots.length, 2)
+  row.writeUInt32LE(change.stamp, 4)
+  row.writeDoubleLE(change.globalStamp, 8)
+  let at = FIXED_HEADER_BYTES
+  for (let i = 0; i < references.length; i++, at += 4) row.writeUInt32LE(change.references[i] ?? NO_ROW, at)
+  return at
+}
+
+/** Returns a part of the slab of this length that is not in use yet. */
+function reserve(bytes: number): Buffer {
+  if (used + bytes > slab.length) {
+    slab = Buffer.from(new ArrayBuffer(Math.max(SLAB_BYTES, bytes)))
+    used = 0
+  }
+  return slab.subarray(used, used + bytes)
+}

@@ -1,0 +1,156 @@
+import { BinaryValue } from '../catalog/value.ts'
+import type { UploadChange } from '../data/stored-uploads.ts'
+import { decodeBinary, encodeBinary, INLINE_BYTES } from '../files/encode-binary.ts'
+import { type Environment, getBytes } from './environment.ts'
+import { expiryKey, prefixEnd, uploadKey } from './keys.ts'
+import type { StoreOwner } from './store-owner.ts'
+import { UploadTable, writeUpload } from './upload-table.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Binaries and uploads inside the open write transaction, with the number of references to each file. A file of which the
+ * last one has gone is removed after the commit; a file that a transaction made in vain, after it.
+ */
+export class BinaryTable {
+  /** Files that this transaction made, or took a reference from. */
+  private readonly touched = new Set<string>()
+  /** Files that this transaction was the first to refer to. */
+  private readonly added = new Set<string>()
+  private readonly uploads: UploadTable
+
+  constructor(private readonly environment: Environment) {
+    this.uploads = new UploadTable(environment)
+  }
+
+  /** @param key of `binaryKey` */
+  put(key: Buffer, value: BinaryValue | null): void {
+    const { binaries, files } = this.environment
+    const old = getBytes(binaries, key)
+    if (old) this.release(decodeBinary(old, files))
+    if (value === null) {
+      binaries.removeSync(key)
+      return
+    }
+    const stored = this.retain(value)
+    binaries.putSync(key, encodeBinary(stored) as Buffer)
+  }
+
+  /** Keeps an upload, or ends it. */
+  putUpload({ id, upload }: UploadChange): void {
+    const { uploads, files } = this.environment
+    const old = this.uploads.get(id)
+    if (old) {
+      this.release(old.value)
+      uploads.removeSync(expiryKey(old.expires, id))
+    }
+    if (!upload) {
+      uploads.removeSync(uploadKey(id))
+      return
+    }
+    const value = decodeBinary(upload.value, files)
+    if (value) this.retain(value)
+    uploads.putSync(uploadKey(id), writeUpload(upload))
+    uploads.putSync(expiryKey(upload.expires, id), NOTHING)
+  }
+
+  /** Forgets files that have been removed from the disk. Inside the transaction, as its last step. */
+  forgetRemoved(): void {
+    for (const id of this.environment.files.takeRemoved()) this.environment.state.removeSync(removalKey(id))
+  }
+
+  /** Brings the folder to what is referred to. After the transaction, however it ended. */
+  settle(): void {
+    const { environment, touched, added } = this
+    if (touched.size + added.size === 0) return
+    environment.root.resetReadTxn()
+    for (const id of added) if (references(environment, id) > 0) environment.files.settle(id)
+    for (const id of touched) if (references(environment, id) === 0) environment.files.removeSoon(id)
+    touched.clear()
+    added.clear()
+  }
+
+  /** Counts a reference to the file of a value, which it gets when it is too large for LMDB. */
+  private retain(value: BinaryValue): BinaryValue {
+    const { content, mediaType } = value
+    if (content instanceof Uint8Array) {
+      if (content.byteLength <= INLINE_BYTES) return value
+      const file = this.environment.files.create(content)
+      this.touched.add(file.id)
+      return this.retain(new BinaryValue(mediaType, file))
+    }
+    const { id } = content
+    const before = references(this.environment, id)
+    if (before === 0) {
+      this.added.add(id)
+      this.environment.state.removeSync(removalKey(id))
+    }
+    this.count(id, before + 1)
+    return value
+  }
+
+  private release(value: BinaryValue | undefined): void {
+    if (!value || value.content instanceof Uint8Array) return
+    const { id } = value.content
+    this.touched.add(id)
+    this.count(id, references(this.environment, id) - 1)
+  }
+
+  private count(id: string, count: number): void {
+    const key = Buffer.from(id, 'hex')
+    const { fileReferences, state } = this.environment
+    if (count <= 0) {
+      fileReferences.removeSync(key)
+      // Its file is removed after the commit; a crash in between leaves it to the next start.
+      state.putSync(removalKey(id), NOTHING)
+    } else {
+      const value = Buffer.allocUnsafe(4)
+      value.writeUInt32BE(count)
+      fileReferences.putSync(key, value)
+    }
+  }
+}
+
+const REMOVALS = Buffer.from('remove ')
+
+/** Entry of an unreferenced file that is still to be removed. */
+const removalKey = (id: string): Buffer => Buffer.concat([REMOVALS, Buffer.from(id, 'hex')])
+
+/** How often a file is referred to. */
+function references({ fileReferences }: Environment, id: string): number {
+  const stored = getBytes(fileReferences, Buffer.from(id, 'hex'))
+  return stored ? Buffer.from(stored).readUInt32BE() : 0
+}
+
+/**
+ * Removes the files that a crash kept from being removed, in the thread that writes.
+ * @param owner compared in the transaction
+ */
+export async function finishRemovals(environment: Environment, owner: Pick<StoreOwner, 'verify'>): Promise<void> {
+  const ids = pendingRemovals(environment)
+  if (ids.length === 0) return
+  for (const id of ids) if (references(environment, id) === 0) await environment.files.remove(id)
+  environment.root.transactionSync(() => {
+    owner.verify()
+    for (const id of ids) environment.state.removeSync(removalKey(id))
+  })
+}
+
+/** Ids of the files that are to be removed. */
+export const pendingRemovals = ({ state }: Environment): string[] =>
+  [...state.getKeys({ start: REMOVALS, end: prefixEnd(REMOVALS) })].map(key =>
+    key.toString('hex', REMOVALS.length).toUpperCase(),
+  )
+
+/**
+ * Settles the files that a crash has left in `incoming`, and removes those that no commit refers to. Only while there are
+ * no uploads. No other file is ever removed unless the store has referred to it: a folder that belongs to a newer state
+ * of the store stays as it is when an older data file is put back.
+ */
+export async function sweepIncoming(environment: Environment): Promise<void> {
+  environment.root.resetReadTxn()
+  for (const id of environment.files.list('incoming')) {
+    if (references(environment, id) > 0) environment.files.settle(id)
+    else await environment.files.remove(id)
+  }
+}

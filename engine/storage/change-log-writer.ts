@@ -1,0 +1,44 @@
+import type { Change } from '../data/change.ts'
+import { changeRecords } from './change-log.ts'
+import type { Environment } from './environment.ts'
+import { changeKey } from './keys.ts'
+
+/** Number of records above the limit before the oldest are looked for, so that not every commit does it. */
+const PRUNE_SHARE = 0.01
+
+/** The change log inside a write transaction: puts the records of a commit, and removes the oldest ones. */
+export class ChangeLogWriter {
+  /** How many records there are; undefined when not known. */
+  private count: number | undefined
+
+  /** @param keptRecords how far a reader may be behind and still catch up */
+  constructor(
+    private readonly table: Environment['changes'],
+    private readonly keptRecords: number,
+  ) {}
+
+  /** @param globalStamp after the last of the changes */
+  put(changes: readonly Change[], globalStamp: number): void {
+    let added = 0
+    for (const { stamp, record } of changeRecords(changes, globalStamp)) {
+      this.table.putSync(changeKey(stamp), record)
+      added++
+    }
+    this.prune(added)
+  }
+
+  /** To be called when something has been taken back. */
+  forget(): void {
+    this.count = undefined
+  }
+
+  /** Some at a time. */
+  private prune(added: number): void {
+    const { table, keptRecords } = this
+    this.count = this.count === undefined ? (table.getStats() as { entryCount: number }).entryCount : this.count + added
+    const superfluous = this.count - keptRecords
+    if (superfluous <= keptRecords * PRUNE_SHARE) return
+    for (const key of [...table.getKeys({ limit: superfluous })]) table.removeSync(key)
+    this.count -= superfluous
+  }
+}

@@ -1,0 +1,50 @@
+import { closeSync, openSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+
+/** Behind whatever the file says: on Windows a locked part cannot be read. */
+const LOCKED_AT = 2 ** 20
+
+export interface FileLock {
+  /** Descriptor of the locked file, open for reading, and for writing when the lock is exclusive. */
+  readonly descriptor: number
+  release(): void
+}
+
+type TryLock = typeof import('fs-native-extensions').tryLock
+
+let loaded: TryLock | false | undefined
+
+/** The system's locks, which belong to an open file and end with its process; undefined where there is no build of the addon. */
+function systemLocks(): TryLock | undefined {
+  if (loaded === undefined) {
+    try {
+      loaded = (require('fs-native-extensions') as typeof import('fs-native-extensions')).tryLock
+    } catch {
+      loaded = false
+    }
+  }
+  return loaded || undefined
+}
+
+export const hasFileLocks = (): boolean => systemLocks() !== undefined
+
+/**
+ * Locks a file, which is made when there is none. The kernel holds the lock: it counts for all processes of the machine,
+ * whatever namespace they are in, also for other descriptors of this process, and is gone with the process.
+ * @returns undefined when another holder's lock excludes this one
+ */
+export function tryFileLock(path: string, { shared = false } = {}): FileLock | undefined {
+  const descriptor = openSync(path, 'a+', 0o600)
+  try {
+    if (systemLocks()!(descriptor, LOCKED_AT, 1, { shared })) {
+      return { descriptor, release: () => closeSync(descriptor) }
+    }
+    closeSync(descriptor)
+    return undefined
+  } catch (error) {
+    closeSync(descriptor)
+    throw new Error(`${path} cannot be locked: ${(error as Error).message}`, { cause: error })
+  }
+}

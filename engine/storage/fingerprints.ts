@@ -1,0 +1,25 @@
+import type { Fingerprints } from '../catalog/calculated.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { Environment } from './environment.ts'
+
+const keyOf = (tableNumber: number): string => `calculated/${tableNumber}`
+
+/** Fingerprints of the code that a table's stored calculated values come from: an entry of `meta`. */
+export const readFingerprints = ({ meta }: Environment, tableNumber: number): Fingerprints =>
+  (meta.get(keyOf(tableNumber)) ?? {}) as Fingerprints
+
+export function writeFingerprints({ meta }: Environment, tableNumber: number, fingerprints: Fingerprints): void {
+  meta.putSync(keyOf(tableNumber), fingerprints)
+}
+
+/** Forgets the fingerprints of attributes that lose their values in a change of the model. */
+export function keepFingerprints(
+  environment: Environment,
+  { tableNumber }: DataClass,
+  kept: ReadonlySet<string>,
+): void {
+  const stored = Object.entries(readFingerprints(environment, tableNumber))
+  if (stored.length > 0) {
+    writeFingerprints(environment, tableNumber, Object.fromEntries(stored.filter(([name]) => kept.has(name))))
+  }
+}

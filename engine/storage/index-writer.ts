@@ -1,0 +1,101 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import type { Environment } from './environment.ts'
+import { attributeRange, indexPrefix, isCut, postingKey } from './keys.ts'
+import { addPostings, firstPosting, postings, putFirstPosting, removePosting } from './postings.ts'
+import { NO_ROW } from '../row-format/row-layout.ts'
+import { fold } from '../base/text/fold.ts'
+
+/** Rows of one value that are still to be put. */
+interface PendingPostings {
+  /** Prefix of their keys, a byte in each character. */
+  readonly prefix: string
+  readonly rowIds: number[]
+}
+
+/**
+ * The indexes inside a write transaction. Entries of unique attributes are put at once, because later entities look for
+ * them; those of others are gathered and put by {@link flush}, which every reader of them has to call before.
+ */
+export class IndexWriter {
+  /** Postings of attributes that are not unique, by the values as indexes compare them. */
+  private readonly pending = new Map<StorageAttribute, Map<Value, PendingPostings>>()
+  /** Upper bound of the keys of a unique attribute: what is above it needs no search. Found in the transaction as it is. */
+  private readonly highest = new Map<StorageAttribute, Buffer>()
+
+  constructor(private readonly table: Environment['index']) {}
+
+  /**
+   * Row that holds `value` (by fold) in a unique attribute, or undefined.
+   * @param textOf the text of that attribute in a row
+   */
+  holder(attribute: StorageAttribute, value: Value, textOf: (rowId: number) => string): number | undefined {
+    const prefix = indexPrefix(attribute, value)
+    const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
+    if (prefix.compare(highest) > 0) return undefined
+    const folded = typeof value === 'string' ? fold(value) : ''
+    // The index holds only the beginning of a very long text.
+    if (!isCut(folded)) return firstPosting(this.table, prefix)
+    return postings(this.table, prefix).find(rowId => fold(textOf(rowId)) === folded)
+  }
+
+  put(attribute: StorageAttribute, value: Value, rowId: number): void {
+    if (!attribute.unique) {
+      this.gather(attribute, value, rowId)
+      return
+    }
+    const prefix = indexPrefix(attribute, value)
+    const highest = this.highest.get(attribute)
+    if (!highest || prefix.compare(highest) <= 0) addPostings(this.table, prefix, [rowId])
+    else {
+      putFirstPosting(this.table, prefix, rowId)
+      this.highest.set(attribute, postingKey(prefix, NO_ROW))
+    }
+  }
+
+  remove(attribute: StorageAttribute, value: Value, rowId: number): void {
+    this.flush()
+    removePosting(this.table, indexPrefix(attribute, value), rowId)
+  }
+
+  /** Puts what has been gathered, the rows of one value together, and neighbours behind each other. */
+  flush(): void {
+    if (this.pending.size === 0) return
+    const lists = [...this.pending.values()].flatMap(byValue => [...byValue.values()])
+    lists.sort((a, b) => (a.prefix < b.prefix ? -1 : 1))
+    for (const { prefix, rowIds } of lists) addPostings(this.table, Buffer.from(prefix, 'latin1'), rowIds)
+    this.pending.clear()
+  }
+
+  /** Forgets what has been gathered. */
+  discard(): void {
+    this.pending.clear()
+  }
+
+  /** Something is undone: what was removed is there again, perhaps above what was the highest meanwhile. */
+  forget(): void {
+    this.discard()
+    this.highest.clear()
+  }
+
+  /** Bulk data has the same few values again and again, so that a key is made once for each of them. */
+  private gather(attribute: StorageAttribute, value: Value, rowId: number): void {
+    let byValue = this.pending.get(attribute)
+    if (!byValue) {
+      byValue = new Map()
+      this.pending.set(attribute, byValue)
+    }
+    const compared = typeof value === 'string' ? fold(value) : value
+    const postings = byValue.get(compared)
+    if (postings) postings.rowIds.push(rowId)
+    else byValue.set(compared, { prefix: indexPrefix(attribute, value).toString('latin1'), rowIds: [rowId] })
+  }
+
+  private findHighest(attribute: StorageAttribute): Buffer {
+    const { start, end } = attributeRange(attribute.dataClass.tableNumber, attribute.position)
+    // Reverse ranges start above and end below.
+    const [highest = start] = this.table.getKeys({ start: end, end: start, reverse: true, limit: 1 })
+    this.highest.set(attribute, highest)
+    return highest
+  }
+}

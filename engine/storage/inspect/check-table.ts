@@ -1,0 +1,204 @@
+import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { indexesOf, valueAmong } from '../../catalog/property-columns.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import type { Value } from '../../catalog/value.ts'
+import { fold } from '../../base/text/fold.ts'
+import { type CheckedRow, checkRow } from './check-row.ts'
+import { orUnreadable } from './or-unreadable.ts'
+import { type Environment, getBytes, keyRange } from '../environment.ts'
+import { attributeRange, binaryKey, indexPrefix, MAX_TEXT_BYTES, prefixEnd, rowIdOfKey, rowKey } from '../keys.ts'
+import { hasPosting, postingLists } from '../postings.ts'
+import { NO_ROW, type RowLayout } from '../../row-format/row-layout.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import { readTableState } from '../store-state.ts'
+
+export interface CheckProgress {
+  dataClass: string
+  /** Rows of the dataclass checked so far, and how many the store says there are. */
+  checked: number
+  rowCount: number
+}
+
+export interface StoreUnderCheck {
+  environment: Environment
+  layouts: ReadonlyMap<DataClass, RowLayout>
+  globalStamp: number
+  onProgress: (progress: CheckProgress) => void
+}
+
+const indexedValue = ({ values }: CheckedRow, attribute: StorageAttribute): Value =>
+  valueAmong(values as ReadonlyMap<unknown, Value>, attribute)
+
+/** How many rows lie between two reports. */
+const PROGRESS_ROWS = 1000
+
+/** The check of one dataclass: its rows, what they refer to, its indexes and its counters. */
+export class TableCheck {
+  private readonly environment: Environment
+  private readonly layout: RowLayout
+  private readonly indexed: StorageAttribute[]
+  private readonly relations: readonly RelatedEntityAttribute[]
+  /** Index entries that a row asked for and found. */
+  private readonly confirmedEntries = new Map<StorageAttribute, number>()
+  private maxIncrement = 0
+
+  constructor(
+    private readonly store: StoreUnderCheck,
+    private readonly dataClass: DataClass,
+  ) {
+    this.environment = store.environment
+    this.layout = store.layouts.get(dataClass)!
+    this.indexed = indexesOf(dataClass)
+    this.relations = this.layout.references
+  }
+
+  *problems(): Generator<string> {
+    const { tableNumber, name } = this.dataClass
+    const state = readTableState(this.environment, tableNumber)
+    let rowCount = 0
+    let lastRowId = -1
+    for (const key of keyRange(this.environment.rows, rowKey(tableNumber, 0), rowKey(tableNumber, NO_ROW))) {
+      rowCount++
+      lastRowId = rowIdOfKey(key)
+      if (key.length !== 6) yield `${name}: a row has a key of ${key.length} bytes instead of 6`
+      else yield* orUnreadable(`${name}, row ${lastRowId}`, this.checkOne(lastRowId))
+      if (rowCount % PROGRESS_ROWS === 0) this.progress(rowCount, state.rowCount)
+    }
+    this.progress(rowCount, state.rowCount)
+    if (rowCount !== state.rowCount) yield `${name}: there are ${rowCount} rows, the store counts ${state.rowCount}`
+    if (lastRowId >= state.nextRowId) {
+      yield `${name}: there is a row ${lastRowId}, but the next row id is ${state.nextRowId}`
+    }
+    if (this.maxIncrement >= state.nextAutoIncrement) {
+      yield `${name}: a row has the number ${this.maxIncrement}, but the next one is ${state.nextAutoIncrement}`
+    }
+    for (const attribute of this.indexed) {
+      const where = `${name}, index of ${attribute.name}`
+      yield* orUnreadable(where, this.checkEntries(attribute))
+      if (attribute.unique) yield* orUnreadable(where, this.checkUnique(attribute))
+    }
+  }
+
+  private progress(checked: number, rowCount: number): void {
+    this.store.onProgress({ dataClass: this.dataClass.name, checked, rowCount })
+  }
+
+  private *checkOne(rowId: number): Generator<string> {
+    const where = `${this.dataClass.name}, row ${rowId}`
+    const checked = this.read(rowId)!
+    if (typeof checked === 'string') {
+      yield `${where}: ${checked}`
+      return
+    }
+    for (const attribute of this.indexed) {
+      const value = indexedValue(checked, attribute)
+      if (!this.hasEntry(attribute, indexPrefix(attribute, value), rowId)) {
+        yield `${where}: ${attribute.name} is missing in the index`
+      }
+      if (attribute.autoFill === 'increment' && value !== null) {
+        this.maxIncrement = Math.max(this.maxIncrement, Number(value))
+      }
+    }
+    for (const [index, relation] of this.relations.entries()) {
+      const problem = this.checkReference(checked, relation, checked.row.reference(index))
+      if (problem) yield `${where}: ${relation.name} ${problem}`
+    }
+    for (const attribute of this.layout.slots) {
+      if (attribute.kind !== 'storage' || !isBinary(attribute.type) || checked.values.get(attribute) === null) continue
+      const binary = binaryKey(this.dataClass.tableNumber, rowId, attribute.position)
+      if (!getBytes(this.environment.binaries, binary)) yield `${where}: the bytes of ${attribute.name} are missing`
+    }
+  }
+
+  private hasEntry(attribute: StorageAttribute, prefix: Buffer, rowId: number): boolean {
+    if (!hasPosting(this.environment.index, prefix, rowId)) return false
+    this.confirmedEntries.set(attribute, (this.confirmedEntries.get(attribute) ?? 0) + 1)
+    return true
+  }
+
+  /** The row, or what is wrong with it, which has been said when it was its turn; undefined when it does not exist. */
+  private read(rowId: number): CheckedRow | string | undefined {
+    const stored = getBytes(this.environment.rows, rowKey(this.dataClass.tableNumber, rowId))
+    // Checking looks other things up, and each look-up overwrites what the one before returned.
+    return stored && checkRow(this.layout, Buffer.from(stored), this.store.globalStamp)
+  }
+
+  private checkReference(
+    { values }: CheckedRow,
+    relation: RelatedEntityAttribute,
+    targetId: number | undefined,
+  ): string | undefined {
+    const foreignKey = values.get(relation.foreignKey) as Value
+    const linked = values.get(relation)
+    if (targetId === undefined) {
+      if (foreignKey !== null)
+        return `points to nothing, though ${relation.foreignKey.name} is ${shown(relation.foreignKey, foreignKey)}`
+      return linked === null ? undefined : `is a link to ${linked}, though ${relation.foreignKey.name} is null`
+    }
+    const stored = getBytes(this.environment.rows, rowKey(relation.target.tableNumber, targetId))
+    if (!stored) return `points to row ${targetId} of ${relation.target.name}, which does not exist`
+    const target = new RowView(this.store.layouts.get(relation.target)!, Buffer.from(stored))
+    let targetKey: string
+    let targetValue: Value
+    try {
+      targetKey = target.key
+      targetValue = target.value(relation.target.key) as Value
+    } catch {
+      return `points to row ${targetId} of ${relation.target.name}, which cannot be read`
+    }
+    if (foreignKey === null || comparable(foreignKey) !== comparable(targetValue)) {
+      return `points to ${targetKey}, but ${relation.foreignKey.name} is ${shown(relation.foreignKey, foreignKey)}`
+    }
+    return linked === targetKey ? undefined : `is a link to ${linked} instead of ${targetKey}`
+  }
+
+  /** Every entry that a row asked for was found: if there are more, they are strays. */
+  private *checkEntries(attribute: StorageAttribute): Generator<string> {
+    const { start } = attributeRange(this.dataClass.tableNumber, attribute.position)
+    const where = `${this.dataClass.name}, index of ${attribute.name}`
+    let entries = 0
+    for (const { rowIds, problem } of postingLists(this.environment.index, start, prefixEnd(start))) {
+      if (problem) yield `${where}: ${problem}`
+      entries += rowIds.length
+    }
+    if (entries === (this.confirmedEntries.get(attribute) ?? 0)) return
+    for (const { prefix, rowIds } of postingLists(this.environment.index, start, prefixEnd(start))) {
+      for (const rowId of rowIds) {
+        const checked = this.read(rowId)
+        if (typeof checked === 'string') continue
+        if (checked && prefix.equals(indexPrefix(attribute, indexedValue(checked, attribute)))) continue
+        yield `${where}: an entry of row ${rowId}, which ${checked ? 'has another value' : 'does not exist'}`
+      }
+    }
+  }
+
+  private *checkUnique(attribute: StorageAttribute): Generator<string> {
+    const { valuesStart, end } = attributeRange(this.dataClass.tableNumber, attribute.position)
+    for (const { prefix, rowIds } of postingLists(this.environment.index, valuesStart, end)) {
+      if (rowIds.length < 2) continue
+      if (prefix.length <= valuesStart.length + MAX_TEXT_BYTES) {
+        for (const rowId of rowIds.slice(1)) yield this.notUnique(attribute, rowId)
+        continue
+      }
+      // Texts with one key, because it is cut.
+      const texts = new Set<string>()
+      for (const rowId of rowIds) {
+        const checked = this.read(rowId)
+        if (checked === undefined || typeof checked === 'string') continue
+        const folded = fold(String(checked.values.get(attribute)))
+        if (texts.has(folded)) yield this.notUnique(attribute, rowId)
+        texts.add(folded)
+      }
+    }
+  }
+
+  private notUnique(attribute: StorageAttribute, rowId: number): string {
+    return `${this.dataClass.name}, row ${rowId}: another row has the same ${attribute.name}, which is unique`
+  }
+}
+
+const comparable = (value: Value): Value => (typeof value === 'string' ? fold(value) : value)
+
+const shown = (attribute: StorageAttribute, value: Value): string =>
+  value === null ? 'null' : String(TYPES[attribute.type].toCode(value, attribute))

@@ -1,0 +1,70 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Fingerprints } from '../catalog/calculated.ts'
+import type { Change } from '../data/change.ts'
+import type { RecordStore, RowReader, TableState } from '../data/record-store.ts'
+import type { BinaryFiles } from '../files/binary-files.ts'
+import { sweepIncoming } from './binary-table.ts'
+import { changesBetween } from './change-log.ts'
+import { DATA_FILE } from './data-file.ts'
+import { EntitySetTable } from './entity-set-table.ts'
+import type { Environment } from './environment.ts'
+import { readFingerprints } from './fingerprints.ts'
+import { readGlobalStamp, readTableState } from './store-state.ts'
+import { rowReader } from './table-rows.ts'
+import { UploadTable } from './upload-table.ts'
+
+/** The tables of LMDB beside the snapshots, in the read transaction of this thread. */
+export class LmdbRecords implements RecordStore {
+  readonly sets: EntitySetTable
+  readonly uploads: UploadTable
+  readonly files: BinaryFiles
+
+  constructor(private readonly environment: Environment) {
+    this.sets = new EntitySetTable(environment)
+    this.uploads = new UploadTable(environment)
+    this.files = environment.files
+  }
+
+  refresh(): void {
+    this.environment.root.resetReadTxn()
+  }
+
+  globalStamp(): number {
+    return readGlobalStamp(this.environment)
+  }
+
+  tableState(tableNumber: number): TableState {
+    return readTableState(this.environment, tableNumber)
+  }
+
+  rowReader(tableNumber: number): RowReader {
+    return rowReader(this.environment, tableNumber)
+  }
+
+  changesBetween(from: number, to: number): Change[] | undefined {
+    return changesBetween(this.environment, from, to)
+  }
+
+  fingerprints(tableNumber: number): Fingerprints {
+    return readFingerprints(this.environment, tableNumber)
+  }
+
+  record(key: string): unknown {
+    return this.environment.records.get(key)
+  }
+
+  records(prefix: string, limit: number, after = prefix): { key: string; value: unknown }[] {
+    const range = { start: after, end: `${prefix}\u{10ffff}`, limit: limit + 1 }
+    const found = [...this.environment.records.getRange(range)]
+    return found.filter(({ key }) => key > after).slice(0, limit)
+  }
+
+  async sizeBytes(): Promise<number> {
+    return (await stat(join(this.environment.path, DATA_FILE))).size
+  }
+
+  sweepIncoming(): Promise<void> {
+    return sweepIncoming(this.environment)
+  }
+}

@@ -1,0 +1,298 @@
+import { ABORT } from 'lmdb'
+import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../catalog/attribute.ts'
+import type { Fingerprints } from '../catalog/calculated.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import { BinaryTable } from './binary-table.ts'
+import type { Upload, UploadChange } from '../data/stored-uploads.ts'
+import { UploadTable } from './upload-table.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
+import type { StoredSetChange } from '../data/stored-sets.ts'
+import { EntitySetTable } from './entity-set-table.ts'
+import { type Change, DELETED, INSERTED, UPDATED } from '../data/change.ts'
+import type { RecordChange, TableState } from '../data/record-store.ts'
+import type {
+  EntityContent,
+  RelatedEntity,
+  StoredEntity,
+  StoreTransaction,
+  TransactionOptions,
+} from '../data/store-transaction.ts'
+import { writeFingerprints } from './fingerprints.ts'
+import { changeRow, encodeRow } from '../row-format/encode-row.ts'
+import { decodeBinary } from '../files/encode-binary.ts'
+import { type Environment, getBytes } from './environment.ts'
+import { binaryKey, rowKey } from './keys.ts'
+import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
+import { RowView } from '../row-format/row-view.ts'
+import { LmdbIndex } from './secondary-index.ts'
+import { readGlobalStamp, readTableState, writeGlobalStamp, writeTableState } from './store-state.ts'
+import type { StoreOwner } from './store-owner.ts'
+import { fold } from '../base/text/fold.ts'
+import { ChangeLogWriter } from './change-log-writer.ts'
+import { IndexWriter } from './index-writer.ts'
+
+/** Related entities remembered of each dataclass. Bulk data refers to the same few again and again. */
+const REMEMBERED_TARGETS = 50_000
+const KEPT_CHANGE_RECORDS = 100_000
+
+/** The writer's state of one dataclass. */
+interface Table {
+  readonly layout: RowLayout
+  readonly indexed: readonly StorageAttribute[]
+  /** Key → entity; forgotten when something is undone. */
+  readonly targets: Map<Value, RelatedEntity>
+}
+
+/** The write transaction of a store in LMDB: rows, indexes, counters, the change log and all that belongs to them, in step. */
+export class LmdbTransaction implements StoreTransaction {
+  /** By table number. */
+  private readonly tables: (Table | undefined)[] = []
+  private globalStamp = 0
+  private readonly states = new Map<number, TableState>()
+  private changes: Change[] = []
+  private readonly indexes: IndexWriter
+  private readonly changeLog: ChangeLogWriter
+  private readonly binaries: BinaryTable
+  private readonly uploads: UploadTable
+  private readonly sets: EntitySetTable
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly owner: Pick<StoreOwner, 'verify'> | undefined,
+    private readonly options: TransactionOptions,
+  ) {
+    this.indexes = new IndexWriter(environment.index)
+    this.changeLog = new ChangeLogWriter(environment.changes, options.keptChangeRecords ?? KEPT_CHANGE_RECORDS)
+    this.binaries = new BinaryTable(environment)
+    this.uploads = new UploadTable(environment)
+    this.sets = new EntitySetTable(environment)
+  }
+
+  run(work: () => void): number {
+    const { onCommit, onPhase } = this.options
+    onPhase?.('working')
+    try {
+      this.environment.root.transactionSync(() => {
+        this.owner?.verify()
+        this.globalStamp = readGlobalStamp(this.environment)
+        work()
+        this.finish()
+        onPhase?.('committing')
+      })
+      onPhase?.('working')
+      onCommit?.(this.changes, this.globalStamp)
+      return this.globalStamp
+    } catch (error) {
+      this.forget()
+      throw error
+    } finally {
+      this.states.clear()
+      this.indexes.discard()
+      this.changes = []
+      this.binaries.settle()
+      onPhase?.('idle')
+    }
+  }
+
+  attempt(work: () => boolean): boolean {
+    const { globalStamp, changes } = this
+    const states = new Map([...this.states].map(([table, state]) => [table, { ...state }]))
+    this.changes = []
+    this.indexes.flush()
+    let kept = false
+    try {
+      this.environment.root.childTransaction(() => {
+        kept = work()
+        if (kept) this.indexes.flush()
+        return kept ? undefined : ABORT
+      })
+    } finally {
+      if (kept) for (const change of this.changes) changes.push(change)
+      else {
+        this.globalStamp = globalStamp
+        this.states.clear()
+        for (const [table, state] of states) this.states.set(table, state)
+        this.forget()
+      }
+      this.changes = changes
+    }
+    return kept
+  }
+
+  get stamp(): number {
+    return this.globalStamp
+  }
+
+  get changeCount(): number {
+    return this.changes.length
+  }
+
+  changesFrom(start: number): readonly Change[] {
+    return this.changes.slice(start)
+  }
+
+  layout(dataClass: DataClass): RowLayout {
+    return this.table(dataClass).layout
+  }
+
+  newRowId(dataClass: DataClass): number {
+    const state = this.state(dataClass)
+    if (state.nextRowId >= NO_ROW) throw new Error(`${dataClass.name} has used all its ${NO_ROW} row ids`)
+    return state.nextRowId++
+  }
+
+  state(dataClass: DataClass): TableState {
+    let state = this.states.get(dataClass.tableNumber)
+    if (!state) {
+      state = readTableState(this.environment, dataClass.tableNumber)
+      this.states.set(dataClass.tableNumber, state)
+    }
+    return state
+  }
+
+  row(dataClass: DataClass, rowId: number): RowView | undefined {
+    const bytes = getBytes(this.environment.rows, rowKey(dataClass.tableNumber, rowId))
+    return bytes && new RowView(this.layout(dataClass), bytes.slice())
+  }
+
+  holder(attribute: StorageAttribute, value: Value): number | undefined {
+    return this.indexes.holder(
+      attribute,
+      value,
+      rowId => this.row(attribute.dataClass, rowId)!.value(attribute) as string,
+    )
+  }
+
+  findKey(dataClass: DataClass, key: Value): number | undefined {
+    return this.holder(dataClass.key, key)
+  }
+
+  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+    const { targets } = this.table(dataClass)
+    const known = targets.get(key)
+    if (known) return known
+    const rowId = this.findKey(dataClass, key)
+    if (rowId === undefined) return undefined
+    const found = { rowId, key: this.row(dataClass, rowId)!.value(dataClass.key) }
+    if (targets.size >= REMEMBERED_TARGETS) targets.clear()
+    targets.set(key, found)
+    return found
+  }
+
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): number[] {
+    this.indexes.flush()
+    const { target, foreignKey } = relation
+    const key = this.row(target, targetRowId)?.value(target.key) as Value | undefined
+    if (key === undefined) return []
+    const foldedText = (rowId: number) => fold(this.row(foreignKey.dataClass, rowId)!.value(foreignKey) as string)
+    return [...new LmdbIndex(this.environment, foreignKey, foldedText).equal(key)]
+  }
+
+  insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array {
+    for (const attribute of this.table(dataClass).indexed)
+      this.indexes.put(attribute, valueAmong(content.values, attribute), rowId)
+    this.state(dataClass).rowCount++
+    const layout = this.layout(dataClass)
+    const key = keyText(layout, content.values.get(dataClass.key) ?? '')
+    const { stamp, values, references } = content
+    const globalStamp = ++this.globalStamp
+    const row = encodeRow(layout, { key, stamp, globalStamp, timestamp, values, references })
+    return this.putRow(dataClass, rowId, row, INSERTED)
+  }
+
+  update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array {
+    const { rowId, row } = old
+    for (const attribute of this.table(dataClass).indexed) {
+      if (content.values.get(attribute.source?.object ?? attribute) === undefined) continue
+      const before = row.value(attribute) as Value
+      const after = valueAmong(content.values, attribute)
+      if (before === after) continue
+      this.indexes.remove(attribute, before, rowId)
+      this.indexes.put(attribute, after, rowId)
+    }
+    const { stamp, values, references } = content
+    const globalStamp = ++this.globalStamp
+    const changed = changeRow(row, { stamp, globalStamp, timestamp, values, references })
+    return this.putRow(dataClass, rowId, changed, UPDATED)
+  }
+
+  remove(dataClass: DataClass, rowId: number): void {
+    const { indexed, layout, targets } = this.table(dataClass)
+    const row = this.row(dataClass, rowId)!
+    for (const attribute of indexed) this.indexes.remove(attribute, row.value(attribute) as Value, rowId)
+    for (const attribute of layout.slots) {
+      if (attribute.kind === 'storage' && isBinary(attribute.type)) this.putBinary(attribute, rowId, null)
+    }
+    // A text key may be remembered in several spellings.
+    targets.clear()
+    this.environment.rows.removeSync(rowKey(dataClass.tableNumber, rowId))
+    this.state(dataClass).rowCount--
+    this.globalStamp++
+    this.changes.push({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED })
+  }
+
+  putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
+    this.binaries.put(binaryKey(attribute.dataClass.tableNumber, rowId, attribute.position), value)
+  }
+
+  putUpload(change: UploadChange): void {
+    this.binaries.putUpload(change)
+  }
+
+  decodeBinary(value: Uint8Array): BinaryValue | undefined {
+    return decodeBinary(value, this.environment.files)
+  }
+
+  upload(id: string): Upload | undefined {
+    return this.uploads.get(id)
+  }
+
+  putFingerprints(dataClass: DataClass, fingerprints: Fingerprints): void {
+    writeFingerprints(this.environment, dataClass.tableNumber, fingerprints)
+  }
+
+  putEntitySet(change: StoredSetChange): void {
+    this.sets.put(change)
+  }
+
+  putRecord({ key, value }: RecordChange): void {
+    const { records } = this.environment
+    if (value === undefined) records.removeSync(key)
+    else records.putSync(key, value)
+  }
+
+  private putRow(dataClass: DataClass, rowId: number, row: Uint8Array, operation: number): Uint8Array {
+    const { tableNumber } = dataClass
+    this.environment.rows.putSync(rowKey(tableNumber, rowId), row as Buffer)
+    this.changes.push({ tableNumber, rowId, operation, row })
+    return row
+  }
+
+  /** Writes counters and the change records: the last step of a transaction. */
+  private finish(): void {
+    this.indexes.flush()
+    this.binaries.forgetRemoved()
+    for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
+    const { changes } = this
+    if (changes.length === 0) return
+    writeGlobalStamp(this.environment, this.globalStamp)
+    this.changeLog.put(changes, this.globalStamp)
+  }
+
+  private forget(): void {
+    this.changeLog.forget()
+    this.indexes.forget()
+    for (const table of this.tables) table?.targets.clear()
+  }
+
+  private table(dataClass: DataClass): Table {
+    let table = this.tables[dataClass.tableNumber]
+    if (!table) {
+      table = { layout: this.layouts.get(dataClass)!, indexed: indexesOf(dataClass), targets: new Map() }
+      this.tables[dataClass.tableNumber] = table
+    }
+    return table
+  }
+}

@@ -1,0 +1,177 @@
+import { counted } from '../../base/counted.ts'
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import { isSameType, typeName } from '../../catalog/types/parameters.ts'
+import type { Value } from '../../catalog/value.ts'
+import { describeValue } from '../../write/convert.ts'
+import { violations } from '../../write/validate.ts'
+import type { Environment } from '../environment.ts'
+import { indexPrefix } from '../keys.ts'
+import { convertStored, findByKey } from './convert-stored.ts'
+import type { Progress } from '../../base/progress.ts'
+import type { MigrationPlan, TableChange } from './plan-migration.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import { readTableState } from '../store-state.ts'
+import { tableRows } from '../table-rows.ts'
+
+interface Losses {
+  /** Changes that cannot be made at all. */
+  impossible: string[]
+  /** Changes that can be made if the operator accepts them. */
+  losses: string[]
+}
+
+/** One thing that may speak against a migration, asked of every row. */
+interface Check {
+  readonly isImpossible?: boolean
+  /** Fault of the row, or undefined. */
+  find(row: RowView): string | undefined
+  message(count: number, examples: string): string
+}
+
+/** Looks through the data for what the new model would lose or does not allow. */
+export function findLosses(environment: Environment, plan: MigrationPlan, onProgress?: Progress): Losses {
+  const result: Losses = { impossible: [], losses: [] }
+  for (const { name, tableNumber } of plan.removed) {
+    const { rowCount } = readTableState(environment, tableNumber)
+    if (rowCount > 0) result.losses.push(`${name} is removed with its ${entities(rowCount)}`)
+  }
+  for (const change of plan.changed) {
+    const { before, after, oldLayout } = change
+    if (readTableState(environment, before.tableNumber).rowCount === 0) continue
+    if (before.key.position !== after.key.position || !isSameType(before.key, after.key)) {
+      const [from, to] = [before.key, after.key].map(key => `${key.name} (${typeName(key)})`)
+      result.impossible.push(
+        `${before.name}: its primary key cannot change from ${from} to ${to} while it has entities`,
+      )
+      continue
+    }
+    runChecks(environment, oldLayout, checksOf(environment, change), result, onProgress)
+  }
+  return result
+}
+
+const entities = (count: number): string => counted(count, 'entity', 'entities')
+
+const EXAMPLES = 5
+const PROGRESS_ROWS = 5_000
+
+function runChecks(
+  environment: Environment,
+  layout: RowLayout,
+  checks: readonly Check[],
+  result: Losses,
+  onProgress: Progress = () => {},
+): void {
+  if (checks.length === 0) return
+  const { name, tableNumber } = layout.dataClass
+  const total = readTableState(environment, tableNumber).rowCount
+  let done = 0
+  const found = checks.map(() => ({ count: 0, examples: [] as string[] }))
+  for (const { bytes } of tableRows(environment, tableNumber)) {
+    const row = new RowView(layout, bytes)
+    checks.forEach((check, i) => {
+      const example = check.find(row)
+      if (example === undefined) return
+      found[i]!.count++
+      if (found[i]!.examples.length < EXAMPLES) found[i]!.examples.push(example)
+    })
+    if (++done % PROGRESS_ROWS === 0) onProgress({ dataClass: name, what: 'check', done, total })
+  }
+  checks.forEach((check, i) => {
+    const { count, examples } = found[i]!
+    if (count === 0) return
+    const shown = examples.join(', ') + (count > examples.length ? ', …' : '')
+    ;(check.isImpossible ? result.impossible : result.losses).push(check.message(count, shown))
+  })
+}
+
+function checksOf(environment: Environment, { before, after, kept, removed, newRelations }: TableChange): Check[] {
+  const checks: Check[] = []
+  const nameOf = (attribute: { name: string }): string => `${after.name}.${attribute.name}`
+  for (const attribute of removed) {
+    checks.push({
+      find: row => (row.value(attribute) === null ? undefined : row.key),
+      message: (count, keys) => `${nameOf(attribute)} is removed with its values in ${entities(count)} (${keys})`,
+    })
+  }
+  for (const { before: old, after: attribute } of kept) {
+    if (!isSameType(old, attribute)) {
+      checks.push({
+        find: row => {
+          const value = row.value(old)
+          return value !== null && convertStored(old, attribute, value) === undefined
+            ? describeValue(old, value as Value)
+            : undefined
+        },
+        message: (count, values) =>
+          `${nameOf(attribute)} becomes ${typeName(attribute)}, to which ${counted(count, 'value')} cannot be converted without loss (${values})`,
+      })
+    }
+    if (limitsOf(attribute) !== limitsOf(old)) {
+      checks.push({
+        find: row => {
+          const value = row.value(old)
+          const converted = value === null ? null : convertStored(old, attribute, value)
+          return converted === undefined ? undefined : violations(attribute, converted as Value)[0]?.message
+        },
+        message: (count, reasons) =>
+          `${nameOf(attribute)} has new limits, which do not hold in ${entities(count)} (${reasons})`,
+      })
+    }
+    if (attribute.unique && (!old.unique || old.type !== attribute.type))
+      checks.push(uniqueness(old, attribute, nameOf(attribute)))
+  }
+  for (const attribute of after.attributes) {
+    if (
+      attribute.kind !== 'storage' ||
+      !attribute.mandatory ||
+      before.attributes.find(({ position }) => position === attribute.position)?.kind === 'storage'
+    )
+      continue
+    checks.push({
+      find: row => row.key,
+      message: (count, keys) =>
+        `${nameOf(attribute)} is new and mandatory, but has no value in ${entities(count)} (${keys})`,
+    })
+  }
+  for (const relation of newRelations) {
+    const source = kept.find(pair => pair.after === relation.foreignKey)
+    if (!source) continue
+    checks.push({
+      find: row => {
+        const value = row.value(source.before)
+        if (value === null) return undefined
+        const key = convertStored(source.before, relation.foreignKey, value)
+        return key !== undefined && findByKey(environment, relation.target, key as Value) === undefined
+          ? describeValue(source.before, value as Value)
+          : undefined
+      },
+      message: (count, keys) =>
+        `${nameOf(relation)} is a new relation, but in ${entities(count)} ${relation.foreignKey.name} is the key of no ${relation.target.name} (${keys})`,
+    })
+  }
+  return checks
+}
+
+const limitsOf = ({ mandatory, minValue, maxValue, minLength, maxLength, pattern }: StorageAttribute): string =>
+  JSON.stringify([mandatory, minValue, maxValue, minLength, maxLength, pattern])
+
+/** Which of two equal values should go cannot be decided here, so this is nothing that could be accepted. */
+function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: string): Check {
+  const seen = new Set<string>()
+  return {
+    isImpossible: true,
+    find: row => {
+      const value = row.value(old)
+      const converted = value === null ? undefined : convertStored(old, attribute, value)
+      if (converted === undefined) return undefined
+      const key = indexPrefix(attribute, converted as Value).toString('latin1')
+      if (seen.has(key)) return describeValue(old, value as Value)
+      seen.add(key)
+      return undefined
+    },
+    message: (count, values) =>
+      `${name} becomes unique, but a value of another one is in ${entities(count)} (${values})`,
+  }
+}

@@ -1,0 +1,158 @@
+import { BinaryTable } from '../binary-table.ts'
+import { isBinary, type RelatedEntityAttribute, type RowAttribute } from '../../catalog/attribute.ts'
+import type { Value } from '../../catalog/value.ts'
+import { encodeRow } from '../../row-format/encode-row.ts'
+import type { Environment } from '../environment.ts'
+import { attributeRange, binaryKey, indexPrefix, prefixEnd, rowKey } from '../keys.ts'
+import { addPostings } from '../postings.ts'
+import { convertStored, findByKey } from './convert-stored.ts'
+import type { Progress } from '../../base/progress.ts'
+import type { MigrationPlan, TableChange } from './plan-migration.ts'
+import type { StoreOwner } from '../store-owner.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import { readTableState } from '../store-state.ts'
+import { type StoredRow, tableRows } from '../table-rows.ts'
+
+/** Rows or keys of a transaction: what a crash can undo, and what a page of memory can hold. */
+const SLICE = 5_000
+
+interface MigrationContext {
+  readonly environment: Environment
+  readonly owner?: Pick<StoreOwner, 'verify'> | undefined
+  readonly onProgress: Progress
+}
+
+/** Does what a plan says. Every step can be repeated, so a crash costs nothing but the time. */
+export function migrateData(context: MigrationContext, { removed, changed }: MigrationPlan): void {
+  const { environment } = context
+  for (const { tableNumber } of removed) {
+    const prefix = Buffer.alloc(2)
+    prefix.writeUInt16BE(tableNumber)
+    for (const table of ['rows', 'index', 'binaries'] as const) clear(context, table, prefix, prefixEnd(prefix))
+  }
+  for (const change of changed) {
+    const { tableNumber } = change.after
+    for (const position of change.dropIndexes) {
+      const { start } = attributeRange(tableNumber, position)
+      clear(context, 'index', start, prefixEnd(start))
+    }
+    if (change.oldLayout.version !== change.newLayout.version) {
+      eachSlice(context, change, 'rewrite', row => rewrite(environment, change, changed, row))
+    }
+    if (change.buildIndexes.length > 0) {
+      eachSlice(context, change, 'index', row => addToIndexes(environment, change, row))
+    }
+  }
+}
+
+function clear(
+  { environment, owner }: MigrationContext,
+  table: 'rows' | 'index' | 'binaries',
+  start: Buffer,
+  end: Buffer,
+): void {
+  for (;;) {
+    const keys = [...environment[table].getKeys({ start, end, limit: SLICE })]
+    if (keys.length === 0) return
+    environment.root.transactionSync(() => {
+      owner?.verify()
+      for (const key of keys) {
+        // Unused files are removed when the store is opened.
+        if (table === 'binaries') new BinaryTable(environment).put(key, null)
+        else environment[table].removeSync(key)
+      }
+    })
+  }
+}
+
+function eachSlice(
+  { environment, owner, onProgress }: MigrationContext,
+  { after }: TableChange,
+  what: 'rewrite' | 'index',
+  work: (row: StoredRow) => void,
+): void {
+  const total = readTableState(environment, after.tableNumber).rowCount
+  for (let first = 0, done = 0; ; ) {
+    const rows = [...tableRows(environment, after.tableNumber, first, SLICE)]
+    if (rows.length === 0) return
+    environment.root.transactionSync(() => {
+      owner?.verify()
+      rows.forEach(work)
+    })
+    first = rows.at(-1)!.rowId + 1
+    done += rows.length
+    onProgress({ dataClass: after.name, what, done, total })
+  }
+}
+
+function rewrite(
+  environment: Environment,
+  change: TableChange,
+  changed: readonly TableChange[],
+  { rowId, bytes }: StoredRow,
+): void {
+  const { after, oldLayout, newLayout, kept, removed, newRelations } = change
+  const row = new RowView(oldLayout, bytes)
+  // Done before an interruption.
+  if (row.layoutVersion === newLayout.version) return
+  const values = new Map<RowAttribute, Value>()
+  for (const { before, after } of kept) {
+    const value = row.value(before)
+    values.set(after, value === null ? null : (convertStored(before, after, value) ?? null))
+  }
+  const references = newLayout.references.map(relation => {
+    if (newRelations.includes(relation)) return link(environment, relation, changed, values)
+    const old = oldLayout.references.find(({ position }) => position === relation.position)!
+    values.set(relation, row.value(old))
+    return row.reference(oldLayout.referenceOf.get(old)!)
+  })
+  const content = {
+    key: row.key,
+    stamp: row.stamp,
+    globalStamp: row.globalStamp,
+    timestamp: row.timestamp,
+    values,
+    references,
+  }
+  environment.rows.putSync(rowKey(after.tableNumber, rowId), encodeRow(newLayout, content) as Buffer)
+  for (const { type, position } of removed) {
+    if (isBinary(type)) new BinaryTable(environment).put(binaryKey(after.tableNumber, rowId, position), null)
+  }
+}
+
+/**
+ * Row id that a new relation leads to. A foreign key that leads nowhere becomes null, which was accepted by allowing loss.
+ * Otherwise it takes the spelling of the target's key.
+ */
+function link(
+  environment: Environment,
+  relation: RelatedEntityAttribute,
+  changed: readonly TableChange[],
+  values: Map<RowAttribute, Value>,
+): number | undefined {
+  const { target, foreignKey } = relation
+  const value = values.get(foreignKey) ?? null
+  const rowId = value === null ? undefined : findByKey(environment, target, value)
+  if (rowId === undefined) {
+    values.set(foreignKey, null)
+    values.set(relation, null)
+    return undefined
+  }
+  const { oldLayout, newLayout } = changed.find(({ after }) => after === target)!
+  const bytes = environment.rows.get(rowKey(target.tableNumber, rowId))!
+  const row = new RowView(newLayout, bytes)
+  const { key } = row.layoutVersion === newLayout.version ? row : new RowView(oldLayout, bytes)
+  if (foreignKey.type === 'string') values.set(foreignKey, key)
+  values.set(relation, key)
+  return rowId
+}
+
+function addToIndexes(
+  environment: Environment,
+  { newLayout, buildIndexes }: TableChange,
+  { rowId, bytes }: StoredRow,
+): void {
+  const row = new RowView(newLayout, bytes)
+  for (const attribute of buildIndexes)
+    addPostings(environment.index, indexPrefix(attribute, row.value(attribute) as Value), [rowId])
+}

@@ -1,0 +1,45 @@
+import type { Progress } from '../../base/progress.ts'
+import type { WritingOptions } from '../../data/store-options.ts'
+import type { WritableStore } from '../../data/writable-store.ts'
+import { finishRemovals } from '../binary-table.ts'
+import { LmdbWritable } from '../lmdb-writable.ts'
+import { openOwnStore } from '../own-store.ts'
+import { prepareStore } from './prepare-store.ts'
+
+interface WritingEvents {
+  /** For the log. */
+  onNote(text: string): void
+  onProgress: Progress
+  /** Called when another process has taken the store. Nothing is written from then on. */
+  onLost(error: unknown): void
+}
+
+/** A store that this thread alone writes to, until it closes it. */
+export interface OpenedForWriting {
+  readonly store: WritableStore
+  /** True when there was none before. */
+  readonly created: boolean
+  close(): Promise<void>
+}
+
+/**
+ * Takes the store of a folder, makes it when there is none, and brings it to the model.
+ * @throws {Error} when another process has it
+ * @throws {DamagedStoreError} when its data are not there, or cannot be read
+ * @throws {MigrationError} when the model does not fit the data
+ */
+export async function openForWriting(options: WritingOptions, events: WritingEvents): Promise<OpenedForWriting> {
+  const { onNote, onProgress, onLost } = events
+  const own = await openOwnStore(options, onNote)
+  const { environment, owner } = own
+  try {
+    const { created, ...schema } = prepareStore({ ...options, environment, owner, onProgress, onNote })
+    await finishRemovals(environment, owner)
+    own.made()
+    own.keep(onLost)
+    return { store: new LmdbWritable(environment, schema, owner), created, close: own.close }
+  } catch (error) {
+    await own.close()
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+import type { Attribute, RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import { indexesOf } from '../../catalog/property-columns.ts'
+import { isSameType, typeSignature } from '../../catalog/types/parameters.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+
+/** Change of one dataclass that stays. */
+export interface TableChange {
+  readonly before: DataClass
+  readonly after: DataClass
+  readonly oldLayout: RowLayout
+  readonly newLayout: RowLayout
+  /** Storage attributes of the new dataclass whose values come from the old one. */
+  readonly kept: readonly { before: StorageAttribute; after: StorageAttribute }[]
+  readonly removed: readonly StorageAttribute[]
+  /** Relations whose row ids have to be found. */
+  readonly newRelations: readonly RelatedEntityAttribute[]
+  /** Positions whose index entries go. */
+  readonly dropIndexes: readonly number[]
+  readonly buildIndexes: readonly StorageAttribute[]
+}
+
+export interface MigrationPlan {
+  readonly removed: readonly DataClass[]
+  readonly changed: readonly TableChange[]
+}
+
+interface Side {
+  catalog: Catalog
+  layouts: ReadonlyMap<DataClass, RowLayout>
+}
+
+/** Changes of the data that make it fit another model. Compares models only, looks at no data. */
+export function planMigration(old: Side, target: Side): MigrationPlan {
+  const numbers = new Set(target.catalog.dataClasses.map(({ tableNumber }) => tableNumber))
+  const removed = old.catalog.dataClasses.filter(({ tableNumber }) => !numbers.has(tableNumber))
+  const changed: TableChange[] = []
+  for (const after of target.catalog.dataClasses) {
+    const before = old.catalog.dataClasses.find(({ tableNumber }) => tableNumber === after.tableNumber)
+    if (before) changed.push(compare(before, after, old.layouts.get(before)!, target.layouts.get(after)!))
+  }
+  return { removed, changed }
+}
+
+function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newLayout: RowLayout): TableChange {
+  const [old, next] = [withIndexes(before), withIndexes(after)]
+  const successor = (attribute: Attribute) => next.get(attribute.position)
+  const predecessor = (attribute: Attribute) => old.get(attribute.position)
+  const isNew = (attribute: Attribute): boolean => indexOf(predecessor(attribute)) !== indexOf(attribute)
+
+  const oldStorage = before.attributes.filter(attribute => attribute.kind === 'storage')
+  const newRelations = after.attributes.filter(attribute => attribute.kind === 'relatedEntity').filter(isNew)
+  // A reference that leads nowhere becomes null when that is accepted, so foreign keys are indexed again as well.
+  const foreignKeys = new Set(newRelations.map(relation => relation.foreignKey))
+  const indexed = indexesOf(after)
+  const buildIndexes = indexed.filter(attribute => isNew(attribute) || foreignKeys.has(attribute))
+  const gone = [...old.values()].filter(
+    attribute => indexOf(attribute) && indexOf(successor(attribute)) !== indexOf(attribute),
+  )
+  return {
+    before,
+    after,
+    oldLayout,
+    newLayout,
+    kept: oldStorage.flatMap(attribute => {
+      const next = successor(attribute)
+      return next?.kind === 'storage' && isKept(attribute, next) ? [{ before: attribute, after: next }] : []
+    }),
+    // Calculated values can be calculated again.
+    removed: oldStorage.filter(attribute => {
+      const next = successor(attribute)
+      return !attribute.calculation && (next?.kind !== 'storage' || next.calculation !== undefined)
+    }),
+    newRelations,
+    // Indexes to be built are cleared first: an interrupted migration may have begun with them.
+    dropIndexes: [...gone, ...buildIndexes].map(attribute => attribute.position),
+    buildIndexes,
+  }
+}
+
+/** Calculated values are not converted: code computes those of another type again. */
+function isKept(before: StorageAttribute, after: StorageAttribute): boolean {
+  if (!before.calculation && !after.calculation) return true
+  const isCalculated = before.calculation !== undefined && after.calculation !== undefined
+  return isCalculated && isSameType(before, after)
+}
+
+/** By position, which an attribute keeps when it gets another name, with the indexes over properties. */
+const withIndexes = (dataClass: DataClass): ReadonlyMap<number, Attribute> =>
+  new Map([...dataClass.attributes, ...indexesOf(dataClass)].map(attribute => [attribute.position, attribute]))
+
+/** Describes what the index of an attribute holds; undefined when there is none. Equal descriptions, equal entries. */
+function indexOf(attribute: Attribute | undefined): string | undefined {
+  if (attribute?.kind === 'relatedEntity') {
+    const { target, foreignKey } = attribute
+    return `rows of ${target.tableNumber} by ${foreignKey.position} (${foreignKey.type})`
+  }
+  if (attribute?.kind !== 'storage' || !attribute.indexed) return undefined
+  return typeSignature(attribute).join(' ')
+}

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { buildCatalog } from '../../catalog/build-catalog.ts'
+import type { Catalog, DataClass, WireOptions } from '../../catalog/dataclass.ts'
+import type { Model } from '../../catalog/model-schema.ts'
+import { assignNumbers, type TableNumbers } from '../../catalog/table-numbers.ts'
+import type { Environment } from '../environment.ts'
+import { FORMAT_VERSION, OLDEST_FORMAT } from '../format-version.ts'
+import { describeChange } from './describe-change.ts'
+import { findLosses } from './find-losses.ts'
+import { type MigrationPlan, planMigration } from './plan-migration.ts'
+import { migrateData } from './migrate-data.ts'
+import type { Progress } from '../../base/progress.ts'
+import { keepFingerprints } from '../fingerprints.ts'
+import { layoutKey, loadLayouts, type StoredLayout } from '../layouts.ts'
+import { layoutFingerprint, type RowLayout, rowLayout } from '../../row-format/row-layout.ts'
+import type { StoreOwner } from '../store-owner.ts'
+
+/** How the data of a store is to be read: entries of `meta`. */
+interface StoredSchema {
+  model: Model
+  numbers: TableNumbers
+  wire: WireOptions
+  /** Version of the row layout of each dataclass. In `meta` they are entries of their own, see `layouts.ts`. */
+  versions: Record<string, number>
+}
+
+export interface Schema {
+  catalog: Catalog
+  layouts: ReadonlyMap<DataClass, RowLayout>
+}
+
+export interface PrepareOptions {
+  environment: Environment
+  /** As `checkModel` gives it back. */
+  model: Model
+  wire: WireOptions
+  /** Let a changed model remove or break what it no longer allows. */
+  allowLoss: boolean
+  /** Compared in each transaction; undefined: no other process can write to the store. */
+  owner?: Pick<StoreOwner, 'verify'>
+  onProgress?: Progress
+  /** Called with each thing that changes or is lost, before it happens. */
+  onNote?: (text: string) => void
+}
+
+interface PreparedStore extends Schema {
+  /** True when the store was empty. */
+  created: boolean
+}
+
+/** The model no longer fits the data. */
+class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+}
+
+/**
+ * Brings a store, which this process has for itself, to `model`. A crash at any point is safe: a migration that has begun is
+ * finished first at the next start.
+ * @throws {MigrationError} listing everything that would be lost, unless `allowLoss`; or what cannot be done at all
+ * @throws {ModelError} when a `tableNumber` of the model contradicts those of the store
+ * @throws {Error} when a version wrote the store whose format this one does not read
+ */
+export function prepareStore(options: PrepareOptions): PreparedStore {
+  const { environment } = options
+  const { meta } = environment
+  const format = meta.get('format') as number | undefined
+  if (format !== undefined && format > FORMAT_VERSION) {
+    throw new Error(
+      `the store has format ${format}, which a newer version wrote; this one reads formats up to ${FORMAT_VERSION}`,
+    )
+  }
+  if (format !== undefined && format < OLDEST_FORMAT) {
+    throw new Error(`the store has format ${format}, of a version before the first release: load its data again`)
+  }
+  const created = format === undefined
+  if (created) create(options)
+  else {
+    const begun = meta.get('migration') as StoredSchema | undefined
+    if (begun) {
+      options.onNote?.('a change of the model that was interrupted is finished')
+      finish(options, begun)
+    }
+    change(options)
+    raiseFormat(options, format)
+  }
+  return { ...loadSchema(environment), created }
+}
+
+/** Last, so that an older version goes on to read a store that could not be brought to the model. */
+function raiseFormat({ environment, owner }: PrepareOptions, format: number): void {
+  if (format === FORMAT_VERSION) return
+  environment.root.transactionSync(() => {
+    owner?.verify()
+    environment.meta.putSync('format', FORMAT_VERSION)
+  })
+}
+
+/** Catalog and layouts of a store that has been prepared. */
+function loadSchema(environment: Environment): Schema {
+  const { model, numbers, wire } = readSchema(environment)
+  const catalog = buildCatalog(model, numbers, wire)
+  return { catalog, layouts: loadLayouts(environment, catalog, wire) }
+}
+
+function readSchema({ meta }: Environment): StoredSchema {
+  const numbers = meta.get('numbers') as TableNumbers
+  const versions: Record<string, number> = Object.create(null)
+  for (const [name, { tableNumber }] of Object.entries(numbers.dataClasses)) {
+    versions[name] = (meta.get(layoutKey(tableNumber)) as StoredLayout).version
+  }
+  return { model: meta.get('model') as Model, numbers, wire: meta.get('wire') as WireOptions, versions }
+}
+
+function putSchema({ meta }: Environment, schema: StoredSchema): void {
+  const { model, numbers, wire } = schema
+  for (const [name, value] of Object.entries({ model, numbers, wire })) meta.putSync(name, value)
+  for (const [{ tableNumber }, layout] of resolve(schema).layouts) {
+    const stored: StoredLayout = { version: layout.version, fingerprint: layoutFingerprint(layout) }
+    meta.putSync(layoutKey(tableNumber), stored)
+  }
+}
+
+function resolve({ model, numbers, wire, versions }: StoredSchema): Schema {
+  const catalog = buildCatalog(model, numbers, wire)
+  return { catalog, layouts: new Map(catalog.dataClasses.map(dc => [dc, rowLayout(dc, versions[dc.name]!, wire)])) }
+}
+
+function create({ environment, model, wire, owner }: PrepareOptions): void {
+  const numbers = assignNumbers(model)
+  const versions = Object.fromEntries(Object.keys(numbers.dataClasses).map(name => [name, 1]))
+  environment.root.transactionSync(() => {
+    owner?.verify()
+    environment.meta.putSync('format', FORMAT_VERSION)
+    environment.meta.putSync('storeId', randomUUID())
+    putSchema(environment, { model, numbers, wire, versions })
+  })
+}
+
+/** Steps that bring a store to another model. */
+export interface PlannedChange {
+  target: StoredSchema
+  plan: MigrationPlan
+  /** Dataclasses that the store does not have yet. */
+  added: readonly DataClass[]
+}
+
+/** Compares models and layouts, looks at no rows. @returns undefined when the store has that model */
+export function planChange(
+  environment: Environment,
+  { model, wire }: Pick<PrepareOptions, 'model' | 'wire'>,
+): PlannedChange | undefined {
+  const stored = readSchema(environment)
+  if (JSON.stringify([stored.model, stored.wire]) === JSON.stringify([model, wire])) return undefined
+  const old = resolve(stored)
+  const numbers = assignNumbers(model, stored.numbers)
+  const catalog = buildCatalog(model, numbers, wire)
+  const versions: Record<string, number> = Object.create(null)
+  const added: DataClass[] = []
+  for (const dataClass of catalog.dataClasses) {
+    const before = old.catalog.dataClasses.find(({ tableNumber }) => tableNumber === dataClass.tableNumber)
+    if (!before) added.push(dataClass)
+    const version = before ? stored.versions[before.name]! : 1
+    // Version numbers have 16 bits; those of rows that no longer exist can come again.
+    const changes = before && readsDifferently(old.layouts.get(before)!, rowLayout(dataClass, version, wire))
+    versions[dataClass.name] = changes ? (version % 0xffff) + 1 : version
+  }
+  const target: StoredSchema = { model, numbers, wire, versions }
+  return { target, plan: planMigration(old, resolve(target)), added }
+}
+
+function change(options: PrepareOptions): void {
+  const { environment, allowLoss, onProgress, onNote = () => {} } = options
+  const planned = planChange(environment, options)
+  if (!planned) return
+  const { target, plan } = planned
+  const { impossible, losses } = findLosses(environment, plan, onProgress)
+  if (impossible.length > 0) throw new MigrationError(`the model does not fit the store:\n${list(impossible)}`)
+  if (losses.length > 0 && !allowLoss) {
+    throw new MigrationError(
+      `the changed model would lose data:\n${list(losses)}\nChange the model or the data, or start with --allow-loss to accept all of this.`,
+    )
+  }
+  for (const text of describeChange(environment, planned)) onNote(`the store changes: ${text}`)
+  for (const loss of losses) onNote(`data are lost, as storage.allowLoss permits: ${loss}`)
+  environment.meta.putSync('migration', target)
+  finish(options, target)
+}
+
+/** Does what is left of a migration; everything in it can be repeated. */
+function finish({ environment, owner, onProgress = () => {} }: PrepareOptions, target: StoredSchema): void {
+  const plan = planMigration(resolve(readSchema(environment)), resolve(target))
+  migrateData({ environment, owner, onProgress }, plan)
+  environment.root.transactionSync(() => {
+    owner?.verify()
+    for (const { after, kept } of plan.changed) {
+      keepFingerprints(environment, after, new Set(kept.map(({ after: { name } }) => name)))
+    }
+    putSchema(environment, target)
+    environment.meta.removeSync('migration')
+  })
+}
+
+/** True when rows of `before` have to be rewritten. The row ids in a row come from foreign keys, which its text does not name. */
+function readsDifferently(before: RowLayout, after: RowLayout): boolean {
+  const foreignKeys = (layout: RowLayout): string => layout.references.map(relation => relation.foreignKey.name).join()
+  return layoutFingerprint(before) !== layoutFingerprint(after) || foreignKeys(before) !== foreignKeys(after)
+}
+
+const list = (lines: readonly string[]): string => lines.map(line => `  - ${line}`).join('\n')

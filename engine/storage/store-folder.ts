@@ -1,0 +1,91 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { counted } from '../base/counted.ts'
+import { describeSystemError } from '../base/system-error.ts'
+import { canReadDataFile, DATA_FILE, DamagedStoreError, DataFile } from './data-file.ts'
+import { walkPages } from './walk-pages.ts'
+
+/** `missing`: nothing of a store; `empty`: no data, and none were lost. */
+export type FolderState = 'missing' | 'empty' | 'store'
+
+/** Folder of a compacted copy until it takes the place of the data file. */
+export const COMPACTED_FOLDER = 'compacted'
+
+const IMAGE = /^memory-.*\.image$/
+
+/** Makes a folder that only its owner can look into. One that exists stays as it is. @throws {Error} naming the folder */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable(folder, error)
+  }
+}
+
+/** System errors of a folder or its files, in words by which an operator can mend them. */
+export const unusable = (folder: string, error: unknown): Error =>
+  new Error(`the folder of the store, ${folder}, cannot be used: ${describeSystemError(error)}`, { cause: error })
+
+/** The same for errors of the system alone: others say what they are about. */
+export const describedError = (folder: string, error: unknown): unknown =>
+  error instanceof Error && 'syscall' in error ? unusable(folder, error) : error
+
+/**
+ * Looks at the folder of a store before LMDB opens it: an LMDB without its data file makes an empty one, and one with a
+ * damaged data file ends the process.
+ * @param wasMaking nothing of a new store was durable yet when its process ended
+ * @throws {DamagedStoreError} when data were there and are not any longer, or cannot be read
+ */
+export function examineFolder(folder: string, { wasMaking = false } = {}): FolderState {
+  if (!existsSync(folder)) return 'missing'
+  const size = statSync(join(folder, DATA_FILE), { throwIfNoEntry: false })?.size
+  if (!size) {
+    if (!wasMaking) refuseIfLost(folder, size === undefined ? 'is missing' : 'is empty', 'lock.mdb')
+    return 'empty'
+  }
+  if (canReadDataFile) checkDataFile(folder)
+  return 'store'
+}
+
+/** Removes what a process has left that was ended while it made the store. */
+export function clearUnmade(folder: string): void {
+  for (const name of [DATA_FILE, 'lock.mdb']) rmSync(join(folder, name), { force: true })
+}
+
+/** Removes the copy that a compaction has left whose process was ended. */
+export function clearCompacted(folder: string): void {
+  rmSync(join(folder, COMPACTED_FOLDER), { recursive: true, force: true })
+}
+
+/** @throws {DamagedStoreError} */
+function checkDataFile(folder: string): void {
+  const file = DataFile.in(folder)
+  try {
+    const meta = file.meta()
+    // The last pages may be free ones that were never written. Whether they are takes a look at all.
+    const isShort = file.pages <= meta.lastPage
+    const [problem] = walkPages(file, meta, { rootsOnly: !isShort })
+    if (problem === undefined) return
+    const where = isShort ? `has ${file.size} bytes and was cut off: ${problem}` : `is damaged: ${problem}`
+    throw file.damaged(where)
+  } finally {
+    file.close()
+  }
+}
+
+/**
+ * @param what is the matter with the data file
+ * @param traces further files that say so
+ * @throws {DamagedStoreError} when something in a folder without data says that there were data
+ */
+export function refuseIfLost(folder: string, what: string, ...traces: readonly string[]): void {
+  const names = readdirSync(folder)
+  const files = names.includes('files') ? readdirSync(join(folder, 'files')).filter(name => name !== 'incoming') : []
+  const left = names.filter(name => traces.includes(name) || IMAGE.test(name))
+  if (files.length > 0) left.unshift(`${counted(files.length, 'file')} of images and blobs`)
+  if (left.length === 0) return
+  throw new DamagedStoreError(
+    `${folder} has ${left.join(', ')}, but ${DATA_FILE} ${what}: the data of this store are gone. ` +
+      `Put ${DATA_FILE} back from a backup; for a new store name another folder, or remove all of this one.`,
+  )
+}

@@ -1,0 +1,152 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { StoreLostError } from '../data/store-transaction.ts'
+import { type Environment, getBytes } from './environment.ts'
+import { inUse, isLocked, waitFor } from './store-lock.ts'
+import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
+
+const OWNER = Buffer.from('owner')
+/** Missed renewals of its lease after which a holder whose process cannot be seen counts as gone. */
+const MISSED = 3
+
+/** The entry `holder` of `meta`. */
+interface Holder {
+  token: string
+  pid: number
+  /** When that process started, in ticks since the machine did; empty where the system does not tell. */
+  started: string
+  /** The running system and its namespace of process ids: elsewhere a process id says nothing. */
+  machine: string
+  host: string
+  /** Counted up while the holder lives; undefined: it has the lock of a file instead. */
+  renewals?: number
+}
+
+/**
+ * The token of the one writer of a store, in LMDB. Each write transaction compares it, so that a writer which has lost
+ * the store, whatever its lock was worth, writes nothing to it.
+ */
+export class StoreOwner {
+  private readonly bytes: Buffer
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly token: string,
+  ) {
+    this.bytes = Buffer.from(token)
+  }
+
+  /**
+   * Puts the token. With a lease that takes until a holder whose process cannot be seen has not renewed its own.
+   * @throws {Error} when another process has the store
+   */
+  take(kind: LockKind, { waitMs, renewMs, onWait }: StoreLockOptions): void {
+    const { environment, token } = this
+    if (kind === 'lease') this.waitForLease(waitMs, MISSED * renewMs, onWait)
+    environment.root.transactionSync(() => {
+      const holder: Holder = {
+        token,
+        pid: process.pid,
+        started: startOf(process.pid) ?? '',
+        machine: thisMachine(),
+        host: hostname(),
+        ...(kind === 'lease' && { renewals: 0 }),
+      }
+      environment.meta.putSync('holder', holder)
+      environment.state.putSync(OWNER, this.bytes)
+    })
+  }
+
+  /** To be called in every write transaction. @throws {StoreLostError} */
+  verify(): void {
+    const stored = getBytes(this.environment.state, OWNER)
+    if (!stored || this.bytes.compare(stored) !== 0) {
+      throw new StoreLostError('another process has taken the store over; this one does not write to it from now on')
+    }
+  }
+
+  /** @throws {StoreLostError} */
+  renew(): void {
+    const { meta, root } = this.environment
+    root.transactionSync(() => {
+      this.verify()
+      const holder = meta.get('holder') as Holder
+      meta.putSync('holder', { ...holder, renewals: (holder.renewals ?? 0) + 1 })
+    })
+  }
+
+  /** Call it before the environment is closed. */
+  release(): void {
+    const { meta, root } = this.environment
+    root.transactionSync(() => {
+      if ((meta.get('holder') as Holder | undefined)?.token === this.token) meta.removeSync('holder')
+    })
+  }
+
+  private waitForLease(waitMs: number, leaseMs: number, onWait: (text: string) => void = () => {}): void {
+    const { path } = this.environment
+    let seen = this.holder()
+    if (!seen || seen.token === this.token) return
+    const isHere = seen.machine === thisMachine()
+    const text = `process ${seen.pid}${isHere ? '' : ` of ${seen.host}`}`
+    let renewedAt = performance.now()
+    const isFree = waitFor(
+      () => {
+        const now = this.holder()
+        if (!now) return true
+        if (now.token !== seen!.token || now.renewals !== seen!.renewals) {
+          seen = now
+          renewedAt = performance.now()
+        }
+        // A process that can be seen needs no lease; one that cannot has to show that it lives.
+        const isGone = isHere ? !isRunning(now) : performance.now() - renewedAt >= leaseMs
+        return isGone || undefined
+      },
+      isHere ? waitMs : Math.max(waitMs, 2 * leaseMs),
+      () => onWait(`the store in ${path} may be in use by ${text}; waiting whether it still renews its lease`),
+    )
+    if (!isFree) throw inUse(path, text)
+  }
+
+  private holder(): Holder | undefined {
+    this.environment.root.resetReadTxn()
+    return this.environment.meta.get('holder') as Holder | undefined
+  }
+}
+
+/** True when a process has the store. */
+export const isInUse = (environment: Environment): boolean => isLocked(environment.path) || isLeased(environment)
+
+/** True when a process has the store by a lease, or was ended without giving it up. */
+export const isLeased = ({ meta }: Environment): boolean =>
+  (meta.get('holder') as Holder | undefined)?.renewals !== undefined
+
+function isRunning({ pid, started }: Holder): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM: it runs under another user.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  const now = startOf(pid)
+  return started === '' || now === undefined || now === started
+}
+
+/** Field 22 of `/proc/{pid}/stat`, counted behind the name in brackets, which may hold anything. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    // Not on Linux, or the process is gone.
+    return undefined
+  }
+}
+
+function thisMachine(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    return hostname()
+  }
+}

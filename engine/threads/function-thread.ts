@@ -1,0 +1,229 @@
+/**
+ * Entry of the threads in which plugin code runs: classes are loaded once, calls are done one after the other, each on
+ * a state of the data of its own.
+ */
+import { dirname } from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+import { combineClasses } from '../author/declare/combine-classes.ts'
+import {
+  type AuthorClass,
+  authorClasses,
+  type ClassDescriptor,
+  describeClass,
+  subjectOf,
+} from '../author/declare/describe-classes.ts'
+import { EntityBase } from '../author/data-api/entity.ts'
+import { LanguageErrors } from '../author/data-api/language-errors.ts'
+import { ModuleDeclarations, originOfClass } from '../author/declare/module-declarations.ts'
+import { messageWithPlace } from '../author/declare/place.ts'
+import { unexported } from '../author/declare/unexported.ts'
+import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { suggestion } from '../base/suggestion.ts'
+import { type CodePlace, observeCode, runAs } from '../author/declare/running-code.ts'
+import { CodeConsole } from '../author/run/code-console.ts'
+import { noteMemory } from '../author/run/measure-memory.ts'
+import { openReadStore } from '../open-read-store.ts'
+import { lineOf, CallRunner } from '../author/run/call-runner.ts'
+import { loadTasks } from '../placement/task-registry.ts'
+import {
+  ALL_DONE,
+  type BatchTask,
+  type ClassModule,
+  CURRENT,
+  type FromFunctionThread,
+  type FunctionOutcome,
+  type FunctionThreadOptions,
+  MEMORY,
+  NOT_MEASURED,
+  PHASE,
+  READING,
+  RUNNING,
+  SERVING,
+  STARTED_AT,
+  type ToFunctionThread,
+} from '../author/run/tasks.ts'
+
+// Traces name the files of authors, not the bundles that are made of them. Before their modules are loaded.
+process.setSourceMapsEnabled(true)
+
+const { modules, tasks, dataClasses, progress, memoryBytes, argumentBounds, logLines } =
+  workerData as FunctionThreadOptions
+const port = parentPort!
+const plugins = new Set(modules.map(({ plugin }) => plugin))
+const console = new CodeConsole(
+  log => post({ log }),
+  logLines,
+  plugins.size === 1 ? { plugin: [...plugins][0]! } : undefined,
+)
+const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+
+/** The thread ends, as what its code has left behind is unknown; the log gets the trace. */
+process.on('uncaughtExceptionMonitor', error => {
+  const { place = pluginOf(error), ...line } = lineOf(error)
+  post({ log: { ...line, place } })
+})
+
+/** The plugin whose folder a trace names: of code that runs after its call, nothing else is known. */
+function pluginOf(error: Error): CodePlace | undefined {
+  const found = plugins.size === 1 ? modules[0] : modules.find(({ source }) => error.stack?.includes(dirname(source)))
+  return found && { plugin: found.plugin }
+}
+
+/** Classes of all modules, and problems of those that cannot be used. */
+async function load(): Promise<{ classes: AuthorClass[]; problems: string[] }> {
+  let classes: AuthorClass[] = []
+  const problems: string[] = []
+  const imported: { declarations: ModuleDeclarations; exported: readonly AuthorClass[] }[] = []
+  for (const [i, module] of modules.entries()) {
+    post({ importing: i })
+    const declarations = new ModuleDeclarations(module.plugin)
+    const exported = await importClasses(module, declarations)
+    imported.push({ declarations, exported })
+    problems.push(...exported.flatMap(each => subjectProblem(each, module.plugin)))
+    classes = combineClasses(classes, exported.filter(hasSubject))
+  }
+  return { classes, problems: [...problems, ...unexported(imported)] }
+}
+
+/** Whether the model has the dataclass that a class is about. */
+function hasSubject(authorClass: AuthorClass): boolean {
+  const { dataClass } = subjectOf(authorClass)
+  return dataClass === undefined || dataClasses?.includes(dataClass) !== false
+}
+
+function subjectProblem(authorClass: AuthorClass, module: string): string[] {
+  const { dataClass = '' } = subjectOf(authorClass)
+  if (hasSubject(authorClass)) return []
+  const { plugin = module, place } = originOfClass(authorClass) ?? {}
+  const problem = LanguageErrors.WRONG_BASE(authorClass.name, dataClass, suggestion(dataClass, dataClasses ?? []))
+  return [`plugin ${plugin}${place === undefined ? '' : `, ${place}`}: ${problem.message}`]
+}
+
+async function importClasses(
+  { url, plugin, settings }: ClassModule,
+  declarations: ModuleDeclarations,
+): Promise<AuthorClass[]> {
+  const exports = await declarations.during(async () => (await import(url)) as Record<string, unknown>)
+  const { configure } = exports
+  if (typeof configure === 'function') {
+    await runAs({ plugin, function: 'configure' }, () => configure(settings) as unknown)
+  }
+  const classes = authorClasses(exports)
+  if (classes.length === 0) {
+    throw new Error(
+      'it exports no class; export one, for example: export class Employee extends DataClass("Employee") { … }',
+    )
+  }
+  return classes
+}
+
+try {
+  const { classes, problems } = await load()
+  const { registry } = await loadTasks(tasks)
+  const described = classes.map(withFields)
+  const checks = await loadChecks(described)
+  let runner: CallRunner | undefined
+  port.on('message', (message: ToFunctionThread) => {
+    if ('close' in message) process.exit()
+    else if ('open' in message) {
+      const { store, limits } = message.open
+      runner = new CallRunner({
+        store: openReadStore(store, SharedCounts.claimIn(store.counts, 'function')),
+        limits,
+        classes,
+        registry,
+        argumentBounds,
+        checkArguments: checks?.checkArguments,
+        onCode() {
+          // The deadline is the function's own.
+          Atomics.store(progress, STARTED_AT, Date.now() | 0)
+          Atomics.store(progress, PHASE, SERVING)
+        },
+        connectWriter: end => port.postMessage({ connect: end }, [end.port]),
+        onFault: log => post({ log }),
+      })
+      observeCode(isRunning => Atomics.store(progress, PHASE, isRunning ? RUNNING : SERVING))
+      noteMemory(progress, memoryBytes + store.cacheBytes)
+      post({ opened: true })
+    } else runBatch(runner!, message.batch)
+  })
+  post({ classes: described, problems: [...problems, ...(checks?.problems ?? [])] })
+} catch (error) {
+  post({ refused: messageWithPlace(error) })
+  process.exit()
+}
+
+/** Only where a function declares parameters or a result: the compiler of schemas is half as large as all else here. */
+async function loadChecks(described: readonly ClassDescriptor[]) {
+  const isDeclared = described.some(({ members }) =>
+    members.some(member => member.kind === 'function' && (member.parameters || member.result)),
+  )
+  if (!isDeclared) return undefined
+  const [{ signatureProblems }, { checkArguments }] = await Promise.all([
+    import('../author/declare/check-signature.ts'),
+    import('../author/run/check-arguments.ts'),
+  ])
+  return { problems: signatureProblems(described, dataClasses), checkArguments }
+}
+
+/** Its fields too, which can hide attributes. */
+function withFields(authorClass: AuthorClass): ClassDescriptor {
+  const described = describeClass(authorClass)
+  if (described.kind !== 'entity') return described
+  const fields = EntityBase.fieldsOf(authorClass as unknown as new () => EntityBase)
+  return { ...described, properties: [...described.properties, ...fields] }
+}
+
+function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
+  let done = 0
+  while (done < batch.length) {
+    // Before it counts as begun, so that the time of the task before it is not taken for its own.
+    Atomics.store(progress, STARTED_AT, Date.now() | 0)
+    Atomics.store(progress, PHASE, READING)
+    // Fails when the kernel thread has asked to stop.
+    if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
+    Atomics.store(progress, MEMORY, NOT_MEASURED)
+    const { task, deadlineMs } = batch[done]!
+    console.beginTask(task.trace)
+    const begunAt = performance.now()
+    const outcome = runner.run(task, deadlineMs)
+    // Console output is in the log before the client has the answer.
+    console.endTask()
+    send(done, outcome, performance.now() - begunAt)
+    done++
+  }
+  Atomics.store(progress, CURRENT, ALL_DONE)
+  post({ done })
+}
+
+/** Longer texts are encoded here: the kernel thread would have to copy and encode them before it sends them. */
+const MAX_TEXT = 16 * 1024
+
+function send(index: number, outcome: FunctionOutcome, ranMs: number): void {
+  const sent = encoded(outcome)
+  post({ index, outcome: sent, ranMs }, buffersOf(sent))
+}
+
+function encoded(outcome: FunctionOutcome): FunctionOutcome {
+  if ('body' in outcome) {
+    const body = bytesOfLong(outcome.body)
+    return body === outcome.body ? outcome : { ...outcome, body }
+  }
+  if (!('message' in outcome)) return outcome
+  const { message } = outcome
+  return { ...outcome, message: { ...message, body: bytesOfLong(message.body) } }
+}
+
+function bytesOfLong(body: Uint8Array | string): Uint8Array | string {
+  if (typeof body !== 'string' || body.length <= MAX_TEXT) return body
+  // Memory of its own, so that it can be transferred.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(body))
+  bytes.write(body)
+  return bytes
+}
+
+/** Bytes of an answer are transferred, not copied: they have no other owner. Those of members are shared. */
+function buffersOf(outcome: FunctionOutcome): ArrayBuffer[] {
+  const answer = 'saved' in outcome ? outcome.saved : 'message' in outcome ? outcome.message : outcome
+  return 'body' in answer && answer.body instanceof Uint8Array ? [answer.body.buffer as ArrayBuffer] : []
+}

@@ -1,0 +1,36 @@
+/**
+ * Entry of the threads of the pool: each reads the store by itself, a fresh snapshot for every task, so that it sees
+ * whatever had been committed when the task came.
+ */
+import { workerData } from 'node:worker_threads'
+import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { openReadStore } from '../open-read-store.ts'
+import { answerTask, type PoolStore, poolStore } from '../placement/answer-task.ts'
+import { runBodyTask } from '../placement/body-task.ts'
+import { loadTasks } from '../placement/task-registry.ts'
+import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions, SearchedTask } from '../placement/tasks.ts'
+
+const options = workerData as PoolThreadOptions
+const { registry, problems } = await loadTasks(options.tasks)
+let opened: PoolStore | undefined
+// Not yet: Node.js has to finish this module, and ends the process when the thread is ended meanwhile.
+setImmediate(() => Atomics.add(options.loaded, 0, 1))
+
+export default function run(message: PoolMessage<PoolTask>): PoolOutcome {
+  const begunAt = performance.now()
+  try {
+    return answer(message)
+  } finally {
+    options.ranMs[message.slot] = performance.now() - begunAt
+  }
+}
+
+function answer(message: PoolMessage<PoolTask>): PoolOutcome {
+  const { task } = message
+  if (task.kind === 'problems') return Buffer.from(JSON.stringify(problems))
+  if ('body' in task) return runBodyTask({ ...message, task }, options)
+  return answerTask(message as PoolMessage<SearchedTask>, options, registry, () => {
+    opened ??= poolStore(openReadStore(options.store, SharedCounts.claimIn(options.store.counts, 'pool')), options)
+    return opened
+  })
+}

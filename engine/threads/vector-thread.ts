@@ -1,0 +1,112 @@
+/**
+ * Entry of the thread that has the indexes of vectors: hnswlib-node shares nothing, so that searches come here. Whatever
+ * else a query needs is done where the others are. Between searches it makes the indexes and keeps them up to date. Without
+ * hnswlib-node there are none, and no search comes.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { move } from 'piscina'
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { ReadStore } from '../data/read-store.ts'
+import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { openReadStore } from '../open-read-store.ts'
+import { nearestRows } from '../query/execute/nearest-rows.ts'
+import { QueryBudget } from '../query/scan/query-budget.ts'
+import type { TableSnapshot } from '../data/snapshot.ts'
+import type { Hnswlib } from '../vector/index/hnsw-graph.ts'
+import { KeptIndexes } from '../vector/index/kept-indexes.ts'
+import { encodeFound, type Found, type VectorSearch } from '../vector/index/searched-indexes.ts'
+import { ThreadGate } from '../vector/index/thread-gate.ts'
+import { IndexStatus } from '../data/vector-index.ts'
+import type { PoolMessage, PoolOutcome, VectorThreadOptions } from '../placement/tasks.ts'
+
+/** How long a query may have to wait for work on the indexes, in milliseconds. */
+const SLICE_MS = 2
+const PAUSE_MS = 100
+
+const options = workerData as VectorThreadOptions
+const note = (text: string): void => parentPort?.postMessage(text)
+let kept: KeptIndexes | undefined
+let opened: ReadStore | undefined
+
+const store = (): ReadStore => {
+  opened ??= openReadStore(options.store, SharedCounts.claimIn(options.store.counts, 'vector'))
+  return opened
+}
+
+export default function run({ task, slot }: PoolMessage<VectorSearch>): PoolOutcome {
+  const begunAt = performance.now()
+  try {
+    const isCancelled = Atomics.load(options.cancelled, slot) === 1
+    return move(encodeFound(isCancelled ? undefined : search(task))) as unknown as Uint8Array
+  } catch (error) {
+    return { fault: error }
+  } finally {
+    options.ranMs[slot] = performance.now() - begunAt
+  }
+}
+
+/** @returns undefined: the index cannot be used */
+function search({ dataClass, attribute, vector, count }: VectorSearch): Found | undefined {
+  const { records, read, releaseSnapshot: rest } = store()
+  try {
+    return read(snapshot => {
+      if (!kept) return undefined
+      kept.catchUp(records, snapshot)
+      const found = kept.find(dataClass, attribute)?.nearest?.(vector, count)
+      return found && { ...found, stamp: kept.stamp! }
+    })
+  } finally {
+    rest()
+  }
+}
+
+async function keep(): Promise<void> {
+  let library: { default: Hnswlib } | Error
+  try {
+    // The thread is not ended while it does that.
+    store()
+    library = await import('hnswlib-node').catch((error: Error) => error)
+  } finally {
+    Atomics.add(options.loaded, 0, 1)
+  }
+  if (library instanceof Error) {
+    note(`hnswlib-node cannot be loaded, vectors are scanned without an index: ${library.message}`)
+    return
+  }
+  const { catalog } = store()
+  const loading = new KeptIndexes(
+    catalog,
+    library.default,
+    { ...options.index, folder: options.store.path },
+    new IndexStatus(catalog, options.indexStatus),
+    note,
+  )
+  const gate = new ThreadGate(options.gate)
+  await gate.pass(() => loading.load())
+  kept = loading
+  for (;;) {
+    let isMore = false
+    await gate.pass(async () => {
+      isMore = work(loading)
+      if (!isMore) await loading.save()
+    })
+    await new Promise<void>(resolve => (isMore ? setImmediate(resolve) : setTimeout(resolve, PAUSE_MS)))
+  }
+}
+
+function work(indexes: KeptIndexes): boolean {
+  const { records, read, releaseSnapshot: rest } = store()
+  try {
+    return read(snapshot => {
+      indexes.catchUp(records, snapshot)
+      const exactNearest =
+        (table: TableSnapshot, attribute: StorageAttribute) => (vector: Float32Array, count: number) =>
+          nearestRows(table, attribute, vector, count, { snapshot, budget: new QueryBudget() })
+      return indexes.work(snapshot, exactNearest, SLICE_MS)
+    })
+  } finally {
+    rest()
+  }
+}
+
+keep().catch((error: Error) => note(`the indexes of vectors are given up: ${error.stack}`))

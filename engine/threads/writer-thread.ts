@@ -1,0 +1,188 @@
+/**
+ * Entry of the writer thread: owns all write transactions of a store. What has arrived when a transaction ends goes into
+ * the next one together (group commit); a request that is larger than a slice takes part in several.
+ */
+import { randomUUID } from 'node:crypto'
+import { parentPort, workerData } from 'node:worker_threads'
+import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { ModelError } from '../catalog/model-error.ts'
+import { ImageSchedule } from '../memory/writer/image-schedule.ts'
+import { MemoryWriter } from '../memory/writer/memory-writer.ts'
+import { type OpenedForWriting, openForWriting } from '../storage/migration/open-for-writing.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { Heartbeat } from '../write/heartbeat.ts'
+import type { WriteJob } from '../write/jobs.ts'
+import { InteractiveJob, LinkedThread } from '../write/linked-thread.ts'
+import {
+  type FromWriter,
+  packed,
+  packRows,
+  type SentOutcome,
+  type ToWriter,
+  type WriterThreadOptions,
+} from '../write/messages.ts'
+import { Writer } from '../write/writer.ts'
+import type { LinkEnd, ToLinkedWriter } from '../write/writer-link.ts'
+
+/** How long a write may have to wait for the memory while it is filled. */
+const FILL_SLICE_MS = 5
+
+// They go to clients as data.
+ProtocolError.hasStacks = false
+
+const port = parentPort!
+const post = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+
+const options = workerData as WriterThreadOptions
+let memory: MemoryWriter | undefined
+let isFilling = false
+let isClosed = false
+let clockOffsetMs = 0
+let images: ImageSchedule | undefined
+let opened: OpenedForWriting | undefined
+try {
+  opened = await openForWriting(options, {
+    onNote: note,
+    onProgress: step => post({ kind: 'progress', ...step }),
+    onLost: loseStore,
+  })
+  const { store, created } = opened
+  memory =
+    options.memory &&
+    new MemoryWriter({
+      memory: options.memory,
+      store,
+      folder: options.path,
+      onError: reportInternalError,
+      onNote: note,
+    })
+  const writer = new Writer({
+    store,
+    now: () => Date.now() + clockOffsetMs,
+    randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
+    onInternalError: reportInternalError,
+    limits: options.limits,
+    heartbeat: new Heartbeat(options.heartbeat),
+    counts: SharedCounts.claimIn(options.counts, 'writer'),
+    onStoreLost: loseStore,
+    ...(memory && { onCommit: memory.committed.bind(memory) }),
+  })
+  const loaded = memory?.load()
+  serve(writer, async () => {
+    isClosed = true
+    await loaded
+    await images?.close()
+    await opened!.close()
+  })
+  post({ kind: 'ready', created })
+  await loaded
+  if (memory && !isClosed) {
+    images = new ImageSchedule(memory, options, note)
+    if (memory.isBuilding) fillMemory()
+    else post({ kind: 'memoryFilled' })
+  }
+} catch (error) {
+  await opened?.close()
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  post({ kind: 'refused', error: { name, message, ...(error instanceof ModelError && { problems: error.problems }) } })
+}
+
+/** Ends this thread after what is under way has been answered. The next one takes the store when it is free again. */
+function loseStore(error: unknown): void {
+  setImmediate(() => {
+    throw error
+  })
+}
+
+function reportInternalError(error: unknown): void {
+  post({ kind: 'internalError', text: error instanceof Error ? `${error.stack}` : String(error) })
+}
+
+function note(text: string): void {
+  post({ kind: 'note', text })
+}
+
+/** A slice at a time, so that writes get in between. */
+function fillMemory(): void {
+  if (isFilling || isClosed || !memory?.isBuilding) return
+  isFilling = true
+  memory.build(FILL_SLICE_MS)
+  setImmediate(() => {
+    isFilling = false
+    if (memory!.isBuilding) fillMemory()
+    else post({ kind: 'memoryFilled' })
+  })
+}
+
+interface OpenJob {
+  job: WriteJob
+  /** Number of a request of the client, or the thread that waits for it. */
+  from: number | LinkedThread
+}
+
+function serve(writer: Writer, close: () => Promise<void>): void {
+  let open: OpenJob[] = []
+  let isClosing = false
+  let isScheduled = false
+  // After the messages that have arrived already, so that they all share a transaction.
+  const schedule = (): void => {
+    if (!isScheduled) setImmediate(advance)
+    isScheduled = true
+  }
+
+  const advance = async (): Promise<void> => {
+    isScheduled = false
+    commit(open.filter(({ job }) => !(job instanceof InteractiveJob)))
+    // One at a time, after what came meanwhile has been answered: it holds up all others.
+    const interactive = open.find(({ job }) => job instanceof InteractiveJob)
+    if (interactive) commit([interactive])
+    // Tables that had no room for a change are read again.
+    fillMemory()
+    if (open.length > 0) schedule()
+    else if (isClosing) {
+      await close()
+      port.close()
+    }
+  }
+
+  const commit = (together: readonly OpenJob[]): void => {
+    writer.commit(together.map(({ job }) => job))
+    open = open.filter(({ job }) => !job.outcome)
+    const outcomes: { id: number; outcome: SentOutcome }[] = []
+    for (const { from, job } of together) {
+      if (!job.outcome || job instanceof InteractiveJob) continue
+      if (from instanceof LinkedThread) from.answer({ outcome: job.outcome })
+      else outcomes.push({ id: from, outcome: packed(job.outcome) })
+    }
+    if (outcomes.length === 0) return
+    const buffer = packRows(outcomes.map(({ outcome }) => outcome))
+    post({ kind: 'done', outcomes }, [buffer])
+  }
+
+  const connect = (end: LinkEnd): void => {
+    const thread = new LinkedThread(end)
+    thread.port.on('message', (message: ToLinkedWriter) => {
+      if (thread.refuse(message)) return
+      if (message.kind === 'write') open.push({ from: thread, job: writer.begin(message.request) })
+      else if (message.kind === 'begin') {
+        open.push({
+          from: thread,
+          job: new InteractiveJob(thread, message.timeoutMs, request => writer.begin(request)),
+        })
+      }
+      schedule()
+    })
+    // Links do not keep the thread alive when it is to stop.
+    thread.port.unref()
+  }
+
+  port.on('message', (message: ToWriter) => {
+    if (message.kind === 'connect') return connect(message)
+    if (message.kind === 'close') isClosing = true
+    else {
+      clockOffsetMs = message.clockOffsetMs
+      for (const { id, request } of message.requests) open.push({ from: id, job: writer.begin(request) })
+    }
+    schedule()
+  })
+}

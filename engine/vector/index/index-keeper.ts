@@ -1,0 +1,201 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { TableSnapshot } from '../../data/snapshot.ts'
+import { HnswGraph, type Hnswlib } from './hnsw-graph.ts'
+import { IndexFile } from './index-file.ts'
+import { vectorReader } from '../../data/read-vectors.ts'
+import { lengthOf } from '../math/similarity.ts'
+import { costOf, FREE, MEASURED_COUNT, type VectorIndex } from '../../data/vector-index.ts'
+
+export interface IndexOptions {
+  /** Fewer vectors are scanned: that is as fast. */
+  readonly minRows: number
+  /** Share of the nearest that a search has to find, on average, for the index to be used. */
+  readonly recall: number
+  /** Folder of the store. */
+  readonly folder: string
+  /** Use it whatever it costs. */
+  readonly always?: boolean
+}
+
+/** The nearest rows to a vector, exactly, without some of them. */
+export type ExactNearest = (vector: Float32Array, count: number) => Uint32Array
+
+/** Rows that are left out at first: how well the graph finds the neighbours of what is not in it tells how good it is. */
+const QUESTIONS = 32
+/** Numbers of candidates that are tried. */
+const CANDIDATES = [100, 120, 150, 200, 250, 300, 400, 500, 700, 1000]
+/** Time to ask the thread that has the index, on top of a search, in microseconds. */
+const HANDOFF = 100
+/** Minimum speed of an index in comparison with a scan. */
+const WORTHWHILE = 1.5
+/** Every search scores the rows that wait one by one: with more of them a scan of all by their codes takes no longer. */
+const MAX_WAITING = { rows: 500, share: 0.005 }
+/** Changes after which a file is written again. */
+const MIN_UNSAVED = { rows: 1_000, share: 0.1 }
+
+/** The index of one attribute: made, kept up to date, measured, and made again when it is worn. */
+export class IndexKeeper {
+  private readonly file: IndexFile
+  /** The one that is asked. */
+  private graph: HnswGraph | undefined
+  /** The one that is being made. */
+  private next: HnswGraph | undefined
+  private questions: number[] = []
+  private candidates = 0
+  /** Time of a search; 0: the graph is not good enough. */
+  private microseconds = 0
+  private unsaved = 0
+
+  constructor(
+    readonly attribute: StorageAttribute,
+    private readonly hnswlib: Hnswlib,
+    private readonly options: IndexOptions,
+    private readonly note: (text: string) => void,
+  ) {
+    this.file = new IndexFile(options.folder, attribute)
+  }
+
+  /** Takes the index from its file. @returns the global stamp that it is of; undefined: there is none that can be used */
+  async load(): Promise<number | undefined> {
+    try {
+      const loaded = await this.file.load(this.hnswlib)
+      if (!loaded) return undefined
+      this.graph = loaded.graph
+      this.candidates = loaded.stored.candidates
+      this.microseconds = loaded.stored.microseconds
+      this.note(`the index of ${this.name} comes from its file`)
+      return loaded.stored.stamp
+    } catch (error) {
+      this.note(`the index of ${this.name} cannot be used: ${(error as Error).message}; it is made again`)
+      return undefined
+    }
+  }
+
+  /** As if there had never been one. */
+  drop(): void {
+    this.file.remove()
+    this.graph = undefined
+    this.next = undefined
+    this.microseconds = 0
+  }
+
+  changed(rowId: number): void {
+    this.graph?.pending.add(rowId)
+    this.next?.pending.add(rowId)
+    this.unsaved++
+  }
+
+  /** Time of a search, in microseconds; 0: the index cannot be used. */
+  get cost(): number {
+    const { graph, microseconds } = this
+    if (!graph) return 0
+    return graph.pending.size <= Math.max(MAX_WAITING.rows, MAX_WAITING.share * graph.size) ? microseconds : 0
+  }
+
+  get index(): VectorIndex | undefined {
+    const { graph, cost, candidates } = this
+    if (!graph || cost === 0) return undefined
+    return {
+      metric: this.attribute.vector!.metric,
+      cost: count => costOf(cost, count),
+      nearest: (vector, count) => graph.nearest(vector, count, candidates),
+    }
+  }
+
+  /**
+   * Does some of what there is to do.
+   * @param until time at which to stop, as `performance.now` tells it
+   * @returns whether there is more
+   */
+  work(table: TableSnapshot, exactNearest: ExactNearest, until: number): boolean {
+    if (!this.next && (this.graph ? this.graph.needsRebuild : table.live.size >= this.options.minRows))
+      this.begin(table)
+    const graph = this.next ?? this.graph
+    if (!graph) return false
+    const read = vectorReader(table, this.attribute)
+    for (const rowId of graph.pending) {
+      const vector = read(rowId)
+      graph.put(rowId, vector, vector ? lengthOf(vector) : 0)
+      if (performance.now() >= until) break
+    }
+    if (graph.pending.size > 0) return true
+    if (graph === this.next) this.finish(graph, read, exactNearest)
+    return graph.pending.size > 0 || graph.needsRebuild
+  }
+
+  get wantsSaving(): boolean {
+    const { graph, next, unsaved } = this
+    return graph !== undefined && !next && unsaved >= Math.max(MIN_UNSAVED.rows, MIN_UNSAVED.share * graph.size)
+  }
+
+  /** Writes the file. Meanwhile {@link work} must not be called. @param stamp up to which it has been told of changes */
+  async save(stamp: number): Promise<void> {
+    const { graph, candidates, microseconds } = this
+    this.unsaved = 0
+    if (graph) await this.file.save(graph, { stamp, candidates, microseconds })
+  }
+
+  private begin({ live }: TableSnapshot): void {
+    const graph = HnswGraph.create(this.hnswlib, this.attribute.vector!)
+    const rowIds = live.toIds()
+    const step = Math.max(1, Math.floor(rowIds.length / QUESTIONS))
+    this.questions = []
+    for (const [i, rowId] of rowIds.entries()) {
+      if (i % step === step - 1) this.questions.push(rowId)
+      else graph.pending.add(rowId)
+    }
+    this.next = graph
+  }
+
+  private finish(
+    graph: HnswGraph,
+    read: (rowId: number) => Float32Array | undefined,
+    exactNearest: ExactNearest,
+  ): void {
+    const questions = this.questions.flatMap(rowId => read(rowId) ?? [])
+    const { candidates, microseconds, recall, scan } = this.measure(graph, questions, exactNearest)
+    const { always } = this.options
+    const isGood = recall >= this.options.recall && (always || microseconds * WORTHWHILE < scan)
+    this.candidates = candidates
+    this.microseconds = isGood ? (always ? FREE : microseconds + HANDOFF) : 0
+    const found = `${candidates} candidates find ${(recall * 100).toFixed(1)} % of the ${MEASURED_COUNT} nearest`
+    const times = `in ${Math.round(microseconds)} µs, a scan in ${Math.round(scan)} µs`
+    this.note(`the index of ${this.name} ${isGood ? 'is ready' : 'is of no use for these vectors'}: ${found} ${times}`)
+    for (const rowId of this.questions) graph.pending.add(rowId)
+    this.graph = graph
+    this.next = undefined
+    this.unsaved = Number.POSITIVE_INFINITY
+  }
+
+  /** The least number of candidates with which searches find enough. */
+  private measure(graph: HnswGraph, questions: readonly Float32Array[], exactNearest: ExactNearest) {
+    const left = new Set(this.questions)
+    let scan = Number.POSITIVE_INFINITY
+    const expected = questions.map(vector => {
+      const start = performance.now()
+      const rowIds = exactNearest(vector, MEASURED_COUNT + QUESTIONS)
+      scan = Math.min(scan, (performance.now() - start) * 1000)
+      return rowIds.filter(rowId => !left.has(rowId)).subarray(0, MEASURED_COUNT)
+    })
+    const wanted = this.attribute.vector!.hnsw!.ef
+    let result = { candidates: wanted ?? 0, recall: 1, microseconds: 0, scan }
+    for (const candidates of wanted === undefined ? CANDIDATES : [wanted]) {
+      let hits = 0
+      let microseconds = Number.POSITIVE_INFINITY
+      for (const [i, vector] of questions.entries()) {
+        const start = performance.now()
+        const found = new Set(graph.nearest(vector, MEASURED_COUNT, candidates).near)
+        microseconds = Math.min(microseconds, (performance.now() - start) * 1000)
+        for (const rowId of expected[i]!) if (found.has(rowId)) hits++
+      }
+      const all = expected.reduce((sum, { length }) => sum + length, 0)
+      result = { candidates, recall: all === 0 ? 1 : hits / all, microseconds, scan }
+      if (result.recall >= this.options.recall || (!this.options.always && microseconds * WORTHWHILE > scan)) break
+    }
+    return result
+  }
+
+  private get name(): string {
+    return `${this.attribute.dataClass.name}.${this.attribute.name}`
+  }
+}

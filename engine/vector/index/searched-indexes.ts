@@ -1,0 +1,116 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Snapshot } from '../../data/snapshot.ts'
+import type { Nearest, VectorIndex, VectorIndexes } from '../../data/vector-index.ts'
+
+/** The nearest `count` that the thread which has the indexes is asked for: plain data. */
+export interface VectorSearch {
+  readonly dataClass: string
+  readonly attribute: string
+  readonly vector: Float32Array
+  readonly count: number
+}
+
+/** Search with its result. */
+export interface Searched extends VectorSearch {
+  /** Undefined: the index became unusable. */
+  readonly found: Found | undefined
+}
+
+/** With the global stamp of the state that it is right for. */
+export interface Found extends Nearest {
+  readonly stamp: number
+}
+
+/** Stops a query that needs the result of an index. It is begun again with that. Never leaves the engine. */
+export class SearchNeeded extends Error {
+  override readonly name = 'SearchNeeded'
+
+  constructor(readonly search: VectorSearch) {
+    super()
+  }
+}
+
+/** Searches of one query; more of them were for nothing, and it goes on without indexes. */
+const MAX_SEARCHES = 32
+
+/** The indexes of vectors for one query in a thread that does not have them. */
+class SearchedIndexes implements VectorIndexes {
+  /** @param stamp of the state that the query sees */
+  constructor(
+    private readonly indexes: VectorIndexes,
+    private readonly searched: readonly Searched[],
+    private readonly stamp: number,
+  ) {}
+
+  get needed(): VectorIndexes['needed'] {
+    return this.indexes.needed
+  }
+
+  find(attribute: StorageAttribute): VectorIndex | undefined {
+    const { searched, stamp } = this
+    const index = searched.length < MAX_SEARCHES ? this.indexes.find(attribute) : undefined
+    const known = searched.filter(each => isOf(each, attribute))
+    if (!index || known.some(({ found }) => !found)) return undefined
+    return {
+      ...index,
+      nearest(vector, count) {
+        const search = known.find(each => each.count >= count && isEqual(each.vector, vector))
+        if (search) return firstOf(search.found!, count, stamp)
+        throw new SearchNeeded({ dataClass: attribute.dataClass.name, attribute: attribute.name, vector, count })
+      },
+    }
+  }
+}
+
+/** Lets a query ask indexes. @param indexes undefined: there are none @param searched what was found for it */
+export function searchIn(
+  snapshot: Snapshot,
+  indexes: VectorIndexes | undefined,
+  searched: readonly Searched[] = [],
+): void {
+  snapshot.vectorIndexes = indexes && new SearchedIndexes(indexes, searched, snapshot.globalStamp)
+}
+
+const isOf = (search: VectorSearch, { name, dataClass }: StorageAttribute): boolean =>
+  search.attribute === name && search.dataClass === dataClass.name
+
+const isEqual = (a: Float32Array, b: Float32Array): boolean =>
+  a.length === b.length && a.every((number, i) => number === b[i])
+
+/** Rows found in another state are candidates, but their scores may differ now. */
+function firstOf({ near, bounds, unknown, stamp }: Found, count: number, ofQuery: number): Nearest {
+  return {
+    near: near.slice(0, count),
+    bounds: stamp === ofQuery ? bounds?.subarray(0, 2 * count) : undefined,
+    unknown,
+  }
+}
+
+// stamp, whether there are bounds, how many are near; those, their bounds, and what is unknown
+const HEADER = 3
+
+/** @param found undefined: the index cannot be used */
+export function encodeFound(found: Found | undefined): Uint8Array {
+  if (!found) return new Uint8Array()
+  const { near, bounds, unknown, stamp } = found
+  const numbers = new Float64Array(HEADER + near.length + (bounds?.length ?? 0) + unknown.length)
+  numbers.set([stamp, bounds ? 1 : 0, near.length])
+  numbers.set(near, HEADER)
+  if (bounds) numbers.set(bounds, HEADER + near.length)
+  numbers.set(unknown, numbers.length - unknown.length)
+  return new Uint8Array(numbers.buffer)
+}
+
+export function decodeFound({ buffer, byteOffset, byteLength }: Uint8Array): Found | undefined {
+  if (byteLength === 0) return undefined
+  const numbers = new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT)
+  const [stamp, hasBounds, count] = numbers as unknown as [number, number, number]
+  const boundsAt = HEADER + count
+  const unknownAt = boundsAt + (hasBounds ? 2 * count : 0)
+  return {
+    stamp,
+    near: Array.from(numbers.subarray(HEADER, boundsAt)),
+    bounds: hasBounds ? numbers.subarray(boundsAt, unknownAt) : undefined,
+    unknown: Array.from(numbers.subarray(unknownAt)),
+  }
+}

@@ -1,0 +1,87 @@
+import type { Metric } from '../../catalog/attribute.ts'
+
+/** Operand of a comparison with the vectors of an attribute. */
+export interface Similarity {
+  readonly metric: Metric
+  /** As Float32, like what is stored: a vector that was read and sent back is equal to itself. */
+  readonly vector: Float32Array
+}
+
+/**
+ * A condition on a score. Without a threshold every score passes.
+ */
+export interface ScoreTest {
+  readonly comparator: 'less' | 'lessOrEqual' | 'greater' | 'greaterOrEqual'
+  readonly threshold: number
+}
+
+/** Whether scores up from the threshold pass, not down from it. */
+export const wantsAbove = ({ comparator }: ScoreTest): boolean =>
+  comparator === 'greater' || comparator === 'greaterOrEqual'
+
+/** Whether the more similar of two vectors has the higher score. */
+export const isHigherNearer = (metric: Metric): boolean => metric !== 'euclidean'
+
+/**
+ * The score of a stored vector against the one of the similarity, in double precision:
+ *
+ * | metric | score | more similar |
+ * |---|---|---|
+ * | cosine | Σab / (‖a‖ ‖b‖), from -1 to 1 | higher |
+ * | dot | Σab | higher |
+ * | euclidean | √Σ(a - b)², a distance | lower |
+ *
+ * @param floats memory with the stored vector, of the same dimension, at index `start`
+ * @returns undefined: a zero vector has no direction, and so no cosine
+ * Source: base specification, 4.3.2; protocol notes, 2.12.
+ */
+export function scoreOf({ metric, vector }: Similarity, floats: ArrayLike<number>, start = 0): number | undefined {
+  const { length } = vector
+  if (metric === 'euclidean') {
+    let sum = 0
+    for (let i = 0; i < length; i++) {
+      const difference = floats[start + i]! - vector[i]!
+      sum += difference * difference
+    }
+    return Math.sqrt(sum)
+  }
+  let dot = 0
+  if (metric === 'dot') {
+    for (let i = 0; i < length; i++) dot += floats[start + i]! * vector[i]!
+    return dot
+  }
+  let squares = 0
+  let ofVector = 0
+  for (let i = 0; i < length; i++) {
+    const a = floats[start + i]!
+    const b = vector[i]!
+    dot += a * b
+    squares += a * a
+    ofVector += b * b
+  }
+  if (squares === 0 || ofVector === 0) return undefined
+  // One root, so that a vector and itself have exactly 1; rounding must not lead beyond it.
+  return Math.max(-1, Math.min(1, dot / Math.sqrt(squares * ofVector)))
+}
+
+/** ‖a‖ of a vector inside some floats, in double precision: squares of Float32 are far within its range. */
+export function lengthOf(floats: Float32Array, start = 0, dimension = floats.length): number {
+  let sum = 0
+  for (let i = start; i < start + dimension; i++) sum += floats[i]! * floats[i]!
+  return Math.sqrt(sum)
+}
+
+export function passes(test: ScoreTest | undefined, score: number): boolean {
+  switch (test?.comparator) {
+    case 'less':
+      return score < test.threshold
+    case 'lessOrEqual':
+      return score <= test.threshold
+    case 'greater':
+      return score > test.threshold
+    case 'greaterOrEqual':
+      return score >= test.threshold
+    default:
+      return true
+  }
+}

@@ -1,0 +1,95 @@
+import { lengthOf } from './similarity.ts'
+
+/**
+ * Vectors as whole numbers: a quarter of the memory that a scan has to read, with a bound of what is lost by it. The codes
+ * of a vector v are behind each other:
+ *
+ * ```
+ * f32 scale, f32 error, f32 ‖v‖, a word that is free
+ * i8 × numbers, filled up with zeros to {@link codeCount}
+ * ```
+ *
+ * so that v / ‖v‖ = scale × numbers + e, where ‖e‖ is at most `error`. For a direction q = step × whole numbers + r then
+ * differs v q / ‖v‖ from the product of the numbers by at most error ‖q‖ + (1 + error) ‖r‖.
+ * Source: the inequality of Cauchy and Schwarz.
+ */
+const CODES_HEADER_BYTES = 16
+/** Numbers that kernels read at a time. */
+const NUMBERS_AT_ONCE = 16
+const MAX_CODE = 127
+const MAX_QUESTION_CODE = 32_767
+/** Products of lengths beyond it and below its inverse could leave the range of f32. */
+const MAX_LENGTH = 1e18
+/** More than what rounding takes from an error, from lengths and from bounds that become f32. */
+const ROUNDING = 1e-6
+
+const codeCount = (dimension: number): number => Math.ceil(dimension / NUMBERS_AT_ONCE) * NUMBERS_AT_ONCE
+
+export const codesBytes = (dimension: number): number => CODES_HEADER_BYTES + codeCount(dimension)
+
+/** Whether products with others of such a length stay in the range of f32. */
+export const isUsual = (length: number): boolean => length < MAX_LENGTH && length > 1 / MAX_LENGTH
+
+/**
+ * Writes the codes of a vector. One without a usual length has no bounded error.
+ * @param start of the vector in `floats`
+ * @param singles memory with room for the codes at byte `address` @param bytes the same memory
+ */
+export function writeCodes(
+  floats: Float32Array,
+  start: number,
+  dimension: number,
+  singles: Float32Array,
+  bytes: Uint8Array,
+  address: number,
+): void {
+  const length = lengthOf(floats, start, dimension)
+  let greatest = 0
+  for (let i = start; i < start + dimension; i++) greatest = Math.max(greatest, Math.abs(floats[i]!))
+  const scale = isUsual(length) ? Math.fround(greatest / length / MAX_CODE) : 0
+  const numbers = address + CODES_HEADER_BYTES
+  bytes.fill(0, numbers, numbers + codeCount(dimension))
+  let lost = 0
+  if (scale > 0) {
+    for (let i = 0; i < dimension; i++) {
+      const number = floats[start + i]! / length
+      const code = Math.round(number / scale)
+      bytes[numbers + i] = code
+      lost += (number - scale * code) ** 2
+    }
+  }
+  const at = address >>> 2
+  singles[at] = scale
+  singles[at + 1] = scale > 0 ? Math.sqrt(lost) * (1 + ROUNDING) : Number.POSITIVE_INFINITY
+  singles[at + 2] = length
+}
+
+/** Operand of a comparison with codes. */
+export interface CodedQuestion {
+  /** {@link codeCount} whole numbers. */
+  readonly numbers: Int16Array
+  /** The vector has the direction of `step` × numbers, but for `error`. */
+  readonly step: number
+  readonly error: number
+  /** ‖vector‖ */
+  readonly length: number
+}
+
+/** @returns undefined: the length of the vector is not a usual one */
+export function codeQuestion(vector: Float32Array): CodedQuestion | undefined {
+  const length = lengthOf(vector)
+  if (!isUsual(length)) return undefined
+  const numbers = new Int16Array(codeCount(vector.length))
+  // No sum of products may leave 32 bits.
+  const maxCode = Math.min(MAX_QUESTION_CODE, Math.floor((2 ** 31 - 1) / (MAX_CODE * numbers.length)))
+  let greatest = 0
+  for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i]!))
+  const step = greatest / length / maxCode
+  let lost = 0
+  for (let i = 0; i < vector.length; i++) {
+    const number = vector[i]! / length
+    numbers[i] = Math.round(number / step)
+    lost += (number - step * numbers[i]!) ** 2
+  }
+  return { numbers, step, error: Math.sqrt(lost) * (1 + ROUNDING) + ROUNDING, length }
+}

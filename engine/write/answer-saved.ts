@@ -1,0 +1,89 @@
+import type { Attribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
+import { ProtocolError } from '../base/errors.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import type { Snapshot } from '../data/snapshot.ts'
+import type { SaveRequest, SaveResult } from './requests.ts'
+import type { QueryLimits } from '../query/contract/query-limits.ts'
+import type { Output } from '../query/contract/request.ts'
+import type { AnswerContext } from '../query/serialise/answer.ts'
+import { bindProjection } from '../query/serialise/bind-projection.ts'
+import { writeProblems, writeSaved } from './write-saved.ts'
+
+/** Form of the answer to a save: how the save was asked for, and how its entities are shown. */
+export interface SavedShape {
+  readonly mode: SaveRequest['mode']
+  readonly output: Output
+}
+
+interface Scope {
+  readonly view: View
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  readonly limits: QueryLimits
+  /** Called with what went wrong in plugin code; the client does not see it. */
+  readonly onFault?: ((error: unknown) => void) | undefined
+}
+
+/** @returns UTF-8 JSON, valid until the next answer of this thread; what of it has not gone to the sink, where there is one */
+export type SavedWriter = (result: SaveResult, snapshot: Snapshot, context?: AnswerContext) => Uint8Array
+
+/**
+ * Prepares the answer to a save, so that a wrong `$expand` is not found after it. The entities have been saved by the time it is
+ * written, so whatever fails then (an answer that is too large, an entity that is gone, code that throws) must not look like
+ * a failed save: the answer is written with less in it.
+ * @throws {ProtocolError} what is wrong with `output`; {@link RequiresPluginCode}
+ */
+export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Scope): SavedWriter {
+  const first = savedWriter(dataClass, shape, scope)
+  return (result, snapshot, context) => {
+    let write = first
+    for (let reduction = 1; ; reduction++) {
+      try {
+        return write(result, snapshot, context)
+      } catch (error) {
+        if (reduction > STORED_ONLY) throw error
+        if (!(error instanceof ProtocolError)) scope.onFault?.(error)
+        context?.sink?.restart()
+        write = savedWriter(dataClass, shape, scope, reduction)
+      }
+    }
+  }
+}
+
+/** Reduction of an answer to stored attributes. At 1 it has all attributes and expands nothing. */
+export const STORED_ONLY = 2
+
+/**
+ * Writes the answer to a save as it was asked for, or with less in it.
+ * @throws {ProtocolError} what is wrong with `output`; {@link RequiresPluginCode}
+ */
+export function savedWriter(
+  dataClass: DataClass,
+  { mode, output }: SavedShape,
+  { view, layouts, limits }: Scope,
+  reduction = 0,
+): SavedWriter {
+  if (mode === 'validate') {
+    const shape = { maxBytes: limits.maxAnswerBytes, pretty: output.pretty ?? false }
+    return (result, _, context) => writeProblems(result, shape, context)
+  }
+  if (reduction === 0) bindProjection(dataClass, output, view, layouts, limits)
+  return (result, snapshot, context) => {
+    // A single object is answered with an object, also with `$asArray`.
+    const isArray = output.form === 'array' && result.many
+    let shown = output
+    if (reduction === STORED_ONLY) shown = storedOnly(view.attributes(dataClass), isArray ? 'array' : 'entity')
+    else if (reduction > 0) shown = { form: isArray ? 'array' : 'entity' }
+    else if (output.form === 'array' && !isArray) shown = { ...output, form: 'entity' }
+    return writeSaved(result, bindProjection(dataClass, shown, view, layouts, limits), snapshot, context)
+  }
+}
+
+const storedOnly = (attributes: readonly Attribute[], form: Output['form']): Output => {
+  const stored = attributes.filter(({ kind }) => kind === 'storage')
+  return {
+    form,
+    attributes: { from: 'path', items: stored.map(({ name }) => ({ path: [name], range: undefined })) },
+  }
+}

@@ -1,0 +1,42 @@
+import type { TransactionPhase } from '../data/store-transaction.ts'
+
+const PHASES: readonly TransactionPhase[] = ['idle', 'working', 'committing']
+const BEATS = 0
+const PHASE = 1
+const LOCKS = 2
+const WORDS = 3
+
+/**
+ * Progress of the writer thread, in memory that it shares with its client. A phase that lasts tells whether the thread waits for
+ * a disk that hangs, from which it comes back, or has died inside a transaction, which no event reports.
+ */
+export class Heartbeat {
+  /** @param words those of another thread's heartbeat */
+  constructor(
+    readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT)),
+  ) {}
+
+  /** Called by the writer thread, each time that it gets on. */
+  enter(phase: TransactionPhase): void {
+    Atomics.store(this.words, PHASE, PHASES.indexOf(phase))
+    Atomics.add(this.words, BEATS, 1)
+  }
+
+  /** Locks on entities that the writer thread holds for clients. */
+  get locks(): number {
+    return Atomics.load(this.words, LOCKS)
+  }
+
+  set locks(count: number) {
+    Atomics.store(this.words, LOCKS, count)
+  }
+
+  get phase(): TransactionPhase {
+    return PHASES[Atomics.load(this.words, PHASE)]!
+  }
+
+  /** Changes whenever the thread gets on. */
+  get beats(): number {
+    return Atomics.load(this.words, BEATS)
+  }
+}

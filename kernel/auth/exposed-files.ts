@@ -1,0 +1,54 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config/load-config.ts'
+import { directoryFile } from './directory.ts'
+import { rolesFile } from './roles-file.ts'
+
+/** Bits of a mode: what other users than the owner and the group may do. */
+const READ_OR_WRITE = 0o006
+const WRITE = 0o002
+const SEARCH = 0o001
+
+/**
+ * Warnings about files with data, secrets or rules that every user of this machine can read or change. What the server makes
+ * itself is its owner's alone; older stores, volumes and files of others can be different.
+ */
+export function exposureWarnings(config: Config): string[] {
+  if (process.platform === 'win32') return []
+  const { server, auth } = config
+  const { tls } = server
+  const warnings: string[] = []
+  const check = (path: string | undefined, bits: number): void => {
+    const mode = modeOf(path)
+    if (mode & bits) warnings.push(exposed(path!, mode & READ_OR_WRITE & bits, 'chmod o='))
+  }
+  check(directoryFile(config), READ_OR_WRITE)
+  check(tls?.keyFile, READ_OR_WRITE)
+  check(config.file, tls?.passphrase === undefined ? WRITE : READ_OR_WRITE)
+  check(rolesFile(config), WRITE)
+  check(auth.jwt.keyFile, WRITE)
+  const store = storeMode(config.data)
+  if (store) warnings.push(exposed(config.data, store, 'chmod -R o='))
+  return warnings
+}
+
+/** Rights of other users on the files of a store: none when its folder does not let them in. */
+function storeMode(folder: string): number {
+  const mode = modeOf(folder)
+  if (!(mode & SEARCH)) return 0
+  // With the right to write to the folder one file can be replaced by another.
+  const modes = readdirSync(folder).map(name => modeOf(join(folder, name)))
+  return [mode & WRITE, ...modes].reduce((all, each) => all | each, 0) & READ_OR_WRITE
+}
+
+/** 0 when there is no such file, or it cannot be looked at. */
+function modeOf(path: string | undefined): number {
+  try {
+    return path === undefined ? 0 : (statSync(path, { throwIfNoEntry: false })?.mode ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+const exposed = (path: string, bits: number, command: string): string =>
+  `every user of this machine can ${bits & WRITE ? 'change' : 'read'} ${path}; ${command} ${path} would keep them out`

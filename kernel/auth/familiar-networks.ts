@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { type ServerRecords, Sweeper } from '../../engine/index.ts'
+
+/** Network from which a user logged in, and when last, in milliseconds since 1970. */
+interface Familiar {
+  readonly network: string
+  readonly at: number
+}
+
+const PREFIX = 'login/'
+/** Networks that are kept for a user; the one unused for longest goes first. */
+const MAX_NETWORKS = 8
+const DAY_MS = 86_400_000
+const KEPT_MS = 90 * DAY_MS
+const SWEEP_SLICE = 500
+
+/**
+ * Networks from which each user has logged in, for 90 days, kept over restarts. Failures elsewhere do not lock a user out of
+ * them.
+ */
+export class FamiliarNetworks {
+  private readonly sweeper: Sweeper
+
+  /** @param now milliseconds since 1970 */
+  constructor(
+    private readonly records: ServerRecords,
+    private readonly now: () => number,
+    onFailure: (error: Error) => void,
+  ) {
+    this.sweeper = new Sweeper(() => this.removeExpired(), DAY_MS, onFailure)
+    this.sweeper.inBackground(this.sweeper.run())
+  }
+
+  has(name: string, network: string): boolean {
+    return this.of(name).some(familiar => familiar.network === network && !this.hasExpired(familiar))
+  }
+
+  /** Records a login. */
+  remember(name: string, network: string): void {
+    const now = this.now()
+    const known = this.of(name)
+    // Not every login is worth a write.
+    if (known.some(familiar => familiar.network === network && now - familiar.at < DAY_MS)) return
+    const others = known.filter(familiar => familiar.network !== network && !this.hasExpired(familiar))
+    const value = [{ network, at: now }, ...others].slice(0, MAX_NETWORKS)
+    this.sweeper.inBackground(this.records.put([{ key: keyOf(name), value }]))
+  }
+
+  /** Before the engine is closed. */
+  close(): Promise<void> {
+    return this.sweeper.close()
+  }
+
+  private of(name: string): readonly Familiar[] {
+    return (this.records.get(keyOf(name)) as readonly Familiar[] | undefined) ?? []
+  }
+
+  private hasExpired({ at }: Familiar): boolean {
+    return this.now() - at > KEPT_MS
+  }
+
+  /** A slice at a time. */
+  private async removeExpired(): Promise<void> {
+    for (let after = PREFIX; ; ) {
+      const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
+      const expired = slice.filter(({ value }) => (value as readonly Familiar[]).every(each => this.hasExpired(each)))
+      await this.records.put(expired.map(({ key }) => ({ key, value: undefined })))
+      if (slice.length < SWEEP_SLICE) return
+      after = slice.at(-1)!.key
+    }
+  }
+}
+
+const keyOf = (name: string): string => PREFIX + createHash('sha256').update(name).digest('hex')

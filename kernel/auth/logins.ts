@@ -1,0 +1,86 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+import type { User } from '../session/session.ts'
+import { AuthErrors } from './auth-errors.ts'
+import { Backoff } from './backoff.ts'
+import type { Directory } from './directory.ts'
+import type { FamiliarNetworks } from './familiar-networks.ts'
+import { Throttle } from './throttle.ts'
+
+export interface LoginOptions {
+  maxNameLength: number
+  maxPasswordBytes: number
+  /** Failures of one name from one network before each further one has to wait. */
+  failuresPerPair: number
+  /** Failures from one network in ten minutes. */
+  failuresPerNetwork: number
+  /** Failures of one name in an hour, from networks that are not familiar. */
+  failuresPerName: number
+  /** Passwords that are checked at a time. */
+  concurrency: number
+  /** Logins that wait for one of those to end. */
+  queueLimit: number
+}
+
+const NETWORK_WINDOW_MS = 600_000
+const NAME_WINDOW_MS = 3_600_000
+
+/**
+ * Checks user names and passwords: what is too long is refused, guessing is slowed down, a few are checked at a time.
+ *
+ * Failures are counted for each pair of name and network, for each network, and for each name. The last two do not count
+ * against a user in a network from which that user has logged in before: failures elsewhere lock out no user there.
+ */
+export class Logins {
+  private readonly pairs: Backoff
+  private readonly networks: Throttle
+  private readonly names: Throttle
+  private readonly checks: LimitFunction
+
+  /** @param now milliseconds since 1970 */
+  constructor(
+    private readonly identities: { readonly directory: Pick<Directory, 'authenticate'> },
+    private readonly familiar: Pick<FamiliarNetworks, 'has' | 'remember'>,
+    private readonly options: LoginOptions,
+    now: () => number,
+  ) {
+    this.pairs = new Backoff(options.failuresPerPair, now)
+    this.networks = new Throttle(options.failuresPerNetwork, NETWORK_WINDOW_MS, now)
+    this.names = new Throttle(options.failuresPerName, NAME_WINDOW_MS, now)
+    this.checks = pLimit(options.concurrency)
+  }
+
+  /**
+   * The user with this name and password; undefined when there is none, whatever the reason.
+   * @param network of the client: its address, for IPv6 the first 64 bits
+   * @throws {AuthErrors.NAME_TOO_LONG} {@link AuthErrors.PASSWORD_TOO_LONG} 400
+   * @throws {AuthErrors.TOO_MANY_FAILURES} 429, {@link AuthErrors.TOO_MANY_LOGINS} 503, both with the time to wait
+   */
+  async check(name: string, password: string, network: string): Promise<User | undefined> {
+    const { maxNameLength, maxPasswordBytes, queueLimit } = this.options
+    if (name.length > maxNameLength) throw AuthErrors.NAME_TOO_LONG(name.length, maxNameLength)
+    const bytes = Buffer.byteLength(password)
+    if (bytes > maxPasswordBytes) throw AuthErrors.PASSWORD_TOO_LONG(bytes, maxPasswordBytes)
+
+    const key = name.toLowerCase()
+    const pair = `${key}\n${network}`
+    const isFamiliar = this.familiar.has(key, network)
+    const seconds = Math.max(
+      this.pairs.wait(pair),
+      isFamiliar ? 0 : this.networks.wait(network),
+      isFamiliar ? 0 : this.names.wait(key),
+    )
+    if (seconds > 0) throw AuthErrors.TOO_MANY_FAILURES(seconds).retryAfter(seconds)
+    if (this.checks.pendingCount >= queueLimit) throw AuthErrors.TOO_MANY_LOGINS(queueLimit).retryAfter(1)
+
+    // Counted before it is tried, so that many at once do not get around it.
+    this.pairs.fail(pair)
+    const counted = isFamiliar ? [] : [this.networks.count(network), this.names.count(key)]
+    const user = await this.checks(() => this.identities.directory.authenticate(name, password))
+    if (!user) return undefined
+    this.pairs.forgive(pair)
+    this.networks.refund(counted[0])
+    this.names.refund(counted[1])
+    this.familiar.remember(key, network)
+    return user
+  }
+}

@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Config } from '../../config/load-config.ts'
+import { type ClassRegistry, outputUrl, publicView, type View } from '../../engine/index.ts'
+import { modelOf } from './model-of.ts'
+
+export interface ClientArguments {
+  /** `-`: the standard output. */
+  readonly out: string
+  readonly url?: string
+  readonly key?: string
+  readonly dates: 'date' | 'text'
+  readonly module: boolean
+}
+
+/**
+ * `tesser client`: writes the file that `$client` answers, from a running server or from the model and the plugins.
+ * @param readConfig the configuration, which a running server is not asked for
+ * @returns a line for the user
+ * @throws {Error} the server cannot be reached, or answers something else; {@link ModelError} {@link PluginError}
+ */
+export async function client(readConfig: () => Config, options: ClientArguments): Promise<string> {
+  const text =
+    options.url === undefined ? await fromModel(readConfig(), options) : await fromServer(options.url, options)
+  if (options.out === '-') return text.trimEnd()
+  writeFileSync(options.out, text)
+  return `${options.out} is written: import { createClient } from './${basename(options.out)}'`
+}
+
+/** The module of the plugin `client`, which is loaded as every plugin is. */
+interface ClientModule {
+  clientText(
+    seen: { view: View; classes: ClassRegistry; mayCall: () => boolean },
+    options: { source: string; dates: 'date' | 'text'; isModule: boolean },
+  ): string
+}
+
+async function fromModel(config: Config, { dates, module: isModule }: ClientArguments): Promise<string> {
+  const { catalog, classes } = await modelOf(config)
+  const { clientText } = (await import(outputUrl('plugins/client/index.js').href)) as ClientModule
+  const seen = { view: publicView(catalog), classes, mayCall: () => true }
+  return clientText(seen, { source: basename(config.model), dates, isModule })
+}
+
+async function fromServer(url: string, { key, dates, module }: ClientArguments): Promise<string> {
+  const address = `${url.replace(/\/+$/, '')}/$client?$dates=${dates}${module ? '&$module=true' : ''}`
+  const answer = await fetch(address, { headers: key === undefined ? {} : { Authorization: `Bearer ${key}` } }).catch(
+    (error: Error) => {
+      throw new Error(`${url} cannot be reached: ${(error.cause as Error | undefined)?.message ?? error.message}`)
+    },
+  )
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${address} answered ${answer.status}: ${text.slice(0, 500)}`)
+  if (!text.startsWith('/* eslint-disable */')) {
+    throw new Error(`${address} did not answer a client; --url takes the address up to /rest`)
+  }
+  return text
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import type { Config } from '../../config/load-config.ts'
+import { compactStore } from '../../engine/index.ts'
+import { ProgressDisplay } from './progress.ts'
+
+/** `tesser compact`. @returns what it has come to, for the operator */
+export async function compact({ data, storage }: Config): Promise<string> {
+  const progress = new ProgressDisplay(process.stderr)
+  try {
+    const { before, after } = await compactStore({
+      path: data,
+      mapSizeBytes: storage.mapSizeBytes,
+      lock: { kind: storage.lock, waitMs: storage.lockWaitMs },
+      onNote: text => void process.stderr.write(`${text}\n`),
+      onProgress: ({ what, done, total }) => progress.show(what, done, total),
+    })
+    const file = join(data, 'data.mdb')
+    if (after === before) return `${file} has ${describeSize(before)} and cannot be made smaller`
+    return `${file} had ${describeSize(before)} and has ${describeSize(after)} now`
+  } finally {
+    progress.stop()
+  }
+}
+
+const describeSize = (bytes: number): string =>
+  bytes < 2 ** 20 ? `${Math.ceil(bytes / 2 ** 10)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`

@@ -1,0 +1,74 @@
+import { type Attribute, Mismatch, type StorageAttribute, TYPES } from '../../engine/index.ts'
+
+/** How numbers and dates in the fields of a CSV file are written. */
+export interface ForeignFormat {
+  /** Decimal character; thousands may be grouped by the other one, blanks or apostrophes. */
+  decimal?: (typeof DECIMALS)[number]
+  /** Order of day, month and year. */
+  dates?: DateOrder
+}
+
+export const DECIMALS = ['.', ','] as const
+export const DATE_ORDERS = ['ymd', 'dmy', 'mdy'] as const
+type DateOrder = (typeof DATE_ORDERS)[number]
+
+/** Groups have three digits, so that `1,5` is not taken for 15. */
+const GROUPED = {
+  ',': /^[+-]?(?:\d+|\d{1,3}(?:[.\s'’]\d{3})+)(?:,\d+)?$/,
+  '.': /^[+-]?(?:\d+|\d{1,3}(?:[,\s'’]\d{3})+)(?:\.\d+)?$/,
+} as const
+const DATE = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[ T](\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/
+
+/** A date whose year could be of any century, or a part that is not the year at all. */
+const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
+
+/**
+ * The field as the server reads it. What is not written in the format, or no value of the type even so, stays as it is.
+ * @throws {Error} when the server would take it for something else
+ */
+export function readForeign(attribute: Attribute, field: string, { decimal, dates }: ForeignFormat): string {
+  if (attribute.kind !== 'storage') return field
+  const form = TYPES[attribute.type].field
+  if (form === 'date' && SHORT_DATE.test(field))
+    throw new Error(`${attribute.name}: the year of "${field}" has less than four digits`)
+  const text = field.trim()
+  const read =
+    form === 'number' && decimal && GROUPED[decimal].test(text)
+      ? text
+          .replace(/[\s'’]/g, '')
+          .replaceAll(OTHER[decimal], '')
+          .replace(',', '.')
+      : form === 'date' && dates && isoDate(text, dates)
+  return read && isValue(attribute, read) ? read : field
+}
+
+const isValue = (attribute: StorageAttribute, text: string): boolean =>
+  !(TYPES[attribute.type].convert(text, attribute, true) instanceof Mismatch)
+
+const OTHER = { '.': ',', ',': '.' } as const
+
+function isoDate(text: string, order: DateOrder): string | undefined {
+  const [, first, , second, third, time] = DATE.exec(text) ?? []
+  if (first === undefined) return undefined
+  const parts = { [order[0]!]: first, [order[1]!]: second!, [order[2]!]: third! }
+  const { y, m, d } = parts as Record<'y' | 'm' | 'd', string>
+  // Two digits could be of any century.
+  if (y.length !== 4 || m.length > 2 || d.length > 2) return undefined
+  const day = `${y}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`
+  return time ? `${day}T${time.padStart(5, '0')}` : day
+}
+
+/** Options that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
+export function hintFor(attribute: Attribute, field: string, given: ForeignFormat): string | undefined {
+  if (attribute.kind !== 'storage') return undefined
+  const form = TYPES[attribute.type].field
+  if ((form !== 'number' && form !== 'date') || SHORT_DATE.test(field)) return undefined
+  const reads = (format: ForeignFormat): boolean => isValue(attribute, readForeign(attribute, field, format))
+  if (reads(given)) return undefined
+  const [what, option, would] =
+    form === 'number'
+      ? ['numbers', 'decimal', DECIMALS.filter(decimal => reads({ decimal })).map(each => `"${each}"`)]
+      : ['dates', 'dates', DATE_ORDERS.filter(dates => reads({ dates }))]
+  if (would.length === 0) return undefined
+  return `${attribute.name} has ${what} such as ${field.trim()}: --${option} ${would.join(' or ')} reads them`
+}

@@ -1,0 +1,146 @@
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { Config } from '../../config/load-config.ts'
+
+type Id = string | number | null
+
+interface Message {
+  readonly id?: Id
+  readonly method?: string
+  readonly params?: {
+    readonly name?: string
+    readonly requestId?: Id
+    readonly _meta?: Readonly<Record<string, unknown>>
+  }
+  readonly jsonrpc?: string
+  readonly result?: { readonly protocolVersion?: string }
+}
+
+/** Version in `_meta` of requests since 2026. */
+const VERSION = 'io.modelcontextprotocol/protocolVersion'
+const DATA_LINE = /^data: ?(.*)$/gm
+const PARSE_ERROR = -32_700
+const SERVER_ERROR = -32_000
+
+/**
+ * `tesser mcp`: hands messages of the Model Context Protocol from the standard input to `/mcp` of a running server, and its answers to
+ * the standard output. It opens no store: a store has one process, and desktop clients start several of these at a time.
+ * @param url `/mcp` of the server
+ * @param key API key or token; undefined: as a guest
+ * @param write called with each line of the output
+ * @returns when the input has ended and everything is answered
+ */
+export async function bridge(
+  url: string,
+  key: string | undefined,
+  input: Readable,
+  write: (line: string) => void,
+): Promise<void> {
+  const asked = new Map<Id, AbortController>()
+  const pending = new Set<Promise<void>>()
+  /** Agreed on by the handshake before 2026. */
+  let version: string | undefined
+
+  const fail = (id: Id, code: number, message: string): void =>
+    write(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }))
+
+  const headersOf = ({ method, params }: Message): Record<string, string> => {
+    const current = params?._meta?.[VERSION]
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...((current ?? version) !== undefined && { 'mcp-protocol-version': String(current ?? version) }),
+      ...(current !== undefined && { 'mcp-method': String(method) }),
+      ...(current !== undefined && params?.name !== undefined && { 'mcp-name': encodedName(params.name) }),
+    }
+  }
+
+  const ask = async (line: string, message: Message): Promise<void> => {
+    const { id = null } = message
+    const isRequest = message.id !== undefined
+    const cancelled = new AbortController()
+    if (isRequest) asked.set(id, cancelled)
+    try {
+      const headers = headersOf(message)
+      const answer = await fetch(url, { method: 'POST', headers, body: line, signal: cancelled.signal })
+      const text = await answer.text()
+      if (!isRequest) return
+      const answers = messagesIn(text, answer.headers.get('content-type') ?? '')
+      if (answers.length === 0) fail(id, SERVER_ERROR, refusalOf(answer.status, text, url))
+      for (const each of answers) {
+        version = each.result?.protocolVersion ?? version
+        write(JSON.stringify(each))
+      }
+    } catch (error) {
+      if (isRequest && !cancelled.signal.aborted) fail(id, SERVER_ERROR, unreachable(url, error as Error))
+    } finally {
+      asked.delete(id)
+    }
+  }
+
+  for await (const line of createInterface({ input })) {
+    if (line.trim() === '') continue
+    const message = parsed(line)
+    if (!message) fail(null, PARSE_ERROR, 'received a line that is not a JSON object; send one JSON-RPC message a line')
+    else if (message.method === 'notifications/cancelled') asked.get(message.params?.requestId ?? null)?.abort()
+    else {
+      const answered: Promise<void> = ask(line, message).finally(() => pending.delete(answered))
+      pending.add(answered)
+    }
+  }
+  await Promise.all(pending)
+}
+
+/** `/mcp` of a server whose address is given, with `/rest` or without, or else the one that a configuration serves. */
+export function mcpAddress(given: string | undefined, { server }: Config): string {
+  if (given !== undefined && !URL.canParse(given)) {
+    throw new Error(`--url: ${JSON.stringify(given)} is not an address such as http://127.0.0.1:8080`)
+  }
+  const { port, tls, basePath } = server
+  const own = `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
+  return `${(given ?? own).replace(/\/+$/, '').replace(/\/(?:rest|mcp)$/, '')}/mcp`
+}
+
+/** Name in a URL for the address that a server listens on. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function messagesIn(text: string, mediaType: string): Message[] {
+  const texts = mediaType.startsWith('text/event-stream')
+    ? [...text.matchAll(DATA_LINE)].map(([, data]) => data!)
+    : [text]
+  return texts.flatMap(each => {
+    const message = parsed(each)
+    return message?.jsonrpc === undefined ? [] : message
+  })
+}
+
+function parsed(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Source: Model Context Protocol 2026-07-28, Streamable HTTP: values that a header cannot have are sent as Base64. */
+const encodedName = (name: string): string =>
+  /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
+
+/** An answer of the server that is not a message of the protocol. */
+function refusalOf(status: number, text: string, url: string): string {
+  const answer = parsed(text) as { readonly __ERROR?: readonly { readonly message: string }[] } | undefined
+  const reason = answer?.__ERROR?.[0]?.message
+  const hint = status === 401 ? '; give a key by --key or TESSER_KEY' : ''
+  return `${url} has answered ${status}${reason ? `: ${reason}` : ''}${hint}`
+}
+
+/** @param error of `fetch`, which has the reason as its cause */
+function unreachable(url: string, { cause, message }: Error): string {
+  const { code } = (cause ?? {}) as { readonly code?: string }
+  return `no server answers at ${url} (${code ?? message}); start it by tesser start, or name it by --url`
+}

@@ -1,0 +1,25 @@
+import type { Config } from '../../config/load-config.ts'
+import { type Catalog, type ClassRegistry, describeModel } from '../../engine/index.ts'
+import { readParts } from '../main.ts'
+import { ModuleBundler } from '../module-bundler.ts'
+
+interface DescribedModel {
+  readonly catalog: Catalog
+  readonly classes: ClassRegistry
+  /** Names of the plugins. */
+  readonly plugins: readonly string[]
+}
+
+/**
+ * The model of a configuration with what plugins add to it, and their functions, without a store.
+ * @throws {ModelError} {@link PluginError} {@link DeclarationError}
+ */
+export async function modelOf(config: Config): Promise<DescribedModel> {
+  const bundler = new ModuleBundler()
+  try {
+    const { engine, plugins } = await readParts(config, bundler)
+    return { ...(await describeModel(engine)), plugins: plugins.map(({ definition }) => definition.name) }
+  } finally {
+    bundler.close()
+  }
+}

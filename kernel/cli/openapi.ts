@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs'
+import type { Config } from '../../config/load-config.ts'
+import { type Catalog, type ClassRegistry, outputUrl, publicView, type View } from '../../engine/index.ts'
+import { KERNEL_VERSION } from '../api.ts'
+import { modelOf } from './model-of.ts'
+
+/** The module of the plugin `openapi`, which is loaded as every plugin is. */
+interface OpenApiModule {
+  openApiDocument(options: {
+    catalog: Catalog
+    classes: ClassRegistry
+    view: View
+    mayCall: () => boolean
+    isAdministrator: boolean
+    plugins: readonly string[]
+    version: string
+    cookieName: string
+  }): object
+}
+
+/**
+ * `tesser openapi`: writes the OpenAPI document of the model and the classes of plugins, without restrictions.
+ * @param file undefined: the standard output
+ * @throws {ModelError} {@link PluginError} {@link DeclarationError}
+ */
+export async function openapi(config: Config, file: string | undefined): Promise<void> {
+  const { catalog, classes, plugins } = await modelOf(config)
+  const { openApiDocument } = (await import(outputUrl('plugins/openapi/index.js').href)) as OpenApiModule
+  const document = openApiDocument({
+    ...{ catalog, classes, plugins, view: publicView(catalog), mayCall: () => true, isAdministrator: true },
+    version: KERNEL_VERSION,
+    cookieName: config.session.cookieName,
+  })
+  const text = `${JSON.stringify(document, null, 2)}\n`
+  if (file === undefined) process.stdout.write(text)
+  else writeFileSync(file, text)
+}

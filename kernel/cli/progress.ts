@@ -1,0 +1,45 @@
+import { SingleBar } from 'cli-progress'
+import { describeProgress } from '../describe-progress.ts'
+
+/** Between two lines where there is no terminal. */
+const LINE_MS = 10_000
+
+/** How far something has come: a bar on a terminal, a line now and then elsewhere. */
+export class ProgressDisplay {
+  private bar: SingleBar | undefined
+  private what = ''
+  private startedAt = 0
+  private toldAt = 0
+
+  constructor(private readonly output: NodeJS.WriteStream) {}
+
+  /** @param what is under way; another text begins a new line */
+  show(what: string, done: number, total: number): void {
+    const now = performance.now()
+    if (what !== this.what) {
+      this.bar?.stop()
+      this.bar = undefined
+      this.what = what
+      this.startedAt = now
+      this.toldAt = Math.max(this.toldAt, now - LINE_MS / 2)
+      if (this.output.isTTY) this.bar = startBar(this.output, what, total)
+    }
+    this.bar?.update(done)
+    if (this.output.isTTY || now - this.toldAt < LINE_MS) return
+    this.toldAt = now
+    this.output.write(`${describeProgress(what, done, total, now - this.startedAt)}\n`)
+  }
+
+  stop(): void {
+    this.bar?.stop()
+    this.bar = undefined
+    this.what = ''
+  }
+}
+
+function startBar(stream: NodeJS.WriteStream, what: string, total: number): SingleBar {
+  const format = `${what.replaceAll('{', '(')}  {bar} {percentage} %  {eta_formatted}`
+  const bar = new SingleBar({ format, stream, hideCursor: true, clearOnComplete: true })
+  bar.start(total, 0)
+  return bar
+}

@@ -1,0 +1,76 @@
+import type { Promised } from '../engine/index.ts'
+import type { Reply } from './reply.ts'
+import type { RestRequest } from './request.ts'
+
+/** Conditions of a request on its client's copy, and the requested part. Source: RFC 9110, 13 and 14. */
+export interface Conditions {
+  readonly ifNoneMatch: string
+  /** Empty when all is wanted. */
+  readonly range: string
+  readonly ifRange: string
+}
+
+/** To be read before the first `await`, since headers are gone afterwards. */
+export const conditionsOf = ({ transport, verb }: RestRequest): Conditions => ({
+  ifNoneMatch: transport.header('if-none-match'),
+  // Defined for GET only: RFC 9110, 14.2.
+  range: verb === 'GET' ? transport.header('range') : '',
+  ifRange: transport.header('if-range'),
+})
+
+/** True when the client has this very version. Source: RFC 9110, 13.1.2. */
+export function isCurrent({ ifNoneMatch }: Conditions, tag: string): boolean {
+  if (ifNoneMatch === '') return false
+  return ifNoneMatch === '*' || ifNoneMatch.split(',').some(each => each.trim().replace(/^W\//, '') === tag)
+}
+
+/** Bytes that can be sent in part. */
+export interface Representation {
+  readonly headers: Readonly<Record<string, string>>
+  readonly mediaType: string
+  /** Entity tag, with its quotes. */
+  readonly tag: string
+  readonly size: number
+  /** @returns undefined when the bytes are gone */
+  open(start: number, end: number): Promised<Reply['body'] | undefined>
+}
+
+/** All of a representation or the part that is asked for; undefined when its bytes are gone. */
+export function partOf(
+  { headers, mediaType, tag, size, open }: Representation,
+  conditions: Conditions,
+): Promised<Reply | undefined> {
+  const range = rangeOf(conditions, tag, size)
+  if (range === 'unsatisfiable') {
+    return { status: 416, headers: { ...headers, 'Content-Range': `bytes */${size}` }, body: '' }
+  }
+  const { start, end } = range ?? { start: 0, end: size }
+  const reply = (body: Reply['body'] | undefined): Reply | undefined => {
+    if (body === undefined) return undefined
+    const shown = { ...headers, 'Content-Type': mediaType, 'Accept-Ranges': 'bytes' }
+    if (!range) return { status: 200, headers: shown, body }
+    return { status: 206, headers: { ...shown, 'Content-Range': `bytes ${start}-${end - 1}/${size}` }, body }
+  }
+  const body = open(start, end)
+  return body instanceof Promise ? body.then(reply) : reply(body)
+}
+
+/**
+ * The part that is wanted: undefined for all, also when several parts are, or when the range cannot be read.
+ * Source: RFC 9110, 14.1.2, 14.2 and 13.1.5.
+ */
+function rangeOf(
+  { range, ifRange }: Conditions,
+  tag: string,
+  size: number,
+): { start: number; end: number } | 'unsatisfiable' | undefined {
+  const [, first, last] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/.exec(range) ?? []
+  if (first === undefined || last === undefined || (ifRange !== '' && ifRange !== tag)) return undefined
+  if (first === '') {
+    if (last === '') return undefined
+    return Number(last) === 0 || size === 0 ? 'unsatisfiable' : { start: Math.max(0, size - Number(last)), end: size }
+  }
+  const [start, end] = [Number(first), last === '' ? size : Math.min(Number(last) + 1, size)]
+  if (last !== '' && Number(last) < start) return undefined
+  return start >= size ? 'unsatisfiable' : { start, end }
+}

@@ -1,0 +1,62 @@
+import type { Logger } from 'pino'
+import type { Metric } from '../../engine/base/counts/metric.ts'
+
+/** Called each time that metrics are asked for. Few series, whatever clients send. */
+export type ReadMetrics = () => readonly Metric[] | Promise<readonly Metric[]>
+
+/** Metrics of the server: of the kernel, of the engine and of plugins. */
+export interface Metrics {
+  /** Adds metrics of the plugin. Their names begin with its own, `acme_orders_total`; `tesser_` is for the server. */
+  add(read: ReadMetrics): void
+  /** The values of all metrics now. */
+  read(): Promise<readonly Metric[]>
+}
+
+/** Source: Prometheus, "Metric names and labels". */
+const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
+
+/** Sources of metrics in the order in which they were added. */
+export class MetricSources {
+  private readonly sources: { readonly plugin: string | undefined; readonly read: ReadMetrics }[] = []
+  /** Problems that have been logged. */
+  private readonly reported = new Set<string>()
+
+  constructor(private readonly log: Logger) {}
+
+  /** @param plugin undefined: the server itself */
+  add(plugin: string | undefined, read: ReadMetrics): void {
+    this.sources.push({ plugin, read })
+  }
+
+  /** A source that fails, or gives what cannot be sent, leaves the others as they are. */
+  async read(): Promise<readonly Metric[]> {
+    const given = await Promise.all(this.sources.map(source => this.readSource(source)))
+    const taken = new Set<string>()
+    return given.flatMap(({ plugin, metrics }) =>
+      metrics.filter(({ name }) => {
+        const isFree = !taken.has(name) && (plugin === undefined || !name.startsWith('tesser_'))
+        if (isFree && NAME.test(name)) return taken.add(name)
+        const problem = isFree ? 'cannot be the name of a metric' : 'is the name of another metric'
+        this.report(plugin, `${JSON.stringify(name)} ${problem}`)
+        return false
+      }),
+    )
+  }
+
+  private async readSource({ plugin, read }: (typeof this.sources)[number]) {
+    try {
+      return { plugin, metrics: await read() }
+    } catch (error) {
+      this.report(plugin, 'metrics cannot be read', error)
+      return { plugin, metrics: [] }
+    }
+  }
+
+  /** Once for each: metrics are asked for every few seconds. */
+  private report(plugin: string | undefined, problem: string, error?: unknown): void {
+    const text = plugin === undefined ? problem : `plugin ${plugin}: ${problem}`
+    if (this.reported.has(text)) return
+    this.reported.add(text)
+    this.log.error({ plugin, err: error }, text)
+  }
+}

@@ -1,0 +1,29 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import { byLabel, counter, gauge, type Metric } from '../../engine/base/counts/metric.ts'
+import type { Lifecycle } from '../lifecycle.ts'
+import type { Sessions } from '../session/sessions.ts'
+import type { Transport } from '../transport/transport.ts'
+
+/** State of the kernel as metrics. */
+export async function serverMetrics(transport: Transport, sessions: Sessions, lifecycle: Lifecycle): Promise<Metric[]> {
+  const { inFlight, connections, refused } = await transport.load()
+  const labels = { version: packageJson.version, node: process.versions.node, transport: transport.name }
+  return [
+    gauge('tesser_build_info', 'Always 1; version of the server, of Node.js, and the HTTP implementation.', [
+      { labels, value: 1 },
+    ]),
+    gauge('tesser_ready', '1 while requests are served.', lifecycle.state === 'ready' ? 1 : 0),
+    gauge('tesser_http_requests_in_flight', 'Requests that are not answered yet.', inFlight),
+    ...(connections === undefined ? [] : [gauge('tesser_http_connections', 'Open connections.', connections)]),
+    counter(
+      'tesser_http_connections_refused_total',
+      'Connections closed at once because there were too many (server.maxConnections).',
+      refused,
+    ),
+    gauge(
+      'tesser_sessions',
+      'Sessions with a record, as far as they have been seen.',
+      byLabel('of', sessions.recorded),
+    ),
+  ]
+}

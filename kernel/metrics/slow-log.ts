@@ -1,0 +1,76 @@
+import type { Logger } from 'pino'
+import { type Engine, type QueryOutline, type ReadRequest, traceOf } from '../../engine/index.ts'
+import type { FinishedRequest } from '../transport/transport.ts'
+
+/** More would hold up the thread that serves all, and tell little. */
+const LINES_PER_SECOND = 10
+
+/**
+ * Lines about slow requests. They have names of the model, numbers and the plan, and no values: not those of filters, nor keys, nor what
+ * stands in an address otherwise.
+ */
+export class SlowLog {
+  private second = 0
+  private lines = 0
+  private leftOut = 0
+
+  constructor(
+    private readonly log: Logger,
+    private readonly engine: Pick<Engine, 'outline'>,
+    private readonly now = performance.now.bind(performance),
+  ) {}
+
+  add(request: FinishedRequest, ms: number): void {
+    const second = Math.floor(this.now() / 1000)
+    if (second !== this.second) this.lines = 0
+    this.second = second
+    if (++this.lines > LINES_PER_SECOND) {
+      this.leftOut++
+      return
+    }
+    const { method, plugin, status, aborted, rowsExamined, rowsSent, receivedBytes, answerBytes, work } = request
+    const read = request.subject?.read
+    // A client that goes away is not a fault of the server, and may be why it took long.
+    this.log[aborted ? 'debug' : 'warn'](
+      {
+        client: request.client.address,
+        method,
+        address: outlineAddress(request),
+        plugin,
+        status: aborted ? 'aborted' : status,
+        ms: Math.round(ms),
+        rowsExamined,
+        rowsSent,
+        receivedBytes,
+        answerBytes,
+        ranIn: work.length === 0 ? 'kernel' : [...new Set(work.map(({ where }) => where))].join(', '),
+        waitedMs: Math.round(work.reduce((sum, { waitedMs }) => sum + waitedMs, 0)),
+        ranMs: Math.round(work.reduce((sum, { ranMs }) => sum + ranMs, 0)),
+        ...(read && { dataClass: read.dataClass, ...this.outline(read) }),
+        trace: traceOf(request),
+        ...(this.leftOut > 0 && { leftOut: this.leftOut }),
+      },
+      'slow request',
+    )
+    this.leftOut = 0
+  }
+
+  private outline(read: ReadRequest): QueryOutline {
+    try {
+      return this.engine.outline(read)
+    } catch {
+      // A query that cannot be planned was answered with the reason.
+      return {}
+    }
+  }
+}
+
+/** `/rest/Employee(…)?$filter&$top`: names of a path up to the first key, and of the parameters of the protocol. */
+function outlineAddress({ path, query }: FinishedRequest): string {
+  const [names = ''] = /^(?:\/[$\w-]+)*/.exec(path) ?? []
+  const rest = path.slice(names.length)
+  // The id of an entity set opens it.
+  const shown = names.replaceAll(/\b[0-9A-Fa-f]{32}\b/g, '…')
+  const parameters = query.split('&').flatMap(each => /^\$\w+/.exec(each) ?? [])
+  return shown + (rest.length > 1 ? '(…)' : rest) + (parameters.length > 0 ? `?${parameters.join('&')}` : '')
+}

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino'
+import type { MigrationStep } from '../engine/index.ts'
+import { describeProgress } from './describe-progress.ts'
+
+/** Between two lines. */
+const LINE_MS = 5_000
+
+const VERBS: Record<MigrationStep['what'], string> = {
+  check: 'looking for what would be lost in',
+  rewrite: 'rewriting',
+  index: 'building indexes of',
+  calculate: 'calculating values of',
+}
+
+/** Logs how far a store is on its way to a changed model: a line every few seconds, however many rows that is. */
+export class MigrationLog {
+  private part = ''
+  private partStartedAt = 0
+  private loggedAt: number
+  private shownAt: number
+
+  constructor(
+    private readonly log: Pick<Logger, 'info'>,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.loggedAt = now()
+    this.shownAt = this.loggedAt
+  }
+
+  show(step: MigrationStep): void {
+    const now = this.now()
+    const { what, dataClass, done, total } = step
+    const part = `${VERBS[what]} ${dataClass}`
+    if (part !== this.part) {
+      this.part = part
+      // It began when the part before was done.
+      this.partStartedAt = this.shownAt
+    }
+    this.shownAt = now
+    if (now - this.loggedAt < LINE_MS) return
+    this.loggedAt = now
+    const text = describeProgress(part, done, total, now - this.partStartedAt)
+    this.log.info({ progress: { dataClass, what, done, total } }, `bringing the store to the model: ${text}`)
+  }
+}

@@ -1,0 +1,93 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { outputUrl } from '../engine/index.ts'
+import type { Plugin } from './plugin-loader.ts'
+
+/** Part of the program that a stack trace leads to. `unknown`: it names files of Node.js and of packages at most. */
+type Origin = { readonly plugin: string } | 'kernel' | 'unknown'
+
+interface Home {
+  readonly plugin: string
+  readonly entry: string
+  /** Folder of its package. */
+  readonly root: string
+}
+
+/** Attributes errors to third-party plugins by the files that their stack traces name. */
+export class PluginOrigins {
+  /** Names of third-party plugins with code on the kernel's side. */
+  readonly names: readonly string[]
+  private readonly homes: readonly Home[]
+  /** Also of the sources that source maps name. */
+  private readonly kernelRoot = dirname(fileURLToPath(outputUrl('package.json')))
+
+  constructor(plugins: readonly Plugin[]) {
+    const own = plugins.filter(({ definition, entry }) => entry && definition.register)
+    this.names = own.map(({ definition }) => definition.name)
+    this.homes = own.map(({ definition, entry }) => {
+      const file = realpathSync(entry!)
+      return { plugin: definition.name, entry: file, root: packageFolder(file) }
+    })
+  }
+
+  /** A plugin anywhere in the trace has called what threw. */
+  of(error: unknown): Origin {
+    let isKernels = false
+    for (const file of filesOf(error)) {
+      const plugin = this.owner(file)
+      if (plugin !== undefined) return { plugin }
+      isKernels ||= isInside(file, this.kernelRoot)
+    }
+    return isKernels ? 'kernel' : 'unknown'
+  }
+
+  /** The entry tells apart plugins that lie within one folder, else the longer path. */
+  private owner(file: string): string | undefined {
+    const near = this.homes.filter(({ entry }) => isInside(file, dirname(entry)))
+    const [nearest] = near.sort((a, b) => dirname(b.entry).length - dirname(a.entry).length)
+    const own = near.find(({ entry }) => entry === file) ?? nearest
+    if (own || isInside(file, this.kernelRoot)) return own?.plugin
+    return this.homes.find(({ root }) => isInside(file, root))?.plugin
+  }
+}
+
+/** Packages that a plugin uses may be those of others, too. */
+const isInside = (file: string, folder: string): boolean =>
+  file.startsWith(folder + sep) && !file.slice(folder.length).includes(`${sep}node_modules${sep}`)
+
+function packageFolder(file: string): string {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder
+  }
+  return dirname(file)
+}
+
+/** Longest trace that is read, in characters: code can give an error any `stack`. */
+const MAX_STACK = 20_000
+
+/** Absolute paths of the frames, the innermost first. Never throws: it is called for errors that nothing has caught. */
+function filesOf(error: unknown): string[] {
+  const frames = stackOf(error).matchAll(
+    /^ +at (?:.*? \()?(?:async )?(file:\/\/\S+?|\/.*?|[A-Za-z]:\\.*?):\d+:\d+\)?$/gm,
+  )
+  return [...frames].flatMap(([, file]) => (file!.startsWith('file:') ? localPath(file!) : file!))
+}
+
+function stackOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.stack).slice(0, MAX_STACK) : ''
+  } catch {
+    // A getter of the plugin.
+    return ''
+  }
+}
+
+/** Nothing for the URL of a file on another host. */
+function localPath(url: string): string | [] {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,121 @@
+import { isIP } from 'node:net'
+import { ConfigError } from '../../config/config-error.ts'
+import { isLoopback } from '../transport/loopback.ts'
+import type { TransportRequest } from '../transport/transport.ts'
+import { PageErrors } from './page-errors.ts'
+
+interface PageOptions {
+  /** Address that the server listens on. */
+  readonly host: string
+  readonly allowedHosts: readonly string[]
+  readonly cors: { readonly origins: readonly string[] }
+}
+
+/** A request as far as its page is concerned. */
+type PageRequest = Pick<TransportRequest, 'method' | 'header' | 'host' | 'client'>
+
+const ENTRY = /^(?:\*|\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/i
+/** Name or address and port of a `Host` header. */
+const HOST = /^(\[[^\]]*\]|[^:[\]/\\?#@\s]+)(?::\d*)?$/
+
+/**
+ * Keeps pages of other sites from using the server through the browser of a user who can reach it.
+ *
+ * A page can send writes (`text/plain` forms and fetches, beacons) and GETs (images, links) anywhere, with or without
+ * cookies. Browsers say so: `Sec-Fetch-Site`, or in older ones `Origin`. Programs send neither, and are not limited.
+ * A page whose own name is made to point to this server (DNS rebinding) is of the same origin; its `Host` gives it away.
+ * Source: Fetch Metadata, 2.3; Fetch, 3.2; OWASP, Cross-Site Request Forgery Prevention.
+ */
+export class PagePolicy {
+  readonly #origins: ReadonlySet<string>
+  readonly #anyOrigin: boolean
+  readonly #hosts: HostPolicy | undefined
+
+  /** @throws {ConfigError} for hosts that are none */
+  constructor({ host, allowedHosts, cors }: PageOptions) {
+    this.#origins = new Set(cors.origins)
+    this.#anyOrigin = this.#origins.has('*')
+    this.#hosts = HostPolicy.of(host, allowedHosts)
+  }
+
+  /**
+   * Checks the host, and of everything but reads the page. Call it while the head can be read.
+   * @param hasCookie the browser may have added it for any page: `*` does not allow that
+   * @throws {PageErrors.OTHER_HOST} {@link PageErrors.OTHER_ORIGIN} 403
+   */
+  admit(request: PageRequest, hasCookie: boolean): void {
+    this.#hosts?.admit(request)
+    if (isWrite(request.method)) this.rejectCrossOrigin(request, hasCookie)
+  }
+
+  /**
+   * Checks the page, also of a GET: one that changes something. Call it while the head can be read.
+   * @throws {PageErrors.OTHER_ORIGIN} 403
+   */
+  rejectCrossOrigin(request: PageRequest, hasCookie: boolean): void {
+    if (this.#anyOrigin && !hasCookie) return
+    const origin = request.header('origin')
+    if (origin !== '' && this.#origins.has(origin)) return
+    const site = request.header('sec-fetch-site')
+    // `none` is the user: an address that was typed.
+    const isForeign = site === '' ? origin !== '' && !isOwn(origin, request) : site !== 'same-origin' && site !== 'none'
+    if (isForeign) throw PageErrors.OTHER_ORIGIN(origin.slice(0, 200) || 'another site')
+  }
+}
+
+export const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+
+/** Whether a page is from the host that it sends to. The scheme may differ: a proxy may speak TLS for the server. */
+function isOwn(origin: string, request: PageRequest): boolean {
+  if (!URL.canParse(origin)) return false
+  const { protocol, host } = new URL(origin)
+  // Without its port where that is the usual one, as in the origin.
+  const own = `${protocol}//${request.host}`
+  return host !== '' && URL.canParse(own) && new URL(own).host === host
+}
+
+/** Names under which the server may be addressed. */
+class HostPolicy {
+  readonly #names: ReadonlySet<string>
+  readonly #domains: readonly string[]
+  /** No names are configured: those behind a proxy are its matter. */
+  readonly #isDefault: boolean
+  #lastAllowed = ''
+
+  /** Undefined when every host is allowed. */
+  static of(address: string, entries: readonly string[]): HostPolicy | undefined {
+    const problems = entries
+      .filter(entry => !ENTRY.test(entry) && isIP(entry) === 0)
+      .map(
+        entry =>
+          `server.allowedHosts: ${JSON.stringify(entry)} is not a host such as "data.example.com", ` +
+          'a domain with all its hosts such as ".example.com", or "*"; it has neither scheme nor port',
+      )
+    if (problems.length > 0) throw new ConfigError(problems)
+    if (entries.includes('*') || (entries.length === 0 && !isLoopback(address))) return undefined
+    return new HostPolicy(entries.map(entry => entry.toLowerCase()))
+  }
+
+  private constructor(entries: readonly string[]) {
+    this.#isDefault = entries.length === 0
+    this.#names = new Set(entries.map(entry => entry.replace(/^\./, '')))
+    this.#domains = entries.filter(entry => entry.startsWith('.'))
+  }
+
+  admit(request: PageRequest): void {
+    const { host } = request
+    if (host === this.#lastAllowed) return
+    if (this.#allows(host)) this.#lastAllowed = host
+    else if (!this.#isDefault || !request.client.isForwarded) throw PageErrors.OTHER_HOST(host.slice(0, 200))
+  }
+
+  /**
+   * Addresses and `localhost` are always allowed: no foreign name can be pointed at them.
+   */
+  #allows(host: string): boolean {
+    const name = HOST.exec(host)?.[1]?.toLowerCase().replace(/\.$/, '')
+    if (name === undefined) return false
+    if (isIP(name) || (name.startsWith('[') && isIP(name.slice(1, -1))) || isLoopback(name)) return true
+    return this.#names.has(name) || this.#domains.some(domain => name.endsWith(domain))
+  }
+}

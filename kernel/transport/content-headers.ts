@@ -1,0 +1,41 @@
+/** Headers of every JSON answer. Source: protocol notes, 11. */
+export const JSON_HEADERS = Object.freeze({
+  'Content-Type': 'application/json; charset=UTF-8',
+  'X-Content-Type-Options': 'nosniff',
+  // An answer depends on its caller, and a cache may keep what does not forbid it. Source: RFC 9111, 3 and 4.2.2.
+  'Cache-Control': 'no-store',
+} as const)
+
+type Headers = Readonly<Record<string, string | readonly string[]>>
+
+/** Headers of a JSON answer with those of its handler, whose names may be in any case. */
+export function jsonHeaders(headers: Record<string, string> | undefined): Record<string, string> {
+  if (!headers) return JSON_HEADERS
+  const names = new Set(Object.keys(headers).map(name => name.toLowerCase()))
+  const others = Object.entries(JSON_HEADERS).filter(([name]) => !names.has(name.toLowerCase()))
+  return { ...Object.fromEntries(others), ...headers }
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+
+/**
+ * Headers of anything else, which may come from clients: a browser must neither guess its type nor run it with the rights of
+ * this origin (an SVG, or an HTML file that was uploaded, can hold scripts).
+ */
+const ISOLATION = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+}
+
+/** Adds the headers that protect browsers from a body, and the body from caches, where a handler has not set them itself. */
+export function withContentHeaders(headers: Headers | undefined, hasBody: boolean): Headers | undefined {
+  if (headers === JSON_HEADERS) return headers
+  const names = new Map(Object.keys(headers ?? {}).map(name => [name.toLowerCase(), name]))
+  const type = headers?.[names.get('content-type') ?? '']
+  if (!hasBody && type === undefined) return headers
+  const { 'Content-Security-Policy': _, ...ofJson } = ISOLATION
+  const wanted = JSON_TYPE.test(String(type)) ? ofJson : ISOLATION
+  const missing = Object.entries(wanted).filter(([name]) => !names.has(name.toLowerCase()))
+  return missing.length > 0 ? { ...headers, ...Object.fromEntries(missing) } : headers
+}

@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+
+const LINE_END = 0x0a
+const FIRST_BEYOND_ASCII = 0x80
+
+/** Error of Node's parser for a request that it cannot read. */
+export interface ParserError extends Error {
+  code?: string
+  /** Offset in `rawPacket`. */
+  bytesParsed?: number
+  rawPacket?: Buffer
+}
+
+/**
+ * A connection whose request has raw bytes above ASCII in its target, which clients such as curl send and the parser of Node
+ * refuses: a new parser reads the same bytes from here, percent-encoded in the request line. The broken parser of the
+ * socket hands on what arrives (`feed`). One request only, since the next one would not be looked at.
+ */
+export class EncodedConnection extends Duplex {
+  readonly #socket: Socket
+  #isInRequestLine = true
+
+  constructor(socket: Socket) {
+    super({ allowHalfOpen: true })
+    this.#socket = socket
+    socket.once('close', () => this.destroy())
+    socket.on('timeout', () => this.emit('timeout'))
+  }
+
+  /** Whether all of the request, as far as it has arrived, is in the packet at which the parser gave up. */
+  static takes({ code, bytesParsed = 0, rawPacket }: ParserError): boolean {
+    if (code !== 'HPE_INVALID_URL' || !rawPacket || !(rawPacket[bytesParsed]! >= FIRST_BEYOND_ASCII)) return false
+    return /^[A-Z]+ \/[^\r\n]*$/.test(rawPacket.toString('latin1', 0, bytesParsed))
+  }
+
+  /** Takes bytes that have arrived; none: the client sends no more. */
+  feed(bytes: Uint8Array | undefined): void {
+    if (!bytes) {
+      this.push(null)
+      return
+    }
+    const goesOn = this.push(this.#isInRequestLine ? this.#encode(bytes) : Buffer.from(bytes))
+    if (!goesOn) this.#socket.pause()
+  }
+
+  #encode(bytes: Uint8Array): Buffer {
+    const lineEnd = bytes.indexOf(LINE_END)
+    this.#isInRequestLine = lineEnd < 0
+    const line = this.#isInRequestLine ? bytes : bytes.subarray(0, lineEnd)
+    const encoded = Array.from(line, byte =>
+      byte < FIRST_BEYOND_ASCII ? String.fromCharCode(byte) : `%${byte.toString(16)}`,
+    )
+    return Buffer.concat([Buffer.from(encoded.join(''), 'latin1'), bytes.subarray(line.length)])
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
+  setTimeout(timeoutMs: number): this {
+    this.#socket.setTimeout(timeoutMs)
+    return this
+  }
+
+  override _read(): void {
+    this.#socket.resume()
+  }
+
+  override _write(bytes: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
+    this.#socket.write(bytes, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}

@@ -1,0 +1,149 @@
+import { compile } from '@fastify/proxy-addr'
+import parseForwarded from 'forwarded-parse'
+import ipaddr from 'ipaddr.js'
+import { ConfigError } from '../../config/config-error.ts'
+import { suggestion } from '../../engine/index.ts'
+import { Client } from './client.ts'
+import { EdgeErrors } from './edge-errors.ts'
+
+const NAMES = ['loopback', 'linklocal', 'uniquelocal']
+/** Longest chain of proxies that is followed; every address in it is compared with all trusted ones. */
+const MAX_HOPS = 32
+
+/** Element of a forwarding header: what one proxy says of the peer from which it received the request. */
+interface Hop {
+  /** Undefined where the proxy does not name an address: `unknown`, `_hidden`. */
+  readonly address?: string | undefined
+  readonly protocol?: string | undefined
+  readonly host?: string | undefined
+}
+
+/** All lines of a header, by its lower-case name, joined with commas. Source: RFC 9110, 5.3. */
+type JoinedHeader = (name: string) => string
+
+/**
+ * Proxies whose word is taken for who sent a request: `X-Forwarded-For`, `-Proto`, `-Host`, and `Forwarded` (RFC 7239).
+ *
+ * Every proxy appends to these headers, so they are read from their ends: the client is the first address, counted from
+ * the server, that is not a trusted proxy. What stands before it was written by the client and means nothing.
+ */
+export class TrustedProxies {
+  readonly #trusts: (address: string) => boolean
+  readonly isEmpty: boolean
+
+  /**
+   * @param entries addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`
+   * @throws {ConfigError} naming the entries that are none of these
+   */
+  constructor(entries: readonly string[]) {
+    this.isEmpty = entries.length === 0
+    const problems = entries
+      .filter(entry => !isEntry(entry))
+      .map(
+        entry =>
+          `server.trustedProxies: ${JSON.stringify(entry)} is not an address such as "10.0.0.7", a network such as ` +
+          `"10.0.0.0/8", or one of ${NAMES.join(', ')}${suggestion(entry, NAMES)}`,
+      )
+    if (problems.length > 0) throw new ConfigError(problems)
+    const trusts = compile([...entries])
+    this.#trusts = address => trusts(address, 0)
+  }
+
+  /**
+   * The client of a request.
+   * @param direct what the connection alone tells
+   * @throws {EdgeErrors.MALFORMED_REQUEST} 400 when `Forwarded` cannot be read, or the two kinds of headers name different
+   * clients: a proxy maintains one of them, and the other may come from the client
+   */
+  clientOf(direct: Client, header: JoinedHeader): Client {
+    if (this.isEmpty || !this.#trusts(direct.address)) return direct
+    const legacy = this.#follow(direct.address, legacyHops(header))
+    const standard = this.#follow(direct.address, standardHops(header('forwarded')))
+    if (legacy.address !== undefined && standard.address !== undefined && legacy.address !== standard.address) {
+      throw EdgeErrors.MALFORMED_REQUEST(
+        'X-Forwarded-For and Forwarded name different clients; the proxy has to remove the header that it does not write',
+      )
+    }
+    const { address, protocol, host } = { ...legacy, ...standard }
+    if (address === undefined && protocol === undefined && host === undefined) return direct
+    return new Client(
+      address ?? direct.address,
+      protocol === undefined ? direct.isSecure : /^(https|wss)$/i.test(protocol),
+      host ?? direct.host,
+      true,
+    )
+  }
+
+  /** Follows the hops, the nearest first, as far as proxies are trusted. */
+  #follow(peer: string, hops: readonly Hop[]): Hop {
+    const found: { -readonly [K in keyof Hop]: Hop[K] } = {}
+    for (const { address, protocol, host } of hops) {
+      if (!this.#trusts(found.address ?? peer)) break
+      if (protocol) found.protocol = protocol
+      if (host) found.host = host
+      if (address === undefined) break
+      found.address = address
+    }
+    return found
+  }
+}
+
+function isEntry(entry: string): boolean {
+  // `compile` takes "1" for an address; elsewhere it is a number of proxies.
+  if (!NAMES.includes(entry) && addressOf(entry.split('/')[0]) === undefined) return false
+  try {
+    compile(entry)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** `X-Forwarded-*`, the nearest hop first. A proxy that does not append to `-Proto` and `-Host` sets them for the whole chain. */
+function legacyHops(header: JoinedHeader): Hop[] {
+  const addresses = lastItems(header('x-forwarded-for'))
+  const protocols = lastItems(header('x-forwarded-proto'))
+  const hosts = lastItems(header('x-forwarded-host'))
+  const count = Math.max(addresses.length, protocols.length, hosts.length)
+  return Array.from({ length: count }, (_, i) => ({
+    address: addressOf(addresses[i]),
+    protocol: protocols[i],
+    host: hosts[i],
+  }))
+}
+
+/** `Forwarded`, the nearest hop first. */
+function standardHops(value: string): Hop[] {
+  if (value === '') return []
+  let elements: Record<string, string>[]
+  try {
+    elements = parseForwarded(value)
+  } catch {
+    throw EdgeErrors.MALFORMED_REQUEST('Forwarded cannot be read; an example is for=192.0.2.1;proto=https')
+  }
+  return elements
+    .slice(-MAX_HOPS)
+    .reverse()
+    .map(({ for: address, proto: protocol, host }) => ({ address: addressOf(address), protocol, host }))
+}
+
+/** Items of a list, the last first, without splitting what is never looked at. */
+function lastItems(list: string): string[] {
+  const items: string[] = []
+  for (let end = list.length; end > 0 && items.length < MAX_HOPS; ) {
+    const comma = list.lastIndexOf(',', end - 1)
+    items.push(list.slice(comma + 1, end).trim())
+    end = comma
+  }
+  return items
+}
+
+/** The address of `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, in its usual form; undefined when there is none. */
+function addressOf(node: string | undefined): string | undefined {
+  if (node === undefined || node.length > 100) return undefined
+  const bare = /^\[([^\]]*)\](?::\w+)?$/.exec(node)?.[1] ?? /^([\d.]+):\w+$/.exec(node)?.[1] ?? node
+  // Not `isValid` alone, which takes `1` and `0x7f.1` for addresses.
+  return (bare.includes(':') && ipaddr.isValid(bare)) || ipaddr.IPv4.isValidFourPartDecimal(bare)
+    ? ipaddr.process(bare).toString()
+    : undefined
+}

@@ -1,0 +1,26 @@
+import { definePlugin } from '../../kernel/api.ts'
+import { BriefErrors } from './errors.ts'
+
+/**
+ * `$brief=200`: texts, objects and vectors whose JSON has more bytes are sent as links with their beginning, as images and blobs
+ * are: for lists that show much and need little of each value.
+ *
+ *   GET /Country?$attributes=name,info&$brief=200
+ *   →  … "info": { "__deferred": { "uri": "/rest/Country(FR)/info", "brief": "{\"currencies\":[{\"code\":…" } }
+ *
+ * `brief` is the beginning of a text, or of the JSON of another value, of at most that many bytes; `uri` is the address of the whole
+ * value, which an alias does not have: it may end where the client sees nothing else. An extension: the base protocol sends values whole.
+ */
+export default definePlugin({
+  name: 'brief',
+  kernel: '^1.0.0',
+  register({ parameter }) {
+    parameter('$brief', (read, value) => {
+      if (!/^\d{1,9}$/.test(value) || Number(value) < MIN_BYTES) throw BriefErrors.NOT_A_LENGTH(value.slice(0, 100))
+      read.output.briefBytes = Number(value)
+    })
+  },
+})
+
+/** Room for a quote and a whole escape. */
+const MIN_BYTES = 16

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type ClassFunction, outputUrl } from '../../engine/index.ts'
+import { conditionsOf, definePlugin, isCurrent, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { ClientErrors } from './errors.ts'
+import { visibleModel, type ModelSource } from './visible-model.ts'
+import { schemaOf, type WriteOptions, writeClient } from './write-client.ts'
+
+/**
+ * `$client`: a typed client of this server, as one file without dependencies.
+ *
+ *   GET /$client                  →  client.ts: the types of the model, and the runtime
+ *   GET /$client/client.js        →  the same as a module for pages without a build
+ *   GET /$client?$dates=text      →  dates with a time are read as ISO text in place of `Date`
+ *   GET /$client?$module=true     →  the runtime is imported from `tesser/client`
+ *
+ * The file has what the caller may see, and no trace of the rest. `tesser client` writes it without a running server. An extension
+ * of Tesser. [The manual](README.md) says what a client can do.
+ */
+export default definePlugin({
+  name: 'client',
+  kernel: '^1.0.0',
+  register({ service, engine, readsParameters }) {
+    readsParameters('$dates', '$module')
+    const { classes } = engine
+    /** Files that were asked for lately, by the rights of their callers and the request. */
+    const made = new Map<string, ClientFile>()
+    const fileFor = (request: RestRequest): ClientFile => {
+      const { access, view } = request
+      const name = request.parts.join('/') || 'client.ts'
+      const dates = datesOf(request)
+      const isModule = request.flag('$module')
+      const wanted = `${name} ${dates} ${isModule} ${access?.version} ${access?.privileges}`
+      const known = made.get(wanted) ?? make()
+      made.delete(wanted)
+      made.set(wanted, known)
+      if (made.size > MAX_FILES) made.delete(made.keys().next().value!)
+      return known
+
+      function make(): ClientFile {
+        const seen = { view, classes, mayCall: (called: ClassFunction) => engine.mayCall(called, access) }
+        if (name === 'client.ts') return fileOf(clientText(seen, { source: '$client', dates, isModule }), 'text/plain')
+        if (name !== 'client.js') throw ClientErrors.UNKNOWN_FILE(name.slice(0, 100))
+        const schema = JSON.stringify(schemaOf(visibleModel(seen), dates))
+        // A function, so that nothing in the schema is taken for a pattern of replacements.
+        const script = built('page.js').replace('TESSER_SCHEMA', () => schema)
+        return fileOf(script, 'text/javascript')
+      }
+    }
+    service('$client', { verbs: ['GET'], guests: true }, (request): Reply => {
+      const { text, tag, mediaType } = fileFor(request)
+      const headers = { ...HEADERS, 'Content-Type': `${mediaType}; charset=UTF-8`, ETag: tag }
+      if (isCurrent(conditionsOf(request), tag)) return { status: 304, headers, body: '' }
+      return { status: 200, headers, body: text }
+    })
+  },
+})
+
+/** To make one for 120 dataclasses takes some 20 ms. */
+const MAX_FILES = 8
+
+/** Kept by a client until the model or its rights change; behind a cache one caller must not get the file of another one. */
+const HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization, Cookie' }
+
+interface ClientFile {
+  readonly text: string
+  readonly tag: string
+  readonly mediaType: string
+}
+
+const fileOf = (text: string, mediaType: string): ClientFile => ({
+  text,
+  tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
+  mediaType,
+})
+
+/** The file `client.ts` for one who sees some of a model: for `tesser client`, too. */
+export const clientText = (
+  seen: ModelSource,
+  { isModule, ...options }: Omit<WriteOptions, 'runtime'> & { readonly isModule: boolean },
+): string => writeClient(visibleModel(seen), { ...options, runtime: isModule ? undefined : built('runtime.ts') })
+
+const files = new Map<string, string>()
+
+/** A file that the build has put beside this one. */
+function built(name: string): string {
+  const text = files.get(name) ?? readFileSync(outputUrl(`plugins/client/${name}`), 'utf8')
+  files.set(name, text)
+  return text
+}
+
+function datesOf(request: RestRequest): 'date' | 'text' {
+  const dates = request.parameter('$dates') ?? 'date'
+  if (dates !== 'date' && dates !== 'text') throw ClientErrors.DATES(dates.slice(0, 100))
+  return dates
+}

@@ -1,0 +1,80 @@
+/**
+ * JSON of an answer. Integers that a double does not hold are bigints, fractions that it does not hold the texts of their
+ * digits.
+ */
+export function parseExact(text: string): unknown {
+  const places = longNumbers(text)
+  if (places.length === 0) return JSON.parse(text)
+  const mark = markNotIn(text)
+  let quoted = ''
+  let from = 0
+  for (const { index, digits } of places) {
+    quoted += `${text.slice(from, index)}"\\u0000${mark}${digits}"`
+    from = index + digits.length
+  }
+  return JSON.parse(quoted + text.slice(from), (_, value: unknown) => unmarked(value, mark))
+}
+
+function unmarked(value: unknown, mark: string): unknown {
+  if (typeof value !== 'string' || !value.startsWith(`\u0000${mark}`)) return value
+  const digits = value.slice(mark.length + 1)
+  return digits.includes('.') ? digits : BigInt(digits)
+}
+
+/** JSON of a body: bigints as their digits, typed arrays as arrays. */
+export function writeExact(value: unknown): string {
+  let mark: string | undefined
+  const write = (replace: (each: bigint) => string): string =>
+    JSON.stringify(value, (_, each: unknown) =>
+      typeof each === 'bigint' ? replace(each) : ArrayBuffer.isView(each) ? Array.from(each as Float32Array) : each,
+    )
+  const text = write(each => {
+    mark = ''
+    return String(each)
+  })
+  if (mark === undefined) return text
+  mark = markNotIn(text)
+  return write(each => `\u0000${mark}${each}`).replace(new RegExp(`"\\\\u0000${mark}(-?\\d+)"`, 'g'), '$1')
+}
+
+/** Letters that stand behind no NUL in a JSON text, so that both together can mark what is replaced. */
+function markNotIn(text: string): string {
+  let mark = 'n'
+  while (text.includes(`\\u0000${mark}`)) mark += 'n'
+  return mark
+}
+
+/** Numbers that lose digits as doubles, and where they are. */
+function longNumbers(text: string): { index: number; digits: string }[] {
+  const found = []
+  const pattern = /-?\d[\d.]{15,}/g
+  // Before it all has been looked at, and it is not inside of a text.
+  let outside = 0
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const [digits] = match
+    outside = endOfTextAround(text, outside, match.index)
+    if (outside > match.index) pattern.lastIndex = outside
+    else if (String(Number(digits)) !== digits && !/[eE]/.test(text.charAt(pattern.lastIndex)))
+      found.push({ index: match.index, digits })
+  }
+  return found
+}
+
+/** @returns `index` when it is in no text, otherwise the end of that text */
+function endOfTextAround(text: string, from: number, index: number): number {
+  for (let at = from; ; ) {
+    const open = text.indexOf('"', at)
+    if (open < 0 || open > index) return index
+    at = endOfText(text, open)
+    if (at > index) return at
+  }
+}
+
+function endOfText(text: string, open: number): number {
+  for (let close = text.indexOf('"', open + 1); close > 0; close = text.indexOf('"', close + 1)) {
+    let before = close
+    while (text.charAt(before - 1) === '\\') before--
+    if ((close - before) % 2 === 0) return close + 1
+  }
+  return text.length
+}

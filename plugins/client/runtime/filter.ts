@@ -1,0 +1,43 @@
+import { writeExact } from './exact.ts'
+import type { QueryValue } from './types.ts'
+
+/** A filter with the values of its placeholders. */
+export interface Filter {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** The filter that a tagged template writes. @throws {TypeError} a value is undefined */
+export function filterOf(template: TemplateStringsArray | string, given: readonly QueryValue[]): Filter {
+  if (typeof template === 'string') return { text: template, values: given.map(parameterOf) }
+  const values: unknown[] = []
+  let text = template[0] ?? ''
+  for (const [index, value] of given.entries()) {
+    // Null cannot be a parameter.
+    text += `${value === null ? 'null' : `:${values.push(parameterOf(value))}`}${template[index + 1]}`
+  }
+  return { text: text.trim(), values }
+}
+
+function parameterOf(value: QueryValue | undefined): unknown {
+  if (value === undefined) throw new TypeError('a value of the filter is undefined; null finds what has no value')
+  return typeof value === 'object' && value !== null && '__KEY' in value ? value.__KEY : value
+}
+
+/** A key as addresses have it, in quotes where it has other characters than words and numbers. */
+export const keyText = (key: string | number | bigint): string => {
+  const text = String(key)
+  return encodeURIComponent(/^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`)
+}
+
+/** Parameters as addresses have them: `?$filter=%22name%20%3D%20%3A1%22`. */
+export function addressOf(parameters: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  // Quotes around a value protect what is inside of it.
+  const written = pairs.map(([name, value]) => {
+    const text =
+      name === '$params' ? `'${writeExact(value)}'` : typeof value === 'string' ? `"${value}"` : String(value)
+    return `${name}=${encodeURIComponent(text)}`
+  })
+  return written.length > 0 ? `?${written.join('&')}` : ''
+}

@@ -1,0 +1,108 @@
+/** Types of class functions: of their declarations, or of the classes of their authors. */
+import type { RequestOptions } from './connection.ts'
+import type { Members, Page, Row } from './types.ts'
+
+/** All that the types of a client are made of. */
+export interface Environment {
+  /** Shapes of the dataclasses by name. */
+  readonly model: Members
+  /** Functions of the datastore, and of singletons by name. */
+  readonly services: { readonly dataStore: Members; readonly singletons: Members }
+  /** Module of the classes of their author: `typeof import('./classes.ts')`. */
+  readonly classes: unknown
+}
+
+/** Function with declared parameters. */
+export interface Declared<Arguments extends readonly unknown[], Result> {
+  readonly arguments: Arguments
+  readonly result: Result
+}
+
+/** Result of a declared function that is an entity or a selection of a dataclass. */
+export interface EntityResult<Name> {
+  readonly entity: Name
+}
+export interface SelectionResult<Name> {
+  readonly selection: Name
+}
+
+/** Entity as an argument: a handle, `db.City.at(7)`. */
+export interface EntityArgument<Name> {
+  toJSON(): { readonly __ENTITY: true; readonly __DATACLASS: Name; readonly __KEY: string | number | bigint }
+}
+
+/** Selection as an argument: an entity set. */
+export interface SelectionArgument<Name> {
+  toJSON(): { readonly __ENTITIES: true; readonly __DATASET: string; readonly __DATACLASS: Name }
+}
+
+/** Arguments of `call` behind the name. */
+export type CallArguments<Arguments extends readonly unknown[]> = [] extends Arguments
+  ? [args?: Arguments, options?: RequestOptions]
+  : [args: Arguments, options?: RequestOptions]
+
+/** Arguments and result of a function, by its declaration, else by the method of a class. */
+export type Signature<Declaration, Class, Name, E extends Environment, C extends string, P extends string> =
+  Declaration extends Declared<infer Arguments, infer Result>
+    ? Declared<Arguments, Received<Result, E, C, P>>
+    : Name extends keyof Class
+      ? Class[Name] extends (...args: infer Arguments) => infer Result
+        ? Declared<{ [I in keyof Arguments]: SentAs<Arguments[I]> }, Received<Result, E, C, P>>
+        : Declared<readonly unknown[], unknown>
+      : Declared<readonly unknown[], unknown>
+
+/** Instances of an exported class. */
+export type ClassNamed<E extends Environment, Name> = Name extends keyof E['classes']
+  ? InstanceOf<E['classes'][Name]>
+  : unknown
+
+/** Instances of the class that has a function of the datastore. */
+export type StoreWith<E extends Environment, Name> = {
+  [K in keyof E['classes']]: InstanceOf<E['classes'][K]> extends infer I extends Record<Name & string, unknown> &
+    Transactions
+    ? I
+    : never
+}[keyof E['classes']]
+interface Transactions {
+  transaction(work: () => unknown): unknown
+}
+type InstanceOf<Class> = Class extends abstract new (...args: never[]) => infer I ? I : never
+
+interface AuthorEntity<Name> {
+  getKey(): unknown
+  getDataClass(): { getInfo(): { readonly name: Name } }
+}
+interface AuthorSelection<Name> {
+  isOrdered(): boolean
+  getDataClass(): { getInfo(): { readonly name: Name } }
+}
+
+type SentAs<T> =
+  T extends AuthorSelection<infer N> ? SelectionArgument<N> : T extends AuthorEntity<infer N> ? EntityArgument<N> : T
+
+/** Result as a client gets it. */
+type Received<T, E extends Environment, C extends string, P extends string> = unknown extends T
+  ? unknown
+  : T extends SelectionResult<infer N> | AuthorSelection<infer N>
+    ? Page<RowNamed<N, E, C, P>>
+    : T extends EntityResult<infer N> | AuthorEntity<infer N>
+      ? RowNamed<N, E, C, P>
+      : T extends { setStatus(status: number): void }
+        ? unknown
+        : AsJson<T>
+type RowNamed<N, E extends Environment, C extends string, P extends string> = N extends keyof E['model'] & string
+  ? Row<E['model'][N], N extends C ? P : '*'>
+  : unknown
+
+/** A value after its way as JSON. */
+type AsJson<T> = unknown extends T
+  ? T
+  : T extends Date
+    ? string
+    : T extends bigint
+      ? number | bigint
+      : T extends void
+        ? null
+        : T extends object
+          ? { [K in keyof T]: AsJson<T[K]> }
+          : T

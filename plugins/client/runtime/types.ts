@@ -1,0 +1,136 @@
+/** Types of a client: from shapes of dataclasses, as the generator writes them, and lists of attribute paths to results. */
+
+// biome-ignore lint/suspicious/noExplicitAny: constraints of types; anything narrower makes the compiler look into all of a model
+export type Members = Readonly<Record<string, any>>
+
+// biome-ignore lint/suspicious/noExplicitAny: the model says nothing of what objects hold
+export type Json = any
+
+/** A dataclass of the model, for the compiler alone. */
+export interface Shape {
+  readonly name: string
+  readonly key: string | number | bigint
+  /** Attributes as they are read, with `__KEY` and its relatives; N→1 relations as references. */
+  readonly values: Members
+  /** Names for lists: attributes, and `*` for all that are not 1→N relations. */
+  readonly own: string
+  /** The same, and those behind one relation: most paths are found here in one step. */
+  readonly near: string
+  /** Pattern of paths into objects. */
+  readonly inside: string
+  /** Dataclasses that relations lead to. */
+  readonly to: Members
+  /** Names of the 1→N relations among them. */
+  readonly many: string
+  /** Attributes that can be saved. */
+  readonly input: object
+  /** Names of those that a new entity needs. */
+  readonly needs: string
+  readonly functions: Functions
+}
+
+/** Class functions of a dataclass, by where they are called: {@link Declared}, or null. */
+interface Functions {
+  readonly dataClass: Members
+  readonly selection: Members
+  readonly entity: Members
+}
+
+/** Related entity that was not asked for. */
+export interface Reference {
+  readonly __KEY: string
+}
+
+/** Link to the bytes of an image or a blob, valid until it is replaced. */
+export interface BinaryLink {
+  readonly url: string
+}
+
+/** Uploaded file, to be saved as the value of an image or a blob within two minutes. */
+export interface Upload {
+  readonly ID: string
+}
+
+/** Comparison of a vector attribute, with `>`, `>=`, `<` or `<=`. */
+export interface Similar {
+  readonly vector: readonly number[]
+  readonly metric?: 'cosine' | 'dot' | 'euclidean'
+  /** Null lets every entity pass, the nearest first. */
+  readonly threshold?: number | null
+}
+
+/** Part of a selection. */
+export interface Page<Entity> {
+  /** Number of entities in the selection. */
+  readonly count: number
+  /** Position of the first one of this page. */
+  readonly first: number
+  readonly entities: Entity[]
+}
+
+type Head<P> = P extends `${infer H}.${string}` ? H : P
+type Tail<P, K extends string> = P extends `${K}.${infer T}` ? T : never
+
+/** Entity with the attributes of a list. */
+export type Row<C extends Shape, P extends string> = {
+  [K in '*' extends P ? Exclude<Head<P>, '*'> | (keyof C['values'] & string) : Head<P> | HeadName]: K extends P
+    ? C['values'][K]
+    : K extends C['many']
+      ? Page<Row<C['to'][K], Tail<P, K>>>
+      : K extends keyof C['to']
+        ? Row<C['to'][K], Tail<P, K & string>> | null
+        : C['values'][K]
+}
+type HeadName = '__KEY' | '__STAMP' | '__TIMESTAMP'
+
+/** The path, if it leads to an attribute; else paths that would do in its place, which editors offer. */
+export type Path<C extends Shape, P> = P extends C['near']
+  ? P
+  : P extends `${infer H}.${infer T}`
+    ? H extends keyof C['to']
+      ? `${H}.${Path<C['to'][H], T>}`
+      : P extends C['inside']
+        ? P
+        : C['near']
+    : C['near']
+
+/** The path, if it leads to a relation; else all that would do in its place. */
+export type Relation<C extends Shape, P> = P extends keyof C['to']
+  ? P
+  : P extends `${infer H}.${infer T}`
+    ? H extends keyof C['to']
+      ? `${H}.${Relation<C['to'][H], T>}`
+      : keyof C['to'] & string
+    : keyof C['to'] & string
+
+/** A path with `asc` or `desc` behind it. */
+export type Order<C extends Shape, T> = T extends C['near']
+  ? T
+  : T extends `${infer P} ${infer D extends 'asc' | 'desc'}`
+    ? `${Path<C, P>} ${D}`
+    : Path<C, T>
+
+/** A list element that is inferred as it stands, and then has to be a `Path`: inference does not look into that. */
+export type Checked<L, Path> = [L] extends [never] ? L : NoInfer<Path>
+
+/** Value at the end of a path. */
+export type ValueAt<C extends Shape, P> = P extends `${infer H}.${infer T}`
+  ? H extends keyof C['to']
+    ? ValueAt<C['to'][H], T>
+    : unknown
+  : C['values'][P & string]
+
+/** Sum or average: a text of a decimal, whose values are texts. */
+export type Total<Value> = unknown extends Value ? number : Value extends string ? string : Value
+
+/** Value in a filter. Of an entity or a reference its key counts; null is written into the filter. */
+export type QueryValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Date
+  | null
+  | Similar
+  | Reference
+  | readonly (string | number | bigint | boolean | Date)[]

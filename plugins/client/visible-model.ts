@@ -1,0 +1,72 @@
+import { type ClassFunction, type ClassRegistry, type DataClass, describeAll, type View } from '../../engine/index.ts'
+
+/** An attribute as the catalog describes it: the parts that a client needs. */
+export interface AttributeDescription {
+  readonly name: string
+  readonly kind: 'storage' | 'calculated' | 'alias' | 'relatedEntity' | 'relatedEntities'
+  /** A type of values; of a relation the dataclass, or its selection. */
+  readonly type: string
+  readonly identifying?: true
+  readonly mandatory?: true
+  readonly readOnly?: true
+  readonly foreignKey?: string
+  readonly simpleDate?: boolean
+  /** Places of a decimal. */
+  readonly scale?: number
+  /** Length of a vector. */
+  readonly dimension?: number
+}
+
+export interface ClassDescription {
+  readonly name: string
+  readonly collectionName: string
+  readonly attributes: readonly AttributeDescription[]
+  readonly key: readonly { readonly name: string }[]
+}
+
+type Functions = readonly ClassFunction[]
+
+/** The model and its functions as one caller may see them. */
+export interface VisibleModel {
+  readonly dataClasses: readonly (ClassDescription & {
+    readonly functions: Readonly<Record<'dataClass' | 'selection' | 'entity', Functions>>
+  })[]
+  readonly dataStore: Functions
+  readonly singletons: ReadonlyMap<string, Functions>
+}
+
+/** A model, and who sees it. */
+export interface ModelSource {
+  readonly view: View
+  readonly classes: Pick<ClassRegistry, 'dataStore' | 'singletons' | 'find' | 'names'>
+  mayCall(called: ClassFunction): boolean
+}
+
+export function visibleModel({ view, classes, mayCall }: ModelSource): VisibleModel {
+  const functions = ({ name: dataClass }: Pick<DataClass, 'name'>, isEntity: boolean): Functions =>
+    classes
+      .names(dataClass, isEntity)
+      .map(name => classes.find(dataClass, name, isEntity)!)
+      .filter(mayCall)
+  const { dataClasses } = describeAll(view) as unknown as { dataClasses: readonly ClassDescription[] }
+  return {
+    dataClasses: dataClasses.map(dataClass => {
+      const own = functions(dataClass, false)
+      const kind = (wanted: string): Functions => [...new Set(own.filter(({ target }) => target.kind === wanted))]
+      return {
+        ...dataClass,
+        functions: {
+          dataClass: kind('dataClass'),
+          selection: kind('entitySelection'),
+          entity: functions(dataClass, true),
+        },
+      }
+    }),
+    dataStore: [...classes.dataStore.values()].filter(mayCall),
+    singletons: new Map(
+      [...classes.singletons]
+        .map(([name, all]) => [name, [...all.values()].filter(mayCall)] as const)
+        .filter(([, callable]) => callable.length > 0),
+    ),
+  }
+}

@@ -1,0 +1,55 @@
+import { suggestion } from '../../engine/index.ts'
+import type { RestRequest } from '../../kernel/api.ts'
+import { DeleteErrors } from './errors.ts'
+
+const FLAGS = ['$method', '$atomic', '$atOnce', '$atonce', '$exact', '$prettyprint', '$prettyformatting']
+/** Parameters of entity sets, which narrow nothing elsewhere. */
+const OF_SETS = [
+  '$clean',
+  '$logicOperator',
+  '$otherCollection',
+  '$refresh',
+  '$savedfilter',
+  '$savedorderby',
+  '$timeout',
+]
+const PAGING = ['$top', '$limit', '$skip']
+const ORDER_ONLY = /^\s*order\s+by\b/i
+
+/**
+ * Refuses a deletion whose client meant to narrow it and did not: an empty filter or key, a misspelled parameter, paging.
+ * Taken literally each of them would empty the dataclass.
+ * @param isParameter whether a plugin has registered a parameter: it may narrow what is read
+ * @throws {DeleteErrors}
+ */
+export function demandCondition({ read, parameters }: RestRequest, isParameter: (name: string) => boolean): void {
+  const { dataClass, source, output } = read
+  const empty = (what: string) => DeleteErrors.EMPTY_CONDITION(what, dataClass)
+  if (source.kind === 'all' && source.blank) throw empty('the address names neither key nor entity set where it should')
+  for (const [name, value] of parameters) {
+    if (PAGING.includes(name)) throw DeleteErrors.PAGED(name)
+    if (name === '$filter' && value.trim() === '') throw empty('$filter is empty')
+    if (name === '$filter' && ORDER_ONLY.test(value)) throw empty('$filter has an order and no condition')
+    if (name === '$params' && !parameters.has('$filter')) throw empty('$params has no $filter that it belongs to')
+    if (OF_SETS.includes(name)) {
+      if (!output.isEntitySet) throw empty(`${name} selects nothing without an entity set`)
+      // A set that has ended would be made again of the whole dataclass.
+      if (name === '$savedfilter' && value.trim() === '') throw empty('$savedfilter is empty')
+    } else if (!FLAGS.includes(name) && !isParameter(name)) throw unknown(name)
+  }
+}
+
+function unknown(name: string) {
+  const known = ['$filter', '$params', ...FLAGS, ...OF_SETS]
+  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, known))
+}
+
+/** Sent by clients whose requests always have a body. */
+const EMPTY_BODIES = new Set(['', '{}', '[]', 'null'])
+const MAX_BODY_BYTES = 1024
+
+/** Refuses a body: keys or a filter in it would be ignored. @throws {DeleteErrors.BODY} 413 for a long one */
+export async function demandNoBody(request: RestRequest): Promise<void> {
+  const body = await request.body(MAX_BODY_BYTES)
+  if (!EMPTY_BODIES.has(Buffer.from(body).toString('latin1').trim())) throw DeleteErrors.BODY()
+}

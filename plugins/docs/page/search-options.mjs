@@ -1,0 +1,12 @@
+/** How documents are indexed when they are built, and searched in the browser: both need the same. */
+export const SEARCH = {
+  fields: ['title', 'page', 'text'],
+  storeFields: ['title', 'page', 'excerpt'],
+  // `$filter` and `server.maxConnections` are words, and so are their parts.
+  tokenize: text =>
+    text
+      .split(/[\s,;:!?"'(){}[\]<>=|&/…]+/)
+      .flatMap(word => [word, ...word.split(/[.$_-]+/)])
+      .filter(word => word.length > 1),
+  searchOptions: { prefix: true, fuzzy: 0.15, combineWith: 'AND', boost: { title: 3, page: 2 } },
+}

@@ -1,0 +1,181 @@
+/** Makes the pages of `/docs/` from the Markdown files of the repository. */
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path/posix'
+import GithubSlugger from 'github-slugger'
+import { Marked } from 'marked'
+import MiniSearch from 'minisearch'
+import { bundlePage } from '../../config/bundle-page.mjs'
+import { SEARCH } from './page/search-options.mjs'
+import { documentOf, escaped } from './template.mjs'
+
+/** Documents by what they are read for. Rooms of the engine follow by their names. */
+const SECTIONS = [
+  [
+    'Start',
+    [
+      ...['README.md', 'config/MODEL.md', 'config/README.md', 'config/deploy/README.md', 'config/deploy/METRICS.md'],
+      ...['SECURITY.md', 'CHANGELOG.md'],
+    ],
+  ],
+  ['Protocol', ['plugins/FETCH.md', 'plugins/PARAMETERS.md', 'kernel/ERRORS.md', 'plugins/COMPATIBILITY.md']],
+  ['Clients and plugins', ['plugins/client/README.md', 'plugins/GUIDE.md', 'plugins/API.md']],
+  ['Inside', ['ARCHITECTURE.md', 'DECISIONS.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md']],
+]
+const ROOMS = ['kernel', 'engine']
+/** Characters of a section that are shown below what is found. */
+const EXCERPT = 160
+
+/**
+ * @param {URL} root of the repository
+ * @param {URL} target folder of the pages; it need not exist
+ * @returns {Promise<string[]>} sources of their script
+ */
+export async function writePages(root, target) {
+  const sections = [...SECTIONS, ['Rooms', await roomDocuments(root)]]
+  const paths = sections.flatMap(([, files]) => files)
+  const read = async path => ({ path, ...render(await readFile(new URL(path, root), 'utf8'), path, paths) })
+  const pages = await Promise.all(paths.map(read))
+  const write = async (path, content) => {
+    const file = new URL(path, target)
+    await mkdir(new URL('./', file), { recursive: true })
+    await writeFile(file, content)
+  }
+  const index = JSON.stringify(searchIndex(pages))
+  const indexFile = `search-${createHash('sha256').update(index).digest('hex').slice(0, 10)}.json`
+  await write(indexFile, index)
+  for (const picture of new Set(pages.flatMap(({ pictures }) => pictures))) {
+    await mkdir(new URL('./', new URL(picture, target)), { recursive: true })
+    await copyFile(new URL(picture, root), new URL(picture, target))
+  }
+  const files = await bundlePage(new URL('page/page.ts', import.meta.url), target)
+  const titles = new Map(pages.map(({ path, title }) => [path, title]))
+  for (const { path, title, html, headings } of pages) {
+    const up = relative(dirname(path), '.')
+    const links = sections.map(([name, files]) => ({
+      name,
+      pages: files.map(each => ({
+        title: shortTitle(each, titles.get(each)),
+        href: hrefOf(path, each),
+        isCurrent: each === path,
+      })),
+    }))
+    const at = name => (up === '' ? name : `${up}/${name}`)
+    await write(
+      pageOf(path),
+      documentOf({
+        title,
+        html,
+        links,
+        headings,
+        root: up === '' ? './' : `${up}/`,
+        script: at(files.script),
+        style: at(files.style),
+        index: at(indexFile),
+      }),
+    )
+  }
+  return files.sources
+}
+
+async function roomDocuments(root) {
+  const found = await Promise.all(
+    ROOMS.map(async room =>
+      (await readdir(new URL(room, root), { recursive: true }))
+        .filter(path => /(?:^|\/)README\.md$/.test(path))
+        .map(path => `${room}/${path}`),
+    ),
+  )
+  return found.flat().sort()
+}
+
+const pageOf = path => (path === 'README.md' ? 'index.html' : path.replace(/\.md$/, '.html'))
+const hrefOf = (from, to) => relative(dirname(from), pageOf(to))
+const NAMES = {
+  'config/README.md': 'Configuration',
+  'config/deploy/README.md': 'In production',
+  'config/deploy/METRICS.md': 'Metrics',
+  'bench/README.md': 'Benchmarks',
+}
+/** Name of a document among its like. */
+const shortTitle = (path, title) => NAMES[path] ?? (path.endsWith('/README.md') ? dirname(path) : title)
+
+/** HTML of a document, its headings and pictures, and what can be found in it: sections, and rows of tables that have a name. */
+function render(markdown, path, paths) {
+  const slugger = new GithubSlugger()
+  const headings = []
+  const entries = []
+  const pictures = []
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, id }) {
+        const anchor = `<a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${anchor}</h${depth}>\n`
+      },
+      link({ href, tokens }) {
+        const inner = this.parser.parseInline(tokens)
+        const target = linkOf(href, path, paths)
+        // A source file, which is not among the pages.
+        if (target === undefined) return inner
+        return `<a href="${escaped(target)}"${/^https?:/.test(target) ? ' rel="noreferrer"' : ''}>${inner}</a>`
+      },
+      image({ href, text }) {
+        const picture = join(dirname(path), href)
+        pictures.push(picture)
+        return `<img src="${escaped(relative(dirname(pageOf(path)), picture))}" alt="${escaped(text)}">`
+      },
+      table({ header, rows }) {
+        const cells = (row, tag) =>
+          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')
+        const body = rows.map(row => `<tr${row.id ? ` id="${row.id}"` : ''}>${cells(row, 'td')}</tr>`).join('\n')
+        return `<div class="table"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`
+      },
+    },
+  })
+  const tokens = marked.lexer(markdown)
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const title = plainText(token.text)
+      token.id = slugger.slug(title)
+      headings.push({ id: token.id, depth: token.depth, title })
+      entries.push({ id: token.id, title, text: '' })
+    } else if (token.type === 'table' && token.rows.every(([first]) => first.text.startsWith('`'))) {
+      for (const row of token.rows) {
+        const [title, ...texts] = row.map(({ text }) => plainText(text))
+        row.id = slugger.slug(title)
+        entries.push({ id: row.id, title, text: texts.join(' ') })
+      }
+    } else {
+      const section = entries.findLast(({ id }) => id === headings.at(-1)?.id)
+      if (section) section.text += ` ${plainText(token.raw)}`
+    }
+  }
+  return { html: marked.parser(tokens), headings, entries, pictures, title: headings[0]?.title ?? path }
+}
+
+/** Markdown without its marks, for titles and for the search. */
+const plainText = markdown =>
+  markdown
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*|\\]+|^[#>-]+ |:?-{3,}:?/gm, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** Address of a page or of another site; undefined for a file that is not a page. */
+function linkOf(href, path, paths) {
+  if (/^(?:https?:|mailto:|#)/.test(href)) return href
+  const [file, fragment] = href.split('#')
+  const named = join(dirname(path), file)
+  const document = [named, join(named, 'README.md')].find(each => paths.includes(each))
+  return document && `${hrefOf(path, document)}${fragment ? `#${fragment}` : ''}`
+}
+
+function searchIndex(pages) {
+  const search = new MiniSearch(SEARCH)
+  for (const { path, title: page, entries } of pages) {
+    for (const { id, title, text } of entries) {
+      search.add({ id: `${pageOf(path)}#${id}`, page, title, text, excerpt: text.trim().slice(0, EXCERPT) })
+    }
+  }
+  return search
+}

@@ -1,0 +1,17 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createRoot } from 'react-dom/client'
+import { createClient } from './client.ts'
+import { Films } from './films.tsx'
+import { Genres } from './genres.tsx'
+
+const db = createClient('/rest')
+
+// The client repeats what is worth it by itself.
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+
+createRoot(document.getElementById('root')!).render(
+  <QueryClientProvider client={queries}>
+    <Genres db={db} />
+    <Films db={db} />
+  </QueryClientProvider>,
+)

@@ -1,0 +1,25 @@
+import { definePlugin, encoded, json, Type } from 'tesser'
+import type { HistogramArguments } from './histogram.ts'
+
+/** `$histogram=attribute`: how many entities of a selection have values in each of some ranges of equal width. */
+export default definePlugin({
+  name: 'tesser-example-histogram',
+  kernel: '^1.0.0',
+  options: Type.Object({
+    /** Most ranges that a client can ask for. */
+    maxBuckets: Type.Integer({ default: 1000, minimum: 1 }),
+  }),
+  tasks: { histogram: new URL('./histogram.ts', import.meta.url) },
+  register(scope, { maxBuckets }) {
+    scope.readsParameters('$buckets')
+    scope.command('$histogram', { verbs: ['GET'] }, request => {
+      const buckets = Number(request.parameter('$buckets') ?? 10)
+      if (!Number.isInteger(buckets) || buckets < 1 || buckets > maxBuckets) {
+        return json({ result: `$buckets is a number from 1 to ${maxBuckets}` }, 400)
+      }
+      const args: HistogramArguments = { attribute: request.parameter('$histogram')!, buckets }
+      const { read, transport } = request
+      return encoded(scope.engine.runTask('tesser-example-histogram/histogram', read, args, transport))
+    })
+  },
+})

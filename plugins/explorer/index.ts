@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import { definePlugin, json, Type } from '../../kernel/api.ts'
+import { readLanguages } from './languages.ts'
+
+/**
+ * A page on which people see and change the data, in the browser:
+ *
+ *   GET /explorer/
+ *   GET /                        →  302 to it
+ *   GET /explorer/texts/en.json  →  all texts of the page in English: what a translation starts from
+ *   GET /explorer/languages.json →  { "fr": "français" }, the languages that are added
+ *
+ * It is a client of the public protocol and nothing more: everything that it shows comes from `/rest`, with the rights of the
+ * user who is logged in. The files themselves hold nothing of the store, and everybody may load them. `disablePlugins:
+ * ["explorer"]` leaves it out.
+ *
+ * The page speaks English and German. Others are files like `en.json`, by their codes, relative to the config file:
+ *
+ *   "plugins": [{ "plugin": "tesser/plugins/explorer", "options": { "languages": { "fr": "./fr.json" } } }]
+ *
+ * A text that is missing there is shown in English; an unknown one, or one with other placeholders, stops the start.
+ */
+export default definePlugin({
+  name: 'explorer',
+  kernel: '^1.0.0',
+  options: Type.Object({
+    languages: Type.Record(
+      Type.String({ pattern: '^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$' }),
+      Type.String({ minLength: 1 }),
+      {
+        default: {},
+      },
+    ),
+  }),
+  async register({ assets, basePath, configFolder, route }, { languages }) {
+    const pages = new URL('./pages/', import.meta.url)
+    await assets('/explorer/', pages)
+    route('/', { verbs: ['GET'] }, () => ({ status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }))
+    const english = JSON.parse(await readFile(new URL('texts/en.json', pages), 'utf8'))
+    const added = await readLanguages(languages, configFolder, english)
+    const names = Object.fromEntries([...added].map(([code, { name }]) => [code, name]))
+    route('/explorer/languages.json', { verbs: ['GET'] }, () => json(names))
+    for (const [code, { texts }] of added) {
+      route(`/explorer/languages/${code}.json`, { verbs: ['GET'] }, () => json(texts))
+    }
+  },
+})

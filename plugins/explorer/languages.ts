@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+/** A text of the page, or one for each number. */
+type Text = string | { readonly one: string; readonly other: string }
+type Texts = Readonly<Record<string, Text>>
+
+/** Languages that an installation adds to the page, by their codes. */
+type Languages = ReadonlyMap<string, { readonly name: string; readonly texts: Texts }>
+
+/**
+ * Reads files of translated texts. A text that one lacks is shown in English.
+ * @param files by the code of their language, from `folder` on
+ * @param english texts that can be translated
+ * @throws {Error} everything that is wrong with the files
+ */
+export async function readLanguages(
+  files: Readonly<Record<string, string>>,
+  folder: string,
+  english: Texts,
+): Promise<Languages> {
+  const languages = new Map<string, { name: string; texts: Texts }>()
+  const problems: string[] = []
+  for (const [code, file] of Object.entries(files)) {
+    const texts = await readFile(resolve(folder, file), 'utf8').then(JSON.parse).catch(toError)
+    const found = texts instanceof Error ? [texts.message] : problemsOf(texts, english)
+    problems.push(...found.map(problem => `${file}: ${problem}`))
+    languages.set(code, { name: nameOf(code), texts: texts as Texts })
+  }
+  if (problems.length > 0) throw new Error(`languages of the explorer:\n${problems.join('\n')}`)
+  return languages
+}
+
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
+/** Name of a language in itself. */
+const nameOf = (code: string): string => new Intl.DisplayNames([code], { type: 'language' }).of(code) ?? code
+
+function problemsOf(texts: unknown, english: Texts): string[] {
+  if (typeof texts !== 'object' || texts === null || Array.isArray(texts)) return ['an object with texts is expected']
+  return Object.entries(texts).flatMap(([key, text]: [string, unknown]) => {
+    const original = Object.hasOwn(english, key) ? english[key] : undefined
+    if (original === undefined) return [`there is no text "${key}"`]
+    if (!isText(text)) return [`"${key}": a text is expected, or { "one": …, "other": … }`]
+    const [received, expected] = [placeholders(text), placeholders(original)]
+    return received === expected
+      ? []
+      : [`"${key}" has ${received || 'no placeholders'}; it takes ${expected || 'none'}`]
+  })
+}
+
+function isText(text: unknown): text is Text {
+  if (typeof text === 'string') return true
+  if (typeof text !== 'object' || text === null) return false
+  const { one, other } = text as Record<string, unknown>
+  return typeof one === 'string' && typeof other === 'string'
+}
+
+/** Names in braces, in one order; a form for one may leave out the number. */
+function placeholders(text: Text): string {
+  const form = typeof text === 'string' ? text : text.other
+  return [...new Set(form.match(/\{\w+\}/g))].sort().join(' ')
+}

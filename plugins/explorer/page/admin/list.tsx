@@ -1,0 +1,75 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Scroller } from '../components/scroller.tsx'
+import { text } from './texts.ts'
+
+export interface Column<Row> {
+  readonly title: string
+  readonly show: (row: Row) => ComponentChildren
+  readonly isNumber?: boolean
+}
+
+interface ListProps<Row> {
+  readonly title: string
+  readonly rows: readonly Row[]
+  /** All there are, where the server has sent a part. */
+  readonly count?: number
+  readonly columns: readonly Column<Row>[]
+  readonly idOf: (row: Row) => string
+  /** Text in which {@link rows} are searched; without it they cannot be. */
+  readonly searched?: (row: Row) => string
+}
+
+const SHOWN = 200
+
+/** A table of the parts of the server, searched and opened piece by piece. */
+export function List<Row>({ title, rows, count = rows.length, columns, idOf, searched }: ListProps<Row>) {
+  const [wanted, setWanted] = useState('')
+  const [limit, setLimit] = useState(SHOWN)
+  const found = searched ? rows.filter(row => searched(row).toLowerCase().includes(wanted.toLowerCase())) : rows
+  return (
+    <>
+      <div class="actions">
+        {searched && rows.length > 10 && (
+          <input
+            type="search"
+            aria-label={text('search')}
+            placeholder={text('search')}
+            value={wanted}
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+          />
+        )}
+        <small role="status">{text('shown', { count: found.length, all: count })}</small>
+      </div>
+      <Scroller label={title}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map(({ title, isNumber }) => (
+                <th key={title} scope="col" class={isNumber ? 'number' : undefined}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, limit).map(row => (
+              <tr key={idOf(row)}>
+                {columns.map(({ title, show, isNumber }) => (
+                  <td key={title} class={isNumber ? 'number' : undefined}>
+                    {show(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroller>
+      {found.length > limit && (
+        <button type="button" onClick={() => setLimit(limit + SHOWN)}>
+          {text('more')}
+        </button>
+      )}
+    </>
+  )
+}

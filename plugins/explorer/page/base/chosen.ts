@@ -1,0 +1,27 @@
+/** Entities of the selection that the user has chosen in the grid: to be deleted, exported, compared. */
+import { signal } from '@preact/signals'
+
+export interface Chosen {
+  /** All of the selection but `keys`; otherwise those of `keys`. */
+  readonly isAll: boolean
+  readonly keys: ReadonlySet<string>
+}
+
+export const NONE_CHOSEN: Chosen = { isAll: false, keys: new Set() }
+
+/** Empty again when another selection is shown. */
+export const chosen = signal<Chosen>(NONE_CHOSEN)
+
+/** The entity set with which the grid shows the selection, and the number of its entities. Undefined until it is made. */
+export const shownSet = signal<{ readonly dataClass: string; readonly id: string; readonly count: number } | undefined>(
+  undefined,
+)
+
+export const isChosen = ({ isAll, keys }: Chosen, key: string): boolean => keys.has(key) !== isAll
+export const countChosen = ({ isAll, keys }: Chosen, count: number): number => (isAll ? count - keys.size : keys.size)
+
+export function toggled({ isAll, keys }: Chosen, key: string): Chosen {
+  const changed = new Set(keys)
+  if (!changed.delete(key)) changed.add(key)
+  return { isAll, keys: changed }
+}

@@ -1,0 +1,65 @@
+/** Values of attributes as people read them. */
+import { type Attribute, shapeOf } from './catalog.ts'
+import { parseDate } from './dates.ts'
+import { language, number } from './texts.ts'
+
+export { parseDate } from './dates.ts'
+
+/** One line. Null and undefined are empty. */
+export function format(value: unknown, attribute: Attribute): string {
+  if (value === null || value === undefined) return ''
+  switch (shapeOf(attribute)) {
+    case 'date':
+      return formatDate(String(value), attribute)
+    case 'duration':
+      return formatDuration(Number(value))
+    case 'long':
+    case 'long64':
+    case 'byte':
+    case 'word':
+    case 'number':
+    case 'float':
+      return typeof value === 'number' ? formatNumber(value, attribute) : String(value)
+    case 'object':
+      return JSON.stringify(value)
+    default:
+      return String(value)
+  }
+}
+
+/** Keys are names and not amounts: without marks of thousands. */
+const formatNumber = (value: number, { identifying, scale }: Attribute): string =>
+  identifying
+    ? String(value)
+    : number(value, scale === undefined ? { maximumFractionDigits: 12 } : { minimumFractionDigits: scale })
+
+function formatDate(text: string, { simpleDate }: Attribute): string {
+  const date = parseDate(text)
+  if (!date) return text === '0!0!0' ? '' : text
+  return dateFormat(language.value, simpleDate || text.includes('!')).format(date)
+}
+
+/** Made once: to make one takes longer than to format a whole page of dates. */
+const dateFormats = new Map<string, Intl.DateTimeFormat>()
+
+function dateFormat(code: string, isDay: boolean | undefined): Intl.DateTimeFormat {
+  const name = `${code} ${isDay}`
+  const known =
+    dateFormats.get(name) ??
+    new Intl.DateTimeFormat(
+      code,
+      isDay ? { dateStyle: 'medium', timeZone: 'UTC' } : { dateStyle: 'medium', timeStyle: 'medium' },
+    )
+  dateFormats.set(name, known)
+  return known
+}
+
+/** Milliseconds as `1:05:09`, with milliseconds where there are some. */
+export function formatDuration(milliseconds: number): string {
+  const total = Math.abs(milliseconds)
+  const seconds = Math.floor(total / 1000)
+  const two = (count: number): string => String(count).padStart(2, '0')
+  const rest = total % 1000
+  const text = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return `${milliseconds < 0 ? '−' : ''}${text}${rest === 0 ? '' : `.${String(rest).padStart(3, '0')}`}`
+}

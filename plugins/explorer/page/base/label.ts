@@ -1,0 +1,39 @@
+/** The attribute by which people recognise the entities of a dataclass. */
+import { type Attribute, attributeOf, type DataClass, isRelation } from './model.ts'
+
+/** Names that say it, the best first. */
+const NAMES = ['name', 'title', 'label', 'displayname', 'fullname', 'subject', 'caption']
+const ENDINGS = /(?:name|title|label)$/i
+const CODES = /(?:code|id|uuid|key|hash)$/i
+const LONG = 500
+
+const known = new WeakMap<DataClass, Attribute>()
+
+/** The label: a short text, best one of its own with a telling name; otherwise the key. */
+export function labelOf(dataClass: DataClass): Attribute {
+  const label = known.get(dataClass) ?? chosen(dataClass)
+  known.set(dataClass, label)
+  return label
+}
+
+function chosen(dataClass: DataClass): Attribute {
+  const foreignKeys = new Set(dataClass.attributes.map(({ foreignKey }) => foreignKey))
+  const texts = dataClass.attributes.filter(
+    each => !isRelation(each) && each.type === 'string' && !each.multiLine && !foreignKeys.has(each.name),
+  )
+  const best = texts
+    .map(attribute => ({ attribute, score: scoreOf(attribute) }))
+    .reduce<{ attribute?: Attribute; score: number }>((best, each) => (each.score > best.score ? each : best), {
+      score: 0,
+    })
+  const key = dataClass.key[0]
+  return best.attribute ?? (key && attributeOf(dataClass, key.name)) ?? dataClass.attributes[0]!
+}
+
+function scoreOf({ name, kind, identifying, unique, mandatory, indexed, maxLength = 0 }: Attribute): number {
+  const place = NAMES.indexOf(name.toLowerCase())
+  const byName = place >= 0 ? 100 - place : ENDINGS.test(name) ? 60 : CODES.test(name) ? -20 : 1
+  const byKind = kind === 'alias' ? -60 : 5
+  const byRules = (unique ? 10 : 0) + (mandatory ? 8 : 0) + (indexed ? 4 : 0) - (identifying ? 25 : 0)
+  return byName + byKind + byRules - (maxLength > LONG ? 30 : 0)
+}

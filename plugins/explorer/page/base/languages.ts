@@ -1,0 +1,13 @@
+/** Languages that the installation adds to the page. They are files beside it, not data. */
+import { checked, respond } from './rest.ts'
+import { offerLanguages, type Text } from './texts.ts'
+
+export async function loadLanguages(): Promise<void> {
+  const names = await load<Record<string, string>>('languages.json')
+  if (Object.keys(names).length > 0) offerLanguages(names, code => load<Record<string, Text>>(`languages/${code}.json`))
+}
+
+async function load<Content>(file: string): Promise<Content> {
+  const response = await respond(file)
+  return checked(response, await response.text()) as Content
+}

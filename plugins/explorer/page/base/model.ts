@@ -1,0 +1,51 @@
+/** Descriptions of the data model as the catalog gives them. */
+export interface Attribute {
+  readonly name: string
+  readonly kind: 'storage' | 'alias' | 'calculated' | 'relatedEntity' | 'relatedEntities'
+  /** `string`, `long`, `date`, …; of a relation the dataclass or its selection. */
+  readonly type: string
+  readonly indexed?: boolean
+  readonly identifying?: boolean
+  readonly unique?: boolean
+  readonly autosequence?: boolean
+  readonly readOnly?: boolean
+  readonly mandatory?: boolean
+  readonly multiLine?: boolean
+  readonly simpleDate?: boolean
+  readonly scale?: number
+  /** Elements of a vector. */
+  readonly dimension?: number
+  readonly minValue?: number
+  readonly maxValue?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly path?: string
+  readonly foreignKey?: string
+  readonly inverseName?: string
+  readonly reversePath?: boolean
+}
+
+export interface ClassFunction {
+  readonly name: string
+  readonly applyTo: 'dataStore' | 'dataClass' | 'entityCollection' | 'entity' | 'singleton'
+  readonly allowedOnHTTPGET?: boolean
+}
+
+export interface DataClass {
+  readonly name: string
+  readonly collectionName: string
+  readonly extraProperties?: { readonly label?: string }
+  readonly attributes: readonly Attribute[]
+  readonly key: readonly { readonly name: string }[]
+  readonly methods?: readonly ClassFunction[]
+}
+
+export const isRelation = ({ kind }: Attribute): boolean => kind === 'relatedEntity' || kind === 'relatedEntities'
+export const isVector = ({ type, dimension }: Attribute): boolean => type === 'object' && dimension !== undefined
+/** The shape of values, where the type of the catalog does not say it: `vector` for an object of a fixed dimension. */
+export const shapeOf = (attribute: Attribute): string => (isVector(attribute) ? 'vector' : attribute.type)
+
+export function attributeOf(dataClass: DataClass, name: string): Attribute | undefined {
+  return dataClass.attributes.find(each => each.name === name)
+}

@@ -1,0 +1,33 @@
+/** Places that were shown last in this browser. */
+import { computed, effect } from '@preact/signals'
+import { dataClasses } from './catalog.ts'
+import { linkTo, place } from './place.ts'
+import { rememberedOfUser } from './remembered.ts'
+
+interface RecentPlace {
+  readonly link: string
+  readonly title: string
+  /** The filter, or the entity. */
+  readonly detail: string
+}
+
+const MAX_PLACES = 12
+const MAX_LENGTH = 1_000
+
+const noted = rememberedOfUser<readonly RecentPlace[]>('recent', [])
+/** Only of dataclasses that the user may see. */
+export const recentPlaces = computed(() => noted.value.filter(({ title }) => dataClasses.value.has(title)))
+
+/** Notes every dataclass that is shown, with its filter; further parts of the address make no other place. */
+export function noteRecentPlaces(): void {
+  effect(() => {
+    const { path, query } = place.value
+    const [title] = path
+    if (path.length !== 1 || title === undefined || title.startsWith('$')) return
+    const { filter, entity } = query
+    const link = linkTo(path, { filter, entity })
+    if (link.length > MAX_LENGTH) return
+    const others = noted.peek().filter(each => each.link !== link)
+    noted.value = [{ link, title, detail: entity ?? filter ?? '' }, ...others].slice(0, MAX_PLACES)
+  })
+}

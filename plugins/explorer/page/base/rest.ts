@@ -1,0 +1,172 @@
+/** Requests to the public protocol: the only way to data that this page has. */
+import { signal } from '@preact/signals'
+
+/** `/rest` of the server that has sent this page, behind its base path. */
+export const REST = new URL('../rest/', document.baseURI).pathname
+/** An address longer than this is sent as the body of `$query`. */
+const MAX_ADDRESS = 4_000
+
+export interface ProtocolFault {
+  readonly message: string
+  readonly errCode: number
+  readonly componentSignature: string
+  /** The attribute that an error of a save is about. */
+  readonly attribute?: string
+}
+
+/** An answer that is an error; the message is that of its first entry. */
+export class RestError extends Error {
+  override readonly name = 'RestError'
+  constructor(
+    readonly status: number,
+    readonly faults: readonly ProtocolFault[],
+    /** The whole answer, which may hold the entity as the server has it now. */
+    readonly answer: unknown,
+    /** Seconds after which the request may succeed, where the server says them. */
+    readonly retryAfter?: number,
+  ) {
+    super(faults[0]?.message ?? `HTTP ${status}`)
+  }
+}
+
+/** The last request could not reach the server. */
+export const isOffline = signal(false)
+
+export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+
+interface RestRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** JSON unless it is bytes. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** A longer answer is given up. */
+  readonly maxBytes?: number | undefined
+}
+
+/** An answer that was longer than `maxBytes`. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge'
+}
+
+/** `City(12)/country` with parameters as an address on this server, for requests and links. */
+export function addressOf(path: string, parameters: Parameters = {}): string {
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '')
+  const query = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
+  return `${REST}${path}${query && `?${query}`}`
+}
+
+/**
+ * The answer to a request, as JSON.
+ * @throws {RestError} the answer is an error
+ */
+export async function ask<Answer>(path: string, parameters?: Parameters, request: RestRequest = {}): Promise<Answer> {
+  const { answer } = await send<Answer>(addressOf(path, parameters), request)
+  return answer
+}
+
+/** A read of a dataclass or of an entity set, by `$query` when the address would be too long. */
+export async function read<Answer>(
+  path: string,
+  parameters: Parameters,
+  signal?: AbortSignal,
+  maxBytes?: number,
+): Promise<Answer> {
+  const { answer } = await readWithHead<Answer>(path, parameters, signal, maxBytes)
+  return answer
+}
+
+/** The same with the head of the answer. */
+export async function readWithHead<Answer>(
+  path: string,
+  parameters: Parameters,
+  signal?: AbortSignal,
+  maxBytes?: number,
+) {
+  const address = addressOf(path, parameters)
+  if (address.length <= MAX_ADDRESS) return send<Answer>(address, { signal, maxBytes })
+  const given = Object.entries(parameters).filter(([, value]) => value !== '')
+  const body = Object.fromEntries(given.map(([name, value]) => [name, withoutQuotes(value)]))
+  return send<Answer>(addressOf(`${path}/$query`), { method: 'POST', body, signal, maxBytes })
+}
+
+/** A filter and an order stand in quotes in an address, and as they are in a body. */
+const withoutQuotes = (value: Parameters[string]): Parameters[string] =>
+  typeof value === 'string' && /^".*"$/s.test(value) ? value.slice(1, -1) : value
+
+/**
+ * The answer with its head.
+ * @throws {RestError} the answer is an error
+ * @throws {AnswerTooLarge}
+ */
+async function send<Answer>(
+  address: string,
+  request: RestRequest = {},
+): Promise<{ answer: Answer; response: Response; bytes: number }> {
+  const response = await respond(address, request)
+  const text = await (request.maxBytes === undefined ? response.text() : textUpTo(response, request.maxBytes))
+  return { answer: checked(response, text) as Answer, response, bytes: text.length }
+}
+
+/** The answer as it came, of any media type and status. */
+export async function respond(address: string, { method, body, headers, signal }: RestRequest = {}): Promise<Response> {
+  const isBytes = body instanceof Blob || body instanceof ArrayBuffer
+  const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), credentials: 'same-origin' }
+  if (body !== undefined) init.body = isBytes ? body : JSON.stringify(body)
+  if (headers) init.headers = headers
+  if (signal) init.signal = signal
+  const response = await fetch(address, init).catch((error: unknown) => {
+    if (!signal?.aborted) isOffline.value = true
+    throw error
+  })
+  isOffline.value = false
+  return response
+}
+
+/**
+ * The JSON of an answer; undefined for what is not JSON.
+ * @throws {RestError} the answer is an error
+ */
+export function checked({ ok, status, headers }: Response, text: string): unknown {
+  const answer = parsed(text)
+  const faults = (answer as { __ERROR?: ProtocolFault[] } | null | undefined)?.__ERROR
+  const retryAfter = Number(headers.get('Retry-After')) || undefined
+  if (!ok || faults) throw new RestError(status, faults ?? [], answer, retryAfter)
+  return answer
+}
+
+async function textUpTo({ body }: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  const reader = body?.getReader()
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    bytes += part.value.length
+    if (bytes > maxBytes) {
+      await reader?.cancel()
+      throw new AnswerTooLarge(`more than ${maxBytes} bytes`)
+    }
+    text += decoder.decode(part.value, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** A number with more digits than a double holds, such as a large `long64`, becomes the text of its digits. */
+function parsed(text: string): unknown {
+  try {
+    return /\d{16}/.test(text.replaceAll('.', '')) ? JSON.parse(text, exact) : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Browsers that do not give the source round the number. */
+function exact(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || !/^-?\d{16,}$|^-?\d+\.\d+$/.test(source)) return value
+  const digits = source.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')
+  return String(value) === digits ? value : source
+}
+
+/** Whether an error only says that a request was given up. */
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

@@ -1,0 +1,14 @@
+/** Writes of this page, for views that show what they have changed. */
+import { signal } from '@preact/signals'
+
+interface Write {
+  readonly dataClass: string
+}
+
+/** The last one. Every write is another object, also to the same dataclass. */
+export const lastWrite = signal<Write | undefined>(undefined)
+
+/** Called after entities of a dataclass have been created, changed or deleted. */
+export const hasWritten = (dataClass: string): void => {
+  lastWrite.value = { dataClass }
+}

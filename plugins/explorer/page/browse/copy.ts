@@ -1,0 +1,76 @@
+/** Cells as text for spreadsheets: rows in lines, cells divided by tabs. */
+import { type Chosen, chosen, countChosen, isChosen } from '../base/chosen.ts'
+import type { DataClass } from '../base/catalog.ts'
+import { entitiesPath, entityPath } from '../base/paths.ts'
+import { ask } from '../base/rest.ts'
+import { notify, runWork } from '../base/work.ts'
+import { cellText } from './cell.tsx'
+import { askedFor, type Column } from './columns.ts'
+import type { Entity, Page, Rows } from './rows.ts'
+import { text } from './texts.ts'
+import { pageRowsOf } from './window.ts'
+
+/** Rows that are copied at most. */
+const MAX_ROWS = 1_000
+/** Keys in one address. */
+const MAX_KEYS = 50
+
+/** Copies the chosen rows with the names of the columns; without any the focused cell. */
+export async function copyCells(
+  rows: Rows,
+  columns: readonly Column[],
+  dataClass: DataClass,
+  at: { readonly row: number; readonly column: number },
+): Promise<void> {
+  const count = countChosen(chosen.value, rows.count.value ?? 0)
+  const parameters = askedFor(columns, dataClass.key[0]!.name)
+  if (count === 0) {
+    const key = rows.at(at.row)?.__KEY
+    const column = columns[at.column]
+    if (key === undefined || !column) return
+    const entity = await ask<Entity>(entityPath(dataClass.name, key), askedFor([column], ''))
+    await navigator.clipboard.writeText(cellText(column, entity))
+    return
+  }
+  const entities = await runWork(text('copying'), ({ signal }) =>
+    chosen.value.isAll
+      ? ofSet(rows, { parameters, rows: pageRowsOf(columns) }, chosen.value, signal)
+      : ofKeys([...chosen.value.keys].slice(0, MAX_ROWS), keys =>
+          ask<Page>(entitiesPath(dataClass.name, keys), { ...parameters, $top: -1 }, { signal }),
+        ),
+  )
+  if (!entities) return
+  const lines = entities.map(entity => columns.map(column => cellText(column, entity)))
+  await navigator.clipboard.writeText(tabSeparated([columns.map(({ path }) => path), ...lines]))
+  notify(text(count > entities.length ? 'copiedFirst' : 'copied', { count: entities.length }))
+}
+
+async function ofKeys(keys: readonly string[], load: (keys: readonly string[]) => Promise<Page>): Promise<Entity[]> {
+  const entities: Entity[] = []
+  for (let at = 0; at < keys.length; at += MAX_KEYS) {
+    const batch = keys.slice(at, at + MAX_KEYS)
+    // One key is an entity and no collection.
+    const page = await load(batch.length === 1 ? [...batch, ...batch] : batch)
+    entities.push(...page.__ENTITIES)
+  }
+  return entities
+}
+
+async function ofSet(
+  rows: Rows,
+  page: { readonly parameters: Readonly<Record<string, string | undefined>>; readonly rows: number },
+  which: Chosen,
+  signal: AbortSignal,
+): Promise<Entity[]> {
+  const entities: Entity[] = []
+  for (let at = 0; at < (rows.count.value ?? 0) && entities.length < MAX_ROWS; at += page.rows) {
+    const { __ENTITIES } = await rows.page({ ...page.parameters, $skip: at, $top: page.rows }, signal)
+    entities.push(...__ENTITIES.filter(({ __KEY }) => __KEY !== undefined && isChosen(which, __KEY)))
+  }
+  return entities.slice(0, MAX_ROWS)
+}
+
+const tabSeparated = (lines: readonly (readonly string[])[]): string =>
+  lines.map(cells => cells.map(quoted).join('\t')).join('\n')
+
+const quoted = (cell: string): string => (/[\t\n\r"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)

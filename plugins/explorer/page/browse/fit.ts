@@ -1,0 +1,33 @@
+/** Widths of columns by their values, for those that were not resized. */
+import type { DataClass } from '../base/catalog.ts'
+import { cellText } from './cell.tsx'
+import { clampWidth, type Column, fixedWidth, headerWidth } from './columns.ts'
+import type { Rows } from './rows.ts'
+
+/** By dataclass and path: the first rows decide as long as the page lives, so that columns do not jump. */
+const widths = new Map<string, number>()
+const CHARACTER = 7.4
+const PADDING = 28
+const MAX_FITTED = 340
+
+/** The same columns where no width changes. */
+export function fitted(columns: readonly Column[], rows: Rows, { name }: DataClass): readonly Column[] {
+  const isReady = rows.set.value !== undefined && (rows.count.value ?? 0) > 0
+  return columns.map(column => {
+    if (column.isFixed || fixedWidth(column.attribute) !== undefined) return column
+    const key = `${name}.${column.path}`
+    const width = widths.get(key) ?? (isReady ? widthOf(column, rows) : undefined)
+    if (width === undefined) return column
+    widths.set(key, width)
+    return { ...column, width }
+  })
+}
+
+/** Room for most of the values. Undefined where there are none yet. */
+function widthOf(column: Column, { sample }: Rows): number | undefined {
+  const lengths = sample.map(entity => cellText(column, entity).length).sort((a, b) => a - b)
+  const most = lengths[Math.floor(lengths.length * 0.95)]
+  if (!most) return undefined
+  const chip = column.attribute.kind === 'relatedEntity' ? PADDING / 2 : 0
+  return clampWidth(Math.max(headerWidth(column.path), Math.min(MAX_FITTED, most * CHARACTER + PADDING + chip)))
+}

@@ -1,0 +1,25 @@
+/** Changes of the columns, in the address. */
+import { change, place } from '../base/place.ts'
+import { clampWidth, type Column, formatColumns, orderPath } from './columns.ts'
+import { formatOrder, orderBy, parseOrder } from './order.ts'
+
+/** Order by a column. @param isAdded to the columns that the order has */
+export function chooseColumn(column: Column, isAdded: boolean): void {
+  const path = orderPath(column)
+  if (path === undefined) return
+  change({ order: formatOrder(orderBy(parseOrder(place.value.query.order ?? ''), path, isAdded)) })
+}
+
+/** A place that is not there is taken for the nearest. */
+export function moveColumn(columns: readonly Column[], from: number, to: number): void {
+  const moved = columns[from]
+  if (!moved) return
+  const at = Math.min(Math.max(0, to), columns.length - 1)
+  setColumns(columns.toSpliced(from, 1).toSpliced(at, 0, moved))
+}
+
+export const resizeColumn = (columns: readonly Column[], at: number, width: number): void =>
+  setColumns(columns.with(at, { ...columns[at]!, width: clampWidth(width), isFixed: true }))
+
+export const setColumns = (columns: readonly Column[]): void =>
+  change({ columns: formatColumns(columns) }, { replace: true })

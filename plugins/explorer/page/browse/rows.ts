@@ -1,0 +1,252 @@
+/** Rows of a selection around what is visible: asked for in small pages of an entity set, and forgotten when they are far away. */
+import { signal } from '@preact/signals'
+
+type Parameters = Readonly<Record<string, string | number | undefined>>
+
+export type Entity = Readonly<Record<string, unknown>> & { readonly __KEY?: string; readonly __STAMP: number }
+
+export interface Page {
+  readonly __ENTITYSET?: string
+  readonly __COUNT: number
+  readonly __GlobalStamp: number
+  readonly __ENTITIES: readonly Entity[]
+}
+
+/** Attributes that rows shall have. */
+export interface Asked {
+  readonly parameters: Parameters
+  /** Rows of a page, so that its answer stays small. */
+  readonly pageRows: number
+  /** They depend on the filter and the order, which an entity set has no more: `__SCORE`. */
+  readonly needsQuery: boolean
+}
+
+export interface RowSource {
+  /** Makes an entity set of the selection, and answers with its first rows. */
+  create(parameters: Parameters, signal: AbortSignal): Promise<Page>
+  /** Rows of an entity set. */
+  read(set: string, parameters: Parameters, signal: AbortSignal): Promise<Page>
+  /** Rows of the selection itself. */
+  query(parameters: Parameters, signal: AbortSignal): Promise<Page>
+  /** Whether an error says that the set has ended. */
+  isEnded(error: unknown): boolean
+}
+
+interface Row {
+  readonly entity: Entity
+  readonly asked: Asked
+}
+
+/** Rows that are remembered. */
+const KEPT = 3_000
+/** A list that scrolls asks for no more than one page in this time. */
+const PAUSE_MS = 50
+
+export class Rows {
+  /** Entities of the set, also those deleted meanwhile. Undefined until the first answer. */
+  readonly count = signal<number | undefined>(undefined)
+  /** Rows have come, or have to be asked for again. */
+  readonly version = signal(0)
+  readonly error = signal<unknown>(undefined)
+  /** Since the set was made something was written in the store. */
+  readonly isStale = signal(false)
+  /** Id of the entity set. */
+  readonly set = signal<string | undefined>(undefined)
+  private rows = new Map<number, Row>()
+  private globalStamp = 0
+  private first = 0
+  private last = 0
+  private asked: Asked | undefined
+  private request: { readonly first: number; readonly last: number; readonly controller: AbortController } | undefined
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private isClosed = false
+
+  /** @param before rows that are shown until the first answer */
+  constructor(
+    private readonly source: RowSource,
+    before?: Rows,
+  ) {
+    this.count.value = before?.count.peek()
+    for (const [index, { entity }] of before?.rows ?? []) this.rows.set(index, { entity, asked: NOTHING })
+  }
+
+  /** Some of the rows that are here. */
+  get sample(): readonly Entity[] {
+    return [...this.rows.values()].slice(0, SAMPLE).map(({ entity }) => entity)
+  }
+
+  /** The row as far as it is here: with the attributes that were asked for before, until those of the present columns come. */
+  at(index: number): Entity | undefined {
+    return this.rows.get(index)?.entity
+  }
+
+  /** Asks for the rows from `first` to `last` if they are not here, and for some around them. */
+  want(first: number, last: number, asked: Asked): void {
+    this.first = first
+    this.last = last
+    this.asked = asked
+    this.timer ??= setTimeout(
+      () => {
+        this.timer = undefined
+        void this.load()
+      },
+      PAUSE_MS * Number(this.rows.size > 0),
+    )
+  }
+
+  /** Makes the set again; rows stay until the new ones come. */
+  refresh(): void {
+    this.request?.controller.abort()
+    this.request = undefined
+    this.set.value = undefined
+    this.error.value = undefined
+    void this.load()
+  }
+
+  /** Asks for the values of rows again, which have changed. */
+  reload(): void {
+    for (const [index, { entity }] of this.rows) this.rows.set(index, { entity, asked: NOTHING })
+    this.isStale.value = true
+    void this.load()
+  }
+
+  /** Compares with the state of the store. */
+  async check(signal: AbortSignal): Promise<void> {
+    const set = this.set.value
+    if (set === undefined) return
+    const { __GlobalStamp } = await this.source.read(set, { $top: 0 }, signal)
+    if (__GlobalStamp !== this.globalStamp) this.isStale.value = true
+  }
+
+  /** A page of the set beside those that are shown. */
+  page(parameters: Parameters, signal: AbortSignal): Promise<Page> {
+    return this.source.read(this.set.value!, parameters, signal)
+  }
+
+  /** The keys of rows, in pages. */
+  async keys(first: number, last: number, key: string, signal: AbortSignal): Promise<readonly string[]> {
+    const keys: string[] = []
+    for (let at = first; at <= last; at += KEY_ROWS) {
+      const parameters = { $attributes: key, $skip: at, $top: Math.min(KEY_ROWS, last - at + 1) }
+      const { __ENTITIES } = await this.page(parameters, signal)
+      keys.push(...__ENTITIES.flatMap(({ __KEY }) => __KEY ?? []))
+    }
+    return keys
+  }
+
+  close(): void {
+    this.isClosed = true
+    clearTimeout(this.timer)
+    this.request?.controller.abort()
+  }
+
+  private async load(): Promise<void> {
+    const { asked } = this
+    const range = asked && this.nextRange(asked)
+    if (!range || this.isClosed || this.error.value !== undefined) return
+    if (this.request) {
+      const { first, last, controller } = this.request
+      const isWanted = first <= this.last && last >= this.first
+      if (isWanted) return
+      controller.abort()
+    }
+    const controller = new AbortController()
+    const request = { ...range, controller }
+    this.request = request
+    try {
+      const page = await this.fetch(range, asked, controller.signal)
+      if (this.request !== request) return
+      this.take(page, range.first, asked)
+    } catch (error) {
+      if (controller.signal.aborted || this.request !== request) return
+      if (this.source.isEnded(error) && this.set.value !== undefined && !this.isRemade) {
+        this.isRemade = true
+        this.set.value = undefined
+      } else this.error.value = error
+    } finally {
+      if (this.request === request) {
+        this.request = undefined
+        void this.load()
+      }
+    }
+  }
+
+  /** A set that has ended is made again, once until it has answered. */
+  private isRemade = false
+
+  private fetch({ first, last }: Range, asked: Asked, signal: AbortSignal): Promise<Page> {
+    const set = this.set.value
+    const parameters = { ...asked.parameters, $skip: first, $top: last - first + 1 }
+    // A new set answers without what depends on its query: rows with that are asked for by the query afterwards.
+    if (set === undefined) return this.source.create(asked.needsQuery ? { $top: 0 } : parameters, signal)
+    return asked.needsQuery ? this.source.query(parameters, signal) : this.source.read(set, parameters, signal)
+  }
+
+  private take(page: Page, first: number, asked: Asked): void {
+    this.count.value = page.__COUNT
+    if (page.__ENTITYSET !== undefined && this.set.value === undefined) {
+      this.set.value = page.__ENTITYSET.split('/').at(-1)
+      this.globalStamp = page.__GlobalStamp
+      this.isStale.value = false
+      this.rows.clear()
+    } else if (page.__GlobalStamp !== this.globalStamp) this.isStale.value = true
+    this.isRemade = false
+    for (const [at, entity] of page.__ENTITIES.entries()) this.put(first + at, entity, asked)
+    this.forget()
+    this.version.value++
+  }
+
+  private put(index: number, entity: Entity, asked: Asked): void {
+    const before = this.rows.get(index)
+    const isSame = before?.entity.__KEY === entity.__KEY && before?.entity.__STAMP === entity.__STAMP
+    this.rows.set(index, { entity: isSame ? merged(before!.entity, entity) : entity, asked })
+  }
+
+  private forget(): void {
+    if (this.rows.size <= KEPT) return
+    const middle = (this.first + this.last) / 2
+    for (const index of this.rows.keys()) if (Math.abs(index - middle) > KEPT / 4) this.rows.delete(index)
+  }
+
+  /** The next rows that are missing: visible ones first, then those around them. */
+  private nextRange(asked: Asked): Range | undefined {
+    const end = (this.count.value ?? Number.POSITIVE_INFINITY) - 1
+    if (this.set.value === undefined) return { first: this.first, last: this.first + asked.pageRows - 1 }
+    const isMissing = (index: number): boolean => this.rows.get(index)?.asked !== asked
+    const find = (from: number, to: number): number | undefined => {
+      for (let index = Math.max(0, from); index <= Math.min(to, end); index++) if (isMissing(index)) return index
+      return undefined
+    }
+    const ahead = Math.min(asked.pageRows, AHEAD)
+    const first =
+      find(this.first, this.last) ?? find(this.last + 1, this.last + ahead) ?? find(this.first - ahead, this.first - 1)
+    if (first === undefined) return undefined
+    let last = Math.min(first + asked.pageRows - 1, end)
+    // Rows that are here already are not asked for twice.
+    while (last > first && !isMissing(last)) last--
+    return { first, last }
+  }
+}
+
+interface Range {
+  readonly first: number
+  readonly last: number
+}
+
+/** Rows beyond the visible ones. */
+const AHEAD = 40
+const KEY_ROWS = 1_000
+const SAMPLE = 60
+const NOTHING: Asked = { parameters: {}, pageRows: 1, needsQuery: false }
+
+/** Both, to the last: an entity behind a relation has the attributes of both. */
+function merged(before: Entity, entity: Entity): Entity {
+  const both: Record<string, unknown> = { ...before, ...entity }
+  for (const [name, value] of Object.entries(entity)) {
+    const old = before[name]
+    if (isPart(value) && isPart(old) && value.__KEY === old.__KEY) both[name] = merged(old, value)
+  }
+  return both as Entity
+}
+
+const isPart = (value: unknown): value is Entity => typeof value === 'object' && value !== null && '__KEY' in value

@@ -1,0 +1,176 @@
+import { useEffect, useState } from 'preact/hooks'
+import { linkWith, place } from '../base/place.ts'
+import { addressOf, checked, isAbort, type Parameters, respond } from '../base/rest.ts'
+import { Fault } from '../components/fault.tsx'
+import { ArgumentList } from './argument-list.tsx'
+import { type Call, type Callable, idOf, type Outcome, outcomeOf, readArgument, requestOf } from './calls.ts'
+import { History, remember } from './history.tsx'
+import { OutcomeView } from './outcome-view.tsx'
+import { text } from './texts.ts'
+import './call.css'
+
+interface CallPanelProps {
+  readonly callables: readonly Callable[]
+  readonly defaultKey?: string
+  readonly targetOf: (callable: Callable, key: string) => string
+  /** Parameters of the shown selection. */
+  readonly selected?: Parameters
+}
+
+/** A list of functions, the form of the chosen one, and what it has returned. */
+export function CallPanel({ callables, defaultKey = '', targetOf, selected }: CallPanelProps) {
+  const id = place.value.query.function
+  const chosen = callables.find(each => idOf(each) === id) ?? (callables.length === 1 ? callables[0] : undefined)
+  return (
+    <div class="call">
+      <FunctionList callables={callables} chosen={chosen} />
+      {chosen ? (
+        <CallForm
+          key={idOf(chosen)}
+          callable={chosen}
+          defaultKey={defaultKey}
+          targetOf={targetOf}
+          selected={selected}
+        />
+      ) : (
+        <p class="hint">{text('chooseFunction')}</p>
+      )}
+    </div>
+  )
+}
+
+function FunctionList({ callables, chosen }: { callables: readonly Callable[]; chosen: Callable | undefined }) {
+  const titleOf = ({ applyTo, owner }: Callable): string =>
+    applyTo === 'singleton' ? text(applyTo, { name: owner }) : text(applyTo)
+  const titles = [...new Set(callables.map(titleOf))]
+  return (
+    <nav aria-label={text('functions')}>
+      {titles.map(title => (
+        <section key={title}>
+          <h2>{title}</h2>
+          <ul>
+            {callables
+              .filter(each => titleOf(each) === title)
+              .map(each => (
+                <li key={idOf(each)}>
+                  <a href={linkWith({ function: idOf(each) })} aria-current={each === chosen ? 'true' : undefined}>
+                    {each.name}
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  )
+}
+
+interface CallFormProps {
+  readonly callable: Callable
+  readonly defaultKey: string
+  readonly targetOf: CallPanelProps['targetOf']
+  readonly selected: Parameters | undefined
+}
+
+/** An answer with what was measured. */
+export interface Returned {
+  readonly outcome: Outcome | Blob
+  readonly mediaType: string
+  readonly status: number
+  readonly bytes: number
+  readonly milliseconds: number
+}
+
+function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
+  const [args, setArgs] = useState<readonly string[]>([])
+  const [key, setKey] = useState(defaultKey)
+  const [byGet, setByGet] = useState(false)
+  const [keeps, setKeeps] = useState(false)
+  const [running, setRunning] = useState<AbortController>()
+  const [returned, setReturned] = useState<Returned>()
+  const [error, setError] = useState<unknown>()
+  useEffect(() => () => running?.abort(), [running])
+
+  const run = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault()
+    if (running || args.some(each => readArgument(each).kind === 'wrong')) return
+    const controller = new AbortController()
+    setRunning(controller)
+    setError(undefined)
+    const call: Call = { callable, args, byGet, keeps }
+    remember({ id: idOf(callable), owner: callable.owner, args })
+    try {
+      setReturned(await carryOut(call, targetOf(callable, key), selected, controller.signal))
+    } catch (fault) {
+      setReturned(undefined)
+      if (!isAbort(fault)) setError(fault)
+    }
+    setRunning(undefined)
+  }
+
+  const shownOwner = callable.applyTo === 'entity' ? `${callable.owner}(…)` : callable.owner
+  return (
+    <div class="form">
+      <form class="stack" onSubmit={event => void run(event)}>
+        <h2>
+          <code>
+            {shownOwner}.<b>{callable.name}</b>
+          </code>
+        </h2>
+        {callable.applyTo === 'entity' && (
+          <label>
+            {text('key')}
+            <input required value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
+          </label>
+        )}
+        <ArgumentList args={args} onChange={setArgs} />
+        <div class="actions">
+          <button type="submit" class="main" disabled={running !== undefined}>
+            {text(running ? 'calling' : 'call')}
+          </button>
+          {callable.allowedOnHTTPGET && (
+            <select
+              aria-label={text('method')}
+              value={byGet ? 'GET' : 'POST'}
+              onChange={({ currentTarget }) => setByGet(currentTarget.value === 'GET')}
+            >
+              <option>POST</option>
+              <option>GET</option>
+            </select>
+          )}
+          <label class="check">
+            <input type="checkbox" checked={keeps} onChange={({ currentTarget }) => setKeeps(currentTarget.checked)} />
+            {text('keep')}
+          </label>
+        </div>
+      </form>
+      <div aria-live="polite">
+        {error !== undefined && <Fault error={error} />}
+        {returned && <OutcomeView returned={returned} />}
+      </div>
+      <History id={idOf(callable)} owner={callable.owner} onChoose={setArgs} />
+    </div>
+  )
+}
+
+async function carryOut(
+  call: Call,
+  target: string,
+  selected: Parameters | undefined,
+  signal: AbortSignal,
+): Promise<Returned> {
+  const { path, parameters, body } = requestOf(call, target, selected)
+  const started = performance.now()
+  const response = await respond(addressOf(path, parameters), {
+    method: body ? 'POST' : 'GET',
+    body,
+    signal,
+  })
+  const blob = await response.blob()
+  const milliseconds = Math.round(performance.now() - started)
+  const mediaType = response.headers.get('Content-Type') ?? ''
+  const isJson = /^application\/json\b/.test(mediaType)
+  const answer = isJson || !response.ok ? checked(response, await blob.text()) : undefined
+  const outcome = isJson ? outcomeOf(answer) : blob
+  return { outcome, mediaType, status: response.status, bytes: blob.size, milliseconds }
+}

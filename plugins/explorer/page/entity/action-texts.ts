@@ -1,0 +1,15 @@
+import { dictionary } from '../base/texts.ts'
+
+/** Texts of the title, which are loaded with the page. */
+export const text = dictionary('actions', {
+  en: {
+    deleteChosen: { one: 'Delete {count}…', other: 'Delete {count}…' },
+    new: 'New',
+    paste: 'Paste…',
+  },
+  de: {
+    deleteChosen: { one: '{count} löschen…', other: '{count} löschen…' },
+    new: 'Neu',
+    paste: 'Einfügen…',
+  },
+})

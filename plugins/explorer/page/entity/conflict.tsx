@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals'
+import { type Attribute, attributeOf, targetOf } from '../base/catalog.ts'
+import { baseInput, changedInputs, type Draft, draft as current } from './draft.ts'
+import { editable, type Input, inputOf } from './editor.ts'
+import { knownLabel } from './known-labels.ts'
+import { type Entity, labelText, linkedEntity } from './load-entity.ts'
+import { changesAfter, mergeRows } from './merge.ts'
+import { text } from './texts.ts'
+
+interface ConflictProps {
+  readonly draft: Draft
+  /** The entity as others have saved it. */
+  readonly theirs: Entity
+  readonly onClose: () => void
+}
+
+/** Changes of the user and of others since the entity was read, in three columns. */
+export function Conflict({ draft, theirs, onClose }: ConflictProps) {
+  const choices = useSignal<ReadonlyMap<string, 'mine' | 'theirs'>>(new Map())
+  const names = editable(draft.dataClass, false).map(({ name }) => name)
+  const of = (name: string): Attribute => attributeOf(draft.dataClass, name)!
+  const rows = mergeRows(
+    names,
+    name => baseInput(draft, of(name)),
+    changedInputs(draft),
+    name => inputOf(of(name), theirs[name]),
+  )
+  const take = (): void => {
+    current.value = { ...draft, base: theirs, inputs: changesAfter(rows, choices.value) }
+    onClose()
+  }
+  return (
+    <section class="conflict" aria-label={text('conflict')}>
+      <h2>{text('conflict')}</h2>
+      <p>{text('conflictHint')}</p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{text('attribute')}</th>
+            <th scope="col">{text('base')}</th>
+            <th scope="col">{text('mine')}</th>
+            <th scope="col">{text('theirs')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ name, base, mine, theirs: their, from, isConflict }) => (
+            <tr key={name} class={isConflict ? 'contested' : ''}>
+              <th scope="row">{name}</th>
+              <td>
+                <Shown attribute={of(name)} input={base} entity={draft.base} />
+              </td>
+              {(['mine', 'theirs'] as const).map(side => (
+                <td key={side} class={(choices.value.get(name) ?? from) === side ? 'taken' : ''}>
+                  <label>
+                    <input
+                      type="radio"
+                      name={`choice-${name}`}
+                      checked={(choices.value.get(name) ?? from) === side}
+                      onChange={() => {
+                        choices.value = new Map(choices.value).set(name, side)
+                      }}
+                    />
+                    <Shown
+                      attribute={of(name)}
+                      input={side === 'mine' ? mine : their}
+                      entity={side === 'mine' ? draft.base : theirs}
+                    />
+                  </label>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="foot">
+        <button type="button" class="main" onClick={take}>
+          {text('merge')}
+        </button>
+        <button type="button" onClick={onClose}>
+          {text('back')}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+const MAX_TEXT = 300
+
+interface ShownProps {
+  readonly attribute: Attribute
+  readonly input: Input
+  /** The one from which the input may be. */
+  readonly entity: Entity | undefined
+}
+
+function Shown({ attribute, input, entity }: ShownProps) {
+  if (input === null) return <span class="null">null</span>
+  if (typeof input === 'boolean') return <>{text(input ? 'yes' : 'no')}</>
+  const target = attribute.kind === 'relatedEntity' ? targetOf(attribute) : undefined
+  if (!target) return <span class="text">{input.length > MAX_TEXT ? `${input.slice(0, MAX_TEXT)}…` : input}</span>
+  const link = linkedEntity(entity?.[attribute.name])
+  return (
+    <>
+      {link?.key === input ? labelText(target, link.values, input) : knownLabel({ dataClass: target.name, key: input })}
+    </>
+  )
+}

@@ -1,0 +1,85 @@
+/** Deletions of many entities, some at a time, so that they can be followed and cancelled. */
+import type { Chosen } from '../base/chosen.ts'
+import type { DataClass } from '../base/catalog.ts'
+import { entitiesPath, entityPath, entitySetPath } from '../base/paths.ts'
+import { ask, RestError } from '../base/rest.ts'
+import type { WorkControl } from '../base/work.ts'
+import type { Entity } from './load-entity.ts'
+
+/** Keys of a request; they stand in its address. */
+const KEYS_AT_ONCE = 50
+const PAGE = 1_000
+
+interface NotDeleted {
+  readonly key: string
+  readonly error: RestError
+}
+
+export interface DeleteReport {
+  deleted: number
+  readonly failed: NotDeleted[]
+}
+
+/** Deletes what can be deleted. `report` is filled meanwhile, so that it is right when the work is cancelled. */
+export async function deleteMany(
+  dataClass: DataClass,
+  keys: AsyncIterable<readonly string[]>,
+  count: number,
+  report: DeleteReport,
+  work: WorkControl,
+): Promise<void> {
+  for await (const some of keys) {
+    for (let from = 0; from < some.length; from += KEYS_AT_ONCE) {
+      work.signal.throwIfAborted()
+      await deleteSome(dataClass, some.slice(from, from + KEYS_AT_ONCE), report)
+      work.report((report.deleted + report.failed.length) / Math.max(1, count))
+    }
+  }
+}
+
+/** A request that fails has deleted what it could: those that are still there are asked for again, one by one. */
+async function deleteSome(dataClass: DataClass, keys: readonly string[], report: DeleteReport): Promise<void> {
+  const { name } = dataClass
+  try {
+    await ask(entitiesPath(name, keys), { $method: 'delete' }, { method: 'POST' })
+    report.deleted += keys.length
+    return
+  } catch (error) {
+    if (!(error instanceof RestError)) throw error
+  }
+  const keyName = dataClass.key[0]?.name
+  const body = { $filter: `${keyName} in :1`, $params: [keys], $attributes: keyName, $top: keys.length }
+  const { __ENTITIES: left } = await ask<{ readonly __ENTITIES: readonly Entity[] }>(`${name}/$query`, {}, { body })
+  report.deleted += keys.length - left.length
+  for (const { __KEY } of left) {
+    try {
+      await ask(entityPath(name, __KEY), { $method: 'delete' }, { method: 'POST' })
+      report.deleted++
+    } catch (error) {
+      if (!(error instanceof RestError)) throw error
+      report.failed.push({ key: __KEY, error })
+    }
+  }
+}
+
+/** Keys of what is chosen. Those of a whole selection are read from its entity set, in which deleted entities keep their places. */
+export async function* keysOf(
+  dataClass: DataClass,
+  { isAll, keys }: Chosen,
+  set: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  if (!isAll) {
+    yield [...keys]
+    return
+  }
+  for (let skip = 0; ; skip += PAGE) {
+    const { __ENTITIES } = await ask<{ readonly __ENTITIES: readonly Partial<Entity>[] }>(
+      entitySetPath(dataClass.name, set!),
+      { $attributes: dataClass.key[0]?.name, $skip: skip, $top: PAGE },
+      { signal },
+    )
+    yield __ENTITIES.flatMap(({ __KEY }) => (__KEY === undefined || keys.has(__KEY) ? [] : [__KEY]))
+    if (__ENTITIES.length < PAGE) return
+  }
+}

@@ -1,0 +1,81 @@
+/** The entity that the user is changing. There is one at a time, and it stays while other places are shown. */
+import { computed, signal } from '@preact/signals'
+import { type Attribute, attributeOf, type DataClass, dataClasses } from '../base/catalog.ts'
+import { place } from '../base/place.ts'
+import { type Input, inputOf } from './editor.ts'
+import type { Entity } from './load-entity.ts'
+import { readTrail } from './trail.ts'
+
+export interface Draft {
+  readonly dataClass: DataClass
+  /** As it was read; undefined of a new one. */
+  readonly base: Entity | undefined
+  /** Contents of fields that have been touched. */
+  readonly inputs: ReadonlyMap<string, Input>
+  /** Images and blobs that were chosen; null for none. */
+  readonly files: ReadonlyMap<string, File | null>
+  /** Link to the place where it is changed. */
+  readonly link: string
+}
+
+export const draft = signal<Draft | undefined>(undefined)
+
+export const newDraft = (dataClass: DataClass, base: Entity | undefined): Draft => ({
+  dataClass,
+  base,
+  inputs: new Map(),
+  files: new Map(),
+  link: location.hash,
+})
+
+/** The stored value of an attribute as its field shows it. */
+export const baseInput = ({ base }: Draft, attribute: Attribute): Input => inputOf(attribute, base?.[attribute.name])
+
+/** A field of the form. */
+export interface FieldProps {
+  readonly draft: Draft
+  readonly attribute: Attribute
+}
+
+/** The content of a field: what was typed, else what is stored. */
+export const inputIn = (of: Draft, attribute: Attribute): Input => {
+  const input = of.inputs.get(attribute.name)
+  return input === undefined ? baseInput(of, attribute) : input
+}
+
+export function setInput({ name }: Attribute, input: Input): void {
+  const of = draft.value
+  if (of) draft.value = { ...of, inputs: new Map(of.inputs).set(name, input) }
+}
+
+/** Fields whose contents differ from what is stored. */
+export function changedInputs(of: Draft): ReadonlyMap<string, Input> {
+  const changed = [...of.inputs].filter(([name, input]) => {
+    const attribute = attributeOf(of.dataClass, name)
+    return attribute && input !== baseInput(of, attribute)
+  })
+  return new Map(changed)
+}
+
+export const isChanged = (of: Draft): boolean => of.files.size > 0 || changedInputs(of).size > 0
+
+/** The entity that the address says to edit; its key is undefined for a new one. */
+const edited = computed<{ readonly dataClass: DataClass; readonly key: string | undefined } | undefined>(() => {
+  const { path, query } = place.value
+  if (query.edit === undefined) return undefined
+  const last = query.edit === 'new' ? undefined : readTrail(query.trail).at(-1)
+  const dataClass = dataClasses.value.get(last?.dataClass ?? path[0] ?? '')
+  const key = last?.key ?? query.entity
+  return dataClass && { dataClass, key: query.edit === 'new' ? undefined : key }
+})
+
+export const isOf = ({ dataClass, base }: Draft, name: string, key: string | undefined): boolean =>
+  dataClass.name === name && base?.__KEY === key
+
+/** Changes that would be lost: their form is not shown. */
+export const abandoned = computed<Draft | undefined>(() => {
+  const of = draft.value
+  if (!of || !isChanged(of)) return undefined
+  const shown = edited.value
+  return shown && isOf(of, shown.dataClass.name, shown.key) ? undefined : of
+})

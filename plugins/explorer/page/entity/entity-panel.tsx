@@ -1,0 +1,160 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { type Attribute, type DataClass, dataClasses } from '../base/catalog.ts'
+import { format } from '../base/format.ts'
+import { linkTo, linkWith, place } from '../base/place.ts'
+import { selection } from '../base/selection.ts'
+import { lastWrite } from '../base/writes.ts'
+import { CloseButton } from '../components/dialog.tsx'
+import { Fault } from '../components/fault.tsx'
+import { useAnswer } from '../components/use-answer.ts'
+import { SimilarLinks } from '../find/similar-links.tsx'
+import { close } from './close.ts'
+import { Collections } from './collections.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
+import { EntityForm } from './form.tsx'
+import { knownLabel, rememberLabel } from './known-labels.ts'
+import { isCollection, labelText, type LoadedEntity, loadEntity } from './load-entity.ts'
+import { text } from './texts.ts'
+import { readTrail, type Step, writeTrail } from './trail.ts'
+import { Value } from './value.tsx'
+import './unsaved.tsx'
+import './entity.css'
+
+const TIMESTAMP: Attribute = { name: '__TIMESTAMP', kind: 'storage', type: 'date' }
+
+/** The entity that the address names, or one that relations have led to from there. */
+export function EntityPanel() {
+  const shown = selection.value
+  const { entity: key, trail, edit } = place.value.query
+  if (!shown) return null
+  if (edit === 'new') {
+    return (
+      <aside class="entity" aria-label={text('entity')}>
+        <EntityForm key={`new ${shown.dataClass.name}`} dataClass={shown.dataClass} loaded={undefined} />
+      </aside>
+    )
+  }
+  if (key === undefined) return null
+  const steps: readonly Step[] = [{ dataClass: shown.dataClass.name, key }, ...readTrail(trail)]
+  const step = steps.at(-1)!
+  const dataClass = dataClasses.value.get(step.dataClass)
+  return (
+    <aside
+      class="entity"
+      aria-label={text('entity')}
+      onKeyDown={({ key }) => key === 'Escape' && edit === undefined && close()}
+    >
+      <Trail steps={steps} />
+      {dataClass ? (
+        <ShownEntity key={`${step.dataClass}/${step.key}`} dataClass={dataClass} entityKey={step.key} />
+      ) : (
+        <p class="hint">{text('unknownClass', { name: step.dataClass })}</p>
+      )}
+    </aside>
+  )
+}
+
+function Trail({ steps }: { readonly steps: readonly Step[] }) {
+  return (
+    <header>
+      <nav aria-label={text('trail')}>
+        <ol>
+          {steps.map((step, at) => (
+            <li key={at}>
+              <a
+                href={linkWith({ trail: writeTrail(steps.slice(1, at + 1)) || undefined, edit: undefined })}
+                aria-current={at === steps.length - 1 ? 'page' : undefined}
+              >
+                <small>{step.dataClass}</small> {knownLabel(step)}
+              </a>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      <CloseButton onClick={close} />
+    </header>
+  )
+}
+
+interface EntityProps {
+  readonly dataClass: DataClass
+  readonly entityKey: string
+}
+
+function ShownEntity({ dataClass, entityKey }: EntityProps) {
+  const { result, error } = useAnswer(
+    signal => loadEntity(dataClass, entityKey, signal),
+    [dataClass, entityKey, lastWrite.value],
+  )
+  useEffect(() => {
+    if (result)
+      rememberLabel({ dataClass: dataClass.name, key: entityKey }, labelText(dataClass, result.entity, entityKey))
+  }, [result])
+  if (error !== undefined) return <Fault error={error} />
+  if (!result) return <p role="status">{text('loading')}</p>
+  if (place.value.query.edit !== undefined) return <EntityForm dataClass={dataClass} loaded={result} />
+  return <EntityView dataClass={dataClass} entityKey={entityKey} loaded={result} />
+}
+
+function EntityView({ dataClass, entityKey, loaded }: EntityProps & { readonly loaded: LoadedEntity }) {
+  const { entity, large } = loaded
+  const isDeleting = useSignal(false)
+  const label = labelText(dataClass, entity, entityKey)
+  const shown = dataClass.attributes.filter(each => !isCollection(each))
+  return (
+    <>
+      <div class="heading">
+        <h2>{label}</h2>
+        <span class="row">
+          <SimilarLinks dataClass={dataClass} entityKey={entityKey} entity={entity} />
+          <a class="button" href={linkWith({ edit: '1' })}>
+            {text('edit')}
+          </a>
+          <button
+            type="button"
+            onClick={() => {
+              isDeleting.value = true
+            }}
+          >
+            {text('delete')}
+          </button>
+        </span>
+      </div>
+      {isDeleting.value && (
+        <DeleteDialog
+          dataClass={dataClass}
+          entityKey={entityKey}
+          label={label}
+          onClose={() => {
+            isDeleting.value = false
+          }}
+        />
+      )}
+      <dl>
+        {shown.map(attribute => (
+          <div key={attribute.name}>
+            <dt>{attribute.name}</dt>
+            <dd>
+              <Value
+                dataClass={dataClass}
+                entityKey={entityKey}
+                attribute={attribute}
+                value={entity[attribute.name]}
+                isLarge={large.has(attribute.name)}
+              />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Collections dataClass={dataClass} entityKey={entityKey} />
+      <footer>
+        <span>{text('stamp', { stamp: entity.__STAMP })}</span>
+        {entity.__TIMESTAMP && <time dateTime={entity.__TIMESTAMP}>{format(entity.__TIMESTAMP, TIMESTAMP)}</time>}
+        {place.value.query.trail !== undefined && (
+          <a href={linkTo([dataClass.name], { entity: entityKey })}>{text('openIn', { name: dataClass.name })}</a>
+        )}
+      </footer>
+    </>
+  )
+}

@@ -1,0 +1,85 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { draft as current, type FieldProps } from './draft.ts'
+import { storedAt } from './load-entity.ts'
+import { fileKind } from './save.ts'
+import { bytes } from './size.ts'
+import { text } from './texts.ts'
+
+interface Props extends FieldProps {
+  readonly id: string
+}
+
+/** An image or a blob: chosen, dropped, shown before it is saved, or removed. */
+export function FileField({ id, draft, attribute, ...shared }: Props) {
+  const { name } = attribute
+  const isImage = fileKind(attribute) === 'image'
+  const [isOver, setOver] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const file = draft.files.get(name)
+  const uri = storedAt(draft.base?.[name])
+  const preview = useMemo(() => (file && isImage ? URL.createObjectURL(file) : undefined), [file])
+  useEffect(() => () => void (preview && URL.revokeObjectURL(preview)), [preview])
+
+  const set = (chosen: File | null | undefined): void => {
+    const files = new Map(draft.files)
+    if (chosen === undefined) files.delete(name)
+    else files.set(name, chosen)
+    current.value = { ...draft, files }
+  }
+  const isEmpty = file === null || (file === undefined && uri === undefined)
+  return (
+    <fieldset
+      class={`file ${isOver ? 'over' : ''}`}
+      aria-label={name}
+      onDragOver={event => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={event => {
+        event.preventDefault()
+        setOver(false)
+        const dropped = event.dataTransfer?.files[0]
+        if (dropped) set(dropped)
+      }}
+    >
+      {preview !== undefined && <img src={preview} alt={file?.name ?? name} />}
+      {file === undefined && uri !== undefined && isImage && <img src={`${uri}&$width=240`} alt={name} />}
+      {file && (
+        <span>
+          {file.name} <small>{bytes(file.size)}</small>
+        </span>
+      )}
+      {isEmpty && <span class="null">null</span>}
+      <div class="row">
+        <input
+          {...shared}
+          ref={field}
+          id={id}
+          type="file"
+          accept={isImage ? 'image/*' : undefined}
+          onChange={({ currentTarget }) => {
+            const chosen = currentTarget.files?.[0]
+            if (chosen) set(chosen)
+          }}
+        />
+        {!isEmpty && (
+          <button type="button" onClick={() => set(null)}>
+            {text('removeValue')}
+          </button>
+        )}
+        {file !== undefined && (
+          <button
+            type="button"
+            onClick={() => {
+              if (field.current) field.current.value = ''
+              set(undefined)
+            }}
+          >
+            {text('asBefore')}
+          </button>
+        )}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,140 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Attribute, attributeOf, type DataClass } from '../base/catalog.ts'
+import { change } from '../base/place.ts'
+import { type ProtocolFault, RestError } from '../base/rest.ts'
+import { Fault } from '../components/fault.tsx'
+import { Conflict } from './conflict.tsx'
+import { abandoned, draft, isChanged, isOf, newDraft } from './draft.ts'
+import { editable, editorOf } from './editor.ts'
+import { Field } from './field.tsx'
+import { type Entity, labelText, loadEntity, type LoadedEntity } from './load-entity.ts'
+import { problemsOf } from './problems.ts'
+import { isStale, saveDraft } from './save.ts'
+import { text } from './texts.ts'
+
+interface FormProps {
+  readonly dataClass: DataClass
+  /** Undefined for a new entity. */
+  readonly loaded: LoadedEntity | undefined
+}
+
+/** Fields of an entity. What is typed stays in the draft until it is saved or given up. */
+export function EntityForm({ dataClass, loaded }: FormProps) {
+  const base = loaded?.entity
+  const error = useSignal<unknown>(undefined)
+  const theirs = useSignal<Entity | undefined>(undefined)
+  const isSaving = useSignal(false)
+  const wasSent = useSignal(false)
+  const form = useRef<HTMLFormElement>(null)
+  const known = draft.value
+  const isFresh = known && (isChanged(known) || (known.base?.__STAMP ?? 0) >= (base?.__STAMP ?? 0))
+  const own = isFresh && isOf(known, dataClass.name, base?.__KEY) ? known : undefined
+  // Changes of another entity stay until the user has said what becomes of them.
+  const isFree = abandoned.value === undefined
+  useEffect(() => {
+    if (!own && isFree) draft.value = newDraft(dataClass, base)
+  }, [own, isFree])
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), [])
+  if (!own) return null
+
+  const problems = problemsOf(own, wasSent.value)
+  const { named, others } = byField(dataClass, error.value)
+  const attributes = editable(dataClass, !base).filter(({ name }) => !loaded?.large.has(name))
+
+  const save = async (): Promise<void> => {
+    wasSent.value = true
+    error.value = undefined
+    if (problemsOf(own, true).size > 0) return
+    isSaving.value = true
+    try {
+      const key = await saveDraft(own)
+      if (key === undefined) return
+      draft.value = undefined
+      change(base ? { edit: undefined } : { edit: undefined, entity: key, trail: undefined })
+    } catch (fault) {
+      error.value = fault
+      if (base && isStale(fault)) theirs.value = (await loadEntity(dataClass, base.__KEY)).entity
+    } finally {
+      isSaving.value = false
+    }
+  }
+
+  if (theirs.value && base) {
+    return (
+      <Conflict
+        draft={own}
+        theirs={theirs.value}
+        onClose={() => {
+          theirs.value = undefined
+        }}
+      />
+    )
+  }
+  return (
+    <form
+      ref={form}
+      class="fields"
+      noValidate
+      aria-label={base ? labelText(dataClass, base, base.__KEY) : text('newOf', { name: dataClass.name })}
+      onSubmit={event => {
+        event.preventDefault()
+        void save()
+      }}
+      onKeyDown={event => {
+        if (!(event.ctrlKey || event.metaKey) || (event.key !== 'Enter' && event.key !== 's')) return
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <h2>{base ? labelText(dataClass, base, base.__KEY) : text('newOf', { name: dataClass.name })}</h2>
+      {attributes.map(attribute => (
+        <Field
+          key={attribute.name}
+          draft={own}
+          attribute={attribute}
+          editor={editorOf(attribute, !base)!}
+          problems={[problems.get(attribute.name) ?? [], named.get(attribute.name) ?? []].flat()}
+        />
+      ))}
+      {loaded && loaded.large.size > 0 && (
+        <p class="hint">{text('largeLeftOut', { names: [...loaded.large].join(', ') })}</p>
+      )}
+      {others !== undefined && <Fault error={others} />}
+      <div class="foot">
+        <button type="submit" class="main" disabled={isSaving.value || (base !== undefined && !isChanged(own))}>
+          {text(isSaving.value ? 'saving' : 'save')}
+        </button>
+        <button type="button" onClick={() => change({ edit: undefined })}>
+          {text('cancel')}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+interface Faults {
+  readonly named: ReadonlyMap<string, readonly string[]>
+  /** The error with what belongs to no field. */
+  readonly others: unknown
+}
+
+/** The messages of the server by the fields to which they belong. */
+function byField(dataClass: DataClass, error: unknown): Faults {
+  const named = new Map<string, string[]>()
+  if (!(error instanceof RestError)) return { named, others: error }
+  const rest: ProtocolFault[] = []
+  for (const fault of error.faults) {
+    const name = fault.attribute === undefined ? undefined : fieldOf(dataClass, fault.attribute)
+    if (name === undefined) rest.push(fault)
+    else named.set(name, [...(named.get(name) ?? []), fault.message])
+  }
+  return { named, others: new RestError(error.status, rest, error.answer) }
+}
+
+/** The field in which an attribute is changed: of a foreign key its relation. */
+function fieldOf(dataClass: DataClass, name: string): string | undefined {
+  const isField = (attribute: Attribute | undefined): boolean => !!attribute && editorOf(attribute, true) !== undefined
+  const relation = dataClass.attributes.find(({ foreignKey }) => foreignKey === name)
+  return relation?.name ?? (isField(attributeOf(dataClass, name)) ? name : undefined)
+}

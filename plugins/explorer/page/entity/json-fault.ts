@@ -1,0 +1,54 @@
+/** Browsers do not always say where a text stops being JSON. */
+
+const BLANKS = /[ \t\r\n]*/y
+// biome-ignore lint/suspicious/noControlCharactersInRegex: texts of JSON do not have them
+const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+
+/** Position of the first character that cannot stand there in JSON; the length of the text when its end is missing. */
+export function jsonFaultAt(text: string): number | undefined {
+  let at = 0
+  /** Closing signs of what is open. */
+  const open: ('}' | ']')[] = []
+  const take = (what: RegExp): boolean => {
+    what.lastIndex = at
+    const found = what.test(text)
+    if (found) at = what.lastIndex
+    return found
+  }
+  const sign = (signs: string): boolean => {
+    take(BLANKS)
+    if (at >= text.length || !signs.includes(text[at]!)) return false
+    at++
+    return true
+  }
+  const name = (): boolean => {
+    take(BLANKS)
+    return take(TEXT) && sign(':')
+  }
+  /** A value, or the beginning of one that holds others. @returns whether it is followed by another value */
+  const value = (): 'wrong' | 'inside' | 'done' => {
+    if (sign('[')) {
+      if (sign(']')) return 'done'
+      open.push(']')
+      return 'inside'
+    }
+    if (sign('{')) {
+      if (sign('}')) return 'done'
+      open.push('}')
+      return name() ? 'inside' : 'wrong'
+    }
+    take(BLANKS)
+    return take(TEXT) || take(SCALAR) ? 'done' : 'wrong'
+  }
+  for (;;) {
+    const found = value()
+    if (found === 'wrong') return at
+    if (found === 'inside') continue
+    while (open.length > 0 && sign(open.at(-1)!)) open.pop()
+    if (open.length === 0) break
+    if (!sign(',') || (open.at(-1) === '}' && !name())) return at
+  }
+  take(BLANKS)
+  return at < text.length ? at : undefined
+}

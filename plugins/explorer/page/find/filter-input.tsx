@@ -1,0 +1,79 @@
+import { effect } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { selection } from '../base/selection.ts'
+import { complain } from '../base/work.ts'
+import type { Check } from './check.ts'
+import { apply, draft } from './draft.ts'
+import type { FilterEditor } from './editor.ts'
+import { errorPlace } from './error-place.ts'
+import { text } from './texts.ts'
+
+/** The text of the draft: a plain input, and an editor with colours and completion from its first use on. */
+export function FilterInput({ check }: { readonly check: Check }) {
+  const [isWanted, setWanted] = useState(wasUsed)
+  const [editor, setEditor] = useState<FilterEditor>()
+  const frame = useRef<HTMLDivElement>(null)
+  const plain = useRef<HTMLInputElement>(null)
+
+  useEffect(() => {
+    if (!isWanted) return
+    wasUsed = true
+    let made: FilterEditor | undefined
+    let isGone = false
+    import('./editor.ts').then(({ createEditor }) => {
+      if (isGone || !frame.current) return
+      const input = plain.current
+      made = createEditor({
+        parent: frame.current,
+        label: text('filter'),
+        placeholder: text('placeholder'),
+        dataClass: () => selection.value!.dataClass,
+        onChange: changed => {
+          draft.value = changed
+        },
+        onSubmit: apply,
+      })
+      made.setText(draft.value)
+      if (input && document.activeElement === input) made.select(input.selectionStart ?? 0, input.selectionEnd ?? 0)
+      setEditor(made)
+    }, complain)
+    return () => {
+      isGone = true
+      made?.destroy()
+    }
+  }, [isWanted])
+
+  // At once: an effect of a later rendering would bring back a text that has been written further.
+  useEffect(() => editor && effect(() => editor.setText(draft.value)), [editor])
+  useEffect(() => {
+    if (check.kind !== 'error' || check.filter !== draft.value) return editor?.mark(undefined)
+    const message = check.error instanceof Error ? check.error.message : String(check.error)
+    editor?.mark(message, errorPlace(message, check.filter))
+  }, [editor, check])
+
+  return (
+    <div class="filter" data-wrong={check.kind === 'error'}>
+      <div ref={frame} class="editor" />
+      {!editor && (
+        <input
+          ref={plain}
+          aria-label={text('filter')}
+          placeholder={text('placeholder')}
+          value={draft.value}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          aria-invalid={check.kind === 'error'}
+          aria-describedby="find-answer"
+          onFocus={() => setWanted(true)}
+          onInput={({ currentTarget }) => {
+            draft.value = currentTarget.value
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The editor is there at once in views that follow the one in which it was used. */
+let wasUsed = false

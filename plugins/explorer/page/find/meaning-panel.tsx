@@ -1,0 +1,93 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { change, place } from '../base/place.ts'
+import { read, RestError } from '../base/rest.ts'
+import { pathOf, selection } from '../base/selection.ts'
+import { Fault } from '../components/fault.tsx'
+import { applied } from './draft.ts'
+import { columnsWithScore, filterByMeaning, meaningsOf } from './meaning.ts'
+import { text } from './texts.ts'
+
+/** While a model is being loaded, the server is asked this often, with this pause. */
+const TRIES = 8
+const PAUSE_MS = 1_500
+
+/** A sentence, and the entities that are about it. */
+export function MeaningPanel() {
+  const shown = selection.value!
+  const meanings = meaningsOf(shown.dataClass)
+  const [name, setName] = useState(meanings[0]?.name)
+  const [sentence, setSentence] = useState('')
+  const [state, setState] = useState<{ readonly isSearching: boolean; readonly error?: unknown }>({
+    isSearching: false,
+  })
+  const running = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+  const attribute = meanings.find(each => each.name === name) ?? meanings[0]
+  if (!attribute) return null
+
+  const search = async (): Promise<void> => {
+    if (sentence.trim() === '') return
+    running.current?.abort()
+    const controller = new AbortController()
+    running.current = controller
+    setState({ isSearching: true })
+    try {
+      const filter = filterByMeaning(applied.value, attribute, sentence.trim())
+      await untilReady(signal => read(pathOf(shown), { $filter: `"${filter}"`, $top: 0 }, signal), controller.signal)
+      setState({ isSearching: false })
+      const columns = columnsWithScore(place.value.query.columns, shown.dataClass)
+      change({ filter, order: undefined, similar: undefined, columns })
+    } catch (error) {
+      if (!controller.signal.aborted) setState({ isSearching: false, error })
+    }
+  }
+  return (
+    <section class="panel" aria-label={text('meaning')}>
+      <div class="name">
+        <input
+          class="sentence"
+          aria-label={text('sentence')}
+          placeholder={text('sentence')}
+          value={sentence}
+          maxLength={500}
+          onInput={({ currentTarget }) => setSentence(currentTarget.value)}
+          onKeyDown={event => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            void search()
+          }}
+        />
+        {meanings.length > 1 && (
+          <select
+            aria-label={text('attribute')}
+            value={attribute.name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          >
+            {meanings.map(each => (
+              <option key={each.name}>{each.name}</option>
+            ))}
+          </select>
+        )}
+        <button type="button" onClick={() => void search()}>
+          {text('search')}
+        </button>
+      </div>
+      <p role="status">{state.isSearching && text('searching')}</p>
+      {state.error !== undefined && <Fault error={state.error} />}
+    </section>
+  )
+}
+
+/** Asks again while the server says that it is not ready yet. */
+async function untilReady(request: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      await request(signal)
+      return
+    } catch (error) {
+      if (!(error instanceof RestError) || error.status !== 503 || tried === TRIES) throw error
+      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+      signal.throwIfAborted()
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { text } from './texts.ts'
+
+interface RemoveButtonProps {
+  /** Named for screen readers where several things can be removed. */
+  readonly name?: string
+  readonly onClick: () => void
+}
+
+export function RemoveButton({ name, onClick }: RemoveButtonProps) {
+  const label = name === undefined ? text('remove') : text('removeNamed', { name })
+  return (
+    <button type="button" class="quiet" aria-label={label} title={label} onClick={onClick}>
+      ×
+    </button>
+  )
+}

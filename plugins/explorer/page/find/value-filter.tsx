@@ -1,0 +1,52 @@
+import { conditionOn, narrowed, narrowedByOther } from '../base/condition.ts'
+import { format } from '../base/format.ts'
+import type { Attribute } from '../base/model.ts'
+import { change } from '../base/place.ts'
+import { selection } from '../base/selection.ts'
+import { text } from './texts.ts'
+
+const MAX_NAME = 24
+
+interface ValueFilterProps {
+  /** Path of the attribute from the dataclass that is shown. */
+  readonly path: string
+  readonly attribute: Attribute
+  /** Several where relations to many are on the path, which makes no condition. */
+  readonly values: readonly unknown[]
+}
+
+/** Buttons that narrow the filter to a value, or exclude it. Nothing for values that no condition can name. */
+export function ValueFilter({ path, attribute, values }: ValueFilterProps) {
+  if (values.length !== 1 || attribute.kind === 'relatedEntities') return null
+  const value = nameable(values[0], attribute)
+  const { filter } = selection.value!
+  const condition = conditionOn(path, attribute, value)
+  const without = narrowedByOther(filter, path, attribute, value)
+  if (condition === undefined || without === undefined) return null
+  const shown = format(value, attribute)
+  const name = shown === '' ? '∅' : shown.length > MAX_NAME ? `${shown.slice(0, MAX_NAME)}…` : shown
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        title={condition}
+        onClick={() => change({ filter: narrowed(filter, condition) })}
+      >
+        = {name}
+        <span class="unseen">{text('only')}</span>
+      </button>
+      <button type="button" class="quiet" title={without} onClick={() => change({ filter: without })}>
+        ≠ {name}
+        <span class="unseen">{text('without')}</span>
+      </button>
+    </>
+  )
+}
+
+/** The key of the entity that an N→1 relation leads to, as a value that conditions name. */
+function nameable(value: unknown, { kind }: Attribute): unknown {
+  if (kind !== 'relatedEntity' || typeof value !== 'object' || value === null) return value
+  const { __KEY, __deferred } = value as { readonly __KEY?: string; readonly __deferred?: { readonly __KEY?: string } }
+  return __KEY ?? __deferred?.__KEY ?? value
+}

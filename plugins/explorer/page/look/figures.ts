@@ -1,0 +1,233 @@
+/** Figures of an attribute over the selection, asked of the server: it counts and sums, no entity is transferred. */
+import { type Attribute, isRelation, shapeOf } from '../base/model.ts'
+import { conditionOn, narrowed, within } from '../base/condition.ts'
+import { parseDate } from '../base/format.ts'
+import { read } from '../base/rest.ts'
+import { pathOf, type Selection } from '../base/selection.ts'
+import {
+  type Counted,
+  countInRanges,
+  dateRanges,
+  durationRanges,
+  numberRanges,
+  type Range,
+  type Step,
+  stepOf,
+} from './bins.ts'
+import { inTurns } from './in-turns.ts'
+
+/** Kinds of attributes by what can be said of them; of `presence` only whether there is a value. */
+type Kind = 'number' | 'duration' | 'date' | 'text' | 'bool' | 'presence'
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  bool: 'bool',
+  byte: 'number',
+  date: 'date',
+  decimal: 'number',
+  duration: 'duration',
+  float: 'number',
+  long: 'number',
+  long64: 'number',
+  number: 'number',
+  string: 'text',
+  uuid: 'text',
+  word: 'number',
+}
+/** Texts of several lines are long and rarely equal: nothing of them is transferred. */
+export const kindOf = (attribute: Attribute): Kind =>
+  isRelation(attribute) || attribute.multiLine ? 'presence' : (KINDS[shapeOf(attribute)] ?? 'presence')
+
+/** Whether averages mean something: not those of keys. */
+export const isNumber = (attribute: Attribute): boolean => kindOf(attribute) === 'number' && !attribute.identifying
+
+const INTEGERS = new Set(['byte', 'word', 'long', 'long64'])
+
+interface Summary {
+  /** Entities of the selection. */
+  readonly total: number
+  /** Entities that have a value. */
+  readonly present: number
+  readonly distinct?: number
+  readonly min?: unknown
+  readonly max?: unknown
+  readonly average?: number | null
+  readonly sum?: number | null
+}
+
+export const FUNCTIONS = ['average', 'sum', 'min', 'max'] as const
+/** A figure of each group in place of the number of its entities. */
+export interface Measure {
+  readonly function: (typeof FUNCTIONS)[number]
+  readonly path: string
+}
+
+/** Entities with one value, or with values in a range. */
+export interface Group {
+  /** Common to all of them: a value, or the beginning of a range. */
+  readonly value: unknown
+  readonly range?: Range
+  /** By which the filter is narrowed to them; undefined for texts that are too long for one. */
+  readonly condition: string | undefined
+  readonly count: number
+  /** Figure of the measure, if there is one. */
+  readonly measured?: number | null
+}
+
+export interface Distribution {
+  readonly summary: Summary
+  readonly groups: readonly Group[]
+  /** Step of a time series. */
+  readonly step?: Step
+}
+
+interface Question {
+  readonly path: string
+  readonly attribute: Attribute
+  readonly step: Step | undefined
+  readonly measure: Measure | undefined
+}
+
+const BINS = 30
+const TOP_VALUES = 20
+/** Values that one answer may list, so that it stays below 200 KB. */
+const MAX_LISTED = 3_500
+/** Groups for which the server is asked one by one. */
+const MAX_ASKED = 120
+
+/** @throws {RestError} */
+export async function loadDistribution(
+  selection: Selection,
+  { path, attribute, step, measure }: Question,
+  signal: AbortSignal,
+): Promise<Distribution> {
+  const kind = kindOf(attribute)
+  const summary = await loadSummary(selection, path, attribute, signal)
+  const found = await loadGroups(selection, { path, attribute, step, measure, kind, summary }, signal)
+  if (!measure) return { summary, ...found }
+  const groups = await inTurns(found.groups, async group => ({
+    ...group,
+    measured:
+      group.count > 0 && group.condition !== undefined
+        ? await loadMeasure(selection, group.condition, measure, signal)
+        : null,
+  }))
+  return { summary, ...found, groups }
+}
+
+async function loadSummary(
+  selection: Selection,
+  path: string,
+  attribute: Attribute,
+  signal: AbortSignal,
+): Promise<Summary> {
+  const kind = kindOf(attribute)
+  // The lowest of texts without a bound may be as long as a book.
+  const isLong = kind === 'text' && !attribute.indexed && attribute.maxLength === undefined
+  const onlyCounts = kind === 'presence' || kind === 'bool' || isLong
+  const [total, all, distinct] = await Promise.all([
+    count(selection, '', signal),
+    compute<number | Record<string, Omit<Summary, 'total' | 'present'> & { count: number }>>(
+      selection,
+      path,
+      onlyCounts ? 'count' : '$all',
+      signal,
+    ),
+    kind === 'presence' ? undefined : compute<number>(selection, path, 'countDistinct', signal),
+  ])
+  if (typeof all === 'number') return { total, present: all, ...(distinct !== undefined && { distinct }) }
+  const [{ count: present, ...others } = { count: 0 }] = Object.values(all)
+  return { total, present, ...others, ...(distinct !== undefined && { distinct }) }
+}
+
+interface Wanted extends Question {
+  readonly kind: Kind
+  readonly summary: Summary
+}
+
+async function loadGroups(
+  selection: Selection,
+  { path, attribute, step: chosen, measure, kind, summary }: Wanted,
+  signal: AbortSignal,
+): Promise<Pick<Distribution, 'groups' | 'step'>> {
+  if (kind === 'presence' || summary.present === 0) return { groups: [] }
+  if (kind === 'text' || kind === 'bool') {
+    const values = await counted(selection, path, TOP_VALUES, signal)
+    return {
+      groups: values.map(({ value, count }) => ({ value, count, condition: conditionOn(path, attribute, value) })),
+    }
+  }
+  const [min, max] = [numberOf(summary.min), numberOf(summary.max)]
+  const isListed = summary.distinct! <= MAX_LISTED
+  const most = isListed && !measure ? MAX_LISTED : MAX_ASKED
+  const step = kind === 'date' ? (chosen ?? stepOf(min, max, MAX_ASKED)) : undefined
+  const ranges = step
+    ? (dateRanges(min, max, step, most) ?? dateRanges(min, max, stepOf(min, max, most), most) ?? [])
+    : kind === 'duration'
+      ? durationRanges(min, max, BINS)
+      : numberRanges(min, max, BINS, INTEGERS.has(attribute.type))
+  const conditions = ranges.map(range => within(path, limit(range.from, attribute), limit(range.to, attribute)))
+  const counts = isListed
+    ? countInRanges(
+        ranges,
+        (await counted(selection, path, MAX_LISTED, signal)).map(each => ({ ...each, value: numberOf(each.value) })),
+      ).map(({ count }) => count)
+    : await inTurns(conditions, condition => count(selection, condition, signal))
+  const groups = ranges.map((range, i) => ({
+    value: range.from,
+    range,
+    condition: conditions[i]!,
+    count: counts[i]!,
+  }))
+  return { groups, ...(step && { step }) }
+}
+
+/** A limit of a range as a value of a filter: dates as texts. */
+function limit(value: number, { type, simpleDate }: Attribute): string | number {
+  if (type !== 'date') return value
+  const iso = new Date(value).toISOString()
+  return simpleDate ? iso.slice(0, 10) : iso
+}
+
+const numberOf = (value: unknown): number =>
+  typeof value === 'string' ? (parseDate(value)?.getTime() ?? Number(value)) : Number(value)
+
+const count = async (selection: Selection, condition: string, signal: AbortSignal): Promise<number> => {
+  const { __COUNT } = await read<{ __COUNT: number }>(
+    pathOf(selection),
+    { $filter: filterOf(selection, condition), $top: 0 },
+    signal,
+  )
+  return __COUNT
+}
+
+const compute = <Answer>(
+  selection: Selection,
+  path: string,
+  keyword: string,
+  signal: AbortSignal,
+  condition = '',
+): Promise<Answer> =>
+  read(
+    `${pathOf(selection)}/${encodeURIComponent(path)}`,
+    { $compute: keyword, $filter: filterOf(selection, condition) },
+    signal,
+  )
+
+const counted = (selection: Selection, path: string, top: number, signal: AbortSignal): Promise<Counted[]> =>
+  read(
+    `${pathOf(selection)}/${encodeURIComponent(path)}`,
+    { $distinct: true, $counts: true, $top: top, $filter: filterOf(selection, '') },
+    signal,
+  )
+
+const loadMeasure = (
+  selection: Selection,
+  condition: string,
+  { path, function: name }: Measure,
+  signal: AbortSignal,
+): Promise<number | null> => compute(selection, path, name, signal, condition)
+
+function filterOf({ filter }: Selection, condition: string): string {
+  const text = condition ? narrowed(filter, condition) : filter
+  return text && `"${text}"`
+}

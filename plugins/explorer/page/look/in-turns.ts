@@ -1,0 +1,18 @@
+const AT_A_TIME = 4
+
+/** The results for all items; a few are worked on at a time. */
+export async function inTurns<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next++
+      results[index] = await work(items[index]!)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker))
+  return results
+}

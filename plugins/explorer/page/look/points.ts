@@ -1,0 +1,74 @@
+/** Places of the entities of a selection. */
+import { createSet, parametersOf, pathOf, type Selection } from '../base/selection.ts'
+import { type Parameters, read } from '../base/rest.ts'
+import { inTurns } from './in-turns.ts'
+import type { GeoPoint } from './map-view.ts'
+
+const PAGE = 500
+const MAX_POINTS = 20_000
+/** Rows of a sample that are read together: neighbours are often of one place. */
+const SAMPLE_PAGE = 100
+const SET_SECONDS = 60
+
+interface Points {
+  readonly points: readonly GeoPoint[]
+  /** Entities of the selection. */
+  readonly total: number
+  /** Entities that were read: fewer where there are too many, then from everywhere in the selection. */
+  readonly seen: number
+}
+
+interface Page {
+  readonly __COUNT: number
+  readonly __ENTITIES: readonly Readonly<Record<string, unknown>>[]
+}
+
+export async function loadPoints(
+  selection: Selection,
+  latitude: string,
+  longitude: string,
+  signal: AbortSignal,
+): Promise<Points> {
+  const asked = { $attributes: `${latitude},${longitude}` }
+  const shown = { ...parametersOf(selection), $orderby: undefined }
+  const load = ($skip: number): Promise<Page> =>
+    read(pathOf(selection), { ...shown, ...asked, $top: PAGE, $skip }, signal)
+  const first = await load(0)
+  const total = first.__COUNT
+  const pages =
+    total > MAX_POINTS
+      ? await loadSample(selection, { ...shown, ...asked }, total, signal)
+      : [first, ...(await inTurns(placesOf(Math.ceil(total / PAGE), PAGE).slice(1), load))]
+  const entities = pages.flatMap(page => page.__ENTITIES)
+  const points = entities.flatMap(entity => {
+    const point = {
+      key: String(entity.__KEY),
+      latitude: degreesOf(entity, latitude),
+      longitude: degreesOf(entity, longitude),
+    }
+    return Math.abs(point.latitude) <= 90 && Math.abs(point.longitude) <= 180 ? [point] : []
+  })
+  return { points, total, seen: entities.length }
+}
+
+/** Small pages from everywhere, of an entity set: a filter is carried out once. */
+async function loadSample(
+  selection: Selection,
+  { $attributes, ...shown }: Parameters,
+  total: number,
+  signal: AbortSignal,
+): Promise<Page[]> {
+  const set = await createSet(selection, shown, SET_SECONDS, signal)
+  const count = MAX_POINTS / SAMPLE_PAGE
+  return inTurns(placesOf(count, total / count), $skip => read(set, { $attributes, $top: SAMPLE_PAGE, $skip }, signal))
+}
+
+const placesOf = (count: number, step: number): number[] =>
+  Array.from({ length: count }, (_, i) => Math.floor(i * step))
+
+/** NaN for what is not a number. */
+function degreesOf(entity: Readonly<Record<string, unknown>>, path: string): number {
+  let value: unknown = entity
+  for (const step of path.split('.')) value = (value as Record<string, unknown> | null | undefined)?.[step]
+  return typeof value === 'number' ? value : Number.NaN
+}

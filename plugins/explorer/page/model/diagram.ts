@@ -1,0 +1,116 @@
+/** Boxes and lines of a model, and their places. */
+import { type Attribute, type DataClass, isRelation } from '../base/model.ts'
+import { layOut, type Size } from './layout.ts'
+import { type Relation, relationsOf } from './relations.ts'
+
+export interface Box extends Size {
+  readonly dataClass: DataClass
+  readonly x: number
+  readonly y: number
+  /** Attributes that are named in it. */
+  readonly attributes: readonly Attribute[]
+  /** Number of those that are not. */
+  readonly more: number
+}
+
+interface Line {
+  readonly relation: Relation
+  /** Data of an SVG path. */
+  readonly path: string
+  /** Place of its name. */
+  readonly x: number
+  readonly y: number
+}
+
+export interface Diagram extends Size {
+  readonly boxes: readonly Box[]
+  readonly lines: readonly Line[]
+}
+
+export const HEAD = 30
+export const ROW = 18
+const WIDTH = 190
+const MAX_ATTRIBUTES = 7
+/** Distance between lines that join the same boxes. */
+const SPREAD = 26
+
+export function diagramOf(dataClasses: readonly DataClass[], withAttributes: boolean): Diagram {
+  const relations = relationsOf(dataClasses)
+  const contents = dataClasses.map(dataClass => {
+    const scalars = dataClass.attributes.filter(each => !isRelation(each))
+    const first = scalars.toSorted((a, b) => Number(b.identifying ?? false) - Number(a.identifying ?? false))
+    // "2 more" would take the place of one that can be named.
+    const shown = withAttributes ? first.slice(0, first.length === MAX_ATTRIBUTES + 1 ? undefined : MAX_ATTRIBUTES) : []
+    const more = withAttributes ? first.length - shown.length : 0
+    const rows = shown.length + (more > 0 ? 1 : 0)
+    return { dataClass, attributes: shown, more, width: WIDTH, height: HEAD + rows * ROW + (rows > 0 ? 8 : 0) }
+  })
+  const position = new Map(dataClasses.map(({ name }, i) => [name, i]))
+  const { places, width, height } = layOut(
+    contents,
+    relations.map(({ from, to }) => [position.get(from.name)!, position.get(to.name)!]),
+  )
+  const boxes = contents.map((content, i) => ({ ...content, ...places[i]! }))
+  const byName = new Map(boxes.map(box => [box.dataClass.name, box]))
+  return { boxes, lines: linesOf(relations, byName), width, height }
+}
+
+function linesOf(relations: readonly Relation[], boxes: ReadonlyMap<string, Box>): Line[] {
+  const pairs = new Map<string, Relation[]>()
+  for (const relation of relations) {
+    const names = [relation.from.name, relation.to.name].sort().join(' ')
+    pairs.set(names, [...(pairs.get(names) ?? []), relation])
+  }
+  return [...pairs.values()].flatMap(pair =>
+    pair.map((relation, i) => {
+      const [from, to] = [boxes.get(relation.from.name)!, boxes.get(relation.to.name)!]
+      if (from === to) return loop(relation, from, i)
+      const offset = (i - (pair.length - 1) / 2) * SPREAD
+      return straight(relation, from, to, from.dataClass.name < to.dataClass.name ? offset : -offset)
+    }),
+  )
+}
+
+/** A line between the borders of two boxes, moved to its side by `offset`. */
+function straight(relation: Relation, from: Box, to: Box, offset: number): Line {
+  const [a, b] = [centreOf(from), centreOf(to)]
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1
+  const [sideX, sideY] = [(-(b.y - a.y) / length) * offset, ((b.x - a.x) / length) * offset]
+  const start = borderOf(from, { x: a.x + sideX, y: a.y + sideY }, { x: b.x + sideX, y: b.y + sideY })
+  const end = borderOf(to, { x: b.x + sideX, y: b.y + sideY }, { x: a.x + sideX, y: a.y + sideY })
+  return {
+    relation,
+    path: `M${round(start.x)} ${round(start.y)}L${round(end.x)} ${round(end.y)}`,
+    x: round((start.x + end.x) / 2),
+    y: round((start.y + end.y) / 2),
+  }
+}
+
+/** A line from a box back to it, at its right upper corner. */
+function loop(relation: Relation, { x, y, width }: Box, index: number): Line {
+  const [right, size] = [x + width, 22 + index * 14]
+  return {
+    relation,
+    path: `M${round(right - 24)} ${round(y)}C${round(right - 24)} ${round(y - size * 1.6)} ${round(right + size * 1.6)} ${round(y - size * 0.4)} ${round(right)} ${round(y + 16)}`,
+    x: round(right + size * 0.5),
+    y: round(y - size),
+  }
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+const centreOf = ({ x, y, width, height }: Box) => ({ x: x + width / 2, y: y + height / 2 })
+
+/** The place on the border of a box that the line from inside of it to a point crosses. */
+function borderOf({ x, y, width, height }: Box, inside: { x: number; y: number }, to: { x: number; y: number }) {
+  const [dx, dy] = [to.x - inside.x, to.y - inside.y]
+  const alongX = dx === 0 ? Number.POSITIVE_INFINITY : ((dx > 0 ? x + width : x) - inside.x) / dx
+  const alongY = dy === 0 ? Number.POSITIVE_INFINITY : ((dy > 0 ? y + height : y) - inside.y) / dy
+  const share = Math.max(0, Math.min(1, alongX, alongY))
+  return { x: inside.x + dx * share, y: inside.y + dy * share }
+}
+
+/** Whether a text occurs in the name of a dataclass or of an attribute of it. */
+export function matches({ name, attributes }: DataClass, wanted: string): boolean {
+  const text = wanted.trim().toLowerCase()
+  return [name, ...attributes.map(each => each.name)].some(each => each.toLowerCase().includes(text))
+}

@@ -1,0 +1,93 @@
+/** Columns of a table and the attributes that they are for. */
+import type { Attribute, DataClass } from '../base/model.ts'
+import { editorOf, type Input, read } from '../entity/editor.ts'
+
+/** Header of the column in which a report says what was wrong; ignored when it comes back. */
+export const ERROR_COLUMN = '__ERROR'
+
+/** Attributes that cells can be for: all that take values, the key, and relations by the key of the related entity. */
+export const targetsOf = ({ attributes }: DataClass): readonly Attribute[] =>
+  attributes.filter(each => {
+    const editor = each.identifying ? 'text' : editorOf(each, true)
+    return editor !== undefined && editor !== 'image' && editor !== 'blob'
+  })
+
+const plain = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+
+export interface Mapping {
+  /** Whether the first row has names. */
+  readonly hasHeader: boolean
+  /** Name of the attribute by column; empty for none. */
+  readonly attributes: readonly string[]
+}
+
+/** Attributes by the names in the first row, and by their order where it has none. */
+export function mapColumns(rows: readonly (readonly string[])[], dataClass: DataClass): Mapping {
+  const targets = targetsOf(dataClass)
+  const header = rows[0] ?? []
+  const free = new Set(targets.map(({ name }) => name))
+  const take = (isIt: (name: string) => boolean): string => {
+    const name = [...free].find(isIt) ?? ''
+    free.delete(name)
+    return name
+  }
+  const exact = header.map(cell => take(name => plain(name) === plain(cell) && plain(cell) !== ''))
+  const isError = (cell: string): boolean => cell === ERROR_COLUMN
+  if (exact.every(name => name === '')) {
+    const inOrder = targets.filter(each => !each.autosequence && each.kind === 'storage')
+    return { hasHeader: false, attributes: header.map((_, at) => inOrder[at]?.name ?? '') }
+  }
+  const attributes = exact.map((name, at) => {
+    const cell = plain(header[at]!)
+    if (name !== '' || cell.length < 3 || isError(header[at]!)) return name
+    return take(name => plain(name).includes(cell) || (plain(name).length > 2 && cell.includes(plain(name))))
+  })
+  return { hasHeader: true, attributes }
+}
+
+interface CellFault {
+  readonly attribute: string
+  readonly code: 'number' | 'integer' | 'date' | 'duration' | 'json' | 'vector' | 'bool'
+  readonly cell: string
+}
+
+export interface ConvertedRow {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly faults: readonly CellFault[]
+}
+
+/** The entity that a row stands for. Empty cells are null; columns without an attribute are left out. */
+export function convertRow(cells: readonly string[], attributes: readonly (Attribute | undefined)[]): ConvertedRow {
+  const values: Record<string, unknown> = {}
+  const faults: CellFault[] = []
+  for (const [at, attribute] of attributes.entries()) {
+    if (!attribute) continue
+    const cell = cells[at] ?? ''
+    const input = inputOfCell(attribute, cell)
+    const result = input === undefined ? ({ fault: { code: 'bool' } } as const) : read(attribute, input)
+    if ('json' in result) values[attribute.name] = result.json
+    else faults.push({ attribute: attribute.name, code: result.fault.code, cell })
+  }
+  return { values, faults }
+}
+
+const TRUE = /^(?:true|yes|y|1|x|ja|wahr|✓)$/i
+const FALSE = /^(?:false|no|n|0|nein|falsch|✗)$/i
+
+/** Content of a form's field for a cell; undefined for a bool that is neither. */
+function inputOfCell(attribute: Attribute, cell: string): Input | undefined {
+  const text = cell.trim()
+  if (text === '' || text === 'null') return null
+  if (attribute.type === 'bool') return TRUE.test(text) ? true : FALSE.test(text) ? false : undefined
+  if (attribute.kind === 'relatedEntity') return text
+  if (attribute.type !== 'date') return attribute.type === 'string' ? cell : text
+  const german = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T](.+))?$/.exec(text)
+  if (!german) return text
+  const [, day = '', month = '', year = '', time] = german
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}${time && !attribute.simpleDate ? `T${time}` : ''}`
+}

@@ -1,0 +1,74 @@
+/** A pasted table on its way to the server: checked without being saved, then saved. */
+import type { DataClass } from '../base/catalog.ts'
+import { ask, RestError } from '../base/rest.ts'
+import type { WorkControl } from '../base/work.ts'
+import { batchesOf, faultsIn, type RowFault, type SentRow } from './batches.ts'
+
+export interface PasteReport {
+  /** Rows without an error. */
+  readonly good: number[]
+  readonly faults: RowFault[]
+}
+
+/**
+ * Sends the rows batch by batch. `report` is filled meanwhile, so that it is right when the work is cancelled.
+ * @param updates whether rows change the entities that have their keys
+ * @throws {RestError} the server refuses a batch as a whole
+ */
+export async function sendRows(
+  dataClass: DataClass,
+  rows: readonly SentRow[],
+  { method, updates, report }: { method: 'validate' | 'update'; updates: boolean; report: PasteReport },
+  work: WorkControl,
+): Promise<void> {
+  let done = 0
+  for (const batch of batchesOf(rows)) {
+    work.signal.throwIfAborted()
+    const stamps = updates ? await stampsOf(dataClass, batch, work.signal) : new Map<string, number>()
+    const keyName = dataClass.key[0]!.name
+    const body = batch.map(({ values }) => {
+      const key = String(values[keyName])
+      const stamp = stamps.get(key)
+      return stamp === undefined ? values : { __KEY: key, __STAMP: stamp, ...values }
+    })
+    // A batch whose answer does not come may have been saved: it is not given up halfway.
+    const faults = faultsIn(await answerTo(dataClass, method, body), batch)
+    const failed = new Set(faults.map(({ index }) => index))
+    report.faults.push(...faults)
+    for (const { index } of batch) if (!failed.has(index)) report.good.push(index)
+    done += batch.length
+    work.report(done / rows.length)
+  }
+}
+
+/** The answer also when rows of it failed. */
+async function answerTo({ name, key }: DataClass, method: string, body: unknown): Promise<unknown> {
+  const parameters = method === 'update' ? { $method: method, $attributes: key[0]?.name } : { $method: method }
+  try {
+    return await ask(name, parameters, { body })
+  } catch (error) {
+    if (error instanceof RestError && (error.answer as { __ENTITIES?: unknown } | undefined)?.__ENTITIES)
+      return error.answer
+    throw error
+  }
+}
+
+/** Stamps of the entities that exist, by key. */
+async function stampsOf(
+  { name, key }: DataClass,
+  batch: readonly SentRow[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const keyName = key[0]!.name
+  const keys = batch.flatMap(({ values }) => ((values[keyName] ?? null) === null ? [] : [values[keyName]]))
+  if (keys.length === 0) return new Map()
+  const { __ENTITIES } = await ask<{ readonly __ENTITIES: readonly { __KEY: string; __STAMP: number }[] }>(
+    `${name}/$query`,
+    {},
+    {
+      body: { $filter: `${keyName} in :1`, $params: [keys], $attributes: keyName, $top: keys.length },
+      signal,
+    },
+  )
+  return new Map(__ENTITIES.map(({ __KEY, __STAMP }) => [__KEY, __STAMP]))
+}

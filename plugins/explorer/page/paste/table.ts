@@ -1,0 +1,60 @@
+/** Tables as text: from spreadsheets by the clipboard (tabs), or from CSV files. */
+
+const DELIMITERS = ['\t', ';', ','] as const
+
+/** Rows with their cells. Quoted cells may hold delimiters, line ends and doubled quotes; empty rows are left out. */
+export function parseTable(text: string): readonly (readonly string[])[] {
+  const source = text.replace(/^\uFEFF/, '')
+  const delimiter = delimiterOf(source)
+  const rows: string[][] = []
+  let row: string[] = []
+  let at = 0
+  while (at <= source.length) {
+    const { cell, end } = source[at] === '"' ? quotedCell(source, at, delimiter) : plainCell(source, at, delimiter)
+    row.push(cell)
+    at = end + 1
+    if (source[end] === delimiter) continue
+    if (source[end] === '\r' && source[at] === '\n') at++
+    if (row.some(cell => cell !== '')) rows.push(row)
+    row = []
+  }
+  return rows
+}
+
+/** The sign that the first line has most of; tabs win, since they do not occur inside of cells. */
+function delimiterOf(text: string): string {
+  const line = /^[^\r\n]*/.exec(text)![0].replace(/"(?:[^"]|"")*"/g, '')
+  if (line.includes('\t')) return '\t'
+  const counts = DELIMITERS.map(delimiter => ({ delimiter, count: line.split(delimiter).length }))
+  return counts.reduce((best, each) => (each.count > best.count ? each : best)).delimiter
+}
+
+function plainCell(text: string, start: number, delimiter: string): { cell: string; end: number } {
+  let end = start
+  while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') end++
+  return { cell: text.slice(start, end), end }
+}
+
+/** Signs between the closing quote and the next delimiter belong to the cell. */
+function quotedCell(text: string, start: number, delimiter: string): { cell: string; end: number } {
+  let cell = ''
+  let at = start + 1
+  for (;;) {
+    const quote = text.indexOf('"', at)
+    // A quote that is not closed is a sign of the text.
+    if (quote < 0) return plainCell(text, start, delimiter)
+    cell += text.slice(at, quote)
+    if (text[quote + 1] !== '"') {
+      const rest = plainCell(text, quote + 1, delimiter)
+      return { cell: cell + rest.cell, end: rest.end }
+    }
+    cell += '"'
+    at = quote + 2
+  }
+}
+
+/** Rows as text for a file or the clipboard, with tabs. */
+export const writeTable = (rows: readonly (readonly string[])[]): string =>
+  rows
+    .map(cells => cells.map(cell => (/[\t\r\n"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join('\t'))
+    .join('\n')

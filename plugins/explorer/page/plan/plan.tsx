@@ -1,0 +1,171 @@
+import { useSignal } from '@preact/signals'
+import { readWithHead } from '../base/rest.ts'
+import { parametersOf, pathOf, type Selection, selection } from '../base/selection.ts'
+import { number } from '../base/texts.ts'
+import { Fault } from '../components/fault.tsx'
+import { useAnswer } from '../components/use-answer.ts'
+import { costOf, isHidden, type Step, stepsOf, type TraceStep } from './steps.ts'
+import { text } from './texts.ts'
+import './plan.css'
+
+interface Explained {
+  readonly count: number
+  readonly steps: readonly Step[]
+  readonly bytes: number
+  /** As the browser has seen the request; undefined where it keeps no times. */
+  readonly timing: PerformanceResourceTiming | undefined
+}
+
+/** Entities that are asked for, as a page of the grid would. */
+const PAGE = 40
+
+/** How the server carries out the filter of the selection, with the rows and the time of each step. */
+export function Plan() {
+  const shown = selection.value!
+  const { dataClass, filter, order, set } = shown
+  const run = useSignal(0)
+  const { result, error, isLoading } = useAnswer(
+    signal => loadPlan(shown, signal),
+    [dataClass, filter, order, set, run.value],
+  )
+  return (
+    <section class="plan" aria-label={text('title')} aria-busy={isLoading}>
+      <header>
+        <h2>{text('title')}</h2>
+        <button
+          type="button"
+          onClick={() => {
+            run.value++
+          }}
+        >
+          {text('again')}
+        </button>
+        <span role="status" class="hint">
+          {isLoading && text('loading')}
+        </span>
+      </header>
+      {error !== undefined && <Fault error={error} />}
+      {result && <Picture plan={result} />}
+    </section>
+  )
+}
+
+async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explained> {
+  const key = shown.dataClass.key[0]?.name
+  // The list of the browser has an end, behind which it would take no more.
+  performance.clearResourceTimings()
+  const start = performance.now()
+  const { answer, response, bytes } = await readWithHead<{
+    readonly __COUNT: number
+    readonly __queryPath?: { readonly steps: readonly TraceStep[] }
+  }>(
+    pathOf(shown),
+    { ...parametersOf(shown), $queryplan: true, $querypath: true, $top: PAGE, $attributes: key },
+    signal,
+  )
+  const timing = await timingOf(response.url, start)
+  return { count: answer.__COUNT, steps: stepsOf(answer.__queryPath?.steps ?? []), bytes, timing }
+}
+
+const TRIES = 10
+const TRY_AGAIN_MS = 30
+
+/** Times of a request to an address since `start`, which the browser lists soon after the answer. */
+async function timingOf(address: string, start: number): Promise<PerformanceResourceTiming | undefined> {
+  for (let i = 0; i < TRIES; i++) {
+    const entries = performance.getEntriesByName(address, 'resource') as PerformanceResourceTiming[]
+    const timing = entries.findLast(({ startTime }) => startTime >= start)
+    if (timing) return timing
+    await new Promise(resolve => setTimeout(resolve, TRY_AGAIN_MS))
+  }
+  return undefined
+}
+
+const milliseconds = (time: number): string =>
+  text('milliseconds', { time: number(time, { maximumFractionDigits: time < 1 ? 3 : time < 100 ? 1 : 0 }) })
+
+function Picture({ plan: { count, steps, bytes, timing } }: { readonly plan: Explained }) {
+  const entries: [string, string][] = [[text('entities'), number(count)]]
+  if (timing) {
+    const { startTime, responseStart, responseEnd, encodedBodySize } = timing
+    entries.push([text('total'), milliseconds(responseEnd - startTime)])
+    // Some settings of browsers hide these.
+    if (responseStart > 0) {
+      entries.push(
+        [text('waiting'), milliseconds(responseStart - startTime)],
+        [text('receiving'), milliseconds(responseEnd - responseStart)],
+        [text('compressed'), number(encodedBodySize)],
+      )
+    }
+  }
+  entries.push([text('bytes'), number(bytes)])
+  const total = steps.reduce((sum, { time = 0 }) => sum + time, 0)
+  return (
+    <>
+      <dl class="summary">
+        {entries.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {steps.length === 0 ? (
+        <p class="hint">{text('none')}</p>
+      ) : (
+        <ol class="steps" aria-label={text('steps')}>
+          <Steps steps={steps} total={total} start={0} />
+        </ol>
+      )}
+      {isHidden(steps) && <p class="hint">{text('hidden')}</p>}
+    </>
+  )
+}
+
+interface StepsProps {
+  readonly steps: readonly Step[]
+  /** Milliseconds of all steps. */
+  readonly total: number
+  /** Milliseconds before the first of them. */
+  readonly start: number
+}
+
+function Steps({ steps, total, start }: StepsProps) {
+  let from = start
+  return (
+    <>
+      {steps.map((step, i) => {
+        const { description, time = 0, own = 0, rows, steps: below } = step
+        const begin = from
+        from += time
+        const percent = (value: number): string => `${total > 0 ? (100 * value) / total : 0}%`
+        return (
+          <li key={`${i} ${description}`}>
+            <div class="step">
+              <code>{description}</code>
+              {step.time !== undefined && (
+                <>
+                  <span class="rows">{rows !== undefined && text('rows', { count: rows })}</span>
+                  <span class="time" title={below.length > 0 ? text('own', { time: own }) : undefined}>
+                    {milliseconds(time)}
+                  </span>
+                  <span class="track" aria-hidden="true">
+                    <span
+                      class={costOf(total > 0 ? own / total : 0)}
+                      style={{ marginLeft: percent(begin), width: percent(time) }}
+                    />
+                  </span>
+                </>
+              )}
+            </div>
+            {below.length > 0 && (
+              <ol>
+                <Steps steps={below} total={total} start={begin} />
+              </ol>
+            )}
+          </li>
+        )
+      })}
+    </>
+  )
+}

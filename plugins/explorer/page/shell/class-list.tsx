@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals'
+import { catalog, type DataClass } from '../base/catalog.ts'
+import { counts, setCount } from '../base/counts.ts'
+import { linkTo, place } from '../base/place.ts'
+import { ask } from '../base/rest.ts'
+import { number } from '../base/texts.ts'
+import { useAnswer } from '../components/use-answer.ts'
+import { isShown, PAGES } from './rooms.ts'
+import { text } from './texts.ts'
+
+/** All dataclasses that the user may see, with the number of their entities. */
+export function ClassList() {
+  const wanted = useSignal('')
+  const all = catalog.value?.dataClasses ?? []
+  const shown = all.filter(({ name }) => name.toLowerCase().includes(wanted.value.toLowerCase()))
+  return (
+    <nav class="classes" aria-label={text('classes')}>
+      {all.length > 12 && (
+        <input
+          type="search"
+          aria-label={text('findClass')}
+          placeholder={text('findClass')}
+          value={wanted}
+          onInput={({ currentTarget }) => {
+            wanted.value = currentTarget.value
+          }}
+        />
+      )}
+      <ul>
+        {shown.map(dataClass => (
+          <ClassItem key={dataClass.name} dataClass={dataClass} />
+        ))}
+      </ul>
+      <ul>
+        {PAGES.filter(isShown).map(({ path, title }) => (
+          <li key={path}>
+            <a href={linkTo([path])} aria-current={place.value.path[0] === path ? 'page' : undefined}>
+              {text(title)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+function ClassItem({ dataClass: { name } }: { readonly dataClass: DataClass }) {
+  // Counted again when the catalog is, which is after a login.
+  useAnswer(
+    async signal => setCount(name, (await ask<{ __COUNT: number }>(name, { $top: 0 }, { signal })).__COUNT),
+    [catalog.value],
+  )
+  const count = counts.value.get(name)
+  return (
+    <li>
+      <a href={linkTo([name])} aria-current={place.value.path[0] === name ? 'page' : undefined}>
+        <span>{name}</span>
+        {count !== undefined && <small>{number(count)}</small>}
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals'
+import { isAdministrator, logOut, privileges, user } from '../base/session.ts'
+import { complain } from '../base/work.ts'
+import { LoginDialog } from './login.tsx'
+import { text } from './texts.ts'
+
+/** The user, with the rights of the session; the way in and out. */
+export function SessionMenu() {
+  const isLoggingIn = useSignal(false)
+  const who = user.value
+  const name = who ? who.fullName || who.userName : text('guest')
+  return (
+    <>
+      <button type="button" class="who" popovertarget="session">
+        {name}
+      </button>
+      <div id="session" popover="auto" class="session-menu">
+        <b>{name}</b>
+        {who && <small>{who.userName}</small>}
+        <p>
+          {text('privileges')}: {privileges.value.length > 0 ? privileges.value.join(', ') : text('none')}
+        </p>
+        {isAdministrator.value && <p>{text('administrator')}</p>}
+        {who && (
+          <button type="button" onClick={() => void logOut().catch(complain)}>
+            {text('logOut')}
+          </button>
+        )}
+      </div>
+      {!who && (
+        <button
+          type="button"
+          onClick={() => {
+            isLoggingIn.value = true
+          }}
+        >
+          {text('logIn')}
+        </button>
+      )}
+      {isLoggingIn.value && (
+        <LoginDialog
+          onClose={() => {
+            isLoggingIn.value = false
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,35 @@
+import { useEffect, useState } from 'preact/hooks'
+import { lazy } from './lazy.tsx'
+
+interface DialogProps {
+  readonly onClose: () => void
+}
+
+const DIALOGS = {
+  palette: lazy<DialogProps>(async () => (await import('../home/palette.tsx')).Palette),
+  help: lazy<DialogProps>(async () => (await import('../home/help.tsx')).Help),
+}
+
+/** Dialogs that keys open wherever the user is: Ctrl+K and `?`. */
+export function Shortcuts() {
+  const [shown, setShown] = useState<keyof typeof DIALOGS>()
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const wanted = dialogOf(event)
+      if (!wanted || document.querySelector('dialog[open]')) return
+      event.preventDefault()
+      setShown(wanted)
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+  if (!shown) return null
+  const Shown = DIALOGS[shown]
+  return <Shown onClose={() => setShown(undefined)} />
+}
+
+function dialogOf({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): keyof typeof DIALOGS | undefined {
+  if (key.toLowerCase() === 'k' && (ctrlKey || metaKey) && !altKey) return 'palette'
+  const isTyping = target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]')
+  return key === '?' && !isTyping ? 'help' : undefined
+}

@@ -1,0 +1,13 @@
+import { effect } from '@preact/signals'
+import { remembered } from '../base/remembered.ts'
+
+/** `system`: what the browser prefers. */
+export const THEMES = ['system', 'light', 'dark'] as const
+export const theme = remembered<string>('theme', 'system')
+export const chooseTheme = (name: string): void => {
+  theme.value = name
+}
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value
+})

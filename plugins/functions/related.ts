@@ -1,0 +1,47 @@
+import type { Attribute, DataClass } from '../../engine/index.ts'
+import { callFunction, type PluginEngine, type Reply, type RestRequest } from '../../kernel/api.ts'
+
+/**
+ * The function that `/Company(1)/staff/{name}` names: of the selection class where the relation leads to many entities, of the
+ * entity class where it leads to one. From here on the request is about these entities, and so are its filter and its order.
+ * @returns what answers the request; undefined: there is no such function
+ */
+export function functionOnRelated(
+  request: RestRequest,
+  name: string,
+  engine: PluginEngine,
+): ((request: RestRequest) => Reply | Promise<Reply>) | undefined {
+  const { read, view } = request
+  const { attributes } = read.output
+  if (attributes?.from !== 'path' || attributes.items.length !== 1 || !request.isEntity) return undefined
+  const owner = request.dataClass!
+  const relation = attributes.items[0]!.path.join('.')
+  const attribute = view.attribute(owner, relation)
+  const related = attribute && relatedBy(attribute)
+  if (!related || !view.shows(related.target)) return undefined
+  const called = engine.classes.find(related.target.name, name, !related.isMany)
+  // A function of the dataclass is not about a selection.
+  if (!called || called.target.kind === 'dataClass') return undefined
+  request.dataClass = related.target
+  request.read = {
+    ...read,
+    dataClass: related.target.name,
+    output: { form: related.isMany ? 'collection' : 'entity' },
+  }
+  // It is gone after the first `await`.
+  if (request.verb === 'POST') request.argumentBody()
+  return async () => {
+    void request.callerSession
+    const key = await engine.keyOf(read, request.transport)
+    request.read.source = { kind: 'related', from: { dataClass: owner.name, key }, relation }
+    return callFunction(engine, called, request)
+  }
+}
+
+/** The dataclass that a relation, or an alias of one, leads to. */
+function relatedBy(attribute: Attribute): { target: DataClass; isMany: boolean } | undefined {
+  const passed = attribute.kind === 'alias' ? attribute.relations : []
+  const end = attribute.kind === 'alias' ? attribute.target : attribute
+  if (end.kind !== 'relatedEntities' && end.kind !== 'relatedEntity') return undefined
+  return { target: end.target, isMany: [...passed, end].some(({ kind }) => kind === 'relatedEntities') }
+}

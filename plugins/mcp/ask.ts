@@ -1,0 +1,98 @@
+import { parseJsonBody } from '../../engine/index.ts'
+import { readBody, type Reply, type RestRequest, type Scope } from '../../kernel/api.ts'
+import { type Fault, refused, ToolError } from './tool.ts'
+
+/** A request to the public protocol. */
+interface Question {
+  /** Behind `/rest/`, made by {@link entityPath} or {@link nameIn}. */
+  readonly path: string
+  /** Undefined ones are left out. */
+  readonly parameters?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** With a body it is a POST, otherwise a GET. */
+  readonly body?: unknown
+  /** Maximum bytes of the answer. */
+  readonly maxBytes?: number
+}
+
+export interface Answer {
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+
+/** @throws {ToolError} the answer is an error, or too large */
+export type Ask = (question: Question) => Promise<Answer>
+
+const MAX_BYTES = 2 ** 20
+
+/** Asks within the request of an agent, with its rights. Without `mayWrite` nothing but GET leaves here. */
+export function askerFor({ dispatch }: Scope, request: RestRequest, mayWrite: boolean): Ask {
+  return async ({ path, parameters = {}, body, maxBytes = MAX_BYTES }) => {
+    const method = body === undefined ? 'GET' : 'POST'
+    if (method !== 'GET' && !mayWrite) throw new Error(`a tool has sent a ${method}, and writing is off`)
+    const url = `/rest/${path}${queryOf(parameters)}`
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const reply = await dispatch({ method, url, ...sent }, request)
+    const answer = { mediaType: mediaTypeOf(reply), bytes: await bodyOf(reply, maxBytes) }
+    if (reply.status >= 400) throw faultOf(reply.status, answer)
+    return answer
+  }
+}
+
+export const isJson = (mediaType: string): boolean => /\bjson\b/.test(mediaType)
+
+/** Numbers that a double would round are bigints and String objects. */
+export const jsonOf = ({ bytes }: Answer): unknown => parseJsonBody(bytes, undefined, true)
+
+/** `City("12")`. @throws {ToolError} */
+export const entityPath = (dataClass: string, key: string): string => `${nameIn(dataClass)}("${encoded(key)}")`
+
+const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u
+
+/** A name as a part of a path, in which it can mean nothing else. @throws {ToolError} it is none */
+export function nameIn(name: string): string {
+  if (NAME.test(name)) return encodeURIComponent(name)
+  throw refused(`${JSON.stringify(name.slice(0, 100))} is not a name; the tool describe lists names`)
+}
+
+function queryOf(parameters: NonNullable<Question['parameters']>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  // Quotes around a value protect all that is inside, its own quotes among it.
+  const pairs = given.map(([name, value]) => `$${name}="${encoded(String(value))}"`)
+  return pairs.length > 0 ? `?${pairs.join('&')}` : ''
+}
+
+/** Brackets and quotes too, which mean something in addresses. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16)}`)
+
+/** Plugin code writes names of headers in any case. */
+function mediaTypeOf({ headers = {} }: Reply): string {
+  const name = Object.keys(headers).find(each => each.toLowerCase() === 'content-type')
+  return name === undefined ? '' : String(headers[name])
+}
+
+async function bodyOf(reply: Reply, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await readBody(reply, maxBytes)
+  } catch {
+    throw refused(`the answer has more than ${maxBytes} bytes; ask for fewer entities or attributes`)
+  }
+}
+
+interface Failed {
+  readonly __ERROR?: readonly Fault[]
+}
+
+/** The errors of an answer, those of a save with the index of the entity. */
+function faultOf(status: number, { mediaType, bytes }: Answer): ToolError {
+  // Class functions answer with what they like.
+  if (!isJson(mediaType)) return new ToolError([{ message: Buffer.from(bytes).toString().slice(0, 1_000) }], status)
+  const answer = jsonOf({ mediaType, bytes }) as (Failed & { readonly __ENTITIES?: readonly Failed[] }) | undefined
+  const ofEntities = (answer?.__ENTITIES ?? []).flatMap(({ __ERROR = [] }, entity) =>
+    __ERROR.map(fault => ({ entity, ...shown(fault) })),
+  )
+  const faults = [...(answer?.__ERROR ?? []).map(shown), ...ofEntities]
+  return new ToolError(faults.length > 0 ? faults : [{ message: `the server has answered ${status}` }], status)
+}
+
+const shown = ({ message, errCode, attribute }: Fault): Fault => ({ message, errCode, attribute })

@@ -1,0 +1,147 @@
+/** The data model as a text for a model to read: short, complete as far as there is room, and only what the catalog shows the caller. */
+
+import { callOf, type Method, signatureOf } from './signature-text.ts'
+
+interface Attribute {
+  readonly name: string
+  readonly kind: 'storage' | 'calculated' | 'alias' | 'relatedEntity' | 'relatedEntities'
+  readonly type: string
+  readonly path?: string
+  readonly foreignKey?: string
+  readonly inverseName?: string
+  readonly dimension?: number
+  readonly [option: string]: unknown
+}
+
+export interface DataClass {
+  readonly name: string
+  readonly collectionName: string
+  readonly attributes: readonly Attribute[]
+  readonly key: readonly { readonly name: string }[]
+  readonly methods?: readonly Method[]
+}
+
+/** An answer of `$catalog`, with the declarations of functions. */
+export interface CatalogText {
+  readonly dataClasses: readonly DataClass[]
+  /** Functions of the datastore. */
+  readonly methods?: readonly Method[]
+  readonly singletons?: readonly { readonly name: string; readonly methods: readonly Method[] }[]
+}
+
+/** Tokens that an overview may have, by the estimate: 2,000 by those that models use. */
+const MAX_TOKENS = 1_800
+/** Pieces of some four characters are a token in English, shorter ones in other languages and in abbreviations. */
+const PIECE = /[A-Z]?[a-z]{1,5}|[A-Z]{1,2}|\d{1,3}|[^\0-\x7f]|[^\sA-Za-z\d]{1,2}|\n/g
+
+/** At least nine tenths of the number that models count. */
+function tokensOf(text: string): number {
+  let count = 0
+  for (PIECE.lastIndex = 0; PIECE.test(text); ) count++
+  return count
+}
+
+const LEGEND =
+  'Class(key): attributes, texts where no type stands; a>B one related B, a>>B several; f() functions, f()! those that may write'
+
+type Line = (dataClass: DataClass, classOf: (type: string) => string) => string
+
+/** Lines of an overview, the most telling first. */
+const LINES: readonly Line[] = [
+  (each, classOf) => lineOf(each, [...each.attributes.map(a => withType(a, classOf)), ...functionsOf(each)]),
+  (each, classOf) => lineOf(each, [...each.attributes.map(a => related(a, classOf) ?? a.name), ...functionsOf(each)]),
+  (each, classOf) => lineOf(each, [`${each.attributes.length} attributes`, ...relationsOf(each, classOf)]),
+  (each, classOf) =>
+    lineOf(
+      each,
+      relationsOf(each, classOf).filter(text => !text.includes('>>')),
+    ),
+  each => each.name,
+]
+
+/** All classes, each as far as the room for all goes. @param match a part of names; others are left out */
+export function overviewOf({ dataClasses, methods = [], singletons = [] }: CatalogText, match?: string): string {
+  const wanted = match?.toLowerCase()
+  const has = (name: string): boolean => wanted === undefined || name.toLowerCase().includes(wanted)
+  const found = dataClasses.filter(({ name, attributes }) => has(name) || attributes.some(each => has(each.name)))
+  const classOf = classesByCollection(dataClasses)
+  const title = `${found.length} of ${dataClasses.length} classes. ${LEGEND}`
+  const textOf = (line: Line, functionOf: (method: Method) => string): string => {
+    const ofStore = methods.map(each => `datastore: ${functionOf(each)}`)
+    const ofSingletons = singletons.flatMap(({ name, methods }) =>
+      methods.map(each => `singleton ${name}: ${functionOf(each)}`),
+    )
+    return [title, ...ofStore, ...ofSingletons, ...found.map(each => line(each, classOf))].join('\n')
+  }
+  const whole = textOf(LINES[0]!, signatureOf)
+  if (tokensOf(whole) <= MAX_TOKENS) return whole
+  const texts = LINES.map(line => textOf(line, callOf))
+  const chosen = texts.find(text => tokensOf(text) <= MAX_TOKENS) ?? texts.at(-1)!
+  return shortened(`${chosen}\nThis is not all: describe some classes by name, or use match.`)
+}
+
+function shortened(text: string): string {
+  const tokens = tokensOf(text)
+  if (tokens <= MAX_TOKENS) return text
+  const room = text.slice(0, Math.floor((text.length * (MAX_TOKENS - 20)) / tokens))
+  return `${room.slice(0, room.lastIndexOf('\n'))}\n… and others: use match, a part of their names.`
+}
+
+/** All about some classes. */
+export const detailOf = ({ dataClasses }: CatalogText): string => dataClasses.map(describeClass).join('\n\n')
+
+function describeClass({ name, key, attributes, methods = [] }: DataClass): string {
+  const lines = attributes.map(each => `${each.name}: ${facts(each).join(', ')}`)
+  return [`${name}, key ${key.map(each => each.name).join()}`, ...lines, ...methods.map(signatureOf)].join('\n')
+}
+
+/** Options whose value says something. */
+const VALUED = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern', 'scale', 'dimension']
+const FLAGS = ['unique', 'indexed', 'mandatory', 'readOnly', 'autosequence', 'simpleDate', 'asText']
+
+function facts(attribute: Attribute): string[] {
+  const { kind, type, path, foreignKey, inverseName, dimension } = attribute
+  const options = [
+    ...FLAGS.filter(name => attribute[name] === true),
+    ...VALUED.flatMap(name => (attribute[name] === undefined ? [] : `${name} ${attribute[name]}`)),
+  ]
+  switch (kind) {
+    case 'relatedEntity':
+      return [
+        `one ${type}`,
+        ...(foreignKey ? [`by ${foreignKey}`] : []),
+        ...(inverseName ? [`back: ${inverseName}`] : []),
+      ]
+    case 'relatedEntities':
+      return [`several, ${type}`, ...(inverseName ? [`back: ${inverseName}`] : [])]
+    case 'alias':
+      return [type, path ? `alias of ${path}` : 'alias', ...options]
+    case 'calculated':
+      return [type, 'calculated', ...options]
+    case 'storage':
+      return [dimension ? 'vector' : type, ...options]
+  }
+}
+
+const lineOf = ({ name, key }: DataClass, parts: readonly string[]): string =>
+  `${name}(${key.map(each => each.name).join()})${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
+
+const relationsOf = ({ attributes }: DataClass, classOf: (type: string) => string): string[] =>
+  attributes.flatMap(each => related(each, classOf) ?? [])
+
+function related({ name, kind, type }: Attribute, classOf: (type: string) => string): string | undefined {
+  if (kind === 'relatedEntity') return `${name}>${type}`
+  return kind === 'relatedEntities' ? `${name}>>${classOf(type)}` : undefined
+}
+
+function withType(attribute: Attribute, classOf: (type: string) => string): string {
+  const { name, type, dimension } = attribute
+  return related(attribute, classOf) ?? (type === 'string' ? name : `${name} ${dimension ? 'vector' : type}`)
+}
+
+const functionsOf = ({ methods = [] }: DataClass): string[] => methods.map(callOf)
+
+function classesByCollection(dataClasses: readonly DataClass[]): (type: string) => string {
+  const names = new Map(dataClasses.map(({ name, collectionName }) => [collectionName, name]))
+  return type => names.get(type) ?? type
+}

@@ -1,0 +1,93 @@
+/** Reads of entities, for the tools that answer with some. */
+import { Type } from '@sinclair/typebox'
+import type { Static, RestRequest } from '../../kernel/api.ts'
+import { answerOf, fitting } from './answer.ts'
+import { jsonOf, nameIn } from './ask.ts'
+import { plain } from './plain.ts'
+import { refused, type ToolContext, type ToolResult } from './tool.ts'
+
+const TEXT_BYTES = 300
+
+/** Members that say which entities of a dataclass are meant. */
+export const SELECTION = {
+  class: Type.String({ minLength: 1, maxLength: 200 }),
+  filter: Type.Optional(Type.String({ maxLength: 20_000, description: 'name = :1 and country.population > :2' })),
+  params: Type.Optional(
+    Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'values of :1, :2 …; exact numbers as texts' }),
+  ),
+}
+
+/** Members that say what is shown of entities. */
+export const SHOWN = {
+  attributes: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+      maxItems: 100,
+      description: 'names and paths: ["name", "country.name"]; by default all values',
+    }),
+  ),
+  top: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'default 20' })),
+  textBytes: Type.Optional(
+    Type.Integer({ minimum: 16, maximum: 10_000, description: `longer texts are cut, default ${TEXT_BYTES}` }),
+  ),
+}
+
+export const PAGE = { ...SHOWN, skip: Type.Optional(Type.Integer({ minimum: 0 })) }
+
+const READ = Type.Object({ ...SELECTION, ...PAGE })
+
+interface Entities extends Omit<Static<typeof READ>, 'attributes'> {
+  readonly attributes?: readonly string[] | undefined
+  readonly orderBy?: string | undefined
+}
+
+interface Collection {
+  readonly __COUNT: number
+  readonly __FIRST: number
+  readonly __ENTITIES: readonly object[]
+}
+
+/** A page of entities, as many as there is room for, with a hint how to see the others. @throws {ToolError} */
+export async function showEntities(wanted: Entities, { ask, request, mayWrite }: ToolContext): Promise<ToolResult> {
+  const { class: dataClass, attributes = valuesOf(dataClass, request) } = wanted
+  const answer = await ask({
+    path: nameIn(dataClass),
+    parameters: { ...selectionOf(wanted), orderby: wanted.orderBy, ...pageOf({ ...wanted, attributes }) },
+  })
+  const { __COUNT: count, __FIRST: first, __ENTITIES } = jsonOf(answer) as Collection
+  const entities = __ENTITIES.map(each => plain(each, mayWrite))
+  const shown = fitting(entities)
+  if (shown.length === 0 && entities.length > 0)
+    throw refused('one entity alone is too large; name fewer attributes, or a smaller textBytes')
+  const next = first + shown.length
+  const narrower = shown.length < entities.length ? ', or name fewer attributes' : ''
+  const hint = next < count ? `go on with skip: ${next}${narrower}; a filter or aggregate may say it sooner` : undefined
+  return answerOf(shown, { count, first, shown: shown.length, hint })
+}
+
+/** The parameters that select entities. */
+export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'params'>) => ({
+  filter: filter || undefined,
+  params: params && JSON.stringify(params),
+})
+
+/** The parameters that say what is shown of them. */
+export const pageOf = ({ attributes = [], top = 20, skip, textBytes = TEXT_BYTES }: Partial<Entities>) => ({
+  attributes: attributes.join(',') || undefined,
+  top,
+  skip,
+  brief: textBytes,
+})
+
+/**
+ * Names of what is worth reading where nothing is said: neither relations nor bytes, nor vectors. None of a dataclass that is not
+ * there, as the protocol will answer.
+ */
+export function valuesOf(dataClass: string, { view }: RestRequest): readonly string[] {
+  const found = view.find(dataClass)
+  const attributes = found ? view.attributes(found) : []
+  return attributes.flatMap(attribute => {
+    const end = attribute.kind === 'alias' ? attribute.target : attribute
+    const isValue = end.kind === 'storage' || end.kind === 'calculated'
+    return isValue && !['image', 'blob', 'vector'].includes(end.type) ? attribute.name : []
+  })
+}

@@ -1,0 +1,65 @@
+import { definePlugin, json, ProtocolError, type Reply, type RestRequest, Type } from '../../kernel/api.ts'
+import { serveMetadata } from './oauth.ts'
+
+/**
+ * `/mcp`: the data for agents, by the Model Context Protocol over Streamable HTTP, of 2026 and of 2025.
+ *
+ *   POST /mcp   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query","arguments":{"class":"City","top":2}}}
+ *
+ * Few tools for all dataclasses: `describe`, `query`, `aggregate`, `search`, `image`, `call`, and `write` where `mcp.write` is on.
+ * Each asks the public protocol, within the request of the agent and with its rights: what a client may not do at `/rest`, it cannot do
+ * here. Nothing is kept between two requests. `disablePlugins: ["mcp"]` leaves it out. `tesser mcp` speaks the same over the standard
+ * input and output, for desktop clients.
+ *
+ * What carries the protocol is loaded by the first request. Source: Model Context Protocol, 2026-07-28 and 2025-11-25.
+ */
+export default definePlugin({
+  name: 'mcp',
+  kernel: '^1.0.0',
+  options: Type.Object({
+    write: Type.Boolean({
+      default: false,
+      description: 'Lets agents save and delete entities, and call functions that do not allow GET.',
+    }),
+  }),
+  register(scope, { write }) {
+    serveMetadata(scope)
+    let loaded: Promise<typeof import('./serve.ts')> | undefined
+    scope.route('/mcp', { verbs: ['POST'] }, async request => {
+      request.demandLogin()
+      const head = headOf(request)
+      const message = await messageOf(request)
+      if ('status' in message) return message
+      loaded ??= import('./serve.ts')
+      const { serve } = await loaded
+      return serve(message.value, head, { scope, request, mayWrite: write })
+    })
+  },
+})
+
+/** Headers that the protocol looks at. */
+const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
+
+/** Head of a request, which is gone after the first `await`. */
+function headOf({ transport }: RestRequest): Record<string, string> {
+  const present = HEADERS.map(name => [name, transport.header(name)] as const).filter(([, value]) => value !== '')
+  return Object.fromEntries(present)
+}
+
+/** The message in the body, or the refusal of a body that is none. @throws {ProtocolError} 413, 408 */
+async function messageOf(request: RestRequest): Promise<{ readonly value: unknown } | Reply> {
+  let value: unknown
+  try {
+    value = await request.json()
+  } catch (error) {
+    if (error instanceof ProtocolError && error.httpStatus === 400) return refusal(-32_700, error.message)
+    throw error
+  }
+  if (value === undefined) return refusal(-32_700, 'the body is empty; send one JSON-RPC message')
+  // Each message counts as a request for quotas.
+  if (Array.isArray(value)) return refusal(-32_600, `received an array of ${value.length}; send one message a request`)
+  return { value }
+}
+
+const refusal = (code: number, message: string): Reply =>
+  json({ jsonrpc: '2.0', error: { code, message }, id: null }, 400)

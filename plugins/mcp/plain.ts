@@ -1,0 +1,32 @@
+interface Link {
+  readonly uri?: string
+  readonly brief?: string
+  readonly __KEY?: string
+  readonly image?: boolean
+}
+
+/**
+ * Parts of an entity that an agent needs: its key, its values and what is expanded in it.
+ * @param withStamps which a save needs
+ */
+export function plain(value: unknown, withStamps: boolean): unknown {
+  // A number of many digits is a String object.
+  if (typeof value !== 'object' || value === null || value instanceof String) return value
+  if ('__deferred' in value) return linked(value.__deferred as Link)
+  if ('__ENTITIES' in value) return (value.__ENTITIES as unknown[]).map(each => plain(each, withStamps))
+  if (Array.isArray(value)) return value.map(each => plain(each, withStamps))
+  const isEntity = '__KEY' in value
+  const members = Object.entries(value).filter(([name]) => !isEntity || isShown(name, withStamps))
+  return Object.fromEntries(members.map(([name, each]) => [name, plain(each, withStamps)]))
+}
+
+const isShown = (name: string, withStamps: boolean): boolean =>
+  !name.startsWith('__') || name === '__KEY' || name === '__SCORE' || (withStamps && name === '__STAMP')
+
+/** The beginning of what is long, the key of a related entity, and that there is an image. */
+function linked({ brief, image, __KEY, uri }: Link): unknown {
+  if (brief !== undefined) return `${brief}…`
+  if (image) return '(an image: ask the tool image)'
+  if (__KEY !== undefined) return __KEY
+  return uri?.includes('$binary') ? '(bytes)' : '(a relation: name attributes behind it)'
+}

@@ -1,0 +1,39 @@
+import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import { KERNEL_VERSION, type Reply } from '../../kernel/api.ts'
+import type { AgentRequest } from './tool.ts'
+import { callTool, INSTRUCTIONS, toolsFor } from './tools.ts'
+
+const LIST_MS = 60_000
+
+/**
+ * Answers one message of an agent. The protocol of both eras is the package's; a server is made for each message, and goes with it.
+ * @param head headers by their names in lower case
+ */
+export async function serve(message: unknown, head: Record<string, string>, agent: AgentRequest): Promise<Reply> {
+  const { scope, request } = agent
+  const gone = new AbortController()
+  request.transport.onAborted(() => gone.abort())
+  const handler = createMcpHandler(() => serverFor(agent), {
+    // Nothing changes that a client could be told of, and a stream would have to be kept open.
+    maxSubscriptions: 0,
+    onerror: error => scope.log.debug({ err: error }, 'a message was refused'),
+  })
+  const received = new Request('http://localhost/mcp', { method: 'POST', headers: head, signal: gone.signal })
+  const response = await handler.fetch(received, { parsedBody: message })
+  const type = response.headers.get('content-type')
+  return { status: response.status, headers: type ? { 'Content-Type': type } : {}, body: await response.text() }
+}
+
+function serverFor(agent: AgentRequest): Server {
+  const server = new Server(
+    { name: 'tesser', version: KERNEL_VERSION },
+    {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      cacheHints: { 'tools/list': { ttlMs: LIST_MS, cacheScope: 'public' } },
+    },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools: toolsFor(agent) }))
+  server.setRequestHandler('tools/call', ({ params }) => callTool(params.name, params.arguments ?? {}, agent))
+  return server
+}

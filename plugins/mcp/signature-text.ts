@@ -1,0 +1,48 @@
+/** Functions as texts, as far as their authors have declared them. */
+import { type ClassFunction, ENTITY_OF, type JsonSchema, SELECTION_OF } from '../../engine/index.ts'
+
+/** A function as the catalog shows it, with its declaration. */
+export interface Method extends Partial<Pick<ClassFunction, 'description' | 'parameters' | 'result'>> {
+  readonly name: string
+  /** `dataClass`, `entityCollection`, `entity` or `dataStore`; undefined for singletons. */
+  readonly applyTo?: string
+  readonly allowedOnHTTPGET?: boolean
+}
+
+const MAX_SCHEMA = 400
+
+/** `near(latitude, longitude, km?)!`, with `!` when it may write; `near(…)` when nothing is declared. */
+export function callOf({ name, parameters, allowedOnHTTPGET }: Method): string {
+  const names = parameters?.map(each => `${each.name}${each.isOptional ? '?' : ''}`).join(', ') ?? '…'
+  return `${name}(${names})${allowedOnHTTPGET ? '' : '!'}`
+}
+
+/** The same with types, and what its author says of it. */
+export function signatureOf({ name, parameters, result, description, allowedOnHTTPGET, applyTo }: Method): string {
+  const types = parameters?.map(each => `${each.name}${each.isOptional ? '?' : ''}: ${typeOf(each.schema)}`)
+  const returned = result ? ` → ${typeOf(result)}` : ''
+  const target = applyTo === undefined ? undefined : TARGETS[applyTo]
+  const facts = [target && `function of ${target}`, !allowedOnHTTPGET && 'may write', description].filter(Boolean)
+  return `${name}(${types?.join(', ') ?? '…'})${returned}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`
+}
+
+const TARGETS: Readonly<Record<string, string>> = {
+  dataClass: 'the class',
+  entityCollection: 'a selection',
+  entity: 'an entity',
+}
+
+/** A schema in a few words; one of an object as it is. */
+function typeOf(schema: JsonSchema): string {
+  const { type, anyOf, items } = schema as { type?: unknown; anyOf?: JsonSchema[]; items?: JsonSchema }
+  const entity = schema[ENTITY_OF]
+  if (entity) return `${entity} as {"__ENTITY":true,"__DATACLASS":"${entity}","__KEY":…}`
+  if (schema[SELECTION_OF]) return `entities of ${schema[SELECTION_OF]}`
+  if ('const' in schema) return JSON.stringify(schema.const)
+  if (anyOf) return anyOf.map(typeOf).join(' | ')
+  if (type === 'array' && items && !('prefixItems' in schema)) return `[${typeOf(items)}, …]`
+  const { title: _, ...others } = schema
+  return typeof type === 'string' && Object.keys(others).length === 1
+    ? type
+    : JSON.stringify(others).slice(0, MAX_SCHEMA)
+}

@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import { boundedAnswer } from '../answer.ts'
+import { jsonOf, nameIn } from '../ask.ts'
+import { SELECTION, selectionOf } from '../entities.ts'
+import { defineTool, refused } from '../tool.ts'
+
+const FUNCTIONS = ['count', 'countDistinct', 'sum', 'average', 'min', 'max', 'all', 'values']
+const VALUES = 50
+
+export const aggregate = defineTool({
+  name: 'aggregate',
+  title: 'Count and sum up',
+  description:
+    'An aggregate of one attribute over all entities that a filter selects, computed by the server. values: its different values with their numbers of entities, the most frequent first.',
+  input: Type.Object(
+    {
+      ...SELECTION,
+      function: Type.Unsafe<string>({ type: 'string', enum: FUNCTIONS }),
+      attribute: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 500, description: 'a name or path; without one count counts entities' }),
+      ),
+      top: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: `of values, default ${VALUES}` })),
+    },
+    { additionalProperties: false },
+  ),
+  async run(input, { ask }) {
+    const { class: dataClass, function: wanted, attribute, top = VALUES } = input
+    if (attribute?.includes(',')) throw refused(`name one attribute; received ${attribute.slice(0, 200)}`)
+    if (!attribute && wanted !== 'count') throw refused(`${wanted} takes an attribute`)
+    const computed = wanted === 'values' ? { distinct: true, counts: true, top } : { compute: wanted }
+    const answer = await ask({
+      path: nameIn(dataClass),
+      parameters: { ...selectionOf(input), attributes: attribute, ...computed },
+    })
+    return boundedAnswer(jsonOf(answer))
+  },
+})

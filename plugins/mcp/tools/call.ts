@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox'
+import { boundedAnswer } from '../answer.ts'
+import { type Answer, entityPath, isJson, jsonOf, nameIn } from '../ask.ts'
+import { pageOf, selectionOf, SHOWN } from '../entities.ts'
+import { plain } from '../plain.ts'
+import { defineTool, refused, ToolError, type ToolResult } from '../tool.ts'
+
+const LOGIN = 'authentify'
+
+export const call = defineTool({
+  name: 'call',
+  title: 'Call a function',
+  description:
+    'A function of the data model: of an entity (class and key), of a selection or a dataclass (class, with filter), of a singleton, or of the datastore (name alone).',
+  input: Type.Object(
+    {
+      function: Type.String({ minLength: 1, maxLength: 200 }),
+      class: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      key: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+      filter: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, description: 'of the selection' })),
+      singleton: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      arguments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'in their order' })),
+      ...SHOWN,
+    },
+    { additionalProperties: false },
+  ),
+  writes: true,
+  async run(input, { ask, mayWrite }) {
+    const { filter, arguments: given = [] } = input
+    const path = pathOf(input)
+    const parameters = { ...selectionOf({ filter }), ...pageOf(input) }
+    const answer = mayWrite
+      ? await ask({ path, parameters, body: given })
+      : await ask({ path, parameters: { ...parameters, params: JSON.stringify(given) } }).catch(withReason)
+    return resultOf(answer, mayWrite)
+  },
+})
+
+function withReason(error: unknown): never {
+  if (error instanceof ToolError && error.status === 405)
+    throw refused('the function does not allow GET, so it may change something, and writing is off here (mcp.write)')
+  throw error
+}
+
+function resultOf(answer: Answer, withStamps: boolean): ToolResult {
+  const { mediaType, bytes } = answer
+  if (!isJson(mediaType)) {
+    const text = Buffer.from(bytes).toString()
+    return boundedAnswer(/^text\//.test(mediaType) ? text : `(${bytes.length} bytes of ${mediaType})`)
+  }
+  const value = jsonOf(answer)
+  if (typeof value !== 'object' || value === null) return boundedAnswer(value)
+  if ('__ENTITIES' in value && '__COUNT' in value) {
+    return boundedAnswer(plain(value, withStamps), { count: value.__COUNT })
+  }
+  return boundedAnswer(plain('result' in value ? value.result : value, withStamps))
+}
+
+interface Target {
+  readonly function: string
+  readonly class?: string | undefined
+  readonly key?: string | undefined
+  readonly filter?: string | undefined
+  readonly singleton?: string | undefined
+}
+
+function pathOf({ function: name, class: dataClass, key, filter, singleton }: Target): string {
+  const part = nameIn(name)
+  if (singleton !== undefined) {
+    if (dataClass ?? key ?? filter) throw refused('a singleton has neither class, key nor filter')
+    return `$singleton/${nameIn(singleton)}/${part}`
+  }
+  if (dataClass === undefined) {
+    if (key ?? filter) throw refused('key and filter take a class')
+    // The session of an agent is its key or token.
+    if (name === LOGIN) throw refused(`${LOGIN} logs in; send a key or a token with the requests to /mcp`)
+    return `$catalog/${part}`
+  }
+  if (key === undefined) return `${nameIn(dataClass)}/${part}`
+  if (filter !== undefined) throw refused('give a key or a filter, not both')
+  return `${entityPath(dataClass, key)}/${part}`
+}

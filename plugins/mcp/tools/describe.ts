@@ -1,0 +1,62 @@
+import { Type } from '@sinclair/typebox'
+import type { PluginEngine } from '../../../kernel/api.ts'
+import { jsonOf, nameIn } from '../ask.ts'
+import { MAX_ANSWER_BYTES } from '../answer.ts'
+import { type CatalogText, type DataClass, detailOf, overviewOf } from '../catalog-text.ts'
+import { defineTool } from '../tool.ts'
+
+/** The descriptions of thousands of dataclasses. */
+const MAX_CATALOG_BYTES = 16 * 2 ** 20
+
+export const describe = defineTool({
+  name: 'describe',
+  title: 'Describe the data model',
+  description:
+    'The classes that may be seen, as briefly as their number demands; with class all about some of them. Begin here.',
+  input: Type.Object(
+    {
+      class: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20, description: 'names' }),
+      ),
+      match: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'a part of the names of classes or attributes' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  async run({ class: names, match }, { ask, scope }) {
+    const path = `$catalog/${names ? names.map(nameIn).join(',') : '$all'}`
+    const catalog = jsonOf(await ask({ path, maxBytes: MAX_CATALOG_BYTES })) as CatalogText | DataClass
+    const whole = declared('attributes' in catalog ? { dataClasses: [catalog] } : catalog, scope.engine)
+    const text = names ? detailOf(whole) : overviewOf(whole, match)
+    return { content: [{ type: 'text', text: cut(text) }] }
+  },
+})
+
+/** The functions that the catalog shows, with what their authors have declared. */
+function declared({ dataClasses, methods = [], singletons = [] }: CatalogText, { classes }: PluginEngine): CatalogText {
+  return {
+    dataClasses: dataClasses.map(each => ({
+      ...each,
+      methods: each.methods?.map(method => ({
+        ...classes.find(each.name, method.name, method.applyTo === 'entity'),
+        ...method,
+      })),
+    })),
+    methods: methods.map(method => ({ ...classes.dataStore.get(method.name), ...method })),
+    singletons: singletons.map(({ name, methods }) => ({
+      name,
+      methods: methods.map(method => ({ ...classes.singletons.get(name)?.get(method.name), ...method })),
+    })),
+  }
+}
+
+/** At the end of a line. */
+function cut(text: string): string {
+  const hint = '\n… there is no room for more; name fewer classes, or use match'
+  if (Buffer.byteLength(text) <= MAX_ANSWER_BYTES) return text
+  const room = Buffer.from(text)
+    .subarray(0, MAX_ANSWER_BYTES - Buffer.byteLength(hint))
+    .toString()
+  return room.slice(0, room.lastIndexOf('\n')) + hint
+}

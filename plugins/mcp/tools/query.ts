@@ -1,0 +1,19 @@
+import { Type } from '@sinclair/typebox'
+import { PAGE, SELECTION, showEntities } from '../entities.ts'
+import { defineTool } from '../tool.ts'
+
+export const query = defineTool({
+  name: 'query',
+  title: 'Read entities',
+  description:
+    'Entities of a class that a filter selects, in an order, with the attributes named; also over relations.',
+  input: Type.Object(
+    {
+      ...SELECTION,
+      orderBy: Type.Optional(Type.String({ maxLength: 2_000, description: 'population desc, name' })),
+      ...PAGE,
+    },
+    { additionalProperties: false },
+  ),
+  run: showEntities,
+})

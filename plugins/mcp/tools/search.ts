@@ -1,0 +1,106 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Attribute } from '../../../engine/index.ts'
+import { entityPath, jsonOf } from '../ask.ts'
+import { PAGE, SELECTION, showEntities, valuesOf } from '../entities.ts'
+import { defineTool, refused, type ToolContext } from '../tool.ts'
+
+const INPUT = Type.Object(
+  {
+    ...SELECTION,
+    text: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+    by: Type.Optional(
+      Type.Unsafe<'words' | 'meaning'>({
+        type: 'string',
+        enum: ['words', 'meaning'],
+        description: 'of the text: all words in one attribute (default), or its meaning',
+      }),
+    ),
+    similarTo: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000, description: 'key of an entity, instead of text' }),
+    ),
+    vector: Type.Optional(Type.Array(Type.Number(), { maxItems: 16_384, description: 'instead of text' })),
+    in: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+        minItems: 1,
+        maxItems: 50,
+        description: 'attributes that are searched; by default those that fit',
+      }),
+    ),
+    ...PAGE,
+  },
+  { additionalProperties: false },
+)
+
+type Search = Static<typeof INPUT>
+
+export const search = defineTool({
+  name: 'search',
+  title: 'Search',
+  description:
+    'Entities that a text is found in, by its words or by its meaning, or that are near a vector or similar to another entity, the nearest first with __SCORE. A filter narrows it.',
+  input: INPUT,
+  async run(input, context) {
+    const { filter, params = [], ...others } = input
+    const { searched, operator, operand, isScored } = await conditionOf(input, context)
+    const placeholder = `:${params.length + 1}`
+    const condition = searched.map(each => `${each} ${operator} ${placeholder}`).join(' or ')
+    const attributes = input.attributes ?? valuesOf(input.class, context.request)
+    return showEntities(
+      {
+        ...others,
+        filter: filter ? `(${condition}) and (${filter})` : condition,
+        params: [...params, operand],
+        attributes: isScored ? ['__SCORE', ...attributes] : attributes,
+      },
+      context,
+    )
+  },
+})
+
+interface Condition {
+  /** Attributes of which one has to meet it. */
+  readonly searched: readonly string[]
+  readonly operator: '%' | '=' | '>'
+  readonly operand: unknown
+  readonly isScored: boolean
+}
+
+async function conditionOf(input: Search, context: ToolContext): Promise<Condition> {
+  const { text, by = 'words', similarTo, vector } = input
+  const given = [text, similarTo, vector].filter(each => each !== undefined)
+  if (given.length !== 1) throw refused(`give one of text, similarTo and vector; received ${given.length}`)
+  const kind = text === undefined ? 'vector' : by
+  const searched = input.in ?? attributesFor(kind, input.class, context)
+  if (kind === 'words') return { searched, operator: '%', operand: text, isScored: false }
+  if (searched.length > 1) throw refused(`name one attribute in "in"; received ${searched.length}`)
+  if (kind === 'meaning') return { searched, operator: '=', operand: text, isScored: true }
+  const near = vector ?? (await vectorOf(similarTo!, input.class, searched[0]!, context))
+  // Without a threshold all that have a vector are in, in its order.
+  return { searched, operator: '>', operand: { vector: near, threshold: null }, isScored: true }
+}
+
+async function vectorOf(key: string, dataClass: string, attribute: string, { ask }: ToolContext): Promise<unknown> {
+  const answer = await ask({ path: entityPath(dataClass, key), parameters: { attributes: attribute } })
+  const vector = (jsonOf(answer) as Record<string, unknown>)[attribute]
+  if (Array.isArray(vector)) return vector
+  throw refused(`${attribute} of ${dataClass} ${key} is not a vector`)
+}
+
+/** Attributes that may be searched in such a way, as far as the catalog tells: calculated texts beside vectors take a sentence. */
+function attributesFor(kind: 'words' | 'meaning' | 'vector', dataClass: string, context: ToolContext): string[] {
+  const { view } = context.request
+  // Whatever it is called, the protocol answers that there is no such dataclass.
+  const found = view.find(dataClass)
+  const attributes = found ? view.attributes(found) : []
+  const isOf = (attribute: Attribute, type: string): boolean => 'type' in attribute && attribute.type === type
+  const hasVector = attributes.some(each => isOf(each, 'vector'))
+  const fits: Record<typeof kind, (attribute: Attribute) => boolean> = {
+    words: each => each.kind === 'storage' && isOf(each, 'string'),
+    meaning: each => hasVector && each.kind === 'calculated' && isOf(each, 'string'),
+    vector: each => isOf(each, 'vector'),
+  }
+  const names = attributes.filter(fits[kind]).map(({ name }) => name)
+  if (!found) return ['ID']
+  if (names.length === 0) throw refused(`${dataClass} has nothing to be searched by ${kind}`)
+  return kind === 'words' ? names : names.slice(0, 1)
+}

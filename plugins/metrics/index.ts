@@ -1,0 +1,79 @@
+import { createServer, type Server } from 'node:http'
+import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
+import { definePlugin, type Metric, type Metrics, Type } from '../../kernel/api.ts'
+import { MetricsErrors } from './errors.ts'
+
+/**
+ * Metrics for Prometheus, in its text format: those of the server, of its plugins, and of the process.
+ *
+ *   GET /metrics   →  200 for administrators: with roles those with the privilege `WebAdmin`, without them every client that has
+ *                     logged in, such as by a key (`tesser key create prometheus`); 401 for others
+ *
+ * With `metrics.port` they are on that port, for all that reach it, and the server has no `/metrics`.
+ */
+export default definePlugin({
+  name: 'metrics',
+  kernel: '^1.0.0',
+  options: Type.Object({
+    enabled: Type.Boolean({ default: true }),
+    port: Type.Integer({ default: 0, minimum: 0, maximum: 65_535 }),
+    host: Type.String({ default: '127.0.0.1', minLength: 1 }),
+  }),
+  async register({ route, metrics, log, onClose }, { enabled, port, host }) {
+    if (!enabled) return
+    metrics.add(() => ofProcess().getMetricsAsJSON() as unknown as Promise<Metric[]>)
+    if (port === 0) {
+      route('/metrics', { verbs: ['GET'] }, async ({ isAdministrator, session }) => {
+        if (!isAdministrator) throw MetricsErrors.ADMINISTRATORS_ONLY(session.isGuest)
+        return { status: 200, headers: HEADERS, body: await textOf(metrics) }
+      })
+      return
+    }
+    const server = await listen(metrics, port, host)
+    log.info({ url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics` }, 'metrics are served')
+    onClose(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+  },
+})
+
+const HEADERS = { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }
+
+/** Metrics of the process and its event loop: one collection, whatever number of servers there are in it. */
+let collected: Registry | undefined
+function ofProcess(): Registry {
+  if (!collected) {
+    collected = new Registry()
+    collectDefaultMetrics({ register: collected })
+  }
+  return collected
+}
+
+async function textOf(metrics: Metrics): Promise<string> {
+  // Prometheus' client writes what it has been given as JSON.
+  const given = (await metrics.read()).map(metric => ({ ...metric, aggregator: 'first' }))
+  return AggregatorRegistry.aggregate([given]).metrics()
+}
+
+/** @throws {Error} the address cannot be listened on */
+function listen(metrics: Metrics, port: number, host: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume()
+    const isFound = /^\/metrics(?:\?|$)/.test(request.url ?? '')
+    if (!isFound || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      response.writeHead(isFound ? 405 : 404).end()
+      return
+    }
+    textOf(metrics).then(
+      text => response.writeHead(200, HEADERS).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  // Scrapers are few, and a slow one is not to hold a connection.
+  Object.assign(server, { requestTimeout: 10_000, headersTimeout: 10_000, maxConnections: 32 })
+  return new Promise((resolve, reject) => {
+    server.once('error', cause => reject(new Error(`metrics.port ${port} at ${host}: ${cause.message}`, { cause })))
+    server.listen({ host, port }, () => resolve(server))
+  })
+}

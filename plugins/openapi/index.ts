@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { type Coding, compressLater } from '../../engine/index.ts'
+import {
+  conditionsOf,
+  definePlugin,
+  isCurrent,
+  KERNEL_VERSION,
+  type Reply,
+  type RestRequest,
+} from '../../kernel/api.ts'
+import { openApiDocument } from './document.ts'
+
+export { openApiDocument } from './document.ts'
+
+/**
+ * `$openapi`: the OpenAPI 3.1 document of the data model, as far as the caller may see it: addresses, parameters, shapes, errors
+ * with their codes, and class functions with their declared parameters.
+ *
+ *   GET /rest/$openapi   →  { "openapi": "3.1.0", "paths": { "/City": …, "/City({key})": … }, "components": … }
+ *
+ * It has an `ETag`, which changes with the model, the functions and the rights of the caller. `tesser openapi` writes the same for a
+ * caller without restrictions, from the model and the classes of plugins alone.
+ */
+export default definePlugin({
+  name: 'openapi',
+  kernel: '^1.0.0',
+  register({ service, engine, sessions, plugins }) {
+    const { catalog, classes } = engine
+    /** By rights, the last ones used at the end: a document may have a megabyte. */
+    const made = new Map<string, Document>()
+    const documentFor = ({ view, access, isAdministrator }: RestRequest): Document => {
+      const rights = `${isAdministrator} ${access?.version} ${access?.privileges}`
+      const known = made.get(rights) ?? make()
+      made.delete(rights)
+      made.set(rights, known)
+      if (made.size > MAX_DOCUMENTS) made.delete(made.keys().next().value!)
+      return known
+
+      function make(): Document {
+        const text = JSON.stringify(
+          openApiDocument({
+            ...{ catalog, classes, view, isAdministrator, plugins },
+            mayCall: called => engine.mayCall(called, access),
+            version: KERNEL_VERSION,
+            cookieName: sessions.options.cookieName,
+          }),
+        )
+        const tag = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+        return { bytes: Buffer.from(text), tag, coded: new Map() }
+      }
+    }
+
+    service('$openapi', { verbs: ['GET'], guests: true }, (request): Reply | Promise<Reply> => {
+      const document = documentFor(request)
+      const { coding } = request.transport
+      // A tag is of these very bytes.
+      const tag = `"${document.tag}${coding ? `-${coding}` : ''}"`
+      const headers = { ...HEADERS, ETag: tag }
+      if (isCurrent(conditionsOf(request), tag)) return { status: 304, headers, body: '' }
+      const shown = { ...headers, 'Content-Type': 'application/json; charset=UTF-8' }
+      if (!coding) return { status: 200, headers: shown, body: document.bytes }
+      return codedOf(document, coding).then(body => ({
+        status: 200,
+        headers: { ...shown, 'Content-Encoding': coding },
+        body,
+      }))
+    })
+  },
+})
+
+const MAX_DOCUMENTS = 8
+
+/** Behind a cache one caller must not get the document of another one. */
+const HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding, Cookie, Authorization' }
+
+interface Document {
+  readonly bytes: Uint8Array
+  readonly tag: string
+  /** Its compressed forms, made when they are first asked for. */
+  readonly coded: Map<Coding, Promise<Uint8Array>>
+}
+
+function codedOf({ bytes, coded }: Document, coding: Coding): Promise<Uint8Array> {
+  let body = coded.get(coding)
+  if (!body) {
+    body = compressLater(bytes, coding)
+    coded.set(coding, body)
+  }
+  return body
+}

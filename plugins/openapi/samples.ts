@@ -1,0 +1,123 @@
+import {
+  type Attribute,
+  type JsonSchema,
+  TYPES,
+  type StorageAttribute,
+  type View,
+  type DataClass,
+} from '../../engine/index.ts'
+
+/** Texts that patterns of codes are tried with. */
+const TEXTS = ['text', 'A', 'AA', 'AAA', '1', '12', '123', 'a', 'ab', 'A1', 'AB/1', 'AA.01', 'a@b.org', '2020']
+
+const VALUES: Readonly<Record<string, unknown>> = {
+  string: 'text',
+  uuid: '0123456789ABCDEF0123456789ABCDEF',
+  bool: true,
+  date: '2020-01-31T15:23:00.000Z',
+  duration: 5_400_000,
+  object: { note: 'text' },
+}
+
+/** A value that the model allows; undefined where none is known, as for an image. */
+export function sampleOf(attribute: StorageAttribute): unknown {
+  const { type, simpleDate, minValue, maxValue, minLength = 0, maxLength = 100, pattern, vector } = attribute
+  if (type === 'string') return textOf(minLength, maxLength, pattern)
+  if (type === 'date' && simpleDate) return '2020-01-31'
+  if (type in VALUES && type !== 'duration') return VALUES[type]
+  if (vector) return vector.dimension <= 4 ? Array.from({ length: vector.dimension }, () => 0.5) : undefined
+  if (!('isNumeric' in TYPES[type])) return undefined
+  const usual = type === 'duration' ? 5_400_000 : 1
+  return Math.min(Math.max(usual, minValue ?? usual), maxValue ?? usual)
+}
+
+function textOf(minLength: number, maxLength: number, pattern: string | undefined): string | undefined {
+  const fits = (text: string): boolean => {
+    if (text.length < minLength || text.length > maxLength) return false
+    try {
+      return pattern === undefined || new RegExp(`^(?:${pattern})$`, 'u').test(text)
+    } catch {
+      return false
+    }
+  }
+  return [...TEXTS, 'x'.repeat(Math.min(minLength, 1_000))].find(fits)
+}
+
+/** A value of a schema that its author has written, where that is easy. */
+export function sampleOfSchema(schema: JsonSchema): unknown {
+  const { example, examples, default: usual, const: only, enum: words, anyOf, type } = schema
+  const [first] = [
+    example,
+    ...((examples as unknown[] | undefined) ?? []),
+    usual,
+    only,
+    ...((words as unknown[]) ?? []),
+  ].filter(value => value !== undefined)
+  if (first !== undefined) return first
+  if (Array.isArray(anyOf)) return sampleOfSchema(anyOf[0] as JsonSchema)
+  switch (Array.isArray(type) ? type[0] : type) {
+    case 'string':
+      return textOfSchema(schema)
+    case 'integer':
+    case 'number':
+      return numberOfSchema(schema)
+    case 'boolean':
+      return true
+    case 'array':
+      return arrayOfSchema(schema)
+    case 'object':
+      return objectOfSchema(schema)
+    default:
+      return null
+  }
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: '2020-01-31',
+  time: '15:23:00Z',
+  'date-time': '2020-01-31T15:23:00Z',
+  duration: 'PT1H',
+  email: 'ada@example.org',
+  hostname: 'example.org',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.org/',
+  uuid: '01234567-89ab-4def-8123-456789abcdef',
+}
+
+const textOfSchema = ({ format, minLength, maxLength, pattern }: JsonSchema): string =>
+  FORMATS[String(format)] ??
+  textOf((minLength as number) ?? 0, (maxLength as number) ?? 100, pattern as string | undefined) ??
+  'text'
+
+function numberOfSchema({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonSchema): number {
+  const least = (minimum as number) ?? (exclusiveMinimum === undefined ? undefined : (exclusiveMinimum as number) + 1)
+  const most = (maximum as number) ?? (exclusiveMaximum === undefined ? undefined : (exclusiveMaximum as number) - 1)
+  const value = Math.min(Math.max(1, least ?? 1), most ?? Number.MAX_SAFE_INTEGER)
+  return multipleOf === undefined ? value : Math.ceil(value / (multipleOf as number)) * (multipleOf as number)
+}
+
+function arrayOfSchema({ items, prefixItems = [], minItems = 0 }: JsonSchema): unknown[] {
+  const first = (prefixItems as JsonSchema[]).map(sampleOfSchema)
+  const missing = Math.max(0, Math.min(minItems as number, 100) - first.length)
+  return [...first, ...Array.from({ length: missing }, () => sampleOfSchema((items as JsonSchema) || {}))]
+}
+
+function objectOfSchema({ properties = {}, required = [] }: JsonSchema): object {
+  const names = required as string[]
+  return Object.fromEntries(
+    names.map(name => [name, sampleOfSchema((properties as Record<string, JsonSchema>)[name] ?? {})]),
+  )
+}
+
+/** Attributes whose values can be compared and sorted, the key last: filters and orders of examples are about the first. */
+export function comparable(dataClass: DataClass, view: View): StorageAttribute[] {
+  const isComparable = (attribute: Attribute): attribute is StorageAttribute =>
+    attribute.kind === 'storage' && !attribute.calculation && 'comparison' in TYPES[attribute.type]
+  const found = view.attributes(dataClass).filter(isComparable)
+  return [...found.filter(each => each !== dataClass.key), ...found.filter(each => each === dataClass.key)]
+}
+
+/** Text of a condition that any value of an attribute may meet. */
+export const conditionOn = ({ name, type }: StorageAttribute): string =>
+  type === 'string' ? `${name} = "a@"` : `${name} != null`

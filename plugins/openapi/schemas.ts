@@ -1,0 +1,200 @@
+import {
+  type Attribute,
+  type DataClass,
+  isRelation,
+  type JsonSchema,
+  type StorageAttribute,
+  TYPES,
+  type View,
+} from '../../engine/index.ts'
+import { componentName, partRef, schemaRef } from './names.ts'
+import { sampleOf } from './samples.ts'
+
+/** Members that entities have beside their attributes. */
+const SERVICE: Readonly<Record<string, JsonSchema>> = {
+  __entityModel: { type: 'string', description: 'Its dataclass, of an entity that stands alone.' },
+  __DATACLASS: { type: 'string' },
+  __KEY: { type: 'string', description: 'The primary key.' },
+  __TIMESTAMP: { type: 'string', format: 'date-time', description: 'The last change.' },
+  __STAMP: { type: 'integer', description: 'Number of changes; a save has to send it. 0: new, or deleted.' },
+  __GlobalStamp: { type: 'integer' },
+  __SCORE: { type: ['number', 'null'], description: 'Of a filter on a vector, when the attribute list has it.' },
+  uri: { type: 'string', format: 'uri-reference', description: 'Of a saved entity.' },
+  __STATUS: schemaRef('rest.Status'),
+  __ERROR: { type: 'array', items: schemaRef('rest.Error'), description: 'Why it was not saved.' },
+}
+const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
+
+/** The same for all entities: each schema of a dataclass refers to it. */
+export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
+
+/** Schemas of the parts of a dataclass, as far as the view shows it. */
+export function schemasOf(dataClass: DataClass, view: View): Record<string, JsonSchema> {
+  const name = componentName(dataClass.name)
+  const entity = partRef(dataClass.name)
+  const { properties, required, example } = saveParts(dataClass, view)
+  const found: Record<string, JsonSchema> = {
+    [name]: {
+      description: `An entity of ${dataClass.name}. Attributes that were not asked for are absent.`,
+      allOf: [shared('Entity')],
+      type: 'object',
+      properties: Object.fromEntries(view.attributes(dataClass).map(each => [each.name, sentSchema(each, view)])),
+    },
+    [`${name}.collection`]: {
+      allOf: [shared('Collection')],
+      type: 'object',
+      properties: { __ENTITIES: { type: 'array', items: entity } },
+    },
+    [`${name}.selection`]: {
+      description: 'A collection; with `$asArray` an array, with `$format=looker` a table; see `$brief`.',
+      anyOf: [
+        partRef(dataClass.name, '.collection'),
+        { type: 'array', items: entity },
+        shared('Table'),
+        shared('Brief'),
+      ],
+    },
+  }
+  if (!isSaved(dataClass, view)) return found
+  const saved = { anyOf: [shared('Failed'), entity] }
+  return {
+    ...found,
+    [`${name}.save`]: {
+      description: `Values of an entity of ${dataClass.name}: with \`__KEY\` and \`__STAMP\` one that exists is changed, otherwise one is made.`,
+      type: 'object',
+      properties: { __KEY: { type: ['string', 'number'] }, __STAMP: { type: 'integer' }, ...properties },
+      ...(required.length > 0 && { 'x-required-for-new': required }),
+      example,
+    },
+    [`${name}.saved`]: {
+      description:
+        'The entity as it is on the server, or all of them, in the order of the body. `validate` answers with those that fail.',
+      anyOf: [
+        { type: 'object', properties: { __ENTITIES: { type: 'array', items: saved } }, required: ['__ENTITIES'] },
+        { type: 'array', items: saved },
+        shared('Ok'),
+        ...saved.anyOf,
+      ],
+    },
+  }
+}
+
+export const isSaved = (dataClass: DataClass, view: View): boolean =>
+  view.may('create', dataClass) || view.may('update', dataClass)
+
+export const COLLECTION_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    __ENTITYSET: { type: 'string', description: 'Address of the entity set that was made, or of related entities.' },
+    __DATACLASS: { type: 'string' },
+    __entityModel: { type: 'string' },
+    __GlobalStamp: { type: 'integer', description: 'Number of changes of the whole store.' },
+    __COUNT: { type: 'integer', description: 'Entities of the selection.' },
+    __FIRST: { type: 'integer', description: 'Position of the page in it.' },
+    __SENT: { type: 'integer', description: 'Entities of the page.' },
+    __ENTITIES: { type: 'array' },
+    __queryPlan: {},
+    __queryPath: {},
+  },
+  required: ['__COUNT', '__ENTITIES'],
+}
+
+/** The dataclass that a relation, or an alias of one, leads to. */
+export function relatedBy(attribute: Attribute): { target: DataClass; isMany: boolean } | undefined {
+  const passed = attribute.kind === 'alias' ? attribute.relations : []
+  const end = attribute.kind === 'alias' ? attribute.target : attribute
+  if (!isRelation(end)) return undefined
+  return { target: end.target, isMany: [...passed, end].some(({ kind }) => kind === 'relatedEntities') }
+}
+
+function sentSchema(attribute: Attribute, view: View): JsonSchema {
+  const relation = relatedBy(attribute)
+  if (relation) {
+    const { name } = relation.target
+    const related = view.shows(relation.target)
+      ? relation.isMany
+        ? [partRef(name, '.collection'), { type: 'array', items: partRef(name) }]
+        : [partRef(name)]
+      : []
+    return { anyOf: [shared('Link'), { type: 'null' }, ...related] }
+  }
+  const end = (attribute.kind === 'alias' ? attribute.target : attribute) as StorageAttribute
+  if (end.type === 'image' || end.type === 'blob') return { anyOf: [shared('Link'), { type: 'null' }] }
+  return nullable(TYPES[end.type].jsonSchemas(end).sent)
+}
+
+const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, type: [type, 'null'].flat() })
+
+/** Attributes that a save may give values to, those that a new entity needs, and an example of a new one. */
+function saveParts(
+  dataClass: DataClass,
+  view: View,
+): { properties: Record<string, JsonSchema>; required: string[]; example: object } {
+  const properties: Record<string, JsonSchema> = {}
+  const required: string[] = []
+  const example: Record<string, unknown> = {}
+  const references = new Set(
+    dataClass.attributes.flatMap(each => (each.kind === 'relatedEntity' ? [each.foreignKey] : [])),
+  )
+  for (const attribute of view.attributes(dataClass)) {
+    const taken = takenSchema(attribute, view)
+    if (!taken) continue
+    properties[attribute.name] = taken
+    if (attribute.kind !== 'storage') continue
+    const isNeeded = (attribute.mandatory || attribute === dataClass.key) && !attribute.autoFill
+    if (isNeeded) required.push(attribute.name)
+    // A related entity would have to exist.
+    const isUsual = !references.has(attribute) && !attribute.unique && !attribute.autoFill
+    const sample = isNeeded || isUsual ? sampleOf(attribute) : undefined
+    if (sample !== undefined && (isNeeded || Object.keys(example).length < MAX_SAMPLES))
+      example[attribute.name] = sample
+  }
+  return { properties, required, example }
+}
+
+const MAX_SAMPLES = 5
+
+/** Schema of what a save takes; undefined: nothing, from this caller. */
+function takenSchema(attribute: Attribute, view: View): JsonSchema | undefined {
+  const { dataClass } = attribute
+  if (!view.may('create', dataClass, attribute) && !view.may('update', dataClass, attribute)) return undefined
+  if (attribute.kind === 'relatedEntity') {
+    const key = { type: ['string', 'number', 'null'] }
+    const object = { type: 'object', properties: { __KEY: { type: ['string', 'number'] } }, required: ['__KEY'] }
+    return { description: `Key of an entity of ${attribute.target.name}.`, anyOf: [key, object] }
+  }
+  if (attribute.kind === 'calculated') {
+    return attribute.calculation?.settable ? nullable(TYPES[attribute.type].jsonSchemas(attribute).taken) : undefined
+  }
+  if (attribute.kind !== 'storage' || attribute.readOnly) return undefined
+  if (attribute.calculation && !attribute.calculation.settable) return undefined
+  if (attribute.type === 'image' || attribute.type === 'blob') return { anyOf: [shared('Upload'), { type: 'null' }] }
+  return bounded(attribute)
+}
+
+/** With the bounds that the model gives the values. */
+function bounded(attribute: StorageAttribute): JsonSchema {
+  const { minValue, maxValue, minLength, maxLength, pattern, mandatory } = attribute
+  const schema = TYPES[attribute.type].jsonSchemas(attribute).taken
+  const bounds = {
+    minimum: minValue ?? schema.minimum,
+    maximum: maxValue ?? schema.maximum,
+    minLength,
+    maxLength,
+    pattern: pattern === undefined ? undefined : ecmaPattern(pattern),
+  }
+  const known = Object.entries({ ...schema, ...bounds }).filter(([, value]) => value !== undefined)
+  const shown = Object.fromEntries(known)
+  return mandatory ? shown : nullable(shown)
+}
+
+/** A pattern of RE2 that a whole value has to match, if it is one of JavaScript too. */
+function ecmaPattern(pattern: string): string | undefined {
+  const whole = `^(?:${pattern})$`
+  try {
+    new RegExp(whole, 'u')
+    return whole
+  } catch {
+    return undefined
+  }
+}

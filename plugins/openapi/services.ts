@@ -1,0 +1,157 @@
+import type { JsonSchema } from '../../engine/index.ts'
+import { DONE, jsonContent, ok, ref, schemaRef } from './names.ts'
+
+const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
+const operation = (id: string, tag: string, summary: string, more: object): object => ({
+  operationId: id,
+  summary,
+  tags: [tag],
+  ...more,
+})
+const result = (schema: JsonSchema): JsonSchema => ({
+  type: 'object',
+  properties: { result: schema },
+  required: ['result'],
+})
+const get = (id: string, tag: string, summary: string, schema: JsonSchema): object => ({
+  get: operation(id, tag, summary, { responses: ok(schema) }),
+})
+const ANY_OBJECT = { type: 'object' }
+
+/** Addresses that belong to no dataclass. @param first a dataclass that the caller may see, for examples */
+export function servicePaths(first: string | undefined, isAdministrator: boolean): Record<string, object> {
+  const dataClass = {
+    name: 'dataClass',
+    in: 'path',
+    required: true,
+    description: 'Name of a dataclass, or several with commas between.',
+    schema: { type: 'string' },
+    ...(first !== undefined && { example: first }),
+  }
+  return {
+    '/$catalog': get('catalog', 'catalog', 'Names and addresses of the dataclasses', shared('Catalog')),
+    '/$catalog/$all': get('catalog.all', 'catalog', 'Descriptions of all dataclasses', shared('Catalog')),
+    '/$catalog/{dataClass}': {
+      parameters: [dataClass],
+      ...get('catalog.dataClass', 'catalog', 'Description of a dataclass', {
+        anyOf: [shared('DataClass'), shared('Catalog')],
+      }),
+    },
+    '/$client': {
+      get: operation('client', 'catalog', 'A typed client for TypeScript, as one file', {
+        parameters: [ref('parameters', 'dates'), ref('parameters', 'module')],
+        responses: {
+          '200': { description: 'The file.', content: { 'text/plain': { schema: { type: 'string' } } } },
+          default: ref('responses', 'Error'),
+        },
+      }),
+    },
+    '/$openapi': get('openapi', 'catalog', 'This document', ANY_OBJECT),
+    '/$directory/login': {
+      post: operation('login', 'session', 'Makes a session, whose cookie is in the answer', {
+        requestBody: {
+          required: true,
+          content: jsonContent(
+            {
+              type: 'array',
+              prefixItems: [
+                { type: 'string', title: 'user' },
+                { type: 'string', title: 'password' },
+                { type: 'number', title: 'seconds' },
+              ],
+              minItems: 2,
+            },
+            { example: ['ada', 'secret'] },
+          ),
+        },
+        responses: ok(result({ type: 'boolean' })),
+      }),
+    },
+    '/$directory/logout': {
+      post: operation('logout', 'session', 'Ends the session', { responses: ok(result({ const: true })) }),
+    },
+    '/$directory/currentUser': get('currentUser', 'session', 'User of the session, null for a guest', {
+      type: 'object',
+      properties: {
+        result: {
+          type: ['object', 'null'],
+          properties: {
+            userName: { type: 'string' },
+            fullName: { type: 'string' },
+            ID: { type: ['string', 'number'] },
+          },
+        },
+        privileges: { type: 'array', items: { type: 'string' } },
+        administrator: { type: 'boolean' },
+      },
+      required: ['result', 'privileges', 'administrator'],
+    }),
+    '/$directory/currentUserBelongsTo': {
+      post: operation('currentUserBelongsTo', 'session', 'Whether the user is in a group', {
+        requestBody: {
+          required: true,
+          content: jsonContent({ type: ['array', 'string'] }, { example: ['staff'] }),
+        },
+        responses: ok(result({ type: 'boolean' })),
+      }),
+    },
+    '/$upload': {
+      post: operation('upload', 'data', 'Takes a file, which a save attaches by its id', {
+        parameters: [
+          ref('parameters', 'rawPict'),
+          {
+            name: '$binary',
+            in: 'query',
+            required: true,
+            description: 'The body is a file. Not needed beside `$rawPict`.',
+            schema: { const: true },
+            example: true,
+          },
+          ref('parameters', 'timeout'),
+        ],
+        requestBody: {
+          required: true,
+          content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
+        },
+        responses: ok(shared('Upload')),
+      }),
+    },
+    '/$entityset/$release': ref('pathItems', 'releaseSets'),
+    ...(isAdministrator && infoPaths()),
+  }
+}
+
+/** Path items of several addresses. */
+export const PATH_ITEMS: Readonly<Record<string, object>> = {
+  releaseSets: {
+    post: {
+      summary: 'Ends entity sets',
+      tags: ['data'],
+      requestBody: {
+        required: true,
+        content: jsonContent({ type: 'array', items: { type: 'string' } }, { example: [] }),
+      },
+      responses: DONE,
+    },
+  },
+}
+
+/** State of the server: the addresses that a GET without a path answers. */
+function infoPaths(): Record<string, object> {
+  const part = {
+    name: 'part',
+    in: 'path',
+    required: true,
+    schema: {
+      enum: ['cacheInfo', 'entitySet', 'progressInfo', 'sessionInfo', 'metrics', 'locks', 'quotas', 'roles', 'rights'],
+    },
+    example: 'cacheInfo',
+  }
+  return {
+    '/$info': get('info', 'server', 'State of the server', ANY_OBJECT),
+    '/$info/{part}': { parameters: [part], ...get('info.part', 'server', 'A part of it', ANY_OBJECT) },
+    '/$info/sessionInfo/release': {
+      post: operation('releaseSessions', 'server', 'Ends all sessions', { responses: DONE }),
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { RestRequest } from '../../kernel/api.ts'
+import { UploadErrors } from './errors.ts'
+
+type StreamBody = RestRequest['streamBody']
+
+/** Fields beside the file are passed over; these bounds keep them small. Lengths in bytes. */
+const LIMITS = { fields: 100, fieldNameSize: 200, fieldSize: 64 * 1024, headerPairs: 50 }
+
+/**
+ * The only file of a form, as `fetch` sends a `FormData` with the file of an `<input>`.
+ * @param checkLabel looks at the media type that the form gives to the file
+ * @throws {UploadErrors.BAD_FORM} {@link UploadErrors.FILES_OF_FORM}
+ * Source: RFC 7578.
+ */
+export async function streamFileOfForm(
+  request: RestRequest,
+  checkLabel: (mediaType: string) => void,
+  take: Parameters<StreamBody>[0],
+  limits: Parameters<StreamBody>[1],
+): Promise<void> {
+  const form = open(request.transport.header('content-type'))
+  const files: Promise<void>[] = []
+  let fail!: (error: unknown) => void
+  const failure = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failure.catch(() => {})
+  form.on('error', (error: Error) => fail(UploadErrors.BAD_FORM(error.message)))
+  form.on('file', (_field, file, _name, _encoding, mediaType) => {
+    const taken = (async () => {
+      if (files.length > 0) throw UploadErrors.FILES_OF_FORM('several files')
+      checkLabel(mediaType.toLowerCase())
+      for await (const piece of file) await take(piece as Uint8Array)
+    })()
+    taken.catch(fail)
+    files.push(taken)
+  })
+  const write = (piece: Uint8Array): Promise<void> =>
+    // Pieces are lent, and the parser keeps parts of them.
+    new Promise(resolve => void form.write(Buffer.from(piece), () => resolve()))
+  await request.streamBody(piece => Promise.race([write(piece), failure]), limits)
+  const finished = once(form, 'finish')
+  form.end()
+  await Promise.race([finished, failure])
+  if (files.length === 0) throw UploadErrors.FILES_OF_FORM('no file')
+  await Promise.all(files)
+}
+
+function open(contentType: string): BusboyInstance {
+  try {
+    return new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS })
+  } catch (error) {
+    throw UploadErrors.BAD_FORM((error as Error).message)
+  }
+}

@@ -1,0 +1,35 @@
+/** Chromium and what is installed beside it (`test/browser/install.mjs`): none of it is a package of the product. */
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import type { Browser, BrowserType } from 'playwright-core'
+
+const folder = resolve('test/browser')
+/** Packages there. */
+export const installed = createRequire(`${folder}/`)
+
+/**
+ * A browser without windows. TESSER_TEST_BROWSER names another Chromium, which is shown and goes slowly.
+ * @returns a sentence that says why, where none starts
+ */
+export async function startBrowser(): Promise<Browser | string> {
+  const shown = process.env.TESSER_TEST_BROWSER
+  const executablePath = shown ?? `${folder}/node_modules/chromium/chromium`
+  if (!existsSync(executablePath)) return 'no browser is installed: node test/browser/install.mjs'
+  try {
+    const { chromium } = installed('playwright-core') as { chromium: BrowserType }
+    const browser = await chromium.launch({
+      executablePath,
+      headless: !shown,
+      ...(shown && { slowMo: 300 }),
+      args: ['--disable-gpu', '--font-render-hinting=none'],
+    })
+    // Libraries and fonts of the system are needed only now.
+    const page = await browser.newPage()
+    await page.setContent('<p>Text</p>')
+    await page.close()
+    return browser
+  } catch (error) {
+    return `the browser does not start here: ${(error as Error).message.split('\n')[0]}`
+  }
+}

@@ -1,0 +1,14 @@
+/** The explorer in a browser, on the data of the demo. Every view is also looked at on a narrow screen. */
+import { startExplorer } from './demo.ts'
+import { onBothTransports } from './harness.ts'
+import { access } from './scenarios/access.ts'
+import { browse } from './scenarios/browse.ts'
+import { entity } from './scenarios/entity.ts'
+import { find } from './scenarios/find.ts'
+import { look } from './scenarios/look.ts'
+import { paste } from './scenarios/paste.ts'
+import { shell } from './scenarios/shell.ts'
+import { speed } from './scenarios/speed.ts'
+import { stranger } from './scenarios/stranger.ts'
+
+await onBothTransports({ shell, browse, find, entity, paste, look, speed, stranger }, startExplorer, { access })

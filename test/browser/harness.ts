@@ -1,0 +1,146 @@
+/**
+ * Scenarios in a browser: one visitor each, with nothing left of those before, on the explorer of a running server. Whatever the visitor
+ * does, these fail it: an error in the console or of the page, a violation of the page's policy, a request to another server, an
+ * answer of the protocol above 200 KB.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { TransportName } from '../../kernel/transport/transport.ts'
+import { isLong } from '../support/reference/rounds.ts'
+import { transports } from '../support/test-server.ts'
+import { accessFaults } from './axe.ts'
+import { startBrowser } from './chromium.ts'
+import { newPage, PATIENCE_MS, SharedPage } from './visitor-page.ts'
+import { type Answer, Watch } from './watch.ts'
+
+/** Between two looks at whether something is as wanted. */
+const LOOK_MS = 25
+const wanted = process.env.TESSER_TEST_SCENARIO ?? ''
+
+export interface Visit {
+  readonly t: Test
+  readonly page: Page
+  /** Address of the server. */
+  readonly url: string
+  /** Answers to the page so far, without its own files. */
+  answers(): Promise<readonly Answer[]>
+  /** Shows a place of the explorer: `City?filter=…`, `$model`; empty for its home. */
+  open(place?: string): Promise<void>
+  /** Waits for it, and passes when it is there: an element, or a text. */
+  sees(what: Locator | string | RegExp): Promise<void>
+  /** Waits until it is away. */
+  missing(what: Locator | string | RegExp): Promise<void>
+  /** Waits until the page has asked for nothing for a moment. */
+  settled(): Promise<void>
+  /** Waits until a value is as wanted. */
+  until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void>
+  /** No error of accessibility is in the page as it is now, in both themes. HTTP makes no difference: one transport is enough. */
+  accessible(): Promise<void>
+  /** Errors that belong to the scenario, such as `/status of 409/`. */
+  expect(...errors: readonly RegExp[]): void
+}
+
+export type Scenario = (visit: Visit) => Promise<void>
+/** By what they show. With options of a context they have a context of their own. */
+export type Scenarios = Readonly<Record<string, Scenario | { readonly context: BrowserContextOptions; run: Scenario }>>
+
+/**
+ * Declares tests: every scenario on every transport. Both go at the same time, and on each one scenario after the other.
+ * @param start the address of a server, which stops with the test
+ * @param once what does not depend on HTTP: on one transport, on both in the long run
+ */
+export async function onBothTransports(rooms: Rooms, start: Start, once: Rooms = {}): Promise<void> {
+  const browser = await startBrowser()
+  if (typeof browser === 'string') {
+    t.test('scenarios in a browser', { skip: browser }, async () => {})
+    return
+  }
+  t.teardown(() => browser.close())
+  t.jobs = transports.length
+  for (const [at, transport] of transports.entries()) {
+    const isFull = at === 0 || isLong
+    t.test(transport, { buffered: true }, async t => {
+      const url = await start(t, transport)
+      const shared = new SharedPage(browser, url)
+      for (const [room, scenarios] of Object.entries({ ...rooms, ...(isFull && once) })) {
+        for (const [name, scenario] of Object.entries(scenarios)) {
+          if (!`${room}: ${name}`.includes(wanted)) continue
+          await t.test(`${room}: ${name}`, t => visit(t, { browser, shared, url, isFull }, scenario))
+        }
+      }
+    })
+  }
+}
+
+type Rooms = Readonly<Record<string, Scenarios>>
+type Start = (t: Test, transport: TransportName) => Promise<string>
+
+interface Surroundings {
+  readonly browser: Browser
+  readonly shared: SharedPage
+  readonly url: string
+  /** Whether accessibility is checked. */
+  readonly isFull: boolean
+}
+
+async function visit(
+  t: Test,
+  { browser, shared, url, isFull }: Surroundings,
+  scenario: Scenarios[string],
+): Promise<void> {
+  const own = typeof scenario === 'function' ? undefined : await newPage(browser, scenario.context)
+  const run = typeof scenario === 'function' ? scenario : scenario.run
+  const page: Page = own ?? (await shared.next())
+  const watch = new Watch(page, url)
+  const locator = (what: Locator | string | RegExp): Locator =>
+    typeof what === 'string' || what instanceof RegExp ? page.getByText(what).first() : what.first()
+  let failure: unknown
+  try {
+    await run({
+      t,
+      page,
+      url,
+      answers: () => watch.answers(),
+      expect: (...errors) => watch.expect(...errors),
+      open: async (place = '') => {
+        await page.goto(`${url}/explorer/#/${place}`)
+      },
+      sees: async what => {
+        await locator(what).waitFor()
+        t.pass(`sees ${what}`)
+      },
+      missing: async what => {
+        await locator(what).waitFor({ state: 'hidden' })
+        t.pass(`does not see ${what}`)
+      },
+      until: async (what, isTrue) => {
+        const end = Date.now() + PATIENCE_MS
+        while (!(await isTrue())) {
+          if (Date.now() > end) throw new Error(`never: ${what}`)
+          await new Promise(resolve => setTimeout(resolve, LOOK_MS))
+        }
+        t.pass(what)
+      },
+      settled: () => watch.settled(PATIENCE_MS),
+      accessible: async () => {
+        if (isFull) t.same(await accessFaults(page), [], `no error of accessibility at ${new URL(page.url()).hash}`)
+      },
+    })
+  } catch (error) {
+    failure = error
+  }
+  t.same(await watch.faults(), [], 'no errors and no reports')
+  watch.stop()
+  if (failure !== undefined || !t.passing()) {
+    const folder = 'dist/test/browser/failures'
+    mkdirSync(folder, { recursive: true })
+    const picture = join(folder, `${t.fullname.replace(/^.* > (?=uws|node)/, '').replace(/\W+/g, '-')}.png`)
+    await page.screenshot({ path: picture }).catch(() => {})
+    t.comment(`at ${page.url()}, picture ${picture}`)
+    await shared.discard()
+  }
+  await own?.context().close()
+  if (failure !== undefined) throw failure
+}

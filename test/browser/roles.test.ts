@@ -1,0 +1,150 @@
+/**
+ * The explorer as every principal of the permission matrix sees it: names that may not be read are neither in the page, nor in
+ * its address, nor in what it asks and is answered.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { hashKey } from '../../kernel/auth/directory.ts'
+import {
+  CLASSES,
+  FACTS,
+  model,
+  PRINCIPALS,
+  randomRoles,
+  RELATIONS,
+  rows,
+  SCALARS,
+} from '../support/reference/permission-world.ts'
+import { Evaluator, type RolesFile } from '../support/reference/permissions.ts'
+import { randomOf } from '../support/reference/random.ts'
+import { isLong, seeds } from '../support/reference/rounds.ts'
+import { matrixPlugin } from '../support/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { onBothTransports, type Scenarios, type Visit } from './harness.ts'
+
+/** Texts, attributes and fields of the page. Words of the markup itself, as names of tags and of styles, are not in it. */
+const SHOWN = `[...document.querySelectorAll('*')].flatMap(element => [
+  ...[...element.childNodes].filter(node => node.nodeType === 3 && !/^(STYLE|SCRIPT)$/.test(element.tagName)).map(node => node.data),
+  ...[...element.attributes].filter(({ name }) => name !== 'class').map(({ value }) => value),
+  element.value ?? '',
+]).join('\\n')`
+
+const servers = new Map<string, TestServer>()
+
+/** @returns names of dataclasses, and of attributes, that a principal may see or not */
+function namesOf(may: Evaluator, wanted: boolean): string[] {
+  const attributes = CLASSES.flatMap(dataClass =>
+    [...SCALARS[dataClass], ...RELATIONS[dataClass]].filter(
+      name => (may.dataClass('read', dataClass) && may.shows(dataClass, name)) === wanted,
+    ),
+  )
+  return [...CLASSES.filter(name => may.dataClass('read', name) === wanted), ...attributes]
+}
+
+const isIn = (text: string, name: string): boolean => new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`).test(text)
+
+/** Shows every view that there is for these dataclasses, and looks at each. */
+async function tour(
+  { page, open, sees, settled }: Visit,
+  classes: readonly string[],
+  look: () => Promise<void>,
+): Promise<void> {
+  await open()
+  await sees(page.getByRole('navigation', { name: 'Classes' }))
+  await look()
+  for (const dataClass of classes) {
+    await open(dataClass)
+    await sees(page.getByRole('heading', { name: dataClass }))
+    await settled()
+    await look()
+    for (const link of await linksOf(page, '.tabs a')) {
+      await open(link)
+      await settled()
+      await look()
+    }
+    await open(`${dataClass}?entity=1`)
+    await settled()
+    await look()
+  }
+  for (const link of await linksOf(page, '.classes ul:last-of-type a')) {
+    await open(link)
+    await settled()
+    await look()
+  }
+}
+
+const linksOf = async (page: Page, selector: string): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map(a => a.hash.slice(2))`)
+
+/** Rights that show something to every principal, and hide something from each. */
+function rightsOf(seed: number): RolesFile {
+  const random = randomOf(seed)
+  const isTelling = (file: RolesFile): boolean =>
+    PRINCIPALS.every(principal => {
+      const may = new Evaluator(file, principal, FACTS)
+      return namesOf(may, true).length > 0 && namesOf(may, false).length > 0
+    })
+  for (;;) {
+    const file = randomRoles(random)
+    if (isTelling(file)) return file
+  }
+}
+
+function scenariosOf(seed: number): Scenarios {
+  const file = rightsOf(seed)
+  return Object.fromEntries(
+    PRINCIPALS.map(principal => [
+      `rights of seed ${seed}, seen by ${principal.name}`,
+      {
+        context: principal.key ? { extraHTTPHeaders: { authorization: `Bearer ${principal.key}` } } : {},
+        run: async (visit: Visit) => {
+          const { t, page, url, answers } = visit
+          servers.get(url)!.engine.permissions.replace(file)
+          const may = new Evaluator(file, principal, FACTS)
+          const seen = namesOf(may, true)
+          // Names that are hidden in one dataclass and seen in another cannot be told apart.
+          const hidden = namesOf(may, false).filter(name => !seen.includes(name))
+          const told = new Set<string>()
+          const shown = new Set<string>()
+          await tour(
+            visit,
+            CLASSES.filter(name => seen.includes(name)),
+            async () => {
+              const text: string = await page.evaluate(SHOWN)
+              for (const name of hidden) if (isIn(text, name)) told.add(`${name} at ${page.url()}`)
+              for (const name of seen) if (isIn(text, name)) shown.add(name)
+            },
+          )
+          for (const answer of await answers()) {
+            for (const name of hidden) {
+              if (isIn(decodeURIComponent(answer.url), name) || isIn(answer.text, name))
+                told.add(`${name} in ${answer.url}`)
+            }
+          }
+          t.same([...told], [], `none of ${hidden.length} hidden names is in the page or in an answer`)
+          const missed = seen.filter(name => !shown.has(name))
+          t.same(missed, [], 'all other names are shown')
+        },
+      },
+    ]),
+  )
+}
+
+await onBothTransports(
+  { roles: Object.assign({}, ...seeds(isLong ? 12 : 1).map(scenariosOf)) },
+  async (t, transport) => {
+    const folder = temporaryFolder(t)
+    const keys = PRINCIPALS.filter(({ key }) => key).map(({ name, key, privileges, roles }) => {
+      return { name, hash: hashKey(key), privileges, roles }
+    })
+    writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ keys }))
+    const server = await startServer(
+      t,
+      { model, rows },
+      { folder, transport, setting: 'normal', config: { plugins: [matrixPlugin] } },
+    )
+    servers.set(server.url, server)
+    return server.url
+  },
+)

@@ -1,0 +1,41 @@
+import type { Scenarios } from '../harness.ts'
+
+/** Views with a part of them that is there when they are complete. */
+const VIEWS: readonly (readonly [place: string, sign: string])[] = [
+  ['', 'main h1'],
+  ['City', 'td'],
+  ['Country?columns=name,flag,info,region,borders', 'td img'],
+  ['Passage', 'td svg'],
+  ['City?filter=nme+%3D+1', '.fault'],
+  ['Country?entity=IS', 'aside h2'],
+  ['Country?entity=IS&edit=1', 'aside form'],
+  ['Country?edit=new', 'aside form'],
+  ['Movie?tab=chart&chart=imdbRating', 'canvas, svg'],
+  ['Country?tab=chart&chart=$map', '.map canvas'],
+  ['City?tab=plan&filter=country.name+%3D+France', 'main ol, main svg'],
+  ['$model', 'main svg'],
+]
+
+/** Errors of accessibility, and views on a narrow screen. */
+export const access: Scenarios = {
+  'narrow screens do not scroll sideways': {
+    context: { viewport: { width: 360, height: 740 } },
+    run: async ({ page, open, sees, t, expect }) => {
+      expect(/status of 404.*\$filter/)
+      for (const [place, sign] of VIEWS) {
+        await open(place)
+        await sees(page.locator(sign))
+        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, place)
+      }
+    },
+  },
+  'no view has an error': async ({ page, open, sees, settled, accessible, expect }) => {
+    expect(/status of 404.*\$filter/)
+    for (const [place, sign] of VIEWS) {
+      await open(place)
+      await sees(page.locator(sign))
+      await settled()
+      await accessible()
+    }
+  },
+}

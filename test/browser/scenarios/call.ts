@@ -1,0 +1,41 @@
+import type { Scenarios } from '../harness.ts'
+
+/** Class functions of the plugin `staff`. */
+export const call: Scenarios = {
+  'a function of the datastore with arguments': async ({ page, open, sees, accessible }) => {
+    await open('$call')
+    await page.getByRole('link', { name: 'login' }).click()
+    await page.getByRole('textbox', { name: 'Argument 1' }).fill('ada')
+    await page.getByRole('textbox', { name: 'Argument 2' }).fill('ada')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await sees(page.locator('.tree').getByText('true'))
+    await accessible()
+    await page.reload()
+    await page.getByRole('button', { name: '(ada, ada)' }).click()
+    await sees(page.getByRole('textbox', { name: 'Argument 3' }))
+  },
+  'a function of a class by GET, its entities kept as a set': async ({ page, open, sees, accessible, answers, t }) => {
+    await open('Employee?tab=call')
+    await page.getByRole('link', { name: 'wellPaid' }).click()
+    await page.getByRole('textbox', { name: 'Argument 1' }).fill('1')
+    await page.getByRole('combobox', { name: 'Method' }).selectOption('GET')
+    await page.getByRole('checkbox', { name: /^Keep/ }).check()
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await sees(page.getByRole('columnheader', { name: 'lastName' }))
+    await accessible()
+    t.ok((await answers()).some(({ url }) => url.includes('/wellPaid?') && url.includes('$params')))
+    await page.getByRole('link', { name: 'Open the selection' }).click()
+    await sees(page.getByRole('heading', { name: 'Employee', level: 1 }))
+    t.match(page.url(), /set=[0-9A-F]{32}/)
+  },
+  'a function of an entity, and one that fails': async ({ page, open, sees, expect }) => {
+    await open('Employee?tab=call&function=entity.greet')
+    await page.getByRole('textbox', { name: 'Key of the entity' }).fill('1')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await sees(page.getByText(/^\d+ ms · \d+ bytes · 200$/))
+    expect(/status of 500/)
+    await page.getByRole('link', { name: 'fails' }).click()
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await sees(page.getByRole('alert'))
+  },
+}

@@ -1,0 +1,154 @@
+import type { Locator, Page } from 'playwright-core'
+import type { Scenarios, Visit } from '../harness.ts'
+
+const panel = (page: Page): Locator => page.getByRole('complementary', { name: 'Entity' })
+const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true })
+const field = (page: Page, name: string | RegExp): Locator => panel(page).getByRole('textbox', { name })
+const image = (red: number): Buffer =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20" fill="rgb(${red},0,0)"/></svg>`,
+  )
+
+/** Saves as another client would. @returns the entity */
+async function save({ url }: Visit, dataClass: string, values: object): Promise<{ __KEY: string; __STAMP: number }> {
+  const body = JSON.stringify(values)
+  const answer = await fetch(`${url}/rest/${dataClass}?$method=update`, { method: 'POST', body })
+  return (await answer.json()) as { __KEY: string; __STAMP: number }
+}
+
+const read = async ({ url }: Visit, path: string): Promise<Record<string, unknown>> =>
+  (await (await fetch(`${url}/rest/${path}`)).json()) as Record<string, unknown>
+
+/** The panel of an entity: what it shows, where it leads, how it is changed. */
+export const entity: Scenarios = {
+  'relations are followed in both directions, and a trail leads back': async ({ page, open, sees, t }) => {
+    await open('Country?entity=IS')
+    await sees(panel(page).getByRole('heading', { name: 'Iceland' }))
+    await sees(panel(page).getByRole('link', { name: /^cities / }))
+    await panel(page)
+      .getByRole('link', { name: /Northern Europe/ })
+      .click()
+    await sees(panel(page).getByRole('heading', { name: 'Northern Europe' }))
+    const trail = page.getByRole('navigation', { name: 'Entities on the way here' })
+    await trail.getByRole('link', { name: /Iceland/ }).click()
+    await sees(panel(page).getByRole('heading', { name: 'Iceland' }))
+    await page.goBack()
+    await sees(panel(page).getByRole('heading', { name: 'Northern Europe' }))
+    await trail.getByRole('link', { name: /Iceland/ }).click()
+    await panel(page)
+      .getByRole('link', { name: /^cities / })
+      .click()
+    await sees(page.getByRole('grid', { name: 'Entities of City' }))
+    await sees(page.getByRole('gridcell', { name: 'Reykjavík', exact: true }))
+    t.match(page.url(), /City\?filter=/)
+  },
+  'an entity is created, and that is undone': async visit => {
+    const { page, open, sees, until } = visit
+    await open('Genre')
+    await page.getByRole('link', { name: 'New' }).click()
+    await field(page, /^name/).fill('Space Opera')
+    await button(page, 'Save').click()
+    await sees('Space Opera was created.')
+    await sees(panel(page).getByRole('heading', { name: 'Space Opera' }))
+    await button(page, 'Undo').click()
+    await sees('Undone.')
+    await until('it is gone', async () => (await read(visit, 'Genre?$filter="name=space"')).__COUNT === 0)
+  },
+  'a change is saved with the stamp, and undone': async visit => {
+    const { page, open, sees, until } = visit
+    await open('Distributor?entity=1')
+    const before = String((await read(visit, 'Distributor(1)')).name)
+    await panel(page).getByRole('link', { name: 'Edit' }).click()
+    await field(page, /^name/).fill(`${before} Ltd`)
+    await button(page, 'Save').click()
+    await sees(`${before} Ltd was saved.`)
+    await button(page, 'Undo').click()
+    await until('the name is as before', async () => (await read(visit, 'Distributor(1)')).name === before)
+  },
+  'what the server refuses stands at its field, and what was typed stays': async ({ page, open, sees, t, expect }) => {
+    expect(/status of 4\d\d/)
+    await open('Genre?entity=1&edit=1')
+    await field(page, /^name/).fill('Comedy')
+    await button(page, 'Save').click()
+    await sees(panel(page).getByText(/unique/))
+    t.equal(await field(page, /^name/).inputValue(), 'Comedy')
+    t.equal(await field(page, /^name/).getAttribute('aria-invalid'), 'true')
+  },
+  'a conflict shows both versions, and merges what does not collide': async visit => {
+    const { page, open, sees, until, expect } = visit
+    expect(/status of 409/)
+    const { __KEY, __STAMP } = await save(visit, 'Region', { code: 'middle-earth', name: 'Middle-earth' })
+    await open(`Region?entity=${__KEY}&edit=1`)
+    await field(page, /^name/).fill('Middle Earth')
+    await save(visit, 'Region', { __KEY, __STAMP, parentCode: 'europe' })
+    await button(page, 'Save').click()
+    const conflict = page.getByRole('region', { name: 'Others have changed this entity too' })
+    await sees(conflict.getByRole('row', { name: /Middle-earth.*Middle Earth/ }))
+    await button(page, 'Take these values').click()
+    await button(page, 'Save').click()
+    await sees('Middle Earth was saved.')
+    await until('both changes are there', async () => {
+      const { name, parentCode } = await read(visit, `Region(${__KEY})`)
+      return name === 'Middle Earth' && parentCode === 'europe'
+    })
+    await fetch(`${visit.url}/rest/Region(${__KEY})?$method=delete`, { method: 'POST' })
+  },
+  'an image is chosen, seen before it is saved, and sent': async visit => {
+    const { page, open, sees, until, t } = visit
+    await save(visit, 'Country', OCEANIA)
+    await open('Country?entity=XO&edit=1')
+    const flag = panel(page).getByRole('group', { name: 'flag' })
+    await flag
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'flag.svg', mimeType: 'image/svg+xml', buffer: image(200) })
+    await sees(flag.getByRole('img'))
+    await button(page, 'Save').click()
+    await sees('Oceania was saved.')
+    await until('the image is shown', async () => (await panel(page).getByRole('img').count()) === 1)
+    const stored = await fetch(`${visit.url}/rest/Country(XO)/flag?$imageformat=best&$expand=flag`)
+    t.equal(await stored.text(), image(200).toString())
+  },
+  'an entity is deleted after a question, and brought back': async visit => {
+    const { page, open, sees, until } = visit
+    await save(visit, 'Region', { code: 'atlantis', name: 'Atlantis' })
+    await open('Region?entity=atlantis')
+    await button(page, 'Delete').click()
+    await page.getByRole('dialog', { name: 'Delete Atlantis?' }).getByRole('button', { name: 'Delete' }).click()
+    await sees('Atlantis was deleted.')
+    await button(page, 'Undo').click()
+    await until('it is there', async () => (await read(visit, 'Region(atlantis)')).name === 'Atlantis')
+    await fetch(`${visit.url}/rest/Region(atlantis)?$method=delete`, { method: 'POST' })
+  },
+  'chosen rows are deleted, and those that stay are said': async visit => {
+    const { page, open, sees } = visit
+    for (const name of ['Aaa', 'Aab']) await save(visit, 'Director', { name })
+    await open('Director?filter=name+begin+aa&order=name')
+    await sees('Rows 1–2 of 2')
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Control+a')
+    await button(page, 'Delete 2…').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await sees('2 were deleted.')
+  },
+  'changes are not lost by a click elsewhere': async ({ page, open, sees }) => {
+    await open('Genre?entity=2&edit=1')
+    await field(page, /^name/).fill('Adventures')
+    await page.getByRole('link', { name: /^Movie \d/ }).click()
+    await sees(page.getByRole('dialog', { name: 'There are changes that are not saved' }))
+    await button(page, 'Keep editing').click()
+    await sees(field(page, /^name/))
+    await page.getByRole('link', { name: /^Movie \d/ }).click()
+    await button(page, 'Discard the changes').click()
+    await sees(page.getByRole('grid', { name: 'Entities of Movie' }))
+  },
+}
+
+const OCEANIA = {
+  code: 'XO',
+  code3: 'XOC',
+  name: 'Oceania',
+  officialName: 'Superstate of Oceania',
+  landlocked: false,
+  unMember: false,
+  regionCode: 'europe',
+}

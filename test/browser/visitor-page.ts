@@ -1,0 +1,52 @@
+/** Pages of visitors: with no session, and with nothing that the browser remembers of the one before. */
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+
+/** Long enough for a machine that runs other tests; only failures take it. */
+export const PATIENCE_MS = 10_000
+
+/** A page in a context of its own. */
+export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  const context: BrowserContext = await browser.newContext({
+    locale: 'en-GB',
+    viewport: { width: 1200, height: 760 },
+    colorScheme: 'light',
+    ...options,
+  })
+  context.setDefaultTimeout(PATIENCE_MS)
+  await context.addInitScript(
+    "addEventListener('securitypolicyviolation', event => console.error('policy', event.violatedDirective, event.blockedURI))",
+  )
+  return context.newPage()
+}
+
+/**
+ * A page that one visitor after the other has: a renderer of its own for each would cost as much as most scenarios do. Each
+ * loads the explorer again, whose files the browser has then, and compiled.
+ */
+export class SharedPage {
+  readonly #browser: Browser
+  readonly #origin: string
+  #page: Page | undefined
+  #session: CDPSession | undefined
+
+  constructor(browser: Browser, origin: string) {
+    this.#browser = browser
+    this.#origin = origin
+  }
+
+  async next(): Promise<Page> {
+    this.#page ??= await newPage(this.#browser)
+    this.#session ??= await this.#page.context().newCDPSession(this.#page)
+    await this.#page.goto('about:blank')
+    const storageTypes = 'cookies,local_storage,indexeddb,cache_storage,service_workers'
+    await this.#session.send('Storage.clearDataForOrigin', { origin: this.#origin, storageTypes })
+    return this.#page
+  }
+
+  /** The next one gets another page. */
+  async discard(): Promise<void> {
+    await this.#page?.context().close()
+    this.#page = undefined
+    this.#session = undefined
+  }
+}

@@ -1,0 +1,87 @@
+/** Cost of clients: bytes of the runtime, time of a request, and time from an installation to a query that compiles. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import t from 'tap'
+import { runCompiler, runTesser } from '../support/author-package.ts'
+import { company } from '../support/fixtures/company.ts'
+import { isLong } from '../support/reference/rounds.ts'
+import { startServer } from '../support/test-server.ts'
+import { loadModule, writeProject } from '../support/typed-client.ts'
+
+t.test('the runtime has at most 8 KB, compressed', async t => {
+  const { outputFiles } = await build({
+    stdin: { contents: "export * from './dist/plugins/client/runtime.js'", resolveDir: process.cwd() },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+  })
+  for (const [name, bytes] of [
+    ['tesser/client', outputFiles[0]!.contents],
+    ['client.js', readFileSync('dist/plugins/client/page.js')],
+  ] as const) {
+    const size = gzipSync(bytes, { level: 9 }).length
+    t.comment(`${name}: ${size} bytes`)
+    t.ok(size <= 8_192, name)
+  }
+})
+
+t.test('from the command to a query that compiles in less than three minutes', async t => {
+  const startedAt = performance.now()
+  const folder = t.testdir()
+  const model = join(process.cwd(), 'config/demo/model.json')
+  t.match(await runTesser(folder, 'client', '--model', model, '--out', 'client.ts'), { code: 0 })
+  const written = readFileSync(join(folder, 'client.ts'), 'utf8')
+  writeProject(folder, {
+    'client.ts': written,
+    'query.ts': `import { createClient } from './client.ts'
+export const names = async (): Promise<string[]> => {
+  const rows = await createClient('/rest').City.query\`country.name = \${'Peru'}\`.select('name', 'country.name').list()
+  return rows.map(({ name, country }) => \`\${name}, \${country?.name}\`)
+}\n`,
+  })
+  t.strictSame(runCompiler(folder), { code: 0, output: '' })
+  const seconds = (performance.now() - startedAt) / 1000
+  t.comment(`${seconds.toFixed(1)} s`)
+  t.ok(seconds < 180)
+})
+
+/** Time of a client beside that of `fetch` with the same request; the requests go in turns. */
+t.test('a client adds at most 5 % to the time of fetch', { skip: isLong ? false : 'in the long run' }, async t => {
+  const rows = Array.from({ length: 2_000 }, (_, index) => ({
+    name: `Company ${index}`,
+    revenues: index / 7,
+    active: true,
+  }))
+  const server = await startServer(t, { model: company.model, rows: { Company: rows } })
+  const folder = t.testdir()
+  writeProject(folder, { 'client.ts': (await server.get('/$client')).text })
+  const { createClient } = await loadModule(folder, 'client.ts')
+  const db = createClient(`${server.url}/rest`)
+  const query = db.Company.query`revenues > ${10}`.select('name', 'revenues', 'active', 'founded').top(100)
+  const [path, body] = query.key
+  const bare = async (): Promise<unknown> => {
+    const answer = await fetch(`${server.url}/rest/${path}/$query`, { method: 'POST', body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(String(answer.status))
+    return answer.json()
+  }
+  const typed = (): Promise<unknown> => query.list()
+  const timeOf = async (run: () => Promise<unknown>): Promise<number> => {
+    const startedAt = performance.now()
+    for (let i = 0; i < 50; i++) await run()
+    return performance.now() - startedAt
+  }
+  for (let i = 0; i < 10; i++) await Promise.all([timeOf(bare), timeOf(typed)])
+  const ratios: number[] = []
+  for (let i = 0; i < 100; i++) {
+    const isFirst = i % 2 === 0
+    const first = await timeOf(isFirst ? bare : typed)
+    const second = await timeOf(isFirst ? typed : bare)
+    ratios.push(isFirst ? second / first : first / second)
+  }
+  const median = ratios.sort((a, b) => a - b)[50]!
+  t.comment(`median of 100 ratios: ${median.toFixed(3)}`)
+  t.ok(median <= 1.05, String(median))
+})

@@ -1,0 +1,477 @@
+/** Types of generated clients: what compiles, what must not, and what it costs the compiler. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import ts from 'typescript'
+import { publicView } from '../../engine/catalog/view.ts'
+import { loadModel } from '../../engine/index.ts'
+import { ClassRegistry } from '../../engine/author/declare/class-registry.ts'
+import { clientText } from '../../plugins/client/index.ts'
+import { installTesser, runCompiler, runTesser } from '../support/author-package.ts'
+import { company } from '../support/fixtures/company.ts'
+import { writeProject } from '../support/typed-client.ts'
+
+function clientOf(model: object, dates: 'date' | 'text' = 'date'): string {
+  const seen = { view: publicView(loadModel(model)), classes: new ClassRegistry(), mayCall: () => true }
+  return clientText(seen, { source: 'test', dates, isModule: false })
+}
+
+/** A line after `@ts-expect-error` would compile without the mistake that the comment names. */
+const PROGRAM = `
+import { createClient, ConflictError, TesserError, ValidationError, type Entity, type Row, type Model } from './client.ts'
+
+const db = createClient('/rest', { key: async () => 'k', retries: 1 })
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+const same = <A, B>(_: Same<A, B>): void => {}
+type Head = { readonly __KEY: string; readonly __STAMP: number; readonly __TIMESTAMP: string }
+
+export async function results() {
+  const query = db.Employee.query\`salary > \${20_000} and hired < \${new Date()}\`
+  const [row] = await query
+    .select('lastName', 'employer.name', 'employer.staff.lastName', 'employer.staff.manager.employer.code', 'photo', 'manager')
+    .list()
+  if (!row) return
+  row.lastName satisfies string
+  row.__KEY satisfies string
+  row.__STAMP satisfies number
+  row.employer?.name satisfies string | undefined
+  row.employer?.staff.entities[0]?.manager?.employer?.code satisfies string | null | undefined
+  row.employer?.staff.count satisfies number | undefined
+  row.photo?.url satisfies string | undefined
+  row.manager?.__KEY satisfies string | undefined
+  // @ts-expect-error not asked for
+  row.firstName
+  // @ts-expect-error not asked for, two levels deep
+  row.employer?.revenues
+  // @ts-expect-error not asked for, four levels deep
+  row.employer?.staff.entities[0]?.manager?.employer?.name
+  // @ts-expect-error may be null
+  row.employer.name
+  // @ts-expect-error a page and not an array
+  row.employer?.staff.map
+  // @ts-expect-error a reference has a key alone
+  row.manager?.lastName
+
+  const whole = await db.Employee.get(1)
+  if (!whole) return
+  whole.birthDate satisfies Date | null
+  whole.hired satisfies string | null
+  whole.dailyWork satisfies number | null
+  whole.employerName satisfies string | null
+  whole.fullName satisfies string | null
+  whole.employer satisfies { readonly __KEY: string } | null
+  // @ts-expect-error null unless the model says mandatory
+  whole.firstName satisfies string
+  // @ts-expect-error a 1→N relation that was not asked for
+  whole.directReports
+  // @ts-expect-error private
+  whole.secret
+  const tag = await db.Tag.get('00000000000000000000000000000001')
+  tag?.größe satisfies number | bigint | null | undefined
+  // @ts-expect-error a bigint, perhaps
+  tag!.größe! + 1
+
+  const expanded = await db.Company.query('revenues > :1', 5).expand('staff', 'staff.manager').first()
+  expanded?.info.anything
+  expanded?.staff.entities[0]?.manager?.lastName satisfies string | undefined
+  expanded?.name satisfies string | undefined
+  // @ts-expect-error was not expanded
+  expanded?.staff.entities[0]?.employer?.name
+  const inside = await db.Company.all.select('info.address.city').first()
+  inside?.info.address
+  const star = await db.Employee.all.select('*', 'employer.*').first()
+  star?.employer?.founded satisfies string | null | undefined
+  const page = await db.City.all.page()
+  page.count satisfies number
+  for await (const { name } of db.City.all) name satisfies string
+  for await (const { entities } of db.City.all.select('population').pages(10)) entities[0]?.population satisfies number | null | undefined
+  same<Entity<'City', 'name'>, Row<Model['City'], 'name'>>(true)
+  const entity: Entity<'Employee', 'lastName' | 'employer.name'> | null = await db.Employee.get(1, ['lastName', 'employer.name'])
+  entity satisfies ({ lastName: string; employer: ({ name: string } & Head) | null } & Head) | null
+}
+
+export async function paths(unknown: string) {
+  // @ts-expect-error no such attribute
+  db.Employee.all.select('lastNam')
+  // @ts-expect-error no such attribute, two levels deep
+  db.Employee.all.select('lastName', 'employer.nam')
+  // @ts-expect-error no such attribute, four levels deep
+  db.Employee.all.select('employer.staff.manager.employer.nam')
+  // @ts-expect-error nothing is behind a text
+  db.Employee.all.select('lastName.length')
+  // @ts-expect-error a 1→N relation without what is wanted of it
+  db.Company.all.select('staff')
+  // @ts-expect-error private
+  db.Employee.all.select('secret')
+  // @ts-expect-error not a relation
+  db.Employee.all.expand('lastName')
+  // @ts-expect-error no such attribute
+  db.Employee.all.orderBy('lastNam desc')
+  // @ts-expect-error no such direction
+  db.Employee.all.orderBy('lastName down')
+  db.Employee.all.orderBy('lastName desc', 'employer.name', 'employer.info.address.city asc')
+  // @ts-expect-error no such attribute
+  db.Employee.get(1, ['lastNam'])
+  // @ts-expect-error no such dataclass
+  db.Employe
+  // @ts-expect-error private
+  db.Hidden
+  // @ts-expect-error a key of another type
+  db.Employee.get(true)
+  // @ts-expect-error a path that is not known
+  db.Employee.all.select(unknown)
+  // @ts-expect-error no such attribute
+  await db.Employee.all.sum('salry')
+  // @ts-expect-error no value of a filter
+  db.Employee.query\`salary > \${undefined}\`
+  // @ts-expect-error no value of a filter
+  db.Employee.query\`salary > \${() => 1}\`
+  db.Employee.query\`employer = \${(await db.Company.get(1))!} or lastName in \${['a', 'b']} or manager = \${null}\`
+}
+
+export async function aggregates() {
+  ;(await db.Employee.all.sum('salary')) satisfies number
+  ;(await db.Employee.all.average('employer.revenues')) satisfies number | null
+  ;(await db.Employee.all.max('birthDate')) satisfies Date | null
+  ;(await db.Employee.all.min('lastName')) satisfies string | null
+  ;(await db.Tag.all.sum('größe')) satisfies number | bigint
+  ;(await db.Employee.all.distinct('employer.name')) satisfies string[]
+  ;(await db.Employee.all.count()) satisfies number
+  // @ts-expect-error a bigint, perhaps
+  ;(await db.Tag.all.sum('größe')) satisfies number
+}
+
+export async function writes(file: Blob) {
+  const made = await db.Company.create({ name: 'x', revenues: 1, founded: new Date(), contract: await db.$upload(file), info: { a: 1 } })
+  made.name satisfies string
+  await db.Company.save(made)
+  await db.Company.save({ ...made, name: 'y' })
+  await db.Employee.save({ __KEY: '1', __STAMP: 1, employer: made, manager: null, birthDate: new Date() })
+  await db.Employee.save((await db.Employee.get(1, ['salary', 'employer.name']))!)
+  await db.Tag.create({ größe: 12n })
+  await db.City.create({ name: 'Lyon' })
+  // @ts-expect-error mandatory
+  await db.Company.create({ revenues: 1 })
+  // @ts-expect-error mandatory
+  await db.Company.create({ name: null })
+  // @ts-expect-error the key of this dataclass is not made by the server
+  await db.City.create({ population: 1 })
+  // @ts-expect-error no such attribute
+  await db.Company.create({ name: 'x', revenue: 1 })
+  // @ts-expect-error a value of another type
+  await db.Company.create({ name: 'x', revenues: '1' })
+  // @ts-expect-error without a stamp
+  await db.Company.save({ __KEY: '1', name: 'x' })
+  // @ts-expect-error read only
+  await db.Employee.save({ __KEY: '1', __STAMP: 1, fullName: 'x' })
+  // @ts-expect-error an alias
+  await db.Employee.save({ __KEY: '1', __STAMP: 1, employerName: 'x' })
+  // @ts-expect-error bytes are uploaded first
+  await db.Company.save({ __KEY: '1', __STAMP: 1, contract: file })
+  // @ts-expect-error an entity, a reference or a key
+  await db.Employee.save({ __KEY: '1', __STAMP: 1, employer: { name: 'x' } })
+  await db.Company.delete(1)
+  await db.Company.delete(['1', 2], { atomic: true })
+  await db.Employee.query\`salary = \${0}\`.delete({ atomic: true })
+  const outcomes = await db.City.saveAll([{ name: 'a' }, { __KEY: 'b', __STAMP: 1, population: 5 }])
+  for (const { entity, error } of outcomes) (error ? error.attribute : entity.name) satisfies string | undefined
+  const all = await db.City.saveAtomic([{ name: 'a' }])
+  all[0]?.population satisfies number | null | undefined
+  // @ts-expect-error neither new nor changed
+  await db.City.saveAll([{ __KEY: 'b', population: 5 }])
+}
+
+export async function failures(error: unknown) {
+  if (db.Company.isConflict(error)) {
+    error satisfies ConflictError
+    error.current.name satisfies string
+    // @ts-expect-error no such attribute
+    error.current.nam
+  } else if (error instanceof ValidationError) {
+    error.attribute satisfies string | undefined
+    error.byAttribute satisfies Readonly<Record<string, string>>
+  } else if (error instanceof TesserError) {
+    error.kind satisfies 'conflict' | 'validation' | 'locked' | 'denied' | 'missing' | 'busy' | 'request' | 'server'
+    error.faults[0]?.errCode satisfies number | undefined
+    // @ts-expect-error no such kind
+    error.kind === 'wrong'
+  }
+}
+
+export async function sets(signal: AbortSignal) {
+  const set = await db.Employee.query\`woman = \${true}\`.entitySet({ timeout: 60, saved: true, signal })
+  const both = await set.and(db.Employee.entitySet(set.id))
+  ;(await both.query\`salary > 1\`.select('lastName').list({ signal }))[0]?.lastName satisfies string | undefined
+  ;(await both.intersects(set)) satisfies boolean
+  await both.release({ signal })
+  const companies = await db.Company.all.entitySet()
+  // @ts-expect-error a set of another dataclass
+  await set.and(companies)
+  // @ts-expect-error no such function
+  await set.call('nothing')
+}
+
+export async function services() {
+  ;(await db.$session.whoami()).user?.userName satisfies string | undefined
+  await db.$session.login('ada', 'secret')
+  await db.$session.logout()
+  ;(await db.Employee.at(1).lock()).ok satisfies boolean
+  // @ts-expect-error no such function
+  await db.$call('nothing')
+}
+`
+
+t.test('what fits compiles, and what does not does not', async t => {
+  const folder = t.testdir()
+  const client = clientOf(company.model)
+  for (const [name, options] of Object.entries({
+    strictest: {},
+    node: {
+      lib: ['ES2023'],
+      types: ['node'],
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      typeRoots: [join(process.cwd(), 'node_modules/@types')],
+    },
+    isolated: { isolatedDeclarations: true, declaration: true },
+  })) {
+    const project = join(folder, name)
+    const program = name === 'isolated' ? "export * from './client.ts'\n" : PROGRAM
+    writeProject(project, { 'client.ts': client, 'program.ts': program }, options)
+    t.strictSame(runCompiler(project), { code: 0, output: '' }, name)
+  }
+})
+
+t.test('dates are texts where that is asked for', async t => {
+  const folder = t.testdir()
+  const program = `import { createClient } from './client.ts'
+export const born = async (): Promise<string | null> => (await createClient('/').Employee.get(1))!.birthDate\n`
+  writeProject(folder, { 'client.ts': clientOf(company.model, 'text'), 'program.ts': program })
+  t.strictSame(runCompiler(folder), { code: 0, output: '' })
+})
+
+/** A model with many dataclasses, related to each other in many ways. */
+function largeModel(classes: number, attributes: number): object {
+  const nameOf = (index: number) => `C${index % classes}`
+  const entries = Array.from({ length: classes }, (_, index) => {
+    const values = Array.from({ length: attributes - 6 }, (_, each) => [
+      `a${each}`,
+      { type: each % 2 ? 'string' : 'number' },
+    ])
+    const relation = (name: string, target: number, key: string, inverseName: string) => [
+      [key, { type: 'long' }],
+      [name, { kind: 'relatedEntity', type: nameOf(target), foreignKey: key, inverseName }],
+    ]
+    const inverse = (name: string, source: number, of: string) => [
+      name,
+      { kind: 'relatedEntities', type: `${nameOf(source)}Selection`, inverseName: of },
+    ]
+    return [
+      nameOf(index),
+      {
+        key: 'ID',
+        attributes: Object.fromEntries([
+          ['ID', { type: 'long', autoFill: 'increment' }],
+          ...values,
+          ...relation('next', index + 1, 'nextID', 'former'),
+          ...relation('far', index + 7, 'farID', 'near'),
+          inverse('former', index - 1 + classes, 'next'),
+          inverse('near', index - 7 + classes, 'far'),
+        ]),
+      },
+    ]
+  })
+  return { name: 'large', dataClasses: Object.fromEntries(entries) }
+}
+
+t.test('300 queries on 120 dataclasses cost the compiler 500 instantiations each at most', async t => {
+  const folder = t.testdir()
+  const client = clientOf(largeModel(120, 20))
+  const query = (index: number): string => {
+    const [a, b, c] = [index % 14, (index * 5 + 1) % 14, (index * 3 + 2) % 14]
+    return `export async function q${index}(x: number) {
+  const rows = await db.C${index % 120}.query\`a0 > \${x}\`
+    .select('ID', 'a${a}', 'next.a${b}', 'next.far.a${c}', 'former.far.a${b}')
+    .orderBy('next.a${c} desc').top(${index}).list()
+  const [row] = rows
+  return [row!.ID, row!.a${a}, row!.next?.a${b}, row!.next?.far?.a${c}, row!.former.entities[0]?.far?.a${b}] as const
+}\n`
+  }
+  const costOf = (count: number): number => {
+    const project = join(folder, String(count))
+    const program = `import { createClient } from './client.ts'\nconst db = createClient('/rest')\nexport { db }\n`
+    const queries = Array.from({ length: count }, (_, index) => query(index)).join('')
+    writeProject(project, { 'client.ts': client, 'program.ts': program + queries })
+    return instantiations(t, project)
+  }
+  const [none, all] = [costOf(1), costOf(301)]
+  const each = (all - none) / 300
+  t.comment(`${each} instantiations for each query, ${none} for the model and the first`)
+  t.ok(each <= 500, `${each} instantiations`)
+})
+
+/** Instantiations of types that a program takes, which has no error. */
+function instantiations(t: Test, folder: string): number {
+  const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} }
+  const { options, fileNames } = ts.getParsedCommandLineOfConfigFile(join(folder, 'tsconfig.json'), {}, host)!
+  const program = ts.createProgram(fileNames, options)
+  const errors = ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+  t.same(errors, [], 'no errors')
+  return program.getInstantiationCount()
+}
+
+/** Classes without declarations, whose methods say what functions take and return. */
+const CLASSES = `
+import { DataClass, DataStore, ds, Entity, EntitySelection, exposed, onHTTPGet, Singleton, type EntityOf, type SelectionOf } from 'tesser/classes'
+
+export class Employee extends DataClass('Employee') {
+  @exposed hire(name: string, on?: Date) {
+    return this.new({ lastName: name, hired: on ?? null })
+  }
+}
+export class EmployeeEntity extends Entity('Employee') {
+  @exposed raise(percent: number) {
+    return { salary: (this.salary ?? 0) * percent, at: new Date(), big: 1n, list: [{ day: new Date() }] }
+  }
+  @exposed employerOf(): EntityOf<'Company'> | null {
+    return this.employer
+  }
+}
+export class EmployeeSelection extends EntitySelection('Employee') {
+  @onHTTPGet paid(minimum: number, boss: EntityOf<'Employee'>, among: SelectionOf<'Company'>) {
+    return this.query('salary > :1', minimum)
+  }
+  @exposed nothing(): void {}
+  hidden() { return 1 }
+}
+export class Store extends DataStore {
+  @exposed total() {
+    return ds.Employee.getCount()
+  }
+}
+export class Cart extends Singleton {
+  @exposed add(id: number, count: number) {
+    return [id, count]
+  }
+}
+`
+const CALLS = `
+import { createClient } from './client.ts'
+const db = createClient<typeof import('./classes.ts')>('/rest')
+export async function calls() {
+  ;(await db.Employee.call('hire', ['Ada'])).lastName satisfies string
+  await db.Employee.call('hire', ['Ada', new Date()])
+  const raised = await db.Employee.at(1).call('raise', [5])
+  raised.salary satisfies number
+  raised.at satisfies string
+  raised.big satisfies number | bigint
+  raised.list[0]?.day satisfies string | undefined
+  ;(await db.Employee.at(1).call('employerOf'))?.name satisfies string | undefined
+  const boss = db.Employee.at(2)
+  const among = await db.Company.all.entitySet()
+  const page = await db.Employee.all.select('lastName').call('paid', [5, boss, among])
+  page.entities[0]?.lastName satisfies string | undefined
+  ;(await db.Employee.all.call('nothing')) satisfies null
+  ;(await db.$call('total')) satisfies number
+  ;(await db.$singleton('Cart', 'add', [1, 2]))[0] satisfies number | undefined
+  // @ts-expect-error not asked for
+  page.entities[0]?.firstName
+  // @ts-expect-error a number
+  await db.Employee.at(1).call('raise', ['5'])
+  // @ts-expect-error an argument is missing
+  await db.Employee.at(1).call('raise')
+  // @ts-expect-error an entity of another dataclass
+  await db.Employee.all.call('paid', [5, db.Company.at(1), among])
+  // @ts-expect-error not exposed
+  await db.Employee.all.call('hidden')
+  // @ts-expect-error of the entity
+  await db.Employee.call('raise', [5])
+  // @ts-expect-error one argument too many
+  await db.$singleton('Cart', 'add', [1, 2, 3])
+  // @ts-expect-error no such function
+  await db.$singleton('Cart', 'remove', [1])
+}
+`
+const UNTYPED = `
+import { createClient } from './client.ts'
+const db = createClient('/rest')
+export async function calls() {
+  ;(await db.Employee.call('hire', ['Ada', 1, {}])) satisfies unknown
+  // @ts-expect-error nothing is known of it
+  ;(await db.Employee.call('hire', [])).lastName
+}
+`
+
+t.test('functions have the types of the methods of their classes', async t => {
+  const folder = t.testdir()
+  const options = { target: 'ES2022', lib: ['ES2023', 'DOM'], types: [], noPropertyAccessFromIndexSignature: false }
+  writeProject(
+    folder,
+    { 'classes.ts': CLASSES, 'index.ts': PLUGIN, 'calls.ts': CALLS, 'untyped.ts': UNTYPED, 'tesser-model.d.ts': '' },
+    { ...options, module: 'NodeNext', moduleResolution: 'NodeNext', skipLibCheck: true },
+  )
+  const config = { model: 'model.json', plugins: ['./index.ts'] }
+  for (const [name, content] of Object.entries({
+    'model.json': company.model,
+    'tesser.config.json': config,
+    'package.json': { type: 'module' },
+  })) {
+    writeFileSync(join(folder, name), JSON.stringify(content))
+  }
+  installTesser(folder)
+  t.match(await runTesser(folder, 'types'), { code: 0 })
+  for (const runtime of [[], ['--module']]) {
+    t.match(await runTesser(folder, 'client', ...runtime), { code: 0 })
+    t.strictSame(runCompiler(folder), { code: 0, output: '' }, String(runtime))
+  }
+})
+
+const PLUGIN = `
+import { definePlugin } from 'tesser'
+export default definePlugin({ name: 'staff', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })
+`
+
+t.test('editors complete paths level by level', async t => {
+  const folder = t.testdir()
+  const head = "import { createClient } from './client.ts'\nconst db = createClient('/rest')\n"
+  const names = ['lastName', 'employer.name', 'manager.lastName']
+  const table: [call: string, offered: readonly string[]][] = [
+    ["db.Employee.all.select('|')", names],
+    ["db.Employee.all.select('ID', 'employer.|')", ['employer.name', 'employer.*']],
+    ["db.Employee.all.select('ID', 'employer.staff.manager.|')", ['employer.staff.manager.salary']],
+    ["db.Employee.all.orderBy('|')", names],
+    ["db.Employee.all.sum('|')", names],
+    ["db.Employee.all.expand('|')", ['employer', 'manager', 'directReports']],
+    ["db.Employee.get(1, ['|'])", names],
+  ]
+  writeProject(folder, { 'client.ts': clientOf(company.model), 'calls.ts': '' })
+  const { options } = ts.getParsedCommandLineOfConfigFile(
+    join(folder, 'tsconfig.json'),
+    {},
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} },
+  )!
+  const edited = join(folder, 'calls.ts')
+  let text = ''
+  const service = ts.createLanguageService({
+    getScriptFileNames: () => [edited],
+    getScriptVersion: file => (file === edited ? text : '1'),
+    getScriptSnapshot: file => ts.ScriptSnapshot.fromString(file === edited ? text : (ts.sys.readFile(file) ?? '')),
+    getCurrentDirectory: () => folder,
+    getCompilationSettings: () => options,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: ts.sys.fileExists,
+    readFile: ts.sys.readFile,
+  })
+  for (const [call, expected] of table) {
+    text = head + call.replace('|', '')
+    const { entries = [] } = service.getCompletionsAtPosition(edited, (head + call).indexOf('|'), {}) ?? {}
+    const offered = entries.map(({ name }) => name)
+    t.same(
+      expected.filter(each => !offered.includes(each)),
+      [],
+      call,
+    )
+  }
+})

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import { LiveServer } from '../durability/live-server.ts'
+import { abusePlugin } from '../support/test-plugins.ts'
+import type { Asked, WayIn } from './ways-in.ts'
+import type { Cost } from './world.ts'
+
+/** Reads of an entity by its key: each takes some 25 µs of the kernel thread, so that the bounds are 50 and 250 ms. */
+export const BOUNDS = { turn: 2_000, writerWait: 10_000 }
+/** A request costs the same each time; a cost above a bound once only was other work, of this process or another one. */
+export const MEASUREMENTS = 3
+const UNIT_READS = 8_000
+/** As many at a time that a turn of the event loop has several of them. */
+const CLIENTS = 32
+
+const CONFIG = {
+  plugins: [abusePlugin],
+  log: { level: 'silent' },
+  storage: { mapSizeBytes: '4 GiB', memoryBytes: '256 MiB' },
+  server: { allowedHosts: ['*'] },
+}
+
+/** The errCode of what code of a plugin throws. */
+const PLUGIN_FAILED = '"errCode":1562'
+/** Bytes of a head that every transport takes. */
+const MAX_HEAD = 60_000
+const RESETS = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+/** A server in a process of its own, which measures what requests cost it. */
+export class CostServer extends LiveServer {
+  /** Answers that say that something in the server failed. */
+  readonly failures: string[] = []
+  /** Milliseconds of the kernel thread for a read by key. */
+  unit = 0
+  private readonly client = new Agent({ connections: CLIENTS })
+
+  constructor(folder: string) {
+    super('../cost/cost-server.child.js', () => [folder, JSON.stringify(CONFIG)])
+  }
+
+  override async start(): Promise<void> {
+    await super.start()
+    await this.reads()
+    await this.measureUnit()
+  }
+
+  async measureUnit(): Promise<void> {
+    this.unit = (await this.measured(() => this.reads())).kernel / UNIT_READS
+  }
+
+  private reads(): Promise<void> {
+    const key: WayIn = { name: 'a key', max: 1, request: () => ({ path: '/City(7)' }) }
+    return this.inParallel(UNIT_READS, () => this.ask(key, 1))
+  }
+
+  inUnits(milliseconds: number): number {
+    return Math.round(milliseconds / this.unit)
+  }
+
+  /** Does something `count` times, some at a time. */
+  async inParallel(count: number, work: () => Promise<unknown>): Promise<void> {
+    let left = count
+    const client = async () => {
+      while (left-- > 0) await work()
+    }
+    await Promise.all(Array.from({ length: CLIENTS }, client))
+  }
+
+  async measured(work: () => Promise<unknown>): Promise<Cost> {
+    this.child!.send('begin')
+    await once(this.child!, 'message')
+    await work()
+    // Turns of the thread after the answer, and what a thread of the pool still does.
+    await delay(20)
+    this.child!.send('end')
+    const [cost] = await once(this.child!, 'message')
+    return cost as Cost
+  }
+
+  ask(way: WayIn, size: number): Promise<number> {
+    return this.askFor({ method: way.method, ...way.request(size) })
+  }
+
+  async askFor({ path, body, headers = {}, ...rest }: Asked): Promise<number> {
+    const method = rest.method ?? (body === undefined && !path.includes('$method=') ? 'GET' : 'POST')
+    try {
+      const { statusCode, body: answer } = await request(`http://127.0.0.1:${this.port}/rest${path}`, {
+        method,
+        headers,
+        body: body ?? null,
+        dispatcher: this.client,
+      })
+      if (statusCode === 500) this.noteFailure(path, await answer.text())
+      else await answer.dump({ limit: Number.MAX_SAFE_INTEGER })
+      return statusCode
+    } catch (error) {
+      // The connection is closed before the client has sent the rest of such a head, and the answer can be lost with it.
+      if (path.length > MAX_HEAD && RESETS.has((error as NodeJS.ErrnoException).code ?? '')) return 431
+      throw error
+    }
+  }
+
+  /** Code of a plugin fails with arguments that it does not expect. */
+  private noteFailure(path: string, answer: string): void {
+    if (!answer.includes(PLUGIN_FAILED)) this.failures.push(`${path.slice(0, 1_000)}: ${answer.slice(0, 1_000)}`)
+  }
+
+  async end(): Promise<void> {
+    await this.client.destroy()
+    await this.stop()
+  }
+}

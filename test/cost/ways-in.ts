@@ -1,0 +1,254 @@
+/** Every place where a client sends something that can be long, many, deep or slow to work on. */
+const MIB = 2 ** 20
+
+/** Without a method: POST where there is a body or `$method`, otherwise GET. */
+export interface Asked {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | undefined
+  readonly path: string
+  readonly body?: string | Uint8Array | undefined
+  readonly headers?: Record<string, string>
+}
+
+export interface WayIn {
+  readonly name: string
+  readonly method?: Asked['method']
+  /** The most that the limits let in, and what the size of the request is about. */
+  readonly max: number
+  /** @param size up to `max` */
+  request(size: number): Asked
+}
+
+const repeat = (piece: string, length: number): string =>
+  piece.repeat(Math.ceil(length / piece.length)).slice(0, length - (length % piece.length) || piece.length)
+/** Base and two marks in the wrong order, which a normal form has to sort. */
+const MARKS = '\u0300\u0323'
+const list = (element: string, length: number): string => `[${repeat(`${element},`, length).slice(0, -1)}]`
+const get = (path: string) => ({ path: path.replaceAll(' ', '%20').replaceAll('"', '%22') })
+const update = (body: string) => ({ path: '/City?$method=update', body })
+const query = (body: object) => ({ path: '/City/$query', body: JSON.stringify({ $top: 1, ...body }) })
+
+/** Beyond what is kept of a request line with headers. */
+const LINE = 60_000
+
+export const waysIn: readonly WayIn[] = [
+  // Addresses and headers
+  { name: 'a query string of quotes', max: LINE, request: n => get(`/City?${repeat('a="b" c&', n)}`) },
+  { name: 'a query string of open quotes', max: LINE, request: n => get(`/City?${repeat("a=('b&", n)}`) },
+  { name: 'a query string of parameters', max: LINE, request: n => get(`/City?${repeat('$top=1&', n)}`) },
+  { name: 'a path of many parts', max: LINE, request: n => get(`/City${repeat('/a', n)}`) },
+  { name: 'a path of brackets', max: LINE, request: n => get(`/City${repeat('(', n)}`) },
+  { name: 'a list of keys', max: LINE, request: n => get(`/City(${repeat('1,', n).slice(0, -1)})`) },
+  { name: 'a key of escapes', max: LINE, request: n => get(`/City(${repeat('%C3%A9', n)})`) },
+  { name: 'a list of attributes', max: LINE, request: n => get(`/City/${repeat('name,', n)}ID`) },
+  { name: 'an expansion', max: LINE, request: n => get(`/City?$top=1&$expand=${repeat('parent,', n)}parent`) },
+  { name: 'a sort order', max: LINE, request: n => get(`/City?$top=1&$orderby="${repeat('name,', n)}ID"`) },
+  { name: 'attributes to compute', max: LINE, request: n => get(`/City/${repeat('group,', n)}ID?$compute=$all`) },
+  { name: 'cookies', max: LINE, request: n => ({ path: '/City(1)', headers: { cookie: repeat('a=b; ', n).trim() } }) },
+  {
+    name: 'a forwarded address',
+    max: LINE,
+    request: n => header('x-forwarded-for', `${repeat('1.2.3.4,', n)}1.1.1.1`),
+  },
+  { name: 'entity tags', max: LINE, request: n => header('if-none-match', `${repeat('"a",', n)}"b"`) },
+  { name: 'ranges', max: LINE, request: n => header('range', `bytes=${repeat('0-1,', n)}5-6`) },
+  { name: 'encodings', max: LINE, request: n => header('accept-encoding', `${repeat('a;q=0.5,', n)}b`) },
+  { name: 'a token', max: LINE, request: n => header('authorization', `Bearer ${repeat('a.', n)}`) },
+  { name: 'a password in a header', max: LINE, request: n => header('authorization', `Basic ${repeat('QUFB', n)}`) },
+  { name: 'an origin', max: LINE, request: n => header('origin', `http://${repeat('a.', n)}com`) },
+
+  // Queries
+  { name: 'brackets in a filter', max: MIB, request: n => query({ $filter: repeat('(', n) }) },
+  { name: 'conditions', max: MIB, request: n => query({ $filter: `ID = 0${repeat(' or ID = 1', n)}` }) },
+  { name: 'nested conditions', max: 64_000, request: n => query({ $filter: nested(n) }) },
+  { name: 'not', max: MIB, request: n => query({ $filter: `${repeat('not ', n)}ID = 1` }) },
+  { name: 'a long path', max: MIB, request: n => query({ $filter: `${repeat('parent.', n)}ID = 1` }) },
+  { name: 'a text with marks', max: MIB, request: n => query(compared('name = :1', `a${repeat(MARKS, n / 2)}`)) },
+  { name: 'wildcards', max: MIB, request: n => query(compared('notes = :1', `${repeat('@a', n)}@`)) },
+  {
+    name: 'wildcards that nearly match',
+    max: MIB,
+    request: n => query(compared('notes = :1', `@${repeat('e@', n)}#`)),
+  },
+  { name: 'a long pattern', max: MIB, request: n => query(compared('notes = :1', `@${repeat('o', n)}@`)) },
+  { name: 'keywords', max: MIB, request: n => query(compared('notes % :1', repeat('item ', n))) },
+  { name: 'values to be in', max: MIB, request: n => query(compared('name in :1', Array(n >> 3).fill('abcd'))) },
+  {
+    name: 'different values to be in',
+    max: 99_000,
+    request: n =>
+      query(
+        compared(
+          'name in :1',
+          Array.from({ length: n }, (_, i) => `t${i.toString(36)}`),
+        ),
+      ),
+  },
+  { name: 'numbers to be in', max: MIB, request: n => query(compared('group in :1', Array(n >> 2).fill(12))) },
+  {
+    name: 'deep parameters',
+    max: MIB,
+    request: n => ({ path: '/City/$query', body: `{"$filter":"ID=:1","$params":${repeat('[', n)}` }),
+  },
+  { name: 'lax parameters', max: LINE, request: n => get(`/City?$filter="ID=:1"&$params={${repeat("a:'b',", n)}}`) },
+  { name: 'a vector', max: MIB, request: n => query(compared('embedding > :1', { vector: Array(n >> 1).fill(1) })) },
+  {
+    name: 'a keyword search of objects',
+    max: MIB,
+    request: n => query(compared('info.tags[] = :1', `@${repeat('t@', n)}`)),
+  },
+
+  // Commands
+  { name: 'a login', max: MIB, request: n => login(JSON.stringify(['x', `a${repeat(MARKS, n / 2)}`])) },
+  { name: 'a login by a long name', max: MIB, request: n => login(JSON.stringify([`a${repeat(MARKS, n / 2)}`, 'x'])) },
+  { name: 'a login of brackets', max: MIB, request: n => login(repeat('[', n)) },
+  { name: 'a login of objects', max: MIB, request: n => login(list('{"a":1}', n)) },
+  {
+    name: 'a release of brackets',
+    max: MIB,
+    request: n => ({ path: '/$entityset?$method=release', body: repeat('[', n) }),
+  },
+  {
+    name: 'a release of names',
+    max: MIB,
+    request: n => ({ path: '/$entityset?$method=release', body: list('"A"', n) }),
+  },
+  {
+    name: 'a long filter of a set',
+    max: MIB,
+    request: n => ({ ...query({ $filter: `ID > ${repeat('1', n)}` }), path: '/City/$query?$method=entityset' }),
+  },
+
+  // Arguments of functions
+  { name: 'nested arguments', max: 8 * MIB, request: n => call('lengthOf', repeat('[', n)) },
+  { name: 'many arguments', max: 8 * MIB, request: n => call('lengthOf', list('"x"', n)) },
+  { name: 'a long argument', max: 8 * MIB, request: n => call('lengthOf', `["${repeat('x', n)}"]`) },
+  {
+    name: 'keys in an argument',
+    max: 8 * MIB,
+    request: n => call('fine', list('{"__DATACLASS":"City","__KEY":"1","__ENTITY":true}', n)),
+  },
+
+  // Answers of functions, by their characters
+  { name: 'a text from a function', max: 30_000_000, request: n => call('isHuge', `[${n},"漢"]`) },
+  { name: 'an answer of a function', max: 30_000_000, request: n => call('answers', `[${n}]`) },
+  { name: 'an error of a function', max: 30_000_000, request: n => call('fails', `[${n}]`) },
+
+  // Saving
+  { name: 'empty entities', max: 32 * MIB - 2, request: n => update(list('{}', n)) },
+  { name: 'numbers in place of entities', max: 32 * MIB - 2, request: n => update(list('1', n)) },
+  { name: 'entities', max: 32 * MIB - 2, request: n => update(list('{"name":"a","notes":"b","group":1}', n)) },
+  { name: 'entities that are refused', max: 32 * MIB - 2, request: n => update(list('{"name":1}', n)) },
+  {
+    name: 'entities to validate',
+    max: 32 * MIB - 2,
+    request: n => ({ path: '/City?$method=validate', body: list('{"name":1}', n) }),
+  },
+  {
+    name: 'an atomic save',
+    max: 32 * MIB - 2,
+    request: n => ({ path: '/City?$method=update&$atomic=true', body: list('{"name":1}', n) }),
+  },
+  { name: 'unknown attributes', max: 8 * MIB, request: n => update(unknownAttributes(n)) },
+  { name: 'keys that nothing has', max: 32 * MIB - 2, request: n => update(list('{"__KEY":"a","__STAMP":1}', n)) },
+  { name: 'a body of brackets', max: 32 * MIB, request: n => update(repeat('[', n)) },
+  { name: 'a text of marks', max: 32 * MIB - 100, request: n => update(`{"name":"a${repeat(MARKS, n / 4)}"}`) },
+  { name: 'a long text', max: 32 * MIB - 100, request: n => update(`{"notes":"${repeat('words and ', n)}"}`) },
+  { name: 'a deep object', max: 32 * MIB - 100, request: n => update(`{"info":${repeat('{"a":', n)}`) },
+  { name: 'a wide object', max: 8 * MIB, request: n => update(`{"info":{"list":${list('1', n)}}}`) },
+  { name: 'a number of digits', max: 32 * MIB - 100, request: n => update(`{"group":${repeat('1', n)}}`) },
+  {
+    name: 'an image in a save',
+    max: 32 * MIB - 100,
+    request: n => update(`{"photo":"data:image/png;base64,${repeat('AAAA', n)}"}`),
+  },
+
+  // Counted in entities: their answers are much larger than they are
+  { name: 'many entities', max: 100_000, request: n => update(list('{"name":"a","group":1}', 23 * n)) },
+  {
+    name: 'many entities that are refused',
+    max: 100_000,
+    request: n => update(list('{"name":1}', 11 * n)),
+  },
+  {
+    name: 'many entities as an array',
+    max: 100_000,
+    request: n => ({ path: '/City?$method=update&$asArray=true', body: list('{"name":"a","group":1}', 23 * n) }),
+  },
+  {
+    name: 'many entities to refresh',
+    max: 10_000,
+    request: n => ({ path: '/City?$refresh=true&$method=update', body: list('{"name":"a","group":1}', 23 * n) }),
+  },
+  {
+    name: 'many entities to validate',
+    max: 10_000,
+    request: n => ({ path: '/City?$method=validate', body: list('{"name":1,"group":"a","parentID":"b"}', 38 * n) }),
+  },
+  {
+    name: 'saved entities with what is related to them',
+    max: 10_000,
+    request: n => ({
+      path: '/City?$method=update&$expand=children,parent',
+      body: list('{"name":"a","parentID":1}', 26 * n),
+    }),
+  },
+
+  {
+    name: 'nested values in entities',
+    max: 32 * MIB - 100,
+    request: n => {
+      const nested = `${repeat('[', 80)}"${repeat('words ', 600)}"${repeat(']', 80)}`
+      return update(list(`{"info":{"a":${nested}}}`, n))
+    },
+  },
+
+  // Deletions, locks, uploads
+  {
+    name: 'keys to delete',
+    max: LINE,
+    request: n => ({ path: `/City(${repeat('0,', n).slice(0, -1)})?$method=delete` }),
+  },
+  { name: 'a lock', max: MIB, request: n => ({ path: '/City(1)?$lock=true', body: repeat('[', n) }) },
+  { name: 'an upload', max: 32 * MIB, request: n => ({ path: '/$upload?$rawPict=true', body: new Uint8Array(n) }) },
+  {
+    name: 'an attachment',
+    max: 32 * MIB,
+    method: 'PUT',
+    request: n => ({ path: '/City(1)/photo', body: new Uint8Array(n) }),
+  },
+
+  // Size of the answer in rows, not bytes
+  { name: 'a page', max: 20_000, request: n => get(`/City?$top=${n}`) },
+  { name: 'a page with expansions', max: 20_000, request: n => get(`/City?$top=${n}&$expand=parent,children`) },
+  { name: 'rows as a table', max: 20_000, request: n => get(`/City?$top=${n}&$format=looker`) },
+  { name: 'rows as CSV', max: 20_000, request: n => get(`/City?$top=${n}&$format=csv`) },
+  { name: 'rows as lines', max: 20_000, request: n => get(`/City?$top=${n}&$format=ndjson`) },
+  { name: 'different values', max: 20_000, request: n => get(`/City/notes?$distinct=true&$top=${n}`) },
+  { name: 'a sorted page', max: 20_000, request: n => get(`/City?$top=${n}&$orderby="notes desc"`) },
+]
+
+function header(name: string, value: string) {
+  return { path: '/City(1)', headers: { [name]: value } }
+}
+
+function login(body: string) {
+  return { path: '/$directory/login', body }
+}
+
+function call(name: string, body: string) {
+  return { path: `/$catalog/${name}`, body }
+}
+
+function compared(filter: string, value: unknown) {
+  return { $filter: filter, $params: [value] }
+}
+
+function nested(length: number): string {
+  const deep = `${'('.repeat(190)}ID=1${')'.repeat(190)}`
+  return `ID=0${` or ${deep}`.repeat(Math.max(1, Math.floor(length / (deep.length + 4))))}`
+}
+
+function unknownAttributes(length: number): string {
+  const count = Math.max(1, Math.floor(length / 12))
+  return `{${Array.from({ length: count }, (_, i) => `"${i.toString(36).padStart(7, 'x')}":1`).join()}}`
+}

@@ -1,0 +1,52 @@
+/** Cost of a request for the threads of a server: milliseconds of CPU, and bytes. */
+export interface Cost {
+  /** Cost of the kernel thread, in all. */
+  readonly kernel: number
+  /** The longest turn of its event loop. */
+  readonly turn: number
+  /** The longest time that the writer worked while a small save waited for its turn. */
+  readonly writerWait: number
+  /** Cost of all threads. */
+  readonly all: number
+  /** Memory of the process that is not of files. */
+  readonly memory: number
+}
+
+export const shown = ({ kernel, turn, writerWait, all }: Cost): string =>
+  `kernel ${kernel.toFixed(1)}, turn ${turn.toFixed(1)}, wait ${writerWait.toFixed(1)}, all ${all.toFixed(1)} ms`
+
+export const ROWS = 20_000
+
+export const MODEL = {
+  name: 'cost',
+  dataClasses: {
+    City: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', autoFill: 'increment' },
+        name: { type: 'string', indexed: true, maxLength: 100 },
+        notes: { type: 'string' },
+        group: { type: 'long', indexed: true },
+        population: { type: 'long' },
+        info: { type: 'object' },
+        embedding: { type: 'vector', dimension: 3, metric: 'cosine' },
+        parentID: { type: 'long' },
+        photo: { type: 'image' },
+        parent: { kind: 'relatedEntity', type: 'City', foreignKey: 'parentID', inverseName: 'children' },
+        children: { kind: 'relatedEntities', type: 'CitySelection', inverseName: 'parent' },
+      },
+    },
+    Ping: { key: 'ID', attributes: { ID: { type: 'long', autoFill: 'increment' }, at: { type: 'long' } } },
+  },
+}
+
+export const rowsOf = (count: number): object[] =>
+  Array.from({ length: count }, (_, i) => ({
+    ID: i + 1,
+    name: `item ${i % 500}`,
+    notes: `the notes of item ${i} `.repeat(5),
+    group: i % 100,
+    info: { tags: [`t${i % 7}`, `u${i % 11}`], size: i },
+    embedding: [Math.cos(i), Math.sin(i), 1],
+    parentID: i === 0 ? null : Math.ceil(i / 10),
+  }))

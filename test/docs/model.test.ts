@@ -1,0 +1,215 @@
+/** `config/MODEL.md` against the schema and the loader of models. */
+import { readFileSync } from 'node:fs'
+import { inspect, isDeepStrictEqual } from 'node:util'
+import type { TSchema } from '@sinclair/typebox'
+import t from 'tap'
+import type { StorageAttribute } from '../../engine/catalog/attribute.ts'
+import { ATTRIBUTE_SCHEMAS, MODEL_SCHEMA, TYPES_OF_OPTION } from '../../engine/catalog/model-schema.ts'
+import { assignNumbers } from '../../engine/catalog/table-numbers.ts'
+import {
+  CALCULATED_TYPES,
+  NUMBER_TYPES,
+  PROPERTY_TYPES,
+  SCALAR_TYPES,
+  STORAGE_TYPES,
+} from '../../engine/catalog/value-type.ts'
+import { ProtocolError } from '../../engine/base/errors.ts'
+import { loadModel } from '../../engine/index.ts'
+import { encodePlain } from '../../engine/row-format/wire-value.ts'
+import { convertValue } from '../../engine/write/convert.ts'
+import { createTestServer } from '../../kernel/testing.ts'
+import { codeIn, type Row, tablesOf } from '../support/page-tables.ts'
+import { followTour, tourOf } from '../support/tour.ts'
+
+const PAGE = 'config/MODEL.md'
+const tables = tablesOf(PAGE)
+// biome-ignore lint/suspicious/noExplicitAny: parts of model files
+type Json = any
+
+const blocks: Json[] = [...readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) =>
+  JSON.parse(text!),
+)
+
+/** The file after a step: what is renamed goes, attributes are replaced, everything else is added. */
+function grown(before: Json, step: Json): Json {
+  const after = structuredClone(before)
+  for (const [name, { attributes, ...rest }] of Object.entries<Json>(step.dataClasses)) {
+    const dataClass = after.dataClasses[name] ?? { attributes: {} }
+    delete after.dataClasses[rest.formerName]
+    after.dataClasses[name] = { ...dataClass, ...rest, attributes: { ...dataClass.attributes, ...attributes } }
+  }
+  return { ...after, ...step, dataClasses: after.dataClasses }
+}
+
+const models: Json[] = []
+for (const step of blocks) models.push(grown(models.at(-1) ?? { dataClasses: {} }, step))
+
+t.test('the example is a model after each step', async t => {
+  t.equal(models.length, 7)
+  for (const model of models) loadModel(model)
+  const classes = loadModel(models.at(-1)).dataClasses
+  t.strictSame(
+    classes.map(({ name }) => name),
+    ['Author', 'Book', 'Loan', 'Member'],
+  )
+  const [before, after] = models.slice(-2)
+  const numbers = assignNumbers(before)
+  const renamed = assignNumbers(after, numbers).dataClasses
+  t.equal(renamed.Member!.tableNumber, numbers.dataClasses.Reader!.tableNumber, 'a renamed dataclass stays')
+  t.equal(renamed.Member!.attributes.fullName, numbers.dataClasses.Reader!.attributes.name, 'a renamed attribute too')
+})
+
+t.test('a server of the example answers as the page says', async t => {
+  const server = await createTestServer({ model: models.at(-2) })
+  t.teardown(() => server.close())
+  const tour = tourOf(PAGE)
+  t.ok(tour.length > 10)
+  await followTour(t, server.url, tour)
+})
+
+const attributes = MODEL_SCHEMA.properties.dataClasses
+const dataClass: TSchema = Object.values(attributes.patternProperties)[0]!
+const COMMON = ['scope', 'formerName', 'extraProperties']
+/** Heading of each list, the schema behind it, and the least object that has it. */
+const LISTS: readonly { heading: string; schema: TSchema; least: Json; isAttribute?: boolean }[] = [
+  { heading: 'The file', schema: MODEL_SCHEMA, least: {} },
+  { heading: 'A dataclass', schema: dataClass, least: {} },
+  { heading: 'Storage attributes', schema: ATTRIBUTE_SCHEMAS.storage, least: {} },
+  {
+    heading: 'Relations to one',
+    schema: ATTRIBUTE_SCHEMAS.relatedEntity,
+    least: { kind: 'relatedEntity', type: 'A', foreignKey: 'other' },
+  },
+  {
+    heading: 'Relations to many',
+    schema: ATTRIBUTE_SCHEMAS.relatedEntities,
+    least: { kind: 'relatedEntities', type: 'A', inverseName: 'up' },
+  },
+  { heading: 'Aliases', schema: ATTRIBUTE_SCHEMAS.alias, least: { kind: 'alias', path: 'ID' } },
+  {
+    heading: 'Calculated attributes',
+    schema: ATTRIBUTE_SCHEMAS.calculated,
+    least: { kind: 'calculated', type: 'date' },
+  },
+]
+
+interface Property {
+  readonly path: string
+  readonly schema: TSchema
+  readonly isRequired: boolean
+}
+
+/** Properties of an object and of those inside it, but not of dataclasses and attributes, which have lists of their own. */
+function propertiesOf(schema: TSchema, prefix = ''): Property[] {
+  return Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, each]) => {
+    const path = prefix + name
+    const own = { path, schema: each, isRequired: schema.required?.includes(name) ?? false }
+    const values: TSchema | undefined = Object.values<TSchema>(each.patternProperties ?? {})[0]
+    const isListed = name === 'dataClasses' || name === 'attributes'
+    const inside = values && !isListed ? propertiesOf(values, `${path}.*.`) : propertiesOf(each, `${path}.`)
+    return [own, ...inside]
+  })
+}
+
+function valueCell({ enum: words, type, minimum, maximum, minLength, properties, patternProperties }: TSchema): string {
+  if (isDeepStrictEqual(words, STORAGE_TYPES)) return '[type](#types-of-values)'
+  if (isDeepStrictEqual(words, CALCULATED_TYPES)) return '[type](#types-of-values) but `vector`'
+  if (isDeepStrictEqual(words, PROPERTY_TYPES)) return 'scalar [type](#types-of-values) but `decimal`'
+  if (words) return words.map((word: unknown) => `\`${JSON.stringify(word)}\``).join(', ')
+  if (patternProperties) return 'by name'
+  if (properties) return 'object'
+  if (type === 'string') return minLength === undefined ? 'text' : 'text, not empty'
+  if (minimum === undefined) return type
+  return maximum === undefined ? `${type}, at least ${minimum}` : `${type}, ${minimum} to ${maximum}`
+}
+
+function typesCell(types: readonly string[] | undefined): string {
+  if (!types) return 'all types'
+  if (isDeepStrictEqual(types, SCALAR_TYPES)) return 'scalars'
+  const isNumbers = NUMBER_TYPES.every(type => types.includes(type))
+  const others = types.filter(type => !isNumbers || !(NUMBER_TYPES as readonly string[]).includes(type))
+  return [...(isNumbers ? ['numbers'] : []), ...others.map(type => `\`${type}\``)].join(', ')
+}
+
+const listed = (heading: string, isAttribute: boolean): Map<string, Row> => {
+  const rows = [...tables.get(heading)!, ...(isAttribute ? tables.get('Every attribute')! : [])]
+  const byPath = new Map(rows.map(row => [codeIn(row.property!)[0]!, row]))
+  t.equal(byPath.size, rows.length, `${heading}: no property twice`)
+  return byPath
+}
+
+for (const { heading, schema, least } of LISTS) {
+  t.test(`the list "${heading}" is that of the schema`, async t => {
+    const isAttribute = Object.values<TSchema>(ATTRIBUTE_SCHEMAS).includes(schema)
+    const rows = listed(heading, isAttribute)
+    const properties = propertiesOf(schema)
+    t.strictSame([...rows.keys()].sort(), properties.map(({ path }) => path).sort())
+    for (const { path, schema: property, isRequired } of properties) {
+      const row = rows.get(path)!
+      t.equal(row.value, valueCell(property), `${path}: value`)
+      t.equal(row.default === 'required', isRequired, `${path}: required or not`)
+      t.ok(row.meaning!.length > 2, `${path}: meaning`)
+      const types = TYPES_OF_OPTION.get(path.split('.')[0]!)
+      if (row.for !== undefined && !COMMON.includes(path)) t.equal(row.for, typesCell(types), `${path}: types`)
+      const [literal] = row.default!.startsWith('`') ? codeIn(row.default!) : []
+      if (literal === undefined) continue
+      const base = heading === 'Storage attributes' ? smallest(types) : least
+      const value = JSON.parse(literal.replace('{name}', 'A'))
+      const [without, within] = [undefined, value].map(each => catalogWith(heading, put(base, path.split('.'), each)))
+      t.equal(within, without, `${path}: ${literal} is what holds without it`)
+    }
+  })
+}
+
+/** A storage attribute of a type that an option fits, or of any. */
+const smallest = (types: readonly string[] | undefined): Json => {
+  const type = types?.at(-1) ?? 'string'
+  return { type, ...(type === 'vector' && { dimension: 2 }), ...(type === 'decimal' && { scale: 2 }) }
+}
+
+/** A copy with the value at the end of the path, and all that leads there. */
+function put(object: Json, [name, ...path]: string[], value: unknown): Json {
+  const key = name === '*' ? 'p' : name!
+  const inside = object[key] ?? (name === '*' ? { type: 'string' } : {})
+  return { ...object, [key]: path.length > 0 ? put(inside, path, value) : value }
+}
+
+/** All that is known of a model with such a part. */
+function catalogWith(heading: string, part: Json): string {
+  const isAttribute = heading !== 'A dataclass'
+  const up = { kind: 'relatedEntity', type: 'A', foreignKey: 'other' }
+  const own = {
+    ID: { type: 'long' },
+    other: { type: 'long' },
+    ...(heading === 'Relations to many' && { up }),
+    ...(isAttribute && { x: JSON.parse(JSON.stringify(part)) }),
+  }
+  const model = { name: 'm', dataClasses: { A: { ...(!isAttribute && part), key: 'ID', attributes: own } } }
+  return inspect(loadModel(JSON.parse(JSON.stringify(model))), { depth: 12 })
+}
+
+t.test('the types of values are those of the code, and their examples one value each', async t => {
+  const rows = tables.get('Types of values')!
+  t.strictSame([...new Set(rows.map(row => codeIn(row.type!)[0]))].sort(), [...STORAGE_TYPES].sort())
+  t.strictSame(
+    rows
+      .map(row => codeIn(row.type!)[0]!)
+      .filter((type, i, all) => SCALAR_TYPES.some(each => each === type) && all.indexOf(type) === i)
+      .sort(),
+    [...SCALAR_TYPES].sort(),
+  )
+  for (const row of rows) {
+    const [type, option] = codeIn(row.type!)
+    const needed = { ...(type === 'vector' && { dimension: 3 }), ...(type === 'decimal' && { scale: 2 }) }
+    const x = { type, ...needed, ...(option && { [option]: true }) }
+    const catalog = loadModel({ name: 'm', dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, x } } } })
+    const attribute = catalog.dataClasses[0]!.attributesByName.get('x') as StorageAttribute
+    const examples = codeIn(row.examples!)
+    t.equal(examples.length > 0, type !== 'image' && type !== 'blob', row.type!)
+    for (const example of examples) {
+      const value = convertValue(attribute, JSON.parse(example), false)
+      if (value instanceof ProtocolError) t.fail(value.message)
+      else t.equal(encodePlain(attribute, value, { dateOnlyFormat: 'iso' }), examples[0], `${row.type}: ${example}`)
+    }
+  }
+})

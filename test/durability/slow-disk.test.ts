@@ -1,0 +1,57 @@
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { survey } from './world.ts'
+
+/** The library that delays a sync, or why it cannot be used here. */
+function compile(folder: string): { preload: string } | { missing: string } {
+  if (process.platform !== 'linux') return { missing: 'libraries are preloaded on Linux only' }
+  const preload = join(folder, 'slow-disk.so')
+  try {
+    const source = join(process.cwd(), 'test/durability/slow-disk.c')
+    execFileSync('cc', ['-shared', '-fPIC', '-o', preload, source, '-ldl'], { stdio: 'pipe' })
+    return { preload }
+  } catch (error) {
+    return { missing: `there is no C compiler (cc): ${(error as Error).message.split('\n')[0]}` }
+  }
+}
+
+t.test('a disk that hangs for longer than the stall watch waits costs no answer and no process', async t => {
+  const path = t.testdir()
+  const compiled = compile(path)
+  if ('missing' in compiled) {
+    t.pass(`skipped: ${compiled.missing}`)
+    return
+  }
+  const child = fork(fileURLToPath(new URL('slow-disk.child.js', import.meta.url)), [join(path, 'store')], {
+    silent: true,
+    env: {
+      ...process.env,
+      LD_PRELOAD: compiled.preload,
+      SLOW_SYNC_FILE: join(path, 'hang'),
+      SLOW_SYNC_MS: '3000',
+    },
+  })
+  let output = ''
+  child.stdout!.on('data', data => {
+    output += data
+  })
+  child.stderr!.on('data', data => {
+    output += data
+  })
+  const [code] = await once(child, 'exit')
+  t.same(output.trim().split('\n'), [
+    'the disk of the store has not answered a commit for 800 ms; reading goes on, writes are refused until it does',
+    'WRITER.DISK_SILENT 10',
+    'the writer goes on after n ms, and takes writes again',
+    'hanging and waiting 1 2',
+    'after 3',
+    'closed',
+  ])
+  t.equal(code, 0)
+  const { stamps, problems } = await survey(join(path, 'store'))
+  t.same([...stamps.keys()].sort(), ['Bern', 'Oslo', 'Rome', 'Wien'])
+  t.same(problems, [])
+})

@@ -1,0 +1,140 @@
+/** Imports point the way that the tables in ARCHITECTURE.md give them. */
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import { type Source, sources } from './sources.ts'
+
+interface Room {
+  /** Folder, or a file that is a room of its own. */
+  readonly path: string
+  /** Rooms and files that it may import from, beside itself. */
+  readonly imports: readonly string[]
+}
+
+const PRODUCT = /^(?:engine|kernel|plugins|config)\//
+const ROW = /^\| `([\w/.-]+)` \| (.*) \|$/gm
+const IMPORT = /(?:^|\n)(?:import|export)\s[^'"]*?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/g
+
+/** Rows of the table in a section of ARCHITECTURE.md: the place in the first cell, and the second cell. */
+function readTable(heading: string): { path: string; cell: string }[] {
+  const text = readFileSync('ARCHITECTURE.md', 'utf8')
+  const [section] = text.slice(text.indexOf(`## ${heading}\n`) + 1).split('\n## ')
+  return [...section!.matchAll(ROW)].map(([, path, cell]) => ({ path: path!, cell: cell! }))
+}
+
+const namesIn = (cell: string): string[] => [...cell.matchAll(/`([\w/.-]+)`/g)].map(([, name]) => name!)
+
+/** Rooms by the table, the lowest first. "all above" is every room of a row before. */
+function readRooms(): Room[] {
+  const rooms: Room[] = []
+  for (const { path, cell } of readTable('Which way imports point')) {
+    const above = cell.startsWith('all above') ? rooms.map(room => room.path) : []
+    rooms.push({ path, imports: [...above, ...namesIn(cell)] })
+  }
+  return rooms
+}
+
+/** The room of a file. One that has rooms inside holds no other folder, so that a new folder needs a row of its own. */
+function roomOf(rooms: readonly Room[], file: string): Room | undefined {
+  const hasRooms = (path: string): boolean => rooms.some(room => room.path.startsWith(`${path}/`))
+  return rooms.find(({ path }) => dirname(file) === path || (file.startsWith(`${path}/`) && !hasRooms(path)))
+}
+
+t.test('every import is one that ARCHITECTURE.md allows', async t => {
+  const rooms = readRooms()
+  t.ok(rooms.length > 30, `${rooms.length} rooms in the table`)
+  const wrong: string[] = []
+  let seen = 0
+  for (const { path, text } of sources('.ts', '.tsx')) {
+    if (!PRODUCT.test(path) || path.startsWith('engine/simd/assembly/')) continue
+    const room = roomOf(rooms, path)
+    if (!room) {
+      wrong.push(`${path} is in no room of the table`)
+      continue
+    }
+    for (const [, fixed, lazy] of text.matchAll(IMPORT)) {
+      const target = normalize(join(dirname(path), (fixed ?? lazy)!))
+      seen++
+      const targetRoom = roomOf(rooms, target)
+      if (target === 'package.json' || targetRoom === room) continue
+      // A file that is named counts alone; a room, without the rooms inside of it.
+      const isAllowed = room.imports.some(place => place === target || place === targetRoom?.path)
+      if (!isAllowed) wrong.push(`${path} imports ${target}`)
+    }
+  }
+  t.ok(seen > 1000, `${seen} imports looked at`)
+  t.same(wrong, [])
+})
+
+/** Files that a file needs when it is loaded: imports of types aside, and those that wait for a call. */
+function valueImports({ path, text }: Source): string[] {
+  return [...text.matchAll(VALUE_IMPORT)]
+    .filter(([, names]) => !names || !/^\{(?:\s*type\s+[\w\s]+,?)*\s*\}$/.test(names.trim()))
+    .map(([, , target]) => normalize(join(dirname(path), target!)))
+}
+
+const VALUE_IMPORT = /(?:^|\n)(?:import|export)\s(?!type\s)(?:([^'"]*?)\sfrom\s)?'(\.[^']+)'/g
+
+/** Groups of files of which each reaches all others. Tarjan's algorithm: of a group the first file visited is its lowest. */
+function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+  const visit = (file: string): number => {
+    const known = lowest.get(file)
+    if (known !== undefined) return known
+    const number = lowest.size
+    let low = number
+    lowest.set(file, number)
+    open.push(file)
+    for (const target of graph.get(file) ?? []) low = Math.min(low, visit(target))
+    lowest.set(file, low)
+    if (low < number) return low
+    const group = open.splice(open.indexOf(file))
+    for (const each of group) lowest.set(each, Number.POSITIVE_INFINITY)
+    if (group.length > 1 || graph.get(file)?.includes(file)) circles.push(group.sort())
+    return Number.POSITIVE_INFINITY
+  }
+  for (const file of graph.keys()) visit(file)
+  return circles
+}
+
+t.test('no file needs itself to be loaded', async t => {
+  const files = sources('.ts', '.tsx').filter(({ path }) => /^(?:engine|kernel|plugins|config|bench)\//.test(path))
+  const graph = new Map(files.map(file => [file.path, valueImports(file)]))
+  const edges = [...graph.values()].flat()
+  t.ok(edges.length > 1000, `${edges.length} imports of values`)
+  t.same(circlesOf(graph), [])
+  const example = { a: ['b'], b: ['c', 'd'], c: ['a'], d: ['e', 'c'], e: ['e'], f: ['a'] }
+  t.same(circlesOf(new Map(Object.entries(example))), [['e'], ['a', 'b', 'c', 'd']])
+})
+
+t.test('LMDB and its tables are seen inside of engine/storage alone, which knows no shared memory', async t => {
+  const expected = readTable('Which files see LMDB').flatMap(({ path, cell }) =>
+    namesIn(cell).map(importer => `${importer} imports ${path}`),
+  )
+  const found = new Set<string>()
+  for (const { path, text } of sources('.ts', '.tsx', '.mjs')) {
+    if (!PRODUCT.test(path)) continue
+    const isInside = path.startsWith('engine/storage/')
+    if (!isInside && /from 'lmdb\b|import\('lmdb\b/.test(text)) found.add(`${path} imports lmdb`)
+    for (const [, fixed, lazy] of text.matchAll(IMPORT)) {
+      const target = normalize(join(dirname(path), (fixed ?? lazy)!))
+      if (target.startsWith(isInside ? 'engine/memory/' : 'engine/storage/')) found.add(`${path} imports ${target}`)
+    }
+  }
+  t.same([...found].sort(), expected.sort())
+})
+
+t.test('no plugin imports another', async t => {
+  const wrong: string[] = []
+  for (const { path, text } of sources('.ts', '.tsx')) {
+    const own = /^plugins\/(?:examples\/)?[\w-]+\//.exec(path)?.[0]
+    if (own === undefined) continue
+    for (const [, fixed, lazy] of text.matchAll(IMPORT)) {
+      const target = normalize(join(dirname(path), (fixed ?? lazy)!))
+      if (target.startsWith('plugins/') && !target.startsWith(own)) wrong.push(`${path} imports ${target}`)
+    }
+  }
+  t.same(wrong, [])
+})

@@ -1,0 +1,167 @@
+import { readdirSync } from 'node:fs'
+
+/** Rooms in which a mistake would be gravest: the files and folders that make them up, and their tests, the nearest first. */
+export const ROOMS = {
+  bind: {
+    sources: ['engine/query/bind'],
+    tests: [
+      'unit/engine/query',
+      'protocol/filter',
+      'protocol/calculated',
+      'protocol/vector.',
+      'protocol/writing',
+      'property/filter',
+    ],
+  },
+  plan: {
+    sources: [
+      'engine/query/plan',
+      'engine/query/nodes',
+      'engine/query/estimate',
+      'engine/placement/answer-cost.ts',
+      'engine/placement/selection-cost.ts',
+      'engine/placement/text-cost.ts',
+    ],
+    tests: [
+      'unit/engine/query',
+      'unit/engine/placement/where',
+      'protocol/filter',
+      'protocol/restricted-plan',
+      'protocol/vector.',
+      'property/filter',
+      'property/reference',
+      'property/vector',
+    ],
+  },
+  execute: {
+    sources: [
+      'engine/query/execute',
+      'engine/query/operators',
+      'engine/query/scan',
+      'engine/query/aggregate',
+      'engine/query/contract/rows.ts',
+      'engine/query/operators/trace.ts',
+      'engine/query/serialise/write-values.ts',
+    ],
+    tests: [
+      'unit/engine/query',
+      'unit/engine/query/aggregate',
+      'protocol/filter',
+      'protocol/compute',
+      'protocol/reading',
+      'protocol/vector',
+      'property/filter',
+      'property/vector',
+      'property/reference',
+    ],
+  },
+  serialise: {
+    sources: [
+      'engine/query/serialise',
+      'engine/answer/byte-writer.ts',
+      'engine/write/answer-saved.ts',
+      'engine/write/write-saved.ts',
+    ],
+    tests: [
+      'unit/engine/query/serialise',
+      'protocol/reading',
+      'protocol/writing',
+      'protocol/vector.',
+      'property/projection',
+    ],
+  },
+  write: {
+    sources: [
+      'engine/write',
+      'engine/threads/writer-thread.ts',
+      'engine/storage/lmdb-transaction.ts',
+      'engine/storage/change-log-writer.ts',
+      'engine/storage/index-writer.ts',
+    ],
+    tests: [
+      'unit/engine/write',
+      'protocol/writing',
+      'protocol/lock',
+      'protocol/uploads',
+      'protocol/entity-set.',
+      'durability/slow-disk',
+      'property/writes',
+    ],
+  },
+  hooks: {
+    sources: [
+      'engine/author/hooks',
+      'engine/author/declare/check-declarations.ts',
+      'engine/author/run/calculate-outdated.ts',
+    ],
+    tests: [
+      'unit/engine/author/hooks',
+      'protocol/calculated',
+      'protocol/events',
+      'protocol/restrict',
+      'plugin/declarations',
+      'property/calculated',
+    ],
+  },
+  permission: {
+    sources: ['engine/permission', 'engine/catalog/view.ts'],
+    tests: ['unit/engine/permission', 'unit/engine/query/serialise', 'protocol/roles', 'property/permission-matrix'],
+  },
+  'entity sets': {
+    sources: ['engine/entity-set', 'plugins/entity-set'],
+    tests: [
+      'unit/engine/entity-set',
+      'unit/engine/storage/inspect/check-entity-sets',
+      'protocol/entity-set',
+      'protocol/guests',
+      'protocol/restricted-sets',
+      'protocol/calculated',
+      'functions/entity-sets',
+      'property/entity-set',
+    ],
+  },
+  sessions: {
+    sources: ['kernel/session', 'kernel/auth'],
+    tests: [
+      'unit/kernel/session',
+      'unit/kernel/auth',
+      'protocol/session',
+      'protocol/guests',
+      'protocol/foreign-pages',
+      'protocol/roles',
+    ],
+  },
+  transport: {
+    sources: ['kernel/transport', 'kernel/url'],
+    tests: [
+      'unit/kernel/transport',
+      'unit/kernel/url',
+      'protocol/server',
+      'protocol/addresses',
+      'protocol/aborts',
+      'protocol/proxies',
+      'property/query-string',
+      'edge/raw-socket',
+    ],
+  },
+}
+
+/** Source files of a room, without those that another names. Registries of errors hold texts only. */
+export function sourcesOf(room) {
+  const named = Object.keys(ROOMS).flatMap(other => (other === room ? [] : ROOMS[other].sources))
+  return ROOMS[room].sources.flatMap(place => {
+    if (place.endsWith('.ts')) return [place]
+    const files = readdirSync(place, { recursive: true }).map(file => `${place}/${file}`)
+    return files
+      .filter(file => /(?<!\.d)\.ts$/.test(file) && !/[-/]errors\.ts$/.test(file) && !named.includes(file))
+      .sort()
+  })
+}
+
+/** Test files of a room below `test/`, in the order of its places. */
+export function testsOf(room) {
+  const files = readdirSync('test', { recursive: true })
+    .filter(file => file.endsWith('.test.ts'))
+    .sort()
+  return [...new Set(ROOMS[room].tests.flatMap(place => files.filter(file => file.startsWith(place))))]
+}

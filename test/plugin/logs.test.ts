@@ -1,0 +1,265 @@
+import { writeFileSync } from 'node:fs'
+import inspector from 'node:inspector'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { loadConfig } from '../../config/load-config.ts'
+import { createLogger } from '../../kernel/log.ts'
+import { createServer } from '../../kernel/main.ts'
+import { insertRows } from '../../kernel/testing.ts'
+import { company } from '../support/fixtures/company.ts'
+
+const INDEX = `import { definePlugin } from 'tesser'
+export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`
+
+const CLASSES = `import { calculated, DataClass, ds, Entity, EntitySelection, event, exposed, onHTTPGet, queryOf, Singleton } from 'tesser/classes'
+import { fail } from './fail.ts'
+
+console.log('loading', import.meta.url.endsWith('classes.ts'))
+export function configure() { console.info('configured') }
+
+export class Employee extends DataClass('Employee') {
+  @exposed breaks() { const a = 1; if (a) fail('of a function') }
+  @exposed outer() { console.log('outer'); this.inner(); console.log('outer again') }
+  @exposed inner() { console.log('inner') }
+  @exposed talks() {
+    console.debug('debugging %d', 1)
+    console.warn('a warning')
+    console.error(new Error('shown').message)
+    console.table([{ a: 1 }])
+    console.group('group')
+    console.log('inside')
+    console.groupEnd()
+    console.log({ nested: { object: [1, 2] } })
+  }
+  @exposed talksMuch() { for (let i = 0; i < 1000; i++) console.log(i) }
+  @exposed talksLong() { console.log('x'.repeat(100_000)) }
+  @exposed failsLater() { setTimeout(() => fail('later')); return 'done' }
+  @exposed rejectsLater() { void Promise.reject(new Error('floating')); return 'done' }
+  @exposed throwsText() { throw 'just a text' }
+  @exposed({ deadlineSeconds: 0.3 }) loops() { console.log('before'); for (;;); }
+  @exposed({ deadlineSeconds: 0.1 }) pauses() {
+    const until = Date.now() + 1_000
+    while (Date.now() < until);
+    return ds.transaction(() => ds.Employee.all().length)
+  }
+  @exposed causes() {
+    try { fail('first') } catch (cause) { throw new Error('second', { cause }) }
+  }
+}
+export class City extends DataClass('City') {
+  @event('restrict') own() { fail('of a restrict event'); return null }
+}
+export class EmployeeEntity extends Entity('Employee') {
+  @calculated({ type: 'string' }) get fullName(): string { console.log('computing'); return fail('of an attribute') }
+  @queryOf('fullName') byFullName() { return fail('of a handler') }
+  @event('validateSave') check() { if (this.lastName === 'fails') fail('of an event'); console.log('checked') }
+  @event('saving', 'salary') salarySaved() { if (this.salary === 1) fail('of an attribute event') }
+  @event('afterSave') saved() { if (this.lastName === 'late') fail('too late') }
+}
+export class EmployeeSelection extends EntitySelection('Employee') {}
+export class Basket extends Singleton {
+  @exposed add() { console.log('added'); fail('of a singleton') }
+}`
+const FAIL = `
+export function fail(what: string): never {
+  const error = new TypeError(what); if (what) throw error
+  throw error
+}`
+
+/** Line and column of the code that fails with a message. */
+function positionOf(message: string): string {
+  const before = CLASSES.slice(0, CLASSES.indexOf(`fail('${message}')`)).split('\n')
+  return `${before.length}:${before.at(-1)!.length + 1}`
+}
+
+interface Line {
+  level: string
+  msg: string
+  plugin?: string
+  class?: string
+  function?: string
+  event?: string
+  attribute?: string
+  err?: { type: string; message: string; stack: string }
+}
+
+async function start(t: Test) {
+  const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': CLASSES, 'fail.ts': FAIL })
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
+  const file = join(folder, 'tesser.config.json')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      model: 'model.json',
+      data: 'store',
+      plugins: ['./index.ts'],
+      server: { port: 0 },
+      log: { level: 'debug' },
+      functions: { threads: 1, deadlineSeconds: 20 },
+      storage: { mapSizeBytes: '64 MiB', memoryBytes: 0 },
+    }),
+  )
+  const config = loadConfig({ file, env: {}, flags: {} })
+  const lines: Line[] = []
+  const log = createLogger(config, { write: line => void lines.push(JSON.parse(line)) })
+  const server = await createServer(config, log)
+  t.teardown(() => server.close())
+  return {
+    folder,
+    engine: server.engine,
+    take: () => lines.splice(0),
+    /** The lines of plugins that a request leaves. */
+    async post(path: string, body: unknown = []) {
+      lines.splice(0)
+      const answer = await fetch(`${server.url}/rest${path}`, { method: 'POST', body: JSON.stringify(body) })
+      const text = await answer.text()
+      return { text, lines: lines.filter(({ plugin }) => plugin === 'acme') }
+    },
+  }
+}
+
+t.test('log lines name plugin, class, function, event and attribute, and the place in the source', async t => {
+  const { post, folder, engine, take } = await start(t)
+  const loading = take().filter(({ plugin }) => plugin === 'acme')
+  t.match(loading, [
+    { level: 'info', msg: 'loading true', plugin: 'acme' },
+    { level: 'info', msg: 'configured', plugin: 'acme', function: 'configure' },
+  ])
+  await insertRows(engine, 'Employee', [{ ID: 1, lastName: 'Lovelace' }])
+
+  const failures: [string, string, unknown, object, string][] = [
+    ['a function', '/Employee/breaks', [], { class: 'Employee', function: 'breaks' }, 'of a function'],
+    [
+      'an event',
+      '/Employee?$method=update',
+      { lastName: 'fails' },
+      { class: 'EmployeeEntity', function: 'check', event: 'validateSave' },
+      'of an event',
+    ],
+    [
+      'an event of an attribute',
+      '/Employee?$method=update',
+      { lastName: 'x', salary: 1 },
+      { class: 'EmployeeEntity', function: 'salarySaved', event: 'saving', attribute: 'salary' },
+      'of an attribute event',
+    ],
+    [
+      'an event after the save',
+      '/Employee?$method=update',
+      { lastName: 'late' },
+      { class: 'EmployeeEntity', function: 'saved', event: 'afterSave' },
+      'too late',
+    ],
+    [
+      'a calculated attribute',
+      '/Employee/$query',
+      { $attributes: 'fullName' },
+      { class: 'EmployeeEntity', attribute: 'fullName' },
+      'of an attribute',
+    ],
+    [
+      'a query handler',
+      '/Employee/$query',
+      { $filter: 'fullName = Ada' },
+      { class: 'EmployeeEntity', function: 'byFullName', attribute: 'fullName' },
+      'of a handler',
+    ],
+    [
+      'a restrict event',
+      '/City/$query',
+      {},
+      { class: 'City', function: 'own', event: 'restrict' },
+      'of a restrict event',
+    ],
+    ['a singleton', '/$singleton/Basket/add', [], { class: 'Basket', function: 'add' }, 'of a singleton'],
+  ]
+  for (const [name, path, body, place, message] of failures) {
+    const { lines, text } = await post(path, body)
+    const errors = lines.filter(({ level }) => level === 'error')
+    t.match(errors, [{ plugin: 'acme', ...place, err: { message } }], `${name}: ${text.slice(0, 200)}`)
+    const { stack } = errors[0]!.err!
+    t.match(stack.split('\n')[1], `at fail (${join(folder, 'fail.ts')}:3:17)`, name)
+    t.notMatch(stack, /subclass/)
+    t.ok(stack.includes(`${join(folder, 'classes.ts')}:${positionOf(message)})`), `${name}: ${stack}`)
+    t.notMatch(text, /classes\.ts/)
+  }
+
+  const text = await post('/Employee/throwsText')
+  const err = { type: 'a thrown string', message: '"just a text"' }
+  t.match(text.lines, [{ level: 'error', class: 'Employee', function: 'throwsText', err }])
+  const causes = await post('/Employee/causes')
+  t.equal(causes.lines[0]!.err!.type, 'Error')
+  t.match(causes.lines[0]!.err!.stack, /Error: second\n[\s\S]*caused by TypeError: first\n[\s\S]*classes\.ts:33:11/)
+})
+
+t.test('the console of plugin code is the log', async t => {
+  const { post } = await start(t)
+  const nested = await post('/Employee/outer')
+  t.match(nested.lines, [
+    { level: 'info', msg: 'outer', class: 'Employee', function: 'outer' },
+    { level: 'info', msg: 'inner', class: 'Employee', function: 'inner' },
+    { level: 'info', msg: 'outer again', class: 'Employee', function: 'outer' },
+  ])
+  const talk = await post('/Employee/talks')
+  t.strictSame(
+    talk.lines.map(({ level, msg }) => [level, msg]),
+    [
+      ['debug', 'debugging 1'],
+      ['warn', 'a warning'],
+      ['error', 'shown'],
+      ['info', '┌─────────┬───┐\n│ (index) │ a │\n├─────────┼───┤\n│ 0       │ 1 │\n└─────────┴───┘'],
+      ['info', 'group'],
+      ['info', '  inside'],
+      ['info', '{ nested: { object: [ 1, 2 ] } }'],
+    ],
+  )
+  const saved = await post('/Employee?$method=update', { lastName: 'x' })
+  t.match(saved.lines, [{ msg: 'checked', class: 'EmployeeEntity', function: 'check', event: 'validateSave' }])
+
+  const many = await post('/Employee/talksMuch')
+  t.equal(many.lines.length, 101)
+  t.match(many.lines.at(-1), { level: 'warn', msg: '900 further lines were left out' })
+  t.equal((await post('/Employee/inner')).lines.length, 1, 'each call has its own')
+  const long = await post('/Employee/talksLong')
+  t.match(long.lines[0]!.msg, /^x{8192}… \(100000 characters\)$/)
+})
+
+t.test('what fails after its call is logged with its place in the source', async t => {
+  const { post, take, folder } = await start(t)
+  for (const [name, message, place] of [
+    ['failsLater', 'later', positionOf('later')],
+    ['rejectsLater', 'floating', '\\d+:\\d+'],
+  ] as const) {
+    t.equal((await post(`/Employee/${name}`)).text, '{"result":"done"}')
+    const lines: Line[] = []
+    while (!lines.some(({ msg }) => /thread ended/.test(msg))) {
+      await new Promise(resolve => setTimeout(resolve, 10))
+      lines.push(...take())
+    }
+    const error = lines.find(({ err }) => err)
+    t.match(error, { level: 'error', plugin: 'acme', err: { message } }, name)
+    t.match(error?.err?.stack, new RegExp(`${folder}/classes\\.ts:${place}`), name)
+  }
+})
+
+t.test('a function that is stopped is named', async t => {
+  const { post } = await start(t)
+  const { lines } = await post('/Employee/loops')
+  t.match(lines, [
+    { level: 'info', msg: 'before', function: 'loops' },
+    {
+      level: 'error',
+      msg: /function thread ended in the function Employee\.loops: it exceeded its deadline/,
+      function: 'loops',
+    },
+  ])
+})
+
+t.test('no deadline ends a call while a debugger can be at it', async t => {
+  const { post } = await start(t)
+  inspector.open(0, '127.0.0.1')
+  t.teardown(() => inspector.close())
+  t.equal((await post('/Employee/pauses')).text, '{"result":0}')
+  inspector.close()
+  t.match((await post('/Employee/pauses')).text, /its deadline of 0\.1 s/)
+})

@@ -1,0 +1,120 @@
+import { company } from '../support/fixtures/company.ts'
+import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
+import { staffPlugin } from '../support/test-plugins.ts'
+
+/*
+ * Deletions that say less than their client meant, saves that are meant as reads, and addresses that may name several
+ * entities: all are refused, and nothing changes.
+ */
+const EMPLOYEES = ['1', '2', '3', '4', '5', '6']
+const ID = '0123456789ABCDEF0123456789ABCDEF'
+
+const kept = (spec: string, name: string, verb: 'post' | 'delete', path: string, more: object = {}): ProtocolCase => ({
+  spec,
+  name: `${name}: ${verb} ${path}`,
+  [verb]: path,
+  status: 400,
+  errors: [1806],
+  left: { Employee: EMPLOYEES },
+  ...more,
+})
+const both = (name: string, address: string, query = '', more: object = {}): ProtocolCase[] => [
+  kept('4.4', name, 'post', `/${address}?$method=delete${query && `&${query}`}`, more),
+  kept('P1.9', name, 'delete', `/${address}${query && `?${query}`}`, more),
+]
+
+const deletions: ProtocolCase[] = [
+  ...both('an empty filter', 'Employee', '$filter=""'),
+  ...both('a filter without a value', 'Employee', '$filter='),
+  ...both('a filter of blanks', 'Employee', '$filter=%20%20'),
+  ...both('an encoded empty filter', 'Employee', '%24filter=%22%22'),
+  ...both('the last of two filters counts', 'Employee', '$filter="ID=1"&$filter='),
+  ...both('an order without a condition', 'Employee', '$filter="order by ID"'),
+  ...both('a filter without its $', 'Employee', 'filter="ID=1"'),
+  ...both('another case', 'Employee', '$Filter="ID=1"', { errors: [1811] }),
+  ...both('a misspelled name', 'Employee', '$filtre="ID=1"', { errors: [1811] }),
+  ...both('any other name', 'Employee', 'ID=1'),
+  ...both('values without a filter', 'Employee', '$params=[1]'),
+  ...both('$top', 'Employee', '$top=1'),
+  ...both('$limit beside a filter', 'Employee', '$filter="ID>1"&$limit=1'),
+  ...both('$skip', 'Employee', '$skip=1'),
+  ...both('a saved filter without a set', 'Employee', '$savedfilter="ID=1"'),
+  ...both('a read for apps', 'Employee', '$extendedAttributes=name'),
+  ...both('empty brackets', 'Employee()'),
+  ...both('square ones', 'Employee[]'),
+  ...both('encoded ones', 'Employee%28%29'),
+  ...both('a blank in brackets', 'Employee(%20)'),
+  ...both('empty brackets with a filter', 'Employee()', '$filter="ID=1"'),
+  ...both('an entity set without an id', 'Employee/$entityset/'),
+  ...both('an entity set without an id, with a filter', 'Employee/$entityset/', '$filter="ID=1"'),
+  ...both('a set that would be made again of all', `Employee/$entityset/${ID}`, '$savedfilter='),
+  ...both('an attribute that is not unique', 'Employee:woman(true)', '', { errors: [1813] }),
+  ...both('an alias of one', 'Employee:pay(45000)', '', { errors: [1813] }),
+  kept('4.4', 'keys in the body', 'post', '/Employee?$method=delete', { body: ['1'] }),
+  kept('4.4', 'a filter in the body', 'post', '/Employee?$method=delete', { body: { $filter: 'ID = 1' } }),
+  kept('P1.9', 'a body of DELETE', 'delete', '/Employee', { body: { __KEY: '1' } }),
+  kept('4.4', 'a long body', 'post', '/Employee?$method=delete', {
+    body: { keys: Array.from({ length: 1000 }, (_, i) => i) },
+    status: 413,
+    errors: undefined,
+  }),
+]
+
+const CITIES = ["L'Aquila", 'New York (NY)', 'Paris', '東京']
+const read = (name: string, path: string, body: unknown = {}): ProtocolCase => ({
+  spec: '4.4',
+  name: `${name}: ${path}`,
+  post: path,
+  body,
+  status: 400,
+  errors: [1806],
+  left: { City: CITIES },
+})
+
+const reads: ProtocolCase[] = [
+  ...['$filter="name=a"', '$params=[1]', '$orderby=name', '$top=1', '$limit=10', '$skip=1'].flatMap(parameter => [
+    read('a read by POST', `/City?${parameter}`, { name: 'Oslo' }),
+    read('a save that selects', `/City?$method=update&${parameter}`, { name: 'Oslo' }),
+    read('a check that selects', `/City?$method=validate&${parameter}`, { name: 'Oslo' }),
+  ]),
+  read('attributes of an app', '/City?$extendedAttributes=name', { name: 'Oslo' }),
+  read('a computation', '/City?$compute=count', { name: 'Oslo' }),
+  read('one of several', '/City?$expand=name&$filter="name=a"', [{ name: 'Oslo' }]),
+  {
+    spec: '4.4',
+    name: 'parameters that say how the answer looks are those of a save',
+    post: '/City?$attributes=name&$asArray=true',
+    body: [{ name: 'Oslo' }],
+    json: [{ __KEY: 'Oslo', __STAMP: 1, name: 'Oslo', __GlobalStamp: 17 }],
+  },
+]
+
+const several = (
+  name: string,
+  verb: 'get' | 'post' | 'put' | 'delete',
+  path: string,
+  body?: unknown,
+): ProtocolCase => ({
+  spec: '4.2',
+  name,
+  [verb]: path,
+  ...(body !== undefined && { body }),
+  status: 400,
+  errors: [1813],
+})
+
+const addresses: ProtocolCase[] = [
+  several('a lock', 'post', '/Employee:woman(true)?$lock=true'),
+  several('a lock by GET', 'get', '/Employee:woman(true)?$lock=true'),
+  several('an image', 'put', '/Employee:woman(true)/photo?$rawPict=true', 'x'),
+  several('an image that is taken off', 'delete', '/Employee:woman(true)/photo?$imageformat=best'),
+  several('a function of an entity', 'post', '/Employee:woman(true)/raise', [1]),
+  { spec: '4.2', name: 'a read shows the first', get: '/Employee:woman(true)', has: { __KEY: '1' } },
+  { spec: '4.2', name: 'a unique attribute will do', post: '/Company:code("FR/1")?$lock=true', has: { result: true } },
+]
+
+protocolTable('deletions that narrow nothing', company, deletions)
+protocolTable('saves that are meant as reads', company, reads, { isolated: true })
+protocolTable('one entity of several', company, addresses, {
+  config: { plugins: [staffPlugin], functions: { threads: 1 } },
+})

@@ -1,0 +1,145 @@
+/** Lines about slow requests, `Server-Timing`, and traces. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { request } from 'undici'
+import { loadConfig } from '../../config/load-config.ts'
+import { createServer } from '../../kernel/main.ts'
+import { SlowLog } from '../../kernel/metrics/slow-log.ts'
+import { insertRows } from '../../kernel/testing.ts'
+import type { FinishedRequest } from '../../kernel/transport/transport.ts'
+import { company } from '../support/fixtures/company.ts'
+import { logSink } from '../support/log-sink.ts'
+import { abusePlugin, staffPlugin } from '../support/test-plugins.ts'
+import { temporaryFolder, transports } from '../support/test-server.ts'
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`
+
+async function start(t: Test, config: Record<string, Record<string, unknown>>) {
+  const { lines, logger } = logSink()
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
+  const content = {
+    model: 'model.json',
+    plugins: [staffPlugin, abusePlugin],
+    storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB' },
+    ...config,
+    server: { port: 0, graceMs: 1_000, ...config.server },
+  }
+  writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(content))
+  const server = await createServer(loadConfig({ env: {}, flags: {}, cwd: folder }), logger)
+  t.teardown(() => server.close())
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine, dataClass, rows)
+  const ask = async (path: string, headers: Record<string, string> = {}, body?: string) => {
+    const method = body === undefined ? 'GET' : 'POST'
+    const answer = await request(server.url + path, { method, headers, ...(body !== undefined && { body }) })
+    await answer.body.dump()
+    return { status: answer.statusCode, headers: answer.headers }
+  }
+  return { ask, lines }
+}
+
+for (const transport of transports) {
+  t.test(`a slow request is logged with its plan and without values on ${transport}`, async t => {
+    // All queries go to the pool, so that each takes more than the bound.
+    const { ask, lines } = await start(t, { server: { transport }, log: { slowQueryMs: 1 }, pool: { inlineCostMs: 0 } })
+    const slow = async (part: string) => {
+      for (let i = 0; i < 100; i++) {
+        const line = lines.find(({ msg, address }) => msg === 'slow request' && String(address).includes(part))
+        if (line) return line
+        await new Promise(resolve => setTimeout(resolve, 10))
+      }
+      return undefined
+    }
+    const filter = encodeURIComponent(`"name = secret and (name = 'also words' or name = :1)"`)
+    const params = encodeURIComponent('["hidden"]')
+    await ask(`/rest/City?$filter=${filter}&$params=${params}&$orderby=%22name%20desc%22&$top=7`, {
+      traceparent: TRACEPARENT,
+    })
+    const line = await slow('City?')
+    t.match(line, {
+      level: 40,
+      method: 'GET',
+      address: '/rest/City?$filter&$params&$orderby&$top',
+      plugin: 'read',
+      dataClass: 'City',
+      orderBy: 'name desc',
+      ranIn: 'pool',
+      trace: TRACE,
+      ms: Number,
+      waitedMs: Number,
+      ranMs: Number,
+      rowsExamined: Number,
+      rowsSent: Number,
+      answerBytes: Number,
+    })
+    await ask(`/rest/City?$filter=${encodeURIComponent('"name = secret and name != hidden"')}&$top=3`)
+    await ask('/rest/Company(1)/contract?hidden=secret', {}, 'secret')
+    await ask('/rest/City/$query', {}, JSON.stringify({ $filter: 'name = "hidden words"' }))
+    const planned = await slow('City?$filter&$top')
+    t.match(planned, { filter: 'name = ? and name != ?', plan: /^[A-Z]\w+/ })
+    t.match(await slow('$query'), { address: '/rest/City/$query', filter: 'name = ?' })
+    const agent = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const wanted = { name: 'query', arguments: { class: 'City', filter: "name = 'hidden' or name = 'secret'" } }
+    await ask('/mcp', agent, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: wanted }))
+    const ofAgent = { address: '/mcp', plugin: 'mcp', dataClass: 'City', filter: 'name = ? or name = ?', ranIn: 'pool' }
+    t.match(await slow('/mcp'), ofAgent)
+    t.notMatch(JSON.stringify(lines), /secret|hidden|also/)
+  })
+
+  t.test(`Server-Timing on ${transport}`, async t => {
+    const { ask } = await start(t, { server: { transport, serverTiming: true }, pool: { inlineCostMs: 0 } })
+    const dur = String.raw`;dur=\d+\.\d`
+    const { headers } = await ask('/rest/City?$filter="name=a@"')
+    t.match(headers['server-timing'], new RegExp(`^total${dur}, pool-wait${dur}, pool${dur}$`))
+    t.match((await ask('/health')).headers['server-timing'], new RegExp(`^total${dur}$`))
+    const saved = await ask('/rest/City?$method=update', {}, '{"name":"timed"}')
+    t.match(saved.headers['server-timing'], new RegExp(`^total${dur}, writer-wait${dur}, writer${dur}`))
+  })
+
+  t.test(`traces are in log lines on ${transport}`, async t => {
+    const { ask, lines } = await start(t, { server: { transport, accessLog: true } })
+    await ask('/rest/$catalog/throws', { traceparent: TRACEPARENT }, '[]')
+    await ask('/rest/Company(1)', { traceparent: TRACEPARENT })
+    const traced = lines.filter(({ trace }) => trace === TRACE)
+    t.match(traced.map(({ msg }) => msg).sort(), ['request', 'request', /failed/])
+    for (const wrong of [
+      TRACE,
+      `ff${TRACEPARENT.slice(2)}`,
+      `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+      `00-${TRACE}-${'0'.repeat(16)}-01`,
+      TRACEPARENT.toUpperCase(),
+      `${TRACEPARENT}x`,
+      `${TRACEPARENT}-${'a'.repeat(100)}`,
+    ]) {
+      const before = lines.length
+      await ask('/rest/Company(1)', { traceparent: wrong })
+      t.notOk(
+        lines.slice(before).some(({ trace }) => trace),
+        wrong,
+      )
+    }
+  })
+}
+
+t.test('ten lines a second, then a number', async t => {
+  const { lines, logger } = logSink()
+  let now = 0
+  const log = new SlowLog(logger, { outline: () => ({}) }, () => now)
+  const slow = {
+    method: 'GET',
+    path: '/rest/A',
+    query: '',
+    client: { address: '' },
+    work: [],
+  } as unknown as FinishedRequest
+  for (let i = 0; i < 50; i++) log.add(slow, 1_000)
+  t.equal(lines.length, 10)
+  now = 1_000
+  log.add(slow, 1_000)
+  t.match(lines.at(-1), { leftOut: 40 })
+  now = 2_000
+  log.add(slow, 1_000)
+  t.notOk(lines.at(-1)!.leftOut)
+})

@@ -1,0 +1,44 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+
+/**
+ * Test files that share a process in `npm test`, at most so many of a folder: most of them take less time than Node, tap and
+ * the engine need to start. Each can still be run by itself.
+ */
+const GROUPED = /^test\/(protocol|unit\/[^/]+)\//
+const GROUP_SIZE = 9
+/** They change what the others share, or measure the time or memory of their process. */
+const ALONE =
+  /protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|load|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\./
+
+/**
+ * Writes `groups/*.test.js` into a build: what `npm test` runs, one process each.
+ * @param {URL} output folder of the build
+ * @param {readonly string[]} files of all tests, from the root of the repository; those that share modules lie together
+ */
+export async function writeTestGroups(output, files) {
+  const folder = new URL('groups/', output)
+  await mkdir(folder)
+  for (const [name, members] of groupsOf(files)) {
+    const imports = members.map(file => `import '../${file.replace(/ts$/, 'js')}'\n`)
+    await writeFile(new URL(`${name}.test.js`, folder), imports.join(''))
+  }
+}
+
+/** @returns {Map<string, string[]>} by the name of the group */
+function groupsOf(files) {
+  const groups = new Map()
+  const counts = new Map()
+  for (const file of files) {
+    const path = file.slice('test/'.length, -'.test.ts'.length)
+    if (!GROUPED.test(file) || ALONE.test(file)) {
+      groups.set(path.replaceAll('/', '-'), [file])
+      continue
+    }
+    const [, folder] = GROUPED.exec(file)
+    const count = counts.get(folder) ?? 0
+    counts.set(folder, count + 1)
+    const name = `${folder.replace('/', '-')}-${1 + Math.floor(count / GROUP_SIZE)}`
+    groups.set(name, [...(groups.get(name) ?? []), file])
+  }
+  return groups
+}

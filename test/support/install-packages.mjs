@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Installs the packages of a folder with a lock file of its own: once, and again when the lock file has changed. Its tests are
+ * skipped where that fails, so that it never fails itself.
+ * @param folder URL with a slash at the end
+ * @param more what is to be done behind it, with a function that runs a command there
+ */
+export function installPackages(folder, more = () => {}) {
+  const here = path => fileURLToPath(new URL(path, folder))
+  const installed = here('node_modules/installed-lock.json')
+  const lock = readFileSync(here('package-lock.json'), 'utf8')
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return
+  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
+  try {
+    run([...npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+    more(run)
+    writeFileSync(installed, lock)
+  } catch (error) {
+    console.error(`The packages of ${here('.')} were not installed; its tests are skipped: ${error.message}`)
+  }
+
+  function run([command, ...words], env = process.env) {
+    const { status, error, signal } = spawnSync(command, words, {
+      cwd: here('.'),
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      timeout: 180_000,
+    })
+    if (error) throw error
+    if (status !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${signal ?? status}`)
+  }
+}

@@ -1,0 +1,8 @@
+import { definePlugin } from 'tesser'
+
+/** Restrict events on the `company` fixture of which one dataclass refers to entities that another one hides. */
+export default definePlugin({
+  name: 'hidden-companies',
+  kernel: '^1.0.0',
+  classes: new URL('./classes.ts', import.meta.url),
+})

@@ -1,0 +1,143 @@
+/** `tesser mcp`: the official client over the standard input and output of the command, and what it says where no server answers. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import t, { type Test } from 'tap'
+import { loadConfig } from '../../../config/load-config.ts'
+import { createKey, hashKey } from '../../../kernel/auth/directory.ts'
+import { bridge, mcpAddress } from '../../../kernel/cli/mcp.ts'
+import { company } from '../../support/fixtures/company.ts'
+import { type Agent, agentOf, ERAS, type Era } from '../../support/mcp-client.ts'
+import { startServer, temporaryFolder } from '../../support/test-server.ts'
+
+const MAIN = 'dist/kernel/cli/main.js'
+
+async function overStdio(t: Test, args: readonly string[], era: Era, env: Record<string, string> = {}): Promise<Agent> {
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    { versionNegotiation: { mode: era === 'legacy' ? 'legacy' : 'auto' } },
+  )
+  const command = { command: process.execPath, args: [MAIN, 'mcp', ...args], env }
+  await client.connect(new StdioClientTransport(command))
+  t.teardown(() => client.close())
+  return agentOf(client)
+}
+
+/** Answers to lines of the input, each as JSON. */
+async function answersTo(url: string, lines: readonly string[]): Promise<{ error?: { message: string } }[]> {
+  const input = new PassThrough()
+  const written: string[] = []
+  const done = bridge(url, undefined, input, line => written.push(line))
+  input.end(lines.map(line => `${line}\n`).join(''))
+  await done
+  return written.map(line => JSON.parse(line))
+}
+
+t.test('over the standard input and output', async t => {
+  const roles = {
+    privileges: [{ privilege: 'staff' }],
+    permissions: { allowed: [{ applyTo: 'Employee', type: 'dataclass', read: ['staff'] }] },
+  }
+  const folder = temporaryFolder(t)
+  const key = createKey()
+  const keys = [{ name: 'ada', hash: hashKey(key), privileges: ['staff'] }]
+  writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ keys }))
+  const server = await startServer(t, company, { folder, roles })
+
+  for (const era of ERAS) {
+    await t.test(era, async t => {
+      const guest = await overStdio(t, ['--url', server.url], era)
+      t.equal(guest.client.getProtocolEra(), era)
+      t.match(await guest.call('aggregate', { class: 'City', function: 'count' }), { json: { data: 4 } })
+      t.match(await guest.call('query', { class: 'Employee' }), { isError: true, json: { status: 404 } })
+      const ada = await overStdio(t, ['--url', `${server.url}/rest/`], era, { TESSER_KEY: key })
+      t.match(await ada.call('aggregate', { class: 'Employee', function: 'count' }), { json: { data: 6 } })
+      const calls = Array.from({ length: 20 }, (_, i) => ada.call('query', { class: 'Employee', filter: `ID = ${i}` }))
+      t.equal(
+        (await Promise.all(calls)).reduce((sum, { json }) => sum + json.count, 0),
+        6,
+        'several at a time',
+      )
+      await t.rejects(ada.call('nothing'), /there is no tool/)
+    })
+  }
+
+  t.test('the key as a flag, and a wrong one', async t => {
+    const ada = await overStdio(t, ['--url', `${server.url}/mcp`, '--key', key], 'legacy')
+    t.match(await ada.call('aggregate', { class: 'Employee', function: 'count' }), { json: { data: 6 } })
+    await t.rejects(
+      overStdio(t, ['--url', server.url, '--key', 'tesser_wrong'], 'legacy'),
+      /has answered 401.*--key or TESSER_KEY/,
+    )
+  })
+
+  t.test('lines that are no messages', async t => {
+    const answers = await answersTo(`${server.url}/mcp`, [
+      '{',
+      '7',
+      '',
+      '[]',
+      '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    ])
+    const codes = answers.map(({ error }) => (error as { code?: number } | undefined)?.code)
+    t.strictSame(codes, [-32_700, -32_700, -32_700, undefined], 'each is answered')
+  })
+})
+
+t.test('no server', async t => {
+  const [answer] = await answersTo('http://127.0.0.1:9/mcp', ['{"jsonrpc":"2.0","id":7,"method":"ping"}'])
+  t.match(answer, { id: 7, error: { message: /no server answers at .*9\/mcp.*tesser start.*--url/ } })
+  t.strictSame(
+    await answersTo('http://127.0.0.1:9/mcp', ['{"jsonrpc":"2.0","method":"notifications/initialized"}']),
+    [],
+  )
+})
+
+t.test('a cancelled request is given up', async t => {
+  let isGone = false
+  const silent = createServer(request => request.socket.on('close', () => (isGone = true))).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.teardown(() => silent.close())
+  const { port } = silent.address() as AddressInfo
+  const input = new PassThrough()
+  const written: string[] = []
+  const done = bridge(`http://127.0.0.1:${port}/mcp`, undefined, input, line => written.push(line))
+  input.write('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query"}}\n')
+  await once(silent, 'request')
+  input.end('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
+  await done
+  t.strictSame(written, [], 'without an answer')
+  for (let i = 0; i < 100 && !isGone; i++) await delay(10)
+  t.ok(isGone, 'also for the server')
+})
+
+t.test('addresses', async t => {
+  const config = (flags: Record<string, string> = {}) => loadConfig({ env: {}, flags, cwd: '/' })
+  for (const [given, expected] of [
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/mcp'],
+    ['https://example.com/data/rest/', 'https://example.com/data/mcp'],
+    ['https://example.com/mcp', 'https://example.com/mcp'],
+  ] as const) {
+    t.equal(mcpAddress(given, config()), expected)
+  }
+  t.equal(mcpAddress(undefined, config()), 'http://127.0.0.1:8080/mcp')
+  t.equal(mcpAddress(undefined, config({ host: '0.0.0.0', port: '9' })), 'http://localhost:9/mcp')
+  t.equal(mcpAddress(undefined, config({ host: '::1', 'server-base-path': '/data' })), 'http://[::1]:8080/data/mcp')
+  t.throws(() => mcpAddress('nowhere', config()), /--url: "nowhere"/)
+})
+
+t.test('a wrong address ends the command', async t => {
+  const child = spawn(process.execPath, [MAIN, 'mcp', '--url', 'nowhere'])
+  let text = ''
+  child.stderr.on('data', chunk => (text += chunk))
+  const [code] = await once(child, 'close')
+  t.equal(code, 1)
+  t.match(text, /--url: "nowhere" is not an address/)
+})

@@ -1,0 +1,244 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+import * as classes from '../../../../../engine/author/data-api/classes.ts'
+import type * as Declared from '../../../../../engine/author/data-api/tesser-classes.d.ts'
+import { loadModel } from '../../../../../engine/catalog/load-model.ts'
+import { writeTypes } from '../../../../../engine/author/data-api/write-types.ts'
+import { company } from '../../../../support/fixtures/company.ts'
+
+/** The declared types are those of the modules: an error here when they are not. */
+classes satisfies typeof Declared
+
+const HEAD = `
+import { calculated, DataClass, DataStore, ds, Entity, entityOf, EntitySelection, event, exposed, onHTTPGet, orderByOf, queryOf, selectionOf, Singleton, Type } from 'tesser/classes'
+import type { EntityOf, EventOf, Status } from 'tesser/classes'
+`
+
+/** Every line with a mistake says so: without the mistake it would not compile either. */
+const TYPED = `${HEAD}
+export class Employee extends DataClass('Employee') {
+  @exposed wellPaid(minimum: number) {
+    return this.query('salary >= :1 order by lastName', minimum)
+  }
+  @event('restrict') own() {
+    return this.query('ID = 1')
+  }
+  // @ts-expect-error belongs into the class of the entity
+  @event('validateSave') check() {}
+  // @ts-expect-error a selection of another dataclass
+  @event('restrict') other() { return ds.City.all() }
+  // @ts-expect-error nothing waits for it
+  @event('restrict') async later() { return null }
+}
+export class EmployeeEntity extends Entity('Employee') {
+  @calculated({ type: 'string', stored: true }) get fullName(): string {
+    return \`\${this.firstName} \${this.lastName}\`
+  }
+  set fullName(value: string) {
+    this.lastName = value
+  }
+  @queryOf('fullName') byFullName(asked: { value: unknown }) {
+    return { query: 'lastName = :1', parameters: [asked.value] }
+  }
+  @event('touched', 'salary') salaryTouched({ attributeName, kind }: EventOf<'touched'>) {
+    attributeName satisfies string
+    kind satisfies 'touched'
+  }
+  @event('validateSave') check() {
+    if (this.salary === 0) return { errCode: 1, message: 'no', seriousError: true }
+  }
+  @event('afterSave') saved({ saveStatus, savedAttributes }: EventOf<'afterSave'>) {
+    saveStatus satisfies 'success' | 'failed'
+    // @ts-expect-error there is no such detail
+    return savedAttributes.length > 0 && savedAttributes.saved
+  }
+  @exposed successor() {
+    ds.Employee.new({ lastName: 'x', fullName: 'y', birthDate: new Date(), employer: 1 })
+    const given: object = JSON.parse('{}')
+    ds.Employee.new(given)
+    // @ts-expect-error no such attribute
+    return ds.Employee.new({ lastNam: 'x' })
+  }
+  // @ts-expect-error no such attribute
+  @event('touched', 'salry') salryTouched() {}
+  // @ts-expect-error no such event
+  @event('validatesave') checkAgain() {}
+  // @ts-expect-error nothing waits for it
+  @event('validateSave') async checkLater() {}
+  // @ts-expect-error not an error object
+  @event('saving') savingAny() { return { message: 'no' } }
+  // @ts-expect-error of a whole entity
+  @event('afterSave', 'salary') salarySaved() {}
+  // @ts-expect-error belongs into the class of the dataclass
+  @event('restrict') own() { return null }
+  // @ts-expect-error no such attribute
+  @queryOf('fulName') byFulName() { return undefined }
+  // @ts-expect-error an order is a text
+  @orderByOf('fullName') ordered() { return 1 }
+  @onHTTPGet employerOf(): string | undefined {
+    return this.employer?.name
+  }
+  @exposed({ deadlineSeconds: 2 }) raise(percent: number): Status {
+    this.salary = (this.salary ?? 0) * (1 + percent / 100)
+    this.birthDate = new Date()
+    // @ts-expect-error no such attribute
+    this.salry = 1
+    // @ts-expect-error a text is no number
+    this.salary = 'much'
+    // @ts-expect-error may be null
+    this.employer.name
+    // @ts-expect-error another dataclass
+    this.employer = ds.City.get('Paris')
+    // @ts-expect-error cannot be assigned
+    this.directReports = ds.Employee.all()
+    // @ts-expect-error no such event
+    event('saved')
+    return this.save()
+  }
+}
+export class EmployeeSelection extends EntitySelection('Employee') {
+  @exposed total() {
+    // @ts-expect-error no such attribute
+    this.sum('salry')
+    // @ts-expect-error not a relation
+    this.related('salary')
+    const names: (string | undefined)[] = Array.from(this.related('employer'), ({ name }) => name)
+    return [this.sum('salary'), this.max('employer.name'), names]
+  }
+}
+const NAME = Type.String({ title: 'name' })
+const COUNT = Type.Optional(Type.Integer({ title: 'count' }))
+export class City extends DataClass('City') {
+  @exposed({ parameters: Type.Tuple([NAME, COUNT]), result: selectionOf('City') }) right(name: string, count = 1) {
+    return this.query('name = :1', name).slice(0, count)
+  }
+  @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) optional(name: string, count?: number) {}
+  @onHTTPGet({ parameters: Type.Tuple([NAME, COUNT]) }) fewer(name: string) {}
+  @exposed({ parameters: Type.Tuple([]), result: Type.Null() }) nothing() {}
+  @exposed({ parameters: Type.Tuple([entityOf('Employee', { title: 'who' })]) }) of(who: EntityOf<'Employee'>) {
+    return who.salary
+  }
+  @exposed({ result: Type.Object({ at: Type.String({ format: 'date-time' }), names: Type.Array(Type.String()) }) })
+  dates() {
+    return { at: new Date(), names: ['a'] as const }
+  }
+  @exposed({ result: Type.Union([entityOf('Employee'), Type.Null()]) }) first() {
+    return ds.Employee.all().first()
+  }
+  // @ts-expect-error a text comes
+  @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) wrong(name: number) {}
+  // @ts-expect-error it may be left out
+  @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) needed(name: string, count: number) {}
+  // @ts-expect-error a third one never comes
+  @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) more(name: string, count = 1, third: boolean) {}
+  // @ts-expect-error an entity of another dataclass
+  @exposed({ parameters: Type.Tuple([entityOf('City', { title: 'a' })]) }) other(a: EntityOf<'Employee'>) {}
+  // @ts-expect-error a text is declared
+  @exposed({ result: Type.String() }) number() { return 1 }
+  // @ts-expect-error may be null
+  @exposed({ result: entityOf('Employee') }) perhaps() { return ds.Employee.all().first() }
+  // @ts-expect-error of another dataclass
+  @exposed({ result: selectionOf('City') }) employees() { return ds.Employee.all() }
+  // @ts-expect-error no such dataclass
+  @exposed({ result: selectionOf('Citi') }) citi(): any {}
+  // @ts-expect-error no such option
+  @exposed({ parameter: Type.Tuple([NAME]) }) typo() {}
+}
+// @ts-expect-error no such dataclass
+export class Employees extends DataClass('Employees') {}
+// @ts-expect-error no such type
+calculated({ type: 'text' })
+export class Store extends DataStore {
+  @exposed authentify(name: string): EntityOf<'Employee'> | null {
+    // @ts-expect-error no such dataclass
+    ds.Employe
+    // @ts-expect-error a key is a number here
+    ds.Employee.get({})
+    const staff: number = ds.Company.get(1)?.staff.length ?? 0
+    return ds.transaction(() => ds.Employee.query('lastName = :1', name).at(staff))
+  }
+}
+`
+
+/** Code that is valid before there are types. */
+const UNTYPED = `${HEAD}
+export class EmployeeEntity extends Entity('Employee') {
+  @event('touched', 'anything') anythingTouched() {}
+  @queryOf('anything') byAnything() { return 'ID = 1' }
+  @onHTTPGet greet() {
+    this.salary *= 2
+    return \`\${this.employer.name} \${ds.Whatever?.all().sum('x')}\`
+  }
+}
+export class Cart extends Singleton {}
+// @ts-expect-error a wrong plugin does not compile, types or not
+exposed(class {})
+`
+
+const OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  lib: ['lib.es2023.d.ts', 'lib.es2024.string.d.ts'],
+  types: ['node'],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  paths: { 'tesser/classes': [resolve('engine/author/data-api/tesser-classes.d.ts')] },
+}
+
+function problems(folder: string, files: Record<string, string>): string[] {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const names = Object.keys(files).map(name => join(folder, name))
+  const program = ts.createProgram(names, { ...OPTIONS, typeRoots: [resolve('node_modules/@types')] })
+  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : ''
+    return `${file?.fileName ?? ''}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+  })
+}
+
+t.test('with the types of the model, wrong names and values do not compile', t => {
+  const model = writeTypes(loadModel(company.model), 'model.json')
+  const classes = `${TYPED}
+declare module 'tesser/classes' {
+  interface Classes {
+    EmployeeEntity: EmployeeEntity
+    EmployeeSelection: EmployeeSelection
+    Employee: Employee
+  }
+}
+ds.Employee.wellPaid(1).total()
+ds.Employee.get(1)?.raise(2).success satisfies boolean | undefined
+ds.Employee.all().first()?.fullName satisfies string | undefined
+ds.Company.get(1)?.staff.query('salary > 1').total()
+`
+  t.same(problems(join(t.testdir(), 'typed'), { 'model.d.ts': model, 'classes.ts': classes }), [])
+  t.end()
+})
+
+t.test('a wrong name of an event is the one problem', t => {
+  const source = `${HEAD}\nexport class Any extends Entity('Employee') { @event('validateSav') check() {} }`
+  const found = problems(join(t.testdir(), 'event'), { 'classes.ts': source })
+  t.equal(found.length, 1)
+  t.match(found[0], /Argument of type '"validateSav"' is not assignable to parameter of type 'EventKind'\.$/)
+  t.end()
+})
+
+t.test('without them every name will do', t => {
+  t.same(problems(join(t.testdir(), 'untyped'), { 'classes.ts': UNTYPED }), [])
+  t.end()
+})
+
+t.test('names that are no identifiers are quoted', t => {
+  const model = {
+    name: 'odd',
+    dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, größe: { type: 'long64' } } } },
+  }
+  t.match(writeTypes(loadModel(model), 'model.json'), /größe: number \| bigint \| null/)
+  t.end()
+})

@@ -1,0 +1,46 @@
+import type { Test } from 'tap'
+import { type Engine, openEngine } from '../../../../../engine/index.ts'
+import type { DataStoreOf } from '../../../../../engine/author/declare/author-types.ts'
+import type { AuthorClass } from '../../../../../engine/author/declare/describe-classes.ts'
+import { Language, type LanguageOptions } from '../../../../../engine/author/data-api/language.ts'
+import { openReadStore } from '../../../../../engine/open-read-store.ts'
+import { WriterLink } from '../../../../../engine/write/writer-link.ts'
+import { engineOptions, LIMITS } from '../../../../support/engine-options.ts'
+import { company } from '../../../../support/fixtures/company.ts'
+import { type Fixture, insertRows, temporaryFolder } from '../../../../support/test-server.ts'
+
+export interface World {
+  language: Language
+  engine: Engine
+  /** Runs something as function code does. */
+  run<T>(work: (ds: DataStoreOf) => T): T
+}
+
+export interface WorldOptions extends Partial<LanguageOptions> {
+  fixture?: Fixture
+  memoryBytes?: number
+  dateOnlyFormat?: 'iso' | 'dmy'
+  classes?: readonly AuthorClass[]
+}
+
+/** A store of its own with the language over it, in the thread of the test. Closes with the test. */
+export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
+  const { fixture = company, memoryBytes = 0, dateOnlyFormat = 'iso', ...rest } = options
+  const path = temporaryFolder(t)
+  const store = engineOptions({ path, model: fixture.model, wire: { dateOnlyFormat }, memoryBytes })
+  const engine = await openEngine(store)
+  for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine, dataClass, rows)
+  const reader = openReadStore(store)
+  const writer = new WriterLink(end => void engine.parts.writer.connect(end))
+  t.teardown(async () => {
+    writer.close()
+    await reader.close()
+    await engine.close()
+  })
+  const language = new Language({ store: reader, limits: LIMITS, writer, ...rest })
+  return {
+    language,
+    engine,
+    run: work => language.run({}, () => work(language.dataStore as unknown as DataStoreOf)),
+  }
+}

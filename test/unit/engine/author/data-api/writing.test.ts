@@ -1,0 +1,230 @@
+import t from 'tap'
+import { decode } from '../../../../support/read-request.ts'
+import { openWorld } from './world.ts'
+
+const codes = (...errCodes: number[]): Error =>
+  ({ entries: errCodes.map(errCode => ({ errCode })) }) as unknown as Error
+
+t.test('saving', async t => {
+  const { run, engine } = await openWorld(t)
+
+  t.test('a new entity gets key and stamp, and the call reads it', async t => {
+    run(ds => {
+      const grown = ds.Employee!.new({ lastName: 'Noether', employer: { __KEY: 2 } })
+      t.equal(grown.isNew(), true)
+      t.equal(grown.getKey(), null)
+      t.equal(grown.touched(), true)
+      t.same(grown.touchedAttributes(), ['lastName', 'employerID'])
+      t.same(grown.save(), { success: true })
+      t.equal(grown.isNew(), false)
+      t.equal(grown.getKey(), 7)
+      t.equal(grown.getStamp(), 1)
+      t.equal(grown.touched(), false)
+      t.equal(grown.employer.name, 'Éclair')
+      t.equal(ds.Employee!.query('lastName = noether').first()?.ID, 7)
+      t.equal(ds.Employee!.getCount(), 7)
+    })
+  })
+
+  t.test('only what was assigned is changed, and dates and relations are taken as objects', async t => {
+    run(ds => {
+      const kurt = ds.Employee!.get(2)!
+      kurt.salary *= 2
+      kurt.birthDate = new Date(Date.UTC(1976, 3, 28, 12))
+      kurt.employer = ds.Company!.get(3)
+      kurt.manager = null
+      t.equal(kurt.employerID, 3)
+      t.equal(kurt.employer.name, 'zeta')
+      t.same(kurt.save(), { success: true })
+      const again = ds.Employee!.get(2)!
+      t.equal(again.salary, 90_000)
+      t.equal(again.birthDate, '1976-04-28T12:00:00.000Z')
+      t.equal(again.employer.name, 'zeta')
+      t.equal(again.manager, null)
+      t.equal(again.firstName, 'Kurt')
+      t.equal(again.getStamp(), 2)
+    })
+  })
+
+  t.test('what code puts into a status is in no other one', async t => {
+    run(ds => {
+      const ada = ds.Employee!.get(1)!
+      Object.assign(ada.save(), { secret: 'of one caller' })
+      t.strictSame(ada.save(), { success: true })
+      Object.assign(ada.reload(), { secret: 'of one caller' })
+      t.strictSame(ada.reload(), { success: true })
+    })
+  })
+
+  t.test('what is changed inside an object is saved', async t => {
+    run(ds => {
+      const acme = ds.Company!.get(1)!
+      t.equal(acme.info.offices.length, 2)
+      t.equal(acme.touched(), false)
+      acme.info.offices.push({ city: 'Nice', size: 1 })
+      t.same(acme.touchedAttributes(), ['info'])
+      acme.save()
+      t.equal(ds.Company!.get(1)?.info.offices[2].city, 'Nice')
+    })
+  })
+
+  t.test('images and blobs are bytes', async t => {
+    run(ds => {
+      const acme = ds.Company!.get(1)!
+      t.same([...acme.contract.bytes], [0, 1, 2, 3, 4, 5])
+      acme.contract = Uint8Array.of(9, 8)
+      acme.save()
+      t.same([...ds.Company!.get(1)!.contract.bytes], [9, 8])
+      const ada = ds.Employee!.get(1)!
+      t.equal(ada.photo.mediaType, 'image/png')
+      ada.photo = null
+      ada.save()
+      t.equal(ds.Employee!.get(1)?.photo, null)
+    })
+  })
+
+  t.test('a save fails with status and errors, and leaves the entity as it was assigned', async t => {
+    run(ds => {
+      const ada = ds.Employee!.get(1)!
+      ada.salary = -1
+      const status = ada.save()
+      t.equal(status.success, false)
+      t.equal(status.status, 4)
+      t.same(
+        status.errors?.map(({ errCode }) => errCode),
+        [1568, 1517],
+      )
+      t.equal(ada.salary, -1)
+      t.same(ada.reload(), { success: true })
+      t.equal(ada.salary, 90_000)
+    })
+  })
+
+  t.test('a save of what somebody else has saved meanwhile is status 2', async t => {
+    run(ds => {
+      const [mine, theirs] = [ds.Employee!.get(4)!, ds.Employee!.get(4)!]
+      mine.salary = 1
+      theirs.salary = 2
+      t.equal(theirs.save().success, true)
+      t.match(mine.save(), { success: false, status: 2, statusText: 'Stamp has changed' })
+      t.match(mine.drop(), { success: false, status: 2 })
+      t.same(mine.drop({ force: true }), { success: true })
+      t.match(theirs.save(), { success: true }, 'nothing to save')
+      theirs.salary = 3
+      t.match(theirs.save(), { success: false, status: 5 })
+      t.match(theirs.reload(), { success: false, status: 5 })
+    })
+  })
+
+  t.test('others see what a call has saved', async t => {
+    run(ds => ds.City!.new({ name: 'Köln', population: 1_000_000 }).save())
+    const answer = await engine.read({
+      dataClass: 'City',
+      source: { kind: 'keys', keys: ['Köln'] },
+      skip: 0,
+      top: 1,
+      output: { form: 'entity' },
+    })
+    t.match(decode(answer), { population: 1_000_000 })
+  })
+})
+
+t.test('wrong names and values', async t => {
+  const { run, language } = await openWorld(t)
+  run(ds => {
+    const ada = ds.Employee!.get(1)!
+    t.throws(() => (ada.salary = 'much'), codes(1508))
+    t.throws(() => (ada.woman = 3), codes(1508))
+    t.throws(() => (ada.birthDate = new Date(Number.NaN)), codes(1508))
+    t.throws(() => (ada.directReports = null), codes(1516))
+    t.throws(() => (ada.employerName = 'x'), codes(1516))
+    t.throws(() => (ada.employer = ada), codes(1536))
+    t.throws(() => (ada.employer = ds.Company!.new()), codes(1536))
+    t.throws(() => ds.Employee!.new({ lastNam: 'x' }), { message: /lastName/ })
+    t.throws(() => ds.Employee!.query('salry > 1'), { message: /salary/ })
+    t.throws(() => ds.Employee!.query('salary >'), codes(1201))
+    t.throws(() => ds.Employee!.query('salary > :1'), codes(1279))
+    t.throws(() => ds.Employee!.all().sum('salry'), codes(1500, 1804))
+    t.throws(() => ds.Employee!.all().sum('lastName'), codes(1817))
+    t.throws(() => ds.Employee!.all().orderBy('employer'), codes(1594, 1810))
+    t.throws(() => ds.Employee!.all().and(ds.Company!.all() as never), codes(1587))
+    ada.salry = 5
+    t.throws(() => ada.save(), { message: /salary/ })
+  })
+  t.throws(() => language.snapshot, codes(1562))
+  language.run({ canWrite: false }, () => {
+    const kurt = language.binding('Employee').entity(1) as unknown as { salary: number; save(): unknown }
+    kurt.salary = 1
+    t.throws(() => kurt.save(), codes(1828))
+  })
+})
+
+t.test('collections and objects', async t => {
+  const { run } = await openWorld(t)
+  run(ds => {
+    const saved = ds.City!.fromCollection([
+      { name: 'Köln', population: 1 },
+      { name: 'Paris', population: 2 },
+      { __KEY: 'New York (NY)', __STAMP: 1, population: 3 },
+      { __KEY: '東京', __STAMP: 7, population: 4 },
+      { __KEY: 'Roma', population: 5 },
+    ])
+    t.same(saved.extract('name', 'population'), [
+      { name: 'Köln', population: 1 },
+      { name: 'Paris', population: 2 },
+      { name: 'New York (NY)', population: 3 },
+      { name: 'Roma', population: 5 },
+    ])
+    t.equal(ds.City!.get('東京')?.population, 14_000_000)
+
+    const kurt = ds.Employee!.get(2)!
+    t.match(kurt.toObject(), { ID: 2, lastName: 'Gödel', employer: { __KEY: 1 }, manager: { __KEY: 1 }, pay: 45_000 })
+    t.notOk('directReports' in kurt.toObject())
+    kurt.secret = 'x'
+    const all = [kurt.toObject(), kurt.toObject('*'), kurt.toJSON(), ...ds.Employee!.query('ID = 2').toCollection()]
+    for (const object of all) {
+      t.equal(object.lastName, 'Gödel')
+      t.notOk('secret' in object, 'what is private has to be named')
+    }
+    t.same(kurt.toObject('lastName, secret'), { lastName: 'Gödel', secret: 'x' })
+    t.notOk('secret' in (kurt.toObject('manager.*').manager as object))
+    kurt.reload()
+    t.same(kurt.toObject('lastName, employer.name, directReports.lastName', { withKey: true }), {
+      __KEY: 2,
+      lastName: 'Gödel',
+      employer: { __KEY: 1, name: 'Acme' },
+      directReports: [{ __KEY: 4, lastName: 'Hopper' }],
+    })
+    t.same(ds.Employee!.all().orderBy('ID').toCollection('ID', { begin: 1, howMany: 2 }), [{ ID: 2 }, { ID: 3 }])
+    t.throws(() => kurt.toObject('nam'), codes(1500))
+
+    const clone = kurt.clone()
+    clone.salary = 7
+    t.same(clone.diff(kurt), [
+      { attributeName: 'salary', value: 7, otherValue: 45_000 },
+      { attributeName: 'pay', value: 7, otherValue: 45_000 },
+    ])
+    t.equal(kurt.indexOf(ds.Employee!.all()), 1)
+  })
+})
+
+t.test('selections and writes', async t => {
+  const { run } = await openWorld(t)
+  run(ds => {
+    const rich = ds.Employee!.query('salary > 40000 order by ID')
+    for (const employee of rich) {
+      employee.salary = 1
+      t.equal(employee.save().success, true)
+    }
+    t.same(rich.extract('salary'), [1, 1, 1, 1], 'the selection is that of before the first save')
+    t.equal(ds.Employee!.query('salary > 40000').length, 0)
+
+    const blocked = ds.Company!.all().drop()
+    t.same(blocked.extract('name'), ['Acme', 'Éclair', 'zeta'], 'those with staff stay')
+    const all = ds.Employee!.all().orderBy('ID')
+    ds.Employee!.get(5)?.drop()
+    t.same(all.extract('ID'), [1, 2, 3, 4, 6])
+    t.equal(all.at(4), null)
+    t.equal(all.length, 6)
+  })
+})

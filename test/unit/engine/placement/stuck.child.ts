@@ -1,0 +1,24 @@
+/** A thread of the pool in which reads of groups never end, and look at no deadline. */
+import { workerData } from 'node:worker_threads'
+import { openReadStore } from '../../../../engine/open-read-store.ts'
+import { answerTask, type PoolStore, poolStore } from '../../../../engine/placement/answer-task.ts'
+import type { PoolMessage, PoolOutcome, PoolThreadOptions } from '../../../../engine/placement/tasks.ts'
+
+const options = workerData as PoolThreadOptions
+let opened: PoolStore | undefined
+setImmediate(() => Atomics.add(options.loaded, 0, 1))
+
+export default function run(message: PoolMessage): PoolOutcome {
+  const { task } = message
+  return answerTask(message, options, new Map(), () => {
+    opened ??= poolStore(openReadStore(options.store), options)
+    return task.request.dataClass === 'Group' ? { ...opened, read: stuckIn(opened) } : opened
+  })
+}
+
+const stuckIn = ({ read }: PoolStore): PoolStore['read'] =>
+  function never<T>(): T {
+    return read(snapshot => {
+      for (let i = 0; ; i++) snapshot.table(opened!.catalog.dataClasses[0]!).row(i % 2)
+    })
+  }

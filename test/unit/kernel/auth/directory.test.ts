@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { readDirectory } from '../../../../kernel/auth/directory.ts'
+
+const wrong: [name: string, content: unknown, message: RegExp][] = [
+  ['users that are no list', { users: {} }, /\/users must be array/],
+  ['a user without a password', { users: [{ name: 'ada' }] }, /\/users\/0 must have required property 'password'/],
+  ['a key without a name', { keys: [{ hash: 'x' }] }, /\/keys\/0 must have required property 'name'/],
+]
+
+for (const [name, content, message] of wrong) {
+  t.test(`a file of users is refused: ${name}`, async t => {
+    const folder = t.testdir({ 'tesser.directory.json': JSON.stringify(content) })
+    t.throws(() => readDirectory(join(folder, 'tesser.directory.json')), { message })
+  })
+}
+
+t.test('without a file there are no users and no keys', async t => {
+  t.same(readDirectory(join(t.testdir({}), 'tesser.directory.json')), { users: [], keys: [] })
+})

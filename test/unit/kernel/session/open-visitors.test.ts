@@ -1,0 +1,31 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import t from 'tap'
+import { loadConfig } from '../../../../config/load-config.ts'
+import type { Engine } from '../../../../engine/index.ts'
+import { openVisitors } from '../../../../kernel/session/open-visitors.ts'
+
+const EMPTY = { users: [], keys: [] }
+
+t.test('a directory that a plugin has put there stays when the file of users changes', async t => {
+  const folder = t.testdir({
+    'tesser.config.json': '{"model":"model.json"}',
+    'tesser.directory.json': JSON.stringify(EMPTY),
+  })
+  const records = { get: () => undefined, list: () => [], put: async () => {} }
+  const engine = { records } as unknown as Engine
+  const config = loadConfig({ cwd: folder, env: {}, flags: {} })
+  const open = () => openVisitors(config, engine, pino({ level: 'silent' }), Date.now)
+  const [plain, own] = [await open(), await open()]
+  t.teardown(() => Promise.all([plain.close(), own.close()]))
+
+  const ofFile = plain.identities.directory
+  const ofPlugin = { authenticate: async () => undefined, byKey: () => undefined }
+  own.identities.directory = ofPlugin
+  writeFileSync(join(folder, 'tesser.directory.json'), `${JSON.stringify(EMPTY)} `)
+  for (let i = 0; i < 400 && plain.identities.directory === ofFile; i++) await delay(50)
+  t.not(plain.identities.directory, ofFile)
+  t.equal(own.identities.directory, ofPlugin)
+})

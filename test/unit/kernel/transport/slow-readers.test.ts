@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { ByteBudget } from '../../../../engine/index.ts'
+import type { BodySource, TransportName } from '../../../../kernel/transport/transport.ts'
+import { loadableTransports, startTransport } from '../../../support/transports.ts'
+
+const MIB = 2 ** 20
+const SIZE = 24 * MIB
+const piece = Buffer.alloc(256 * 1024)
+
+async function start(t: Test, name: TransportName, limits: { answerTimeoutMs: number; minAnswerRate: number }) {
+  const memory = ByteBudget.of(256 * MIB)
+  const closed: string[] = []
+  const source = (): BodySource => ({
+    size: SIZE,
+    bufferBytes: piece.length,
+    read: async start => piece.subarray(0, SIZE - start),
+    close: () => closed.push('source'),
+  })
+  const bytes = Buffer.alloc(SIZE)
+  const { port } = await startTransport(
+    t,
+    name,
+    async ({ path }) => ({ status: 200, body: path === '/source' ? source() : bytes }),
+    { limits, memory },
+  )
+  const ask = async (path: string): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.pause()
+    await once(socket, 'connect')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    return socket
+  }
+  return { memory, closed, ask }
+}
+
+// They wait most of the time.
+t.jobs = loadableTransports.length
+for (const name of loadableTransports) {
+  t.test(name, async t => {
+    t.test('a client that reads nothing is dropped, and what it took is released', async t => {
+      const { memory, closed, ask } = await start(t, name, { answerTimeoutMs: 600, minAnswerRate: 0 })
+      const sockets = [await ask('/source'), await ask('/bytes')]
+      await delay(100)
+      t.ok(memory.usedBytes > 0)
+      t.strictSame(closed, [])
+      const startedAt = performance.now()
+      while (memory.usedBytes > 0 && performance.now() - startedAt < 8_000) await delay(20)
+      t.equal(memory.usedBytes, 0)
+      t.strictSame(closed, ['source'])
+      // The shortest of the builds' own times is some 10 s.
+      t.ok(performance.now() - startedAt < 5_000)
+      for (const socket of sockets) {
+        let length = 0
+        socket.on('data', data => {
+          length += data.length
+        })
+        await once(socket.resume(), 'close')
+        t.ok(length < SIZE, 'the answer is cut off')
+      }
+    })
+
+    t.test('one that reads slowly gets all, unless it is slower than the minimum', async t => {
+      const cases = [
+        { minAnswerRate: MIB / 4, isServed: true },
+        { minAnswerRate: 60 * MIB, isServed: false },
+      ]
+      await Promise.all(
+        cases.map(async ({ minAnswerRate, isServed }) => {
+          const { closed, ask } = await start(t, name, { answerTimeoutMs: 1_200, minAnswerRate })
+          const socket = await ask('/source')
+          let length = 0
+          // Some 6 MiB a second.
+          socket.on('data', data => {
+            length += data.length
+            socket.pause()
+            setTimeout(() => socket.resume(), data.length / 6_500)
+          })
+          const isClosed = once(socket.resume(), 'close').then(() => true)
+          while (length < SIZE && !(await Promise.race([isClosed, delay(20).then(() => false)])));
+          t.equal(length > SIZE, isServed, `${minAnswerRate}: ${length} of ${SIZE}`)
+          socket.destroy()
+          for (let i = 0; i < 100 && closed.length === 0; i++) await delay(20)
+          t.strictSame(closed, ['source'])
+        }),
+      )
+    })
+  })
+}

@@ -1,0 +1,22 @@
+import t from 'tap'
+import { withoutBasePath } from '../../../../kernel/url/base-path.ts'
+
+t.test('a base path is taken off once, and off nothing that the server serves under that name', async t => {
+  const routes = new Map([['/shop/page', 1]])
+  for (const [path, expected] of [
+    ['/shop/rest/Person(1)', '/rest/Person(1)'],
+    ['/shop//rest/Person', '//rest/Person'],
+    ['/shop/rest/shop', '/rest/shop'],
+    ['/shop', '/'],
+    ['/shop/', '/'],
+    ['/shop/shop/page', '/shop/page'],
+    ['/shop/shop/rest', '/shop/rest'],
+    ['/shop/page', '/shop/page'],
+    ['/rest/shop/rest', '/rest/shop/rest'],
+    ['/shopping/rest', '/shopping/rest'],
+    ['/SHOP/rest', '/SHOP/rest'],
+    ['/', '/'],
+  ] as const) {
+    t.equal(withoutBasePath(path, '/shop', routes), expected, path)
+  }
+})

@@ -1,0 +1,15 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { readTrail, writeTrail } from '../../../../../plugins/explorer/page/entity/trail.ts'
+
+t.test('a trail is read as it was written, whatever keys hold', async t => {
+  const step = fc.record({ dataClass: fc.string({ minLength: 1 }), key: fc.string({ minLength: 1 }) })
+  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), steps => t.same(readTrail(writeTrail(steps)), steps)))
+})
+
+t.test('a long one loses its beginning, and what cannot be read is left out', async t => {
+  const steps = Array.from({ length: 20 }, (_, at) => ({ dataClass: 'City', key: String(at) }))
+  t.same(readTrail(writeTrail(steps)).length, 12)
+  t.same(readTrail('City/%;/x;Country/FR'), [{ dataClass: 'Country', key: 'FR' }])
+  t.same(readTrail(undefined), [])
+})

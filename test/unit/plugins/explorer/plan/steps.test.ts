@@ -1,0 +1,37 @@
+import t from 'tap'
+import { costOf, isHidden, stepsOf } from '../../../../../plugins/explorer/page/plan/steps.ts'
+
+t.test('steps without a description give their place to what is below them', async t => {
+  const trace = [
+    {
+      description: 'AND',
+      time: 10,
+      recordsfounds: 3,
+      steps: [
+        { description: 'Join', time: 6, recordsfounds: 5, steps: [{ steps: [{ description: 'index', time: 1 }] }] },
+        { description: 'test', time: 3, recordsfounds: 3 },
+      ],
+    },
+  ]
+  const [and] = stepsOf(trace)
+  t.match(and, { description: 'AND', time: 10, own: 1, rows: 3 })
+  t.match(and!.steps, [
+    { description: 'Join', own: 5, steps: [{ description: 'index', own: 1, rows: undefined }] },
+    { description: 'test', own: 3, steps: [] },
+  ])
+  t.notOk(isHidden([and!]))
+})
+
+t.test('what is hidden has no times', async t => {
+  const steps = stepsOf([{ description: 'OR', steps: [{ description: 'a', time: 1 }] }])
+  t.equal(steps[0]!.own, undefined)
+  t.ok(isHidden(steps))
+})
+
+t.test('clocks are rounded, time is never negative', async t => {
+  t.equal(stepsOf([{ description: 'a', time: 1, steps: [{ description: 'b', time: 1.001 }] }])[0]!.own, 0)
+})
+
+t.test('costs by their share', async t => {
+  t.same([1, 0.5, 0.3, 0.1, 0.05].map(costOf), ['high', 'high', 'medium', 'medium', 'low'])
+})
