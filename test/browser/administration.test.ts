@@ -2,14 +2,14 @@
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 import { startServer } from '../support/test-server.ts'
-import { onBothTransports } from './harness.ts'
+import { inBrowser } from './harness.ts'
 import { admin } from './scenarios/admin.ts'
 import { call } from './scenarios/call.ts'
 import { home } from './scenarios/home.ts'
 
 const config = { plugins: [staffPlugin], functions: { threads: 1 }, auth: { guestsAdministrate: true } }
 
-await onBothTransports({ home, call, admin }, async (t, transport) => {
+await inBrowser({ home, call, admin }, async (t, transport) => {
   const { url } = await startServer(t, company, { transport, config })
   return url
 })

@@ -7,7 +7,7 @@ import type { TransportName } from '../../kernel/transport/transport.ts'
 import { runCompiler, runTesser } from '../support/author-package.ts'
 import { startServer } from '../support/test-server.ts'
 import { writeProject } from '../support/typed-client.ts'
-import { onBothTransports, type Scenarios } from './harness.ts'
+import { inBrowser, type Scenarios } from './harness.ts'
 
 const EXAMPLES = 'plugins/examples'
 const PACKAGES = resolve('test/browser/node_modules')
@@ -136,5 +136,5 @@ if (isInstalled) {
     t.match(await runTesser(folder, 'client', '--model', resolve('config/demo/model.json')), { code: 0 })
     t.strictSame(runCompiler(folder), { code: 0, output: '' })
   })
-  await onBothTransports({ page, react }, start)
+  await inBrowser({ page, react }, start)
 }

@@ -1,6 +1,6 @@
 /** The explorer in a browser, on the data of the demo. Every view is also looked at on a narrow screen. */
 import { startExplorer } from './demo.ts'
-import { onBothTransports } from './harness.ts'
+import { inBrowser } from './harness.ts'
 import { access } from './scenarios/access.ts'
 import { browse } from './scenarios/browse.ts'
 import { entity } from './scenarios/entity.ts'
@@ -11,4 +11,4 @@ import { shell } from './scenarios/shell.ts'
 import { speed } from './scenarios/speed.ts'
 import { stranger } from './scenarios/stranger.ts'
 
-await onBothTransports({ shell, browse, find, entity, paste, look, speed, stranger }, startExplorer, { access })
+await inBrowser({ shell, browse, find, entity, paste, look, speed, stranger, access }, startExplorer)

@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { TransportName } from '../../kernel/transport/transport.ts'
-import { isLong } from '../support/reference/rounds.ts'
-import { transports } from '../support/test-server.ts'
+import { usualTransports } from '../support/test-server.ts'
 import { accessFaults } from './axe.ts'
 import { startBrowser } from './chromium.ts'
 import { newPage, PATIENCE_MS, SharedPage } from './visitor-page.ts'
@@ -36,7 +35,7 @@ export interface Visit {
   settled(): Promise<void>
   /** Waits until a value is as wanted. */
   until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void>
-  /** No error of accessibility is in the page as it is now, in both themes. HTTP makes no difference: one transport is enough. */
+  /** No error of accessibility is in the page as it is now, in both themes. */
   accessible(): Promise<void>
   /** Errors that belong to the scenario, such as `/status of 409/`. */
   expect(...errors: readonly RegExp[]): void
@@ -47,27 +46,24 @@ export type Scenario = (visit: Visit) => Promise<void>
 export type Scenarios = Readonly<Record<string, Scenario | { readonly context: BrowserContextOptions; run: Scenario }>>
 
 /**
- * Declares tests: every scenario on every transport. Both go at the same time, and on each one scenario after the other.
+ * Declares tests: scenarios one after the other, in the long run on every transport.
  * @param start the address of a server, which stops with the test
- * @param once what does not depend on HTTP: on one transport, on both in the long run
  */
-export async function onBothTransports(rooms: Rooms, start: Start, once: Rooms = {}): Promise<void> {
+export async function inBrowser(rooms: Rooms, start: Start): Promise<void> {
   const browser = await startBrowser()
   if (typeof browser === 'string') {
     t.test('scenarios in a browser', { skip: browser }, async () => {})
     return
   }
   t.teardown(() => browser.close())
-  t.jobs = transports.length
-  for (const [at, transport] of transports.entries()) {
-    const isFull = at === 0 || isLong
-    t.test(transport, { buffered: true }, async t => {
+  for (const transport of usualTransports) {
+    t.test(transport, async t => {
       const url = await start(t, transport)
       const shared = new SharedPage(browser, url)
-      for (const [room, scenarios] of Object.entries({ ...rooms, ...(isFull && once) })) {
+      for (const [room, scenarios] of Object.entries(rooms)) {
         for (const [name, scenario] of Object.entries(scenarios)) {
           if (!`${room}: ${name}`.includes(wanted)) continue
-          await t.test(`${room}: ${name}`, t => visit(t, { browser, shared, url, isFull }, scenario))
+          await t.test(`${room}: ${name}`, t => visit(t, { browser, shared, url }, scenario))
         }
       }
     })
@@ -81,15 +77,9 @@ interface Surroundings {
   readonly browser: Browser
   readonly shared: SharedPage
   readonly url: string
-  /** Whether accessibility is checked. */
-  readonly isFull: boolean
 }
 
-async function visit(
-  t: Test,
-  { browser, shared, url, isFull }: Surroundings,
-  scenario: Scenarios[string],
-): Promise<void> {
+async function visit(t: Test, { browser, shared, url }: Surroundings, scenario: Scenarios[string]): Promise<void> {
   const own = typeof scenario === 'function' ? undefined : await newPage(browser, scenario.context)
   const run = typeof scenario === 'function' ? scenario : scenario.run
   const page: Page = own ?? (await shared.next())
@@ -125,7 +115,7 @@ async function visit(
       },
       settled: () => watch.settled(PATIENCE_MS),
       accessible: async () => {
-        if (isFull) t.same(await accessFaults(page), [], `no error of accessibility at ${new URL(page.url()).hash}`)
+        t.same(await accessFaults(page), [], `no error of accessibility at ${new URL(page.url()).hash}`)
       },
     })
   } catch (error) {

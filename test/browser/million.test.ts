@@ -2,7 +2,7 @@
 import t from 'tap'
 import { isLong, timeoutMs } from '../support/reference/rounds.ts'
 import { insertRows, startServer } from '../support/test-server.ts'
-import { onBothTransports } from './harness.ts'
+import { inBrowser } from './harness.ts'
 import { scrolled } from './scenarios/scroll.ts'
 
 const ROWS = 1_000_000
@@ -35,7 +35,7 @@ t.setTimeout(timeoutMs)
 if (!isLong) t.test('a million rows', { skip: 'in the long run' }, async () => {})
 else {
   const scenario = scrolled('Measurement', ROWS)
-  await onBothTransports({ million: { 'scrolled from end to end by the bar': scenario } }, async (t, transport) => {
+  await inBrowser({ million: { 'scrolled from end to end by the bar': scenario } }, async (t, transport) => {
     const { url, engine } = await startServer(t, { model, rows: {} }, { transport })
     for (let from = 1; from <= ROWS; from += AT_ONCE) {
       const rows = Array.from({ length: AT_ONCE }, (_, at) => measurement(from + at))

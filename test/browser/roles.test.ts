@@ -21,7 +21,7 @@ import { randomOf } from '../support/reference/random.ts'
 import { isLong, seeds } from '../support/reference/rounds.ts'
 import { matrixPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
-import { onBothTransports, type Scenarios, type Visit } from './harness.ts'
+import { inBrowser, type Scenarios, type Visit } from './harness.ts'
 
 /** Texts, attributes and fields of the page. Words of the markup itself, as names of tags and of styles, are not in it. */
 const SHOWN = `[...document.querySelectorAll('*')].flatMap(element => [
@@ -131,20 +131,17 @@ function scenariosOf(seed: number): Scenarios {
   )
 }
 
-await onBothTransports(
-  { roles: Object.assign({}, ...seeds(isLong ? 12 : 1).map(scenariosOf)) },
-  async (t, transport) => {
-    const folder = temporaryFolder(t)
-    const keys = PRINCIPALS.filter(({ key }) => key).map(({ name, key, privileges, roles }) => {
-      return { name, hash: hashKey(key), privileges, roles }
-    })
-    writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ keys }))
-    const server = await startServer(
-      t,
-      { model, rows },
-      { folder, transport, setting: 'normal', config: { plugins: [matrixPlugin] } },
-    )
-    servers.set(server.url, server)
-    return server.url
-  },
-)
+await inBrowser({ roles: Object.assign({}, ...seeds(isLong ? 12 : 1).map(scenariosOf)) }, async (t, transport) => {
+  const folder = temporaryFolder(t)
+  const keys = PRINCIPALS.filter(({ key }) => key).map(({ name, key, privileges, roles }) => {
+    return { name, hash: hashKey(key), privileges, roles }
+  })
+  writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ keys }))
+  const server = await startServer(
+    t,
+    { model, rows },
+    { folder, transport, setting: 'normal', config: { plugins: [matrixPlugin] } },
+  )
+  servers.set(server.url, server)
+  return server.url
+})

@@ -1,8 +1,8 @@
 /** Pages of visitors: with no session, and with nothing that the browser remembers of the one before. */
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 
-/** Long enough for a machine that runs other tests; only failures take it. */
-export const PATIENCE_MS = 10_000
+/** Long enough for a machine that runs much else; only failures take it. */
+export const PATIENCE_MS = 60_000
 
 /** A page in a context of its own. */
 export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {

@@ -5,10 +5,13 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { openReadStore } from '../../engine/open-read-store.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'
+import { randomOf } from '../support/reference/random.ts'
+import { seedOf } from '../support/reference/rounds.ts'
 import { picture } from '../unit/engine/memory/world.ts'
 import { options, withImages } from './world.ts'
 
 const CYCLES = process.env.TESSER_TEST_LONG ? 12 : 3
+const random = randomOf(seedOf(22))
 
 t.test('whatever SIGKILL leaves of images of the memory, the next start reads what is in the store', async t => {
   const path = t.testdir()
@@ -16,7 +19,7 @@ t.test('whatever SIGKILL leaves of images of the memory, the next start reads wh
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const child = fork(fileURLToPath(new URL('kill.child.js', import.meta.url)), [path, String(cycle), 'memory'])
     let reports = 0
-    const enough = 300 + Math.floor(Math.random() * 3_000)
+    const enough = random.integer(300, 3_300)
     child.on('message', () => {
       if (++reports === enough) child.kill('SIGKILL')
     })

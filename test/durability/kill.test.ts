@@ -2,9 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { randomOf } from '../support/reference/random.ts'
+import { seedOf } from '../support/reference/rounds.ts'
 import { survey } from './world.ts'
 
 const CYCLES = process.env.TESSER_TEST_LONG ? 20 : 2
+const random = randomOf(seedOf(21))
 const child = (name: string): string => fileURLToPath(new URL(`${name}.child.js`, import.meta.url))
 
 t.test('every acknowledged write survives SIGKILL, and nothing is half written', async t => {
@@ -16,7 +19,7 @@ t.test('every acknowledged write survives SIGKILL, and nothing is half written',
     const process = fork(child('kill'), [path, String(cycle)], { stdio: 'inherit' })
     let reports = 0
     // At another moment in every cycle, but always while it writes.
-    const enough = 200 + Math.floor(Math.random() * 2_000)
+    const enough = random.integer(200, 2_200)
     process.on('message', ([name, stamp]: [string, number | null | undefined]) => {
       if (stamp === undefined) beingDeleted.add(name)
       else acknowledged.set(name, stamp)
@@ -45,7 +48,7 @@ t.test('every entity set that was answered survives SIGKILL, whatever its size',
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const process = fork(child('entity-sets'), [path], { stdio: 'inherit' })
     let reports = 0
-    const enough = 50 + Math.floor(Math.random() * 300)
+    const enough = random.integer(50, 350)
     process.on('message', ([id, size]: [string, number | null | undefined]) => {
       if (size === undefined) inChange.add(id)
       else {

@@ -18,7 +18,7 @@ import { transports } from '../support/test-server.ts'
 
 t.setTimeout(timeoutMs)
 
-const STOPS = isLong ? 50 : 5
+const STOPS = isLong ? 50 : 2
 const CONNECTIONS = 16
 /** Load before a stop. */
 const ANSWERS = 300

@@ -7,7 +7,7 @@ import { parseQuery } from '../../engine/query/parse/parse-query.ts'
 import { parsePath } from '../../kernel/url/parse-path.ts'
 import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
 import fc from '../support/fast-check.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong, seedOf } from '../support/reference/rounds.ts'
 
 /** Whatever a client sends, a parser answers with a result or with an error of the protocol. */
 const parsers: { name: string; parse: (text: string) => unknown; samples: string[] }[] = [
@@ -75,8 +75,7 @@ const random = fc.oneof(
 )
 
 const INPUTS = isLong ? 100_000 : 30_000
-const seed = Number(process.env.TESSER_TEST_SEED ?? Date.now() % 2 ** 31)
-t.comment(`seed ${seed}; repeat with TESSER_TEST_SEED`)
+const seed = seedOf()
 
 for (const { name, parse, samples } of parsers) {
   t.test(`${name} throws nothing but errors of the protocol`, async t => {

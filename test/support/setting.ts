@@ -1,7 +1,7 @@
 /**
  * How the server or the engine of a test is set up, where the test does not say it itself. TESSER_TEST_SETTING names one of
- * them; otherwise a test of the protocol takes another one each day, and a random world one by chance. `npm run
- * test:long` runs the protocol and the property tests on all of them.
+ * them; otherwise the name of a protocol test selects one, and the seed of a random world. `npm run test:long` runs the
+ * protocol and the property tests on all of them.
  */
 export type Setting = 'normal' | 'memory-minimum' | 'pool'
 
@@ -28,11 +28,10 @@ export function wantedSetting(): Setting | undefined {
   throw new Error(`TESSER_TEST_SETTING is "${name}"; there are ${SETTINGS.join(', ')}`)
 }
 
-/** The setting of this test today: that of the outermost one that it is part of, below its file and the root of tap. */
-export const settingOfToday = ({ fullname }: { fullname: string }): Setting => {
-  const day = Math.floor(Date.now() / 86_400_000)
+/** The setting of a test: that of the outermost one that it is part of, below its file and the root of tap. */
+export const settingOf = ({ fullname }: { fullname: string }): Setting => {
   const [file, , outermost = file] = fullname.split(' > ')
-  return SETTINGS[(day + outermost!.length) % SETTINGS.length]!
+  return SETTINGS[outermost!.length % SETTINGS.length]!
 }
 
 export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]

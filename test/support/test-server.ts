@@ -5,10 +5,12 @@ import type { Test } from 'tap'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Engine } from '../../engine/index.ts'
 import { createTestServer } from '../../kernel/testing.ts'
+import { selectTransport } from '../../kernel/transport/select.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { type Contract, contractOf } from './openapi.ts'
-import { optionsOf, type Setting, settingOfToday, wantedSetting } from './setting.ts'
+import { optionsOf, type Setting, settingOf, wantedSetting } from './setting.ts'
 import { isLong } from './reference/rounds.ts'
+import { testLimits } from './transports.ts'
 
 export { insertRows } from '../../kernel/testing.ts'
 
@@ -47,10 +49,11 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-/** Transports that the protocol suite runs on: those that load on this machine, or the one in TESSER_TEST_TRANSPORT. */
-export const transports: readonly TransportName[] = process.env.TESSER_TEST_TRANSPORT
-  ? [process.env.TESSER_TEST_TRANSPORT as TransportName]
-  : ['uws-node20', 'node-http']
+const wantedTransport = process.env.TESSER_TEST_TRANSPORT as TransportName | undefined
+/** Transports that the protocol suite runs on: the fastest that loads here and `node-http`, or the one in TESSER_TEST_TRANSPORT. */
+export const transports: readonly TransportName[] = wantedTransport
+  ? [wantedTransport]
+  : [...new Set([selectTransport('auto', testLimits.headerBytes).name, 'node-http' as const])]
 /** For what does not depend on HTTP: all of them in a long run, otherwise one. */
 export const usualTransports: readonly TransportName[] = isLong ? transports : transports.slice(0, 1)
 
@@ -61,7 +64,7 @@ export interface ServerOptions {
   roles?: object | undefined
   /** Clock of what has a lifetime. */
   now?: () => number
-  /** How it is set up where nothing else asks for it; by default that of the day. */
+  /** How it is set up where nothing else asks for it; by default the name of the test selects it. */
   setting?: Setting
   /** Plugins of the test change answers: in long runs they are not held against the OpenAPI document. */
   isChanged?: boolean
@@ -83,7 +86,7 @@ export async function startServer(
     folder = temporaryFolder(t),
   }: ServerOptions = {},
 ): Promise<TestServer> {
-  const setting = wantedSetting() ?? own ?? settingOfToday(t)
+  const setting = wantedSetting() ?? own ?? settingOf(t)
   t.comment(`setting: ${setting}`)
   const { pool, ...storage } = optionsOf(setting)
   if (roles) writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))

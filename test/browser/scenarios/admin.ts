@@ -40,7 +40,7 @@ export const admin: Scenarios = {
     await open('$admin?part=rights')
     await sees('There is no roles.json')
     await open('$admin?part=figures')
-    await sees('memory_used_bytes')
+    await sees('buffers_used_bytes')
     await settled()
     await accessible()
   },

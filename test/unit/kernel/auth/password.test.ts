@@ -27,7 +27,7 @@ t.test('a login takes as long for a name that nobody has as for a wrong password
   }
   // The work of the hash is a thousand times what else there is, so its absence could not hide in the noise.
   const ratio = (await least('nobody')) / (await least('Ada'))
-  t.ok(ratio > 0.3 && ratio < 3, `${ratio}`)
+  t.ok(ratio > 0.1 && ratio < 10, `${ratio}`)
 })
 
 t.test('the same password typed in another way of Unicode is the same', async t => {
@@ -46,14 +46,15 @@ t.test('a password of combining marks is bounded before it is normalised, which 
   t.equal(await verifyPassword('a'.repeat(MAX_PASSWORD_BYTES)), false, 'as long as it may be')
   const longest = marks(Math.floor((MAX_PASSWORD_BYTES - 1) / 4))
   const tooLong = marks(100_000)
+  const plain = await cpuMs(() => hashPassword('a plain one'))
   for (const [name, work] of Object.entries({
     'the longest that is accepted': () => verifyPassword(longest),
     'one that is too long for a login': () => verifyPassword(tooLong),
     'one that is too long for a new user': () => hashPassword(tooLong),
   })) {
-    // The first takes 2.6 ms and one hash; without the bound the others take ten seconds.
+    // The first takes 2.6 ms and one hash; without the bound the others take a hundred times as long as a hash.
     const ms = await cpuMs(work)
-    t.ok(ms < 1000, `${name} takes ${ms} ms`)
+    t.ok(ms < 20 * plain, `${name} takes ${ms} ms, a plain one ${plain} ms`)
   }
 })
 
@@ -73,7 +74,7 @@ t.test('an unknown name costs as much as a known one, also where hashes differ i
     return Math.min(...times)
   }
   const ratio = (await least('nobody')) / (await least('Ada'))
-  t.ok(ratio > 0.3 && ratio < 3, `${ratio}`)
+  t.ok(ratio > 0.1 && ratio < 10, `${ratio}`)
   t.equal(await directory.authenticate('nobody', 'correct horse'), undefined, 'the password of another user')
 })
 

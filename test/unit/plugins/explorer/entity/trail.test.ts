@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from 'fast-check'
+import fc from '../../../../support/fast-check.ts'
 import { readTrail, writeTrail } from '../../../../../plugins/explorer/page/entity/trail.ts'
 
 t.test('a trail is read as it was written, whatever keys hold', async t => {

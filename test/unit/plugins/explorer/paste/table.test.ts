@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from 'fast-check'
+import fc from '../../../../support/fast-check.ts'
 import { parseTable, writeTable } from '../../../../../plugins/explorer/page/paste/table.ts'
 
 t.test('tables of spreadsheets and of CSV files', async t => {
