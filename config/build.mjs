@@ -10,7 +10,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -186,6 +186,10 @@ if (options.tests) {
   const { writeTestGroups } = await import('../test/support/group-tests.mjs')
   const tests = [...others, ...sharing].filter(file => file.endsWith('.test.ts'))
   await writeTestGroups(new URL(`${options.out}/`, root), tests)
+  const imports = results.flatMap(({ metafile }) =>
+    Object.keys(metafile.inputs).map(file => [file, importsOf(metafile.inputs[file])]),
+  )
+  await writeFile(new URL(`${options.out}/imports.json`, root), JSON.stringify(Object.fromEntries(imports)))
 }
 if (options.types) {
   const types = fileURLToPath(new URL(`${options.out}/types/`, root))

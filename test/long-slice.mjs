@@ -7,10 +7,15 @@
  * Needs a build with tests. A file that is not done when the time is over is ended and counts neither way. Ends with a line
  * `N passed, N failed`; what fails is printed. Exit code 1 when something failed.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { runTestFile } from './support/run-test-file.mjs'
+import { failedCasesOf, totalsOf } from './support/tap-output.mjs'
+
+/** Lines that are shown of a file that failed. */
+const MAX_LINES = 200
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '5' }, commit: { type: 'string' } },
@@ -31,45 +36,18 @@ let failed = 0
 for (const { file, setting } of runs) {
   if (Date.now() > endsAt) break
   const startedAt = Date.now()
-  const { status, output } = await run(file, setting)
-  const total = /^# \{ total: .*$/m.exec(output)?.[0] ?? ''
-  const countOf = name => Number(new RegExp(`${name}: (\\d+)`).exec(total)?.[1] ?? 0)
+  const env = { TESSER_TEST_LONG: '1', TESSER_TEST_SETTING: setting, TAP_TIMEOUT: '3600' }
+  const { status, isOver, output } = await runTestFile(file, { env, endsAt })
   const seconds = Math.round((Date.now() - startedAt) / 1000)
-  if (status === 'over') {
+  if (isOver) {
     console.log(`${file} (${setting}): not done after ${seconds} s`)
     break
   }
-  passed += countOf('pass')
-  failed += status === 0 ? 0 : Math.max(1, countOf('fail'))
+  const totals = totalsOf(output)
+  passed += totals?.pass ?? 0
+  failed += status === 0 ? 0 : Math.max(1, totals?.fail ?? 0)
   console.log(`${file} (${setting}): ${status === 0 ? 'ok' : 'FAILED'}, ${seconds} s`)
-  if (status !== 0) console.log(failures(output))
+  if (status !== 0) console.log(failedCasesOf(output).slice(0, MAX_LINES).join('\n'))
 }
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0
-
-function run(file, setting) {
-  const child = spawn(process.execPath, ['--import=./test/support/without-tap-hooks.mjs', file], {
-    env: { ...process.env, TESSER_TEST_LONG: '1', TESSER_TEST_SETTING: setting, TAP_TIMEOUT: '3600' },
-    // A group of its own, so that servers that it has started end with it.
-    detached: true,
-  })
-  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), Math.max(0, endsAt - Date.now()))
-  const pieces = []
-  child.stdout.on('data', data => pieces.push(data))
-  child.stderr.on('data', data => pieces.push(data))
-  return new Promise(resolve =>
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      const isOver = signal === 'SIGKILL' && Date.now() >= endsAt
-      resolve({ status: isOver ? 'over' : (code ?? signal), output: Buffer.concat(pieces).toString() })
-    }),
-  )
-}
-
-/** Failed assertions, with the output below them, and the seed. */
-function failures(output) {
-  const lines = output.split('\n')
-  const shown = lines.flatMap((line, at) => (/^ *not ok/.test(line) ? lines.slice(at, at + 30) : []))
-  const seed = lines.filter(line => /seed/.test(line)).slice(0, 3)
-  return [...seed, ...shown.slice(0, 200)].join('\n')
-}

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { TransportName } from '../../kernel/transport/transport.ts'
+import { isLong } from '../support/reference/rounds.ts'
 import { usualTransports } from '../support/test-server.ts'
 import { accessFaults } from './axe.ts'
 import { startBrowser } from './chromium.ts'
@@ -17,6 +18,8 @@ import { type Answer, Watch } from './watch.ts'
 /** Between two looks at whether something is as wanted. */
 const LOOK_MS = 25
 const wanted = process.env.TESSER_TEST_SCENARIO ?? ''
+/** A usual run shows every second scenario of a room, beginning with the first; others all that are wanted. */
+const isShown = (name: string, at: number): boolean => (wanted ? name.includes(wanted) : isLong || at % 2 === 0)
 
 export interface Visit {
   readonly t: Test
@@ -61,8 +64,8 @@ export async function inBrowser(rooms: Rooms, start: Start): Promise<void> {
       const url = await start(t, transport)
       const shared = new SharedPage(browser, url)
       for (const [room, scenarios] of Object.entries(rooms)) {
-        for (const [name, scenario] of Object.entries(scenarios)) {
-          if (!`${room}: ${name}`.includes(wanted)) continue
+        for (const [at, [name, scenario]] of Object.entries(scenarios).entries()) {
+          if (!isShown(`${room}: ${name}`, at)) continue
           await t.test(`${room}: ${name}`, t => visit(t, { browser, shared, url }, scenario))
         }
       }

@@ -4,6 +4,7 @@
  * `tap --changed` only. And it follows every promise, of which servers make many.
  */
 import asyncHooks from 'node:async_hooks'
+import { ChildProcess } from 'node:child_process'
 import module, { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'
 
@@ -27,3 +28,16 @@ threads.Worker = class extends Worker {
 // Following every promise would tell which test an uncaught error is of. Such an error ends the process, and its trace tells.
 asyncHooks.createHook = () => ({ enable() {}, disable() {} })
 syncBuiltinESMExports()
+
+// Processes that a test has started end with it. One that fails may not come to end them itself, and waits for them otherwise.
+const children = new Set()
+const { spawn } = ChildProcess.prototype
+ChildProcess.prototype.spawn = function (...args) {
+  children.add(this)
+  this.once('exit', () => children.delete(this))
+  return spawn.apply(this, args)
+}
+const { default: t } = await import('tap')
+t.teardown(() => {
+  for (const child of children) child.kill('SIGKILL')
+})

@@ -172,7 +172,7 @@ t.test(
     roles.roles[0]!.role = 'staff'
     writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
     for (let i = 0; i < 400 && !log.includes('key late: there is no role "HR"'); i++) await delay(50)
-    t.ok(log.includes('key late: there is no role "HR"'), 'after a change of the roles')
+    t.ok(log.includes('key late: there is no role "HR"'), 'after a change of the roles', { log })
 
     writeFileSync(shop.file, '{ "users": 3 }')
     t.match(await shop.tesser(['check']), { code: 1, out: /tesser\.directory\.json: \/users must be array\n1 problem/ })

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+
+/**
+ * Runs a test file of a build by itself, as tap would.
+ * @param {string} file
+ * @param {{ env?: NodeJS.ProcessEnv, endsAt?: number }} options `endsAt`: the time, of `Date.now()`, at which it is ended
+ * @returns {Promise<{ status: number | string | null, isOver: boolean, output: string }>} `isOver`: it was ended before it was done
+ */
+export function runTestFile(file, { env = {}, endsAt } = {}) {
+  const child = spawn(process.execPath, ['--import=./test/support/without-tap-hooks.mjs', file], {
+    env: { ...process.env, TAP_TIMEOUT: '900', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that servers that it has started end with it.
+    detached: true,
+  })
+  let isOver = false
+  const endGroup = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // Nothing of it is left.
+    }
+  }
+  const end = () => {
+    isOver = true
+    endGroup()
+  }
+  const timer = endsAt === undefined ? undefined : setTimeout(end, Math.max(0, endsAt - Date.now()))
+  child.on('exit', endGroup)
+  const pieces = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', data => pieces.push(data))
+  return new Promise(resolve =>
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      resolve({ status: code ?? signal, isOver, output: Buffer.concat(pieces).toString() })
+    }),
+  )
+}

@@ -1,0 +1,44 @@
+/** Reading what tap prints, as a TAP stream. */
+
+/** Lines that are shown of each failure. */
+const LINES_EACH = 25
+
+/** @returns {{ total: number, pass: number, fail: number } | undefined} counts of assertions, from the last line of tap */
+export function totalsOf(output) {
+  const line = [...output.matchAll(/^# \{ total: .*$/gm)].at(-1)?.[0]
+  const count = name => Number(new RegExp(`\\b${name}: (\\d+)`).exec(line)?.[1] ?? 0)
+  return line && { total: count('total'), pass: count('pass'), fail: count('fail') }
+}
+
+/** @returns {string[]} test files that failed, in a stream whose outermost tests are files */
+export const failedFilesOf = output => [...output.matchAll(/^not ok \d+ - (\S+\.m?js)\b/gm)].map(match => match[1])
+
+/** @returns {string} the part of such a stream that is of one file; all of it when it is not found */
+export function sectionOf(output, file) {
+  const start = output.indexOf(`\n# Subtest: ${file}`)
+  const end = output.indexOf('\n# Subtest: ', start + 1)
+  return start < 0 ? output : output.slice(start, end < 0 ? undefined : end)
+}
+
+/** @returns {string[]} each failed assertion with the names of the tests it is part of, its diagnostics, and lines that name a seed */
+export function failedCasesOf(output) {
+  const lines = output.split('\n')
+  const names = []
+  const found = []
+  let deepest = -1
+  for (const [at, line] of lines.entries()) {
+    const indent = line.search(/\S/)
+    const subtest = /^ *# Subtest: (.*)/.exec(line)
+    if (subtest) names.splice(indent / 4, Number.POSITIVE_INFINITY, subtest[1])
+    if (/^\s*failed with .*seed/.test(line)) found.push(line)
+    if (!/^ *not ok/.test(line) || / # TODO/.test(line)) continue
+    // The line of a test comes behind those of its assertions.
+    const isTest = indent < deepest
+    deepest = indent
+    if (isTest) continue
+    const diagnostics = lines.slice(at + 1, at + LINES_EACH)
+    const end = diagnostics.findIndex(next => next.search(/\S/) <= indent && !/^ *(---|\.\.\.)/.test(next))
+    found.push(`  ${names.slice(0, indent / 4).join(' > ')}`, line, ...diagnostics.slice(0, end < 0 ? undefined : end))
+  }
+  return found
+}
