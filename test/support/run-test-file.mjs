@@ -7,8 +7,9 @@ import { spawn } from 'node:child_process'
  * @returns {Promise<{ status: number | string | null, isOver: boolean, output: string }>} `isOver`: it was ended before it was done
  */
 export function runTestFile(file, { env = {}, endsAt } = {}) {
-  const child = spawn(process.execPath, ['--import=./test/support/without-tap-hooks.mjs', file], {
-    env: { ...process.env, TAP_TIMEOUT: '900', ...env },
+  const child = spawn(process.execPath, [file], {
+    // Not as an argument, which threads would get too.
+    env: { ...process.env, NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs', TAP_TIMEOUT: '900', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that servers that it has started end with it.
     detached: true,
