@@ -18,9 +18,20 @@ const isSecond = existsSync(note)
 writeFileSync(note, '')
 t.ok(isSecond, 'it is the second try')
 `
+const leaving = `import { spawn } from 'node:child_process'
+import t from 'tap'
+t.test('leaves a process', async () => {
+  const { stdout } = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  stdout.resume()
+  throw new Error('too early')
+})
+`
 /** A child of a test takes part in it; a test file that is run by itself does not. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')))
-const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: 'utf8', env })
+const env = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP'))),
+  NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs',
+}
+const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: 'utf8', env, timeout: 120_000 })
 
 /** Runs files as tap does, and writes what it would print. */
 function firstTry(folder: string, files: readonly string[]): { output: string; status: number } {
@@ -62,6 +73,7 @@ const cases: [name: string, files: Record<string, string>, status: number, lines
     1,
     [/b\.mjs failed:/, /^ *outer > inner$/, /not ok 1 - one is two/, /^2 passed, 1 failed$/],
   ],
+  ['one fails and leaves a process', { 'a.mjs': leaving }, 1, [/too early/, /^0 passed, 1 failed$/]],
   ['one is no program', { 'a.mjs': '(' }, 1, [/a\.mjs failed:/, /^0 passed, 1 failed$/]],
 ]
 for (const [name, files, status, lines] of cases) {
