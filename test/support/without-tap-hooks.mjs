@@ -30,14 +30,17 @@ asyncHooks.createHook = () => ({ enable() {}, disable() {} })
 syncBuiltinESMExports()
 
 // Processes that a test has started end with it. One that fails may not come to end them itself, and waits for them otherwise.
-const children = new Set()
-const { spawn } = ChildProcess.prototype
-ChildProcess.prototype.spawn = function (...args) {
-  children.add(this)
-  this.once('exit', () => children.delete(this))
-  return spawn.apply(this, args)
+// Threads load this module too, but are no tests: tap would send messages to those who started them.
+if (threads.isMainThread) {
+  const children = new Set()
+  const { spawn } = ChildProcess.prototype
+  ChildProcess.prototype.spawn = function (...args) {
+    children.add(this)
+    this.once('exit', () => children.delete(this))
+    return spawn.apply(this, args)
+  }
+  const { default: t } = await import('tap')
+  t.teardown(() => {
+    for (const child of children) child.kill('SIGKILL')
+  })
 }
-const { default: t } = await import('tap')
-t.teardown(() => {
-  for (const child of children) child.kill('SIGKILL')
-})
