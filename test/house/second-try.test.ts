@@ -26,6 +26,12 @@ t.test('leaves a process', async () => {
   throw new Error('too early')
 })
 `
+const ending = `import t from 'tap'
+t.test('waits', async () => {
+  setTimeout(() => { throw new TypeError('from outside') })
+  await new Promise(() => {})
+})
+`
 /** A child of a test takes part in it; a test file that is run by itself does not. */
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP'))),
@@ -74,6 +80,12 @@ const cases: [name: string, files: Record<string, string>, status: number, lines
     [/b\.mjs failed:/, /^ *outer > inner$/, /not ok 1 - one is two/, /^2 passed, 1 failed$/],
   ],
   ['one fails and leaves a process', { 'a.mjs': leaving }, 1, [/too early/, /^0 passed, 1 failed$/]],
+  [
+    'one ends by an error that no test catches',
+    { 'a.mjs': ending },
+    1,
+    [/not ok 1 - test unfinished/, /^ *TypeError: from outside$/, /^0 passed, 1 failed$/],
+  ],
   ['one is no program', { 'a.mjs': '(' }, 1, [/a\.mjs failed:/, /^0 passed, 1 failed$/]],
 ]
 for (const [name, files, status, lines] of cases) {

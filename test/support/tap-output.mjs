@@ -20,7 +20,10 @@ export function sectionOf(output, file) {
   return start < 0 ? output : output.slice(start, end < 0 ? undefined : end)
 }
 
-/** @returns {string[]} each failed assertion with the names of the tests it is part of, its diagnostics, and lines that name a seed */
+/**
+ * @returns {string[]} each failed assertion with the names of the tests it is part of, its diagnostics, lines that name a seed, and
+ *   the error that ended the process
+ */
 export function failedCasesOf(output) {
   const lines = output.split('\n')
   const names = []
@@ -40,5 +43,6 @@ export function failedCasesOf(output) {
     const end = diagnostics.findIndex(next => next.search(/\S/) <= indent && !/^ *(---|\.\.\.)/.test(next))
     found.push(`  ${names.slice(0, indent / 4).join(' > ')}`, line, ...diagnostics.slice(0, end < 0 ? undefined : end))
   }
-  return found
+  const end = lines.findLastIndex(line => /^\s*Node\.js v\d/.test(line))
+  return end < 0 ? found : [...found, ...lines.slice(Math.max(0, end - LINES_EACH), end)]
 }
