@@ -13,6 +13,7 @@ import { request } from 'undici'
 import { inTurn, isLong, timeoutMs } from '../support/reference/rounds.ts'
 import { transports } from '../support/test-server.ts'
 import { LiveServer } from './live-server.ts'
+import { until } from '../support/until.ts'
 
 const PEOPLE = isLong ? 75_000 : 10_000
 const ALL = '/Person?$top=100000&$expand=employer'
@@ -100,7 +101,7 @@ t.test('answers beyond the disk for them are refused, until others have been sen
   t.match(JSON.parse(bytes.toString()), { __ERROR: [{ errCode: 1200, message: /smaller pages/ }] })
   t.equal((await read(server, '/Person?$top=1000&$expand=employer')).status, 200, 'a smaller one is answered')
   slow.destroy()
-  for (let i = 0; i < 100 && (await read(server)).status !== 200; i++) await delay(50)
+  await until(async () => (await read(server)).status === 200)
   t.equal((await read(server)).status, 200)
   await server.stop()
 })

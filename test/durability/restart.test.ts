@@ -15,7 +15,7 @@ t.setTimeout(timeoutMs)
 
 const ROWS = isLong ? 900_000 : 60_000
 const BATCH = 20_000
-const CYCLES = isLong ? 10 : 3
+const CYCLES = isLong ? 10 : 2
 const model = {
   name: 'restart',
   dataClasses: {

@@ -10,6 +10,7 @@ import { referenceScore, type VectorQuestion } from '../support/reference/vector
 import { temporaryFolder } from '../support/test-server.ts'
 import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
 import { inTurn, seedOf } from '../support/reference/rounds.ts'
+import { until } from '../support/until.ts'
 
 const ROWS = 5_000
 const DIMENSION = 32
@@ -103,9 +104,7 @@ async function openWith(vectors: readonly number[][], metric: Metric, path: stri
   await ready
   // The rows that were left out while it was measured are put in, then everybody knows.
   const question = { vector: vectors[0]!, metric, comparator: '>', threshold: null } as const
-  for (let i = 0; i < 500 && !(await ask(engine, question, 1)).plan.includes('[index'); i++) {
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
+  await until(async () => (await ask(engine, question, 1)).plan.includes('[index'))
   return engine
 }
 

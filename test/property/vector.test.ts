@@ -12,6 +12,7 @@ import { type Random, randomOf } from '../support/reference/random.ts'
 import { referenceAnswer, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
+import { until } from '../support/until.ts'
 
 const DIMENSION = 24
 const CLUSTERS = 12
@@ -86,9 +87,7 @@ class World {
   /** In some rounds an index gets the time to be made; in others it is asked while it is behind. */
   async idle(t: Test, round: number): Promise<void> {
     if (!this.options.vectorIndex || this.options.vectorIndex.minRows > 1e6 || round % 2 === 1) return
-    for (let i = 0; i < 600 && !(await this.plan()).includes('[index'); i++) {
-      await new Promise(resolve => setTimeout(resolve, 20))
-    }
+    await until(async () => (await this.plan()).includes('[index'))
     t.match(await this.plan(), /\[index/, 'the index is ready')
   }
 

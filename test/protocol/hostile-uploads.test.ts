@@ -6,6 +6,7 @@ import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
 import { storedFiles } from '../support/stored-files.ts'
+import { until } from '../support/until.ts'
 
 const picture = () => sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } })
 const png = await picture().png().toBuffer()
@@ -139,7 +140,7 @@ for (const transport of transports) {
     socket.write(Buffer.alloc(500_000))
     t.match(await answered, /^HTTP\/1.1 408 /)
     socket.destroy()
-    for (let i = 0; i < 400 && files().length > 0; i++) await new Promise(resolve => setTimeout(resolve, 5))
+    await until(() => files().length === 0)
     t.same(files(), [])
   })
 

@@ -5,6 +5,7 @@ import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
 import { guardedPlugin, hookedPlugin, staffPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
+import { until } from '../support/until.ts'
 
 /** Rights: roles.json over HTTP. Source: protocol notes, 8.2 and 8.4. */
 
@@ -382,7 +383,7 @@ t.test('roles are read again when the file changes; wrong ones leave those befor
   const server = await startServer(t, company, { folder, roles: allowed(employee('read')) })
   const status = async () => (await server.get('/Employee')).status
   const becomes = async (wanted: number): Promise<void> => {
-    for (let i = 0; i < 500 && (await status()) !== wanted; i++) await new Promise(resolve => setTimeout(resolve, 20))
+    await until(async () => (await status()) === wanted)
     t.equal(await status(), wanted)
   }
   t.equal(await status(), 404)
@@ -416,8 +417,7 @@ t.test(
     t.equal(await status(), 200)
     point('..data', '2')
     const asNightly = () => status({ authorization: `Bearer ${key}` })
-    for (let i = 0; i < 500 && ((await status()) !== 404 || (await asNightly()) !== 200); i++)
-      await new Promise(resolve => setTimeout(resolve, 20))
+    await until(async () => (await status()) === 404 && (await asNightly()) === 200)
     t.equal(await status(), 404, 'roles')
     t.equal(await asNightly(), 200, 'keys')
   },

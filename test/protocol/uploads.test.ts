@@ -7,6 +7,7 @@ import { company } from '../support/fixtures/company.ts'
 import { hookedPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
 import { storedFiles } from '../support/stored-files.ts'
+import { until } from '../support/until.ts'
 
 const png = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })
   .png()
@@ -314,9 +315,7 @@ t.test('§P9 events of the entity run when an upload is attached and when bytes 
 })
 
 /** Files are removed behind the answers. */
-async function onlyLeft(files: () => string[], count: number): Promise<void> {
-  for (let i = 0; i < 400 && files().length > count; i++) await new Promise(resolve => setTimeout(resolve, 5))
-}
+const onlyLeft = (files: () => string[], count: number): Promise<boolean> => until(() => files().length <= count)
 
 t.test('an upload that the disk does not take is 503 with the reason', async t => {
   const { folder, files } = folderOf(t)

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -10,6 +9,7 @@ import { loadConfig } from '../../../config/load-config.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
 import { Directory, KEY_PREFIX, readDirectory } from '../../../kernel/auth/directory.ts'
 import { createServer } from '../../../kernel/main.ts'
+import { until } from '../../support/until.ts'
 
 /** `tesser user` and `tesser key`. */
 
@@ -171,8 +171,8 @@ t.test(
     t.ok(log.includes(warning))
     roles.roles[0]!.role = 'staff'
     writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
-    for (let i = 0; i < 400 && !log.includes('key late: there is no role "HR"'); i++) await delay(50)
-    t.ok(log.includes('key late: there is no role "HR"'), 'after a change of the roles', { log })
+    const isNoticed = () => log.includes('key late: there is no role "HR"')
+    t.ok(await until(isNoticed), 'after a change of the roles', { log })
 
     writeFileSync(shop.file, '{ "users": 3 }')
     t.match(await shop.tesser(['check']), { code: 1, out: /tesser\.directory\.json: \/users must be array\n1 problem/ })

@@ -6,7 +6,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
@@ -16,6 +15,7 @@ import { bridge, mcpAddress } from '../../../kernel/cli/mcp.ts'
 import { company } from '../../support/fixtures/company.ts'
 import { type Agent, agentOf, ERAS, type Era } from '../../support/mcp-client.ts'
 import { startServer, temporaryFolder } from '../../support/test-server.ts'
+import { until } from '../../support/until.ts'
 
 const MAIN = 'dist/kernel/cli/main.js'
 
@@ -114,8 +114,7 @@ t.test('a cancelled request is given up', async t => {
   input.end('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
   await done
   t.strictSame(written, [], 'without an answer')
-  for (let i = 0; i < 100 && !isGone; i++) await delay(10)
-  t.ok(isGone, 'also for the server')
+  t.ok(await until(() => isGone), 'also for the server')
 })
 
 t.test('addresses', async t => {

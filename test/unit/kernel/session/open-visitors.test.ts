@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
 import { loadConfig } from '../../../../config/load-config.ts'
 import type { Engine } from '../../../../engine/index.ts'
 import { openVisitors } from '../../../../kernel/session/open-visitors.ts'
+import { until } from '../../../support/until.ts'
 
 const EMPTY = { users: [], keys: [] }
 
@@ -25,7 +25,7 @@ t.test('a directory that a plugin has put there stays when the file of users cha
   const ofPlugin = { authenticate: async () => undefined, byKey: () => undefined }
   own.identities.directory = ofPlugin
   writeFileSync(join(folder, 'tesser.directory.json'), `${JSON.stringify(EMPTY)} `)
-  for (let i = 0; i < 400 && plain.identities.directory === ofFile; i++) await delay(50)
+  await until(() => plain.identities.directory !== ofFile)
   t.not(plain.identities.directory, ofFile)
   t.equal(own.identities.directory, ofPlugin)
 })

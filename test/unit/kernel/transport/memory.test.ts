@@ -9,6 +9,7 @@ import { Agent, request } from 'undici'
 import { ByteBudget } from '../../../../engine/index.ts'
 import type { StreamLimits, TransportHandler, TransportName } from '../../../../kernel/transport/transport.ts'
 import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
+import { until } from '../../../support/until.ts'
 
 const MIB = 2 ** 20
 const url = (port: number, path = '/') => `http://127.0.0.1:${port}${path}`
@@ -43,11 +44,6 @@ async function start(t: Test, name: TransportName, memoryBytes: number, handler:
     return socket
   }
   return { port, memory, ask, send }
-}
-
-async function until(what: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 200 && !what(); i++) await delay(20)
-  return what()
 }
 
 const refusal = { __ERROR: [{ errCode: 1200, message: /bytes of memory/ }] }

@@ -9,6 +9,7 @@ import { EdgeErrors, RequestAborted } from '../../../../kernel/transport/edge-er
 import type { BodySource, StreamLimits } from '../../../../kernel/transport/transport.ts'
 import { exchangeRaw } from '../../../support/raw-connection.ts'
 import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
+import { until } from '../../../support/until.ts'
 
 const limits: StreamLimits = { bodyBytes: 64 * 2 ** 20, totalTimeoutMs: 60_000 }
 const content = Buffer.from(new Uint8Array(20 * 2 ** 20).map((_, i) => (i * 31 + (i >> 13)) & 0xff))
@@ -84,10 +85,7 @@ for (const name of loadableTransports) {
         socket.on('data', bytes => {
           received += bytes.toString()
         })
-        const answered = async (text: string): Promise<boolean> => {
-          for (let i = 0; i < 200 && !received.includes(text); i++) await delay(10)
-          return received.includes(text)
-        }
+        const answered = (text: string): Promise<boolean> => until(() => received.includes(text))
         // All of it in one packet.
         socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`)
         t.ok(await answered(answer), received)
