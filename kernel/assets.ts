@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lookup } from 'mrmime'
@@ -41,20 +41,20 @@ const HASHED = /[-.][0-9A-Za-z]{8,}\.\w+$/
 const isText = (mediaType: string): boolean => /^text\/|[/+](?:json|javascript|xml)\b/.test(mediaType)
 
 /**
- * Regular files of a folder, by their paths as requests write them. Names that begin with a dot and links are left out. A
+ * Regular files of a folder, by their paths as requests write them, read while the server starts. Names that begin with a dot and links are left out. A
  * request is looked up among them, so that no path leads out of the folder.
  */
-export async function loadAssets(folder: URL, policy = PAGE_POLICY): Promise<ReadonlyMap<string, Asset>> {
-  const root = await realpath(fileURLToPath(folder))
+export function loadAssets(folder: URL, policy = PAGE_POLICY): ReadonlyMap<string, Asset> {
+  const root = realpathSync.native(fileURLToPath(folder))
   const assets = new Map<string, Asset>()
   let total = 0
-  for (const name of (await readdir(root, { recursive: true })).sort()) {
+  for (const name of (readdirSync(root, { recursive: true }) as string[]).sort()) {
     const file = join(root, name)
     const parts = name.split(sep)
-    if (parts.some(part => part.startsWith('.')) || !(await lstat(file)).isFile()) continue
+    if (parts.some(part => part.startsWith('.')) || !lstatSync(file).isFile()) continue
     // A folder above it may be a link.
-    if ((await realpath(file)) !== file) continue
-    const bytes = await readFile(file)
+    if (realpathSync.native(file) !== file) continue
+    const bytes = readFileSync(file)
     total += bytes.length
     if (total > MAX_ASSET_BYTES) throw new Error(`${root} has more than ${MAX_ASSET_BYTES} bytes to serve`)
     assets.set(parts.map(encodeURIComponent).join('/'), assetOf(name, bytes, policy))

@@ -142,7 +142,7 @@ export class Registry {
       },
       route: (path, accepts, handle) => claim(this.routes, path, { plugin, ...accepts, handle }),
       assets: async (path, folder, { fallback = false, policy } = {}) => {
-        const assets = await loadAssets(folder, policy)
+        const assets = loadAssets(folder, policy)
         const serve = (at: string, asset: Asset) =>
           claim(this.routes, at, {
             plugin,

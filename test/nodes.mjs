@@ -17,8 +17,11 @@ const COLUMNS = ['Node.js', 'minutes', 'result', 'transports that do not load']
 const wanted = process.argv.slice(2)
 const rows = (wanted.length > 0 ? wanted : VERSIONS).map(version => {
   const folder = mkdtempSync(join(tmpdir(), `tesser-node-${version}-`))
+  const startedAt = Date.now()
   try {
-    return testOn(version, folder)
+    return testOn(version, folder, startedAt)
+  } catch (error) {
+    return rowOf(version, startedAt, error.message)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -35,8 +38,7 @@ for (const row of table)
 process.exitCode = rows.every(({ hasPassed }) => hasPassed) ? 0 : 1
 
 /** @returns {{ cells: string[], hasPassed: boolean }} a row of the table */
-function testOn(version, folder) {
-  const startedAt = Date.now()
+function testOn(version, folder, startedAt) {
   const node = run(['npx', '-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath']).trim()
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}`, CI: 'true' }
   const project = join(folder, 'project')
@@ -52,11 +54,12 @@ function testOn(version, folder) {
   console.log(`Node.js ${version}: ${lines.join('\n')}`)
   const missing = /^tests run without the transports .*: (.*)$/m.exec(readFileSync(output, 'utf8'))?.[1] ?? ''
   const result = lines.filter(line => /^flaky: |^\d+ passed/.test(line)).join('; ')
-  const number = run([node, '--version']).trim()
-  return {
-    cells: [number, ((Date.now() - startedAt) / 60_000).toFixed(1), result, missing],
-    hasPassed: install.status === 0 && tries.status === 0,
-  }
+  const hasPassed = install.status === 0 && tries.status === 0
+  return rowOf(run([node, '--version']).trim(), startedAt, result, missing, hasPassed)
+}
+
+function rowOf(version, startedAt, result, missing = '', hasPassed = false) {
+  return { cells: [version, ((Date.now() - startedAt) / 60_000).toFixed(1), result, missing], hasPassed }
 }
 
 function run([command, ...args]) {

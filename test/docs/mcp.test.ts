@@ -36,7 +36,7 @@ async function startByCommand(t: Test): Promise<string> {
   return addressOf(server)
 }
 
-t.test('an answer about the demo, three minutes after npm ci', async t => {
+t.test('an answer about the demo', async t => {
   const begun = performance.now()
   const url = isLong ? await startByCommand(t) : (await startDemo(t)).url
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
@@ -47,5 +47,6 @@ t.test('an answer about the demo, three minutes after npm ci', async t => {
   const largest = { class: 'Country', orderBy: 'population desc', attributes: ['name', 'region.name'], top: 1 }
   t.match(await agent.call('query', largest), { json: { data: [{ name: 'China', region: { name: 'Eastern Asia' } }] } })
   const seconds = (performance.now() - begun) / 1000
-  t.ok(seconds < MINUTES * 60, `${seconds.toFixed(1)} s`)
+  t.comment(`${seconds.toFixed(1)} s`)
+  if (isLong) t.ok(seconds < MINUTES * 60, `${MINUTES} minutes`)
 })

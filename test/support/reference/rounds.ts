@@ -24,10 +24,11 @@ export const inTurn = <T>(all: readonly T[], count = 1): readonly T[] =>
 
 const kind =
   givenSeed !== undefined ? 'the given seed' : fresh !== undefined ? 'fresh seeds from' : 'the usual seeds, as'
-const text = `${kind} ${seedOf()}`
-if (seedOf() !== USUAL) process.stderr.write(`${text}\n`)
+/** Words about the seeds of this run. */
+export const seedsInUse = `${kind} ${seedOf()}`
+if (seedOf() !== USUAL) process.stderr.write(`${seedsInUse}\n`)
 process.on('exit', code => {
-  if (code !== 0) process.stderr.write(`failed with ${text}; TESSER_TEST_SEED={seed} takes another one\n`)
+  if (code !== 0) process.stderr.write(`failed with ${seedsInUse}; TESSER_TEST_SEED={seed} takes another one\n`)
 })
 
 /**

@@ -6,7 +6,7 @@ import t from 'tap'
 import { loadAssets, MAX_ASSET_BYTES, sendAsset } from '../../../kernel/assets.ts'
 import type { Reply, RestRequest } from '../../../kernel/api.ts'
 
-const loadFrom = (folder: string) => loadAssets(pathToFileURL(`${folder}/`))
+const loadFrom = async (folder: string) => loadAssets(pathToFileURL(`${folder}/`))
 
 t.test('files of a folder, and nothing from outside', async t => {
   const folder = t.testdir({

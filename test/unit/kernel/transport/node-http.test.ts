@@ -116,9 +116,8 @@ t.test('targets with raw bytes above ASCII', async t => {
     gone.write(raw(`GET /é HTTP/1.1\r\n${HOST}\r\n`))
     await once(gone, 'readable')
     gone.resetAndDestroy()
-    const before = performance.now()
-    await transport.close(30_000)
-    t.ok(performance.now() - before < 10_000, 'nothing is waited for')
+    // Longer than the test may take: nothing is waited for.
+    await transport.close(1_800_000)
   })
 
   await t.test('over TLS', async t => {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ByteBudget } from '../../../../engine/index.ts'
 import type { BodySource, TransportName } from '../../../../kernel/transport/transport.ts'
+import { isLong } from '../../../support/reference/rounds.ts'
 import { loadableTransports, startTransport } from '../../../support/transports.ts'
 import { until } from '../../../support/until.ts'
 
@@ -52,8 +53,8 @@ for (const name of loadableTransports) {
       await until(() => memory.usedBytes === 0)
       t.equal(memory.usedBytes, 0)
       t.strictSame(closed, ['source'])
-      // The shortest of the builds' own times is some 10 s.
-      t.ok(performance.now() - startedAt < 9_000)
+      // The shortest of the builds' own times is some 10 s. A usual run may be held up for as long.
+      if (isLong) t.ok(performance.now() - startedAt < 9_000)
       for (const socket of sockets) {
         let length = 0
         socket.on('data', data => {
