@@ -11,7 +11,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
@@ -110,12 +110,24 @@ const importBuiltins = {
     }))
   },
 }
+/** As CommonJS it is one file, and takes half the time to load: 30 ms less for each process and thread. */
+const requireLmdb = {
+  name: 'require-lmdb',
+  setup({ onResolve, onLoad }) {
+    const names = Object.keys(createRequire(import.meta.url)('lmdb')).filter(name => name !== 'default')
+    onResolve({ filter: /^lmdb$/ }, ({ path }) => ({ path, namespace: 'required' }))
+    onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({
+      contents: `import { createRequire } from 'node:module'
+export const { ${names} } = createRequire(import.meta.url)('${path}')`,
+    }))
+  },
+}
 const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
   await readFile(new URL('package.json', root), 'utf8'),
 )
 const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })
 
-const plugins = [compileGrammars, importBuiltins]
+const plugins = [compileGrammars, importBuiltins, requireLmdb]
 if (options.with) plugins.unshift((await import(new URL(options.with, root))).default)
 
 await rm(new URL(`${options.out}/`, root), { recursive: true, force: true })

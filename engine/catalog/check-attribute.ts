@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js'
+import { compileRe2 } from '../base/re2.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { CheckedDataClass, DataClasses } from './check-model.ts'
 import {
@@ -74,7 +74,7 @@ function storageProblems(attribute: StorageModel): string[] {
   if (minLength > maxLength) problems.push(`.minLength: ${minLength} is above maxLength, which is ${maxLength}`)
   if (pattern !== undefined) {
     try {
-      RE2JS.compile(pattern)
+      compileRe2(pattern)
     } catch (error) {
       problems.push(
         `.pattern: is not an RE2 expression (no look-around, no back-references): ${(error as Error).message}`,

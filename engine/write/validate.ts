@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
+import { compileRe2 } from '../base/re2.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { isAbove, isBelow, type NumericOperand } from '../catalog/types/operand.ts'
@@ -69,7 +70,7 @@ const patterns = new Map<string, RE2JS>()
 function compiled(pattern: string): RE2JS {
   let expression = patterns.get(pattern)
   if (!expression) {
-    expression = RE2JS.compile(pattern)
+    expression = compileRe2(pattern)
     patterns.set(pattern, expression)
   }
   return expression

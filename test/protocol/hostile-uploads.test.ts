@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const picture = () => sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } })
 const png = await picture().png().toBuffer()
 const jpeg = await picture().jpeg().toBuffer()
-const TINY_UPLOADS = process.env.TESSER_TEST_LONG ? 10_000 : 1_000
+const TINY_UPLOADS = process.env.TESSER_TEST_LONG ? 10_000 : 500
 const CONNECTIONS = 100
 
 /** A PNG of a few KB that is 30,000 × 30,000 pixels when it is unpacked. */

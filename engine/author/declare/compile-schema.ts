@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats, { type FormatName } from 'ajv-formats'
-import { RE2JS } from 're2js'
+import { compileRe2 } from '../../base/re2.ts'
 import type { JsonSchema } from '../../base/json-schema.ts'
 import { ENTITY_OF, SELECTION_OF } from './signature.ts'
 
@@ -30,7 +30,7 @@ function newAjv(): Ajv2020 {
   // RE2 takes linear time for every pattern and text.
   const regExp = Object.assign(
     (pattern: string) => {
-      const expression = RE2JS.compile(pattern)
+      const expression = compileRe2(pattern)
       // By its text the compiler tells patterns apart.
       return { test: (text: string) => expression.matcher(text).find(), toString: () => pattern }
     },

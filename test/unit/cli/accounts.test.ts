@@ -108,12 +108,13 @@ t.test('what cannot be is refused, and the file stays as it is', async t => {
     [['key', 'create', 'other', '--expires', 'soon'], '', /soon is not a day/],
     [['key', 'revoke', 'other'], '', /there is no key other/],
   ]
-  for (const [args, input, message] of cases) {
+  const refusals = cases.map(async ([args, input, message]) => {
     const { code, err } = await shop.tesser(args, input)
     t.equal(code, 1, args.join(' '))
     t.match(err, message)
     t.notMatch(err, /\n\s+at /, 'no stack')
-  }
+  })
+  await Promise.all(refusals)
   t.equal(readFileSync(shop.file, 'utf8'), before)
 })
 

@@ -35,6 +35,7 @@ function sourceOf(size: number, closed: () => void): BodySource {
 t.jobs = loadableTransports.length
 for (const name of loadableTransports) {
   t.test(name, async t => {
+    t.jobs = 3
     t.test('a body arrives in pieces, and not more than a little of it while the taker waits', async t => {
       const memory = ByteBudget.of(64 * 2 ** 20)
       let waiting = 0
