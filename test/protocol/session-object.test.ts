@@ -51,29 +51,142 @@ async function open(t: Test): Promise<World> {
   return { server: await reopen(company), clock, reopen }
 }
 
-t.test('§P8.5 a guest, its privileges, and its new cookie', async t => {
+t.test('clients of one server', async t => {
   const { server } = await open(t)
-  const ada = new Client(server)
-  const guest = (await ada.get('/$catalog/me')).json.result
-  t.match(guest, { id: /^[0-9A-F]{32}$/, userName: '', idleTimeout: 60, guest: true, privileges: [] })
-  const before = ada.cookie
-  t.notOk(before.includes(guest.id), 'what the code sees is not what the cookie holds')
 
-  t.same(await ada.result('grant', { privileges: 'hr, sales', userName: 'ada' }), [true, false, true])
-  t.not(ada.cookie, before, 'a guest who becomes somebody gets another id')
-  t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', guest: false, privileges: ['hr', 'sales'] })
-  t.equal((await ada.get('/$directory/currentUser')).json.result.userName, 'ada')
-  const thief = new Client(server)
-  thief.cookie = before
-  t.match((await thief.get('/$catalog/me')).json.result, { userName: '', guest: true })
+  t.test('§P8.5 a guest, its privileges, and its new cookie', async t => {
+    const ada = new Client(server)
+    const guest = (await ada.get('/$catalog/me')).json.result
+    t.match(guest, { id: /^[0-9A-F]{32}$/, userName: '', idleTimeout: 60, guest: true, privileges: [] })
+    const before = ada.cookie
+    t.notOk(before.includes(guest.id), 'what the code sees is not what the cookie holds')
 
-  const somebody = ada.cookie
-  t.same(await ada.result('grant', ['sales']), [true, false, false], 'they are replaced')
-  t.equal(ada.cookie, somebody)
-  t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', privileges: ['sales'] })
-  t.same(await ada.result('promote'), [true, false, false], 'for the call, and not in the list')
-  t.same(await ada.result('clear'), [true, true])
-  t.match((await ada.get('/$catalog/me')).json.result, { userName: '', guest: true, privileges: [] })
+    t.same(await ada.result('grant', { privileges: 'hr, sales', userName: 'ada' }), [true, false, true])
+    t.not(ada.cookie, before, 'a guest who becomes somebody gets another id')
+    t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', guest: false, privileges: ['hr', 'sales'] })
+    t.equal((await ada.get('/$directory/currentUser')).json.result.userName, 'ada')
+    const thief = new Client(server)
+    thief.cookie = before
+    t.match((await thief.get('/$catalog/me')).json.result, { userName: '', guest: true })
+
+    const somebody = ada.cookie
+    t.same(await ada.result('grant', ['sales']), [true, false, false], 'they are replaced')
+    t.equal(ada.cookie, somebody)
+    t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', privileges: ['sales'] })
+    t.same(await ada.result('promote'), [true, false, false], 'for the call, and not in the list')
+    t.same(await ada.result('clear'), [true, true])
+    t.match((await ada.get('/$catalog/me')).json.result, { userName: '', guest: true, privileges: [] })
+  })
+
+  t.test('§P8.5 what a guest has stored does not survive a login, what the login stores does', async t => {
+    const ada = new Client(server)
+    await ada.result('keep', 'cart', [1])
+    const planted = ada.cookie
+    const token = await ada.result('arrive', 'ada')
+    t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', privileges: ['hr'], idleTimeout: 120 })
+    t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'ada' })
+    t.equal((await ada.get('/Company?$method=entityset')).status, 200)
+    t.equal((await ada.get('/Company?$method=entityset')).status, 429, 'its quota too')
+    const [thief, phone] = [new Client(server), new Client(server)]
+    thief.cookie = planted
+    t.same((await thief.get('/$catalog/kept')).json.result, {}, 'nor is it left to who planted the cookie')
+    t.equal(await phone.result('restore', token), true)
+    t.match((await phone.get('/$catalog/me')).json.result, { userName: 'ada' })
+
+    await ada.result('clear')
+    t.same((await ada.get('/$catalog/kept')).json.result, {}, 'and nothing of a user is left to a guest')
+    await ada.result('arrive', 'ada')
+    await ada.result('arrive', 'kurt')
+    t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'kurt' })
+    const before = ada.cookie
+    await ada.result('grant', 'sales')
+    t.same(
+      (await ada.get('/$catalog/kept')).json.result,
+      { arrived: 'kurt' },
+      'other rights of one user change nothing',
+    )
+    t.equal(ada.cookie, before)
+  })
+
+  t.test('§P8.5 a guest clears nothing and loses nothing', async t => {
+    const ada = new Client(server)
+    await ada.result('keep', 'cart', [1])
+    const { cookie } = ada
+    t.same(await ada.result('clear'), [true, true])
+    t.equal(ada.cookie, cookie)
+    t.same((await ada.get('/$catalog/kept')).json.result, { cart: [1] })
+  })
+
+  t.test('§P8.5 a guest may store less than a user', async t => {
+    const ada = new Client(server)
+    const keep = async (bytes: number) => (await ada.call('$catalog/keep', 'text', 'x'.repeat(bytes))).status
+    t.same([await keep(16_000), await keep(17_000)], [200, 500])
+    t.equal((await ada.call('$catalog/keep', 'text', 'ü'.repeat(9_000))).status, 500, 'bytes, not characters')
+    await ada.result('arrive', 'ada')
+    t.same([await keep(60_000), await keep(70_000)], [200, 500])
+    t.same(await ada.result('clear'), [true, true], 'what a user has stored does not hinder the end')
+  })
+
+  t.test('§P8.5 a logout holds, also against a call that is still running', async t => {
+    const ada = new Client(server)
+    await ada.result('arrive', 'ada')
+    const { cookie } = ada
+    const lingering = ada.call('$catalog/linger', 1_000)
+    await new Promise(resolve => setTimeout(resolve, 200))
+    t.equal((await server.post('/$directory/logout', undefined, { cookie })).status, 200)
+    t.same((await lingering).json.result, { success: true })
+    ada.cookie = cookie
+    t.match((await ada.get('/$catalog/me')).json.result, { guest: true, userName: '' })
+    ada.cookie = cookie
+    t.same((await ada.get('/$catalog/kept')).json.result, {})
+    t.same(
+      await new Client(server).call('Employee(1)/take').then(({ json }) => json.result),
+      { success: true },
+      'its lock is free',
+    )
+  })
+
+  t.test('§P8.6 function code sets the quotas of its session', async t => {
+    const ada = new Client(server)
+    t.same(await ada.result('quotas', 2, 100, 200), { nbEntitySets: 0 })
+    const set = async (parameters = '') => ada.get(`/Company?$method=entityset${parameters}`)
+    const [first, second] = [await set(), await set('&$timeout=500')]
+    t.equal((await set()).status, 429)
+    const listed = (await ada.get('/$info/entitySet')).json.entitySet
+    const expiresOf = ({ json }: TestAnswer) =>
+      listed.find(({ id }: { id: string }) => json.__ENTITYSET.endsWith(id)).expires
+    t.equal(expiresOf(first), '2026-06-01T00:01:40.000Z', 'its own default')
+    t.equal(expiresOf(second), '2026-06-01T00:03:20.000Z', 'its own maximum')
+    t.same(await ada.result('quotas'), { nbEntitySets: 2 }, 'undefined resets')
+    t.equal((await set()).status, 200)
+    t.equal((await ada.call('$catalog/quotas', -1)).status, 500)
+  })
+
+  t.test('§P8.8 function code locks for its session, and is kept out by others', async t => {
+    const [ada, kurt] = [new Client(server), new Client(server)]
+    await kurt.get('/Company')
+    t.same((await ada.call('Employee(2)/take')).json.result, { success: true })
+    const locked = { success: false, status: 3, statusText: 'Already Locked', lockKind: 7 }
+    t.match((await kurt.call('Employee(2)/take')).json.result, locked)
+    t.match((await kurt.call('Employee(2)/leave')).json.result, locked)
+    t.match((await kurt.call('Employee(2)/raise')).json.result, locked)
+    t.equal((await kurt.call('Employee(2)/dismiss')).json.result.success, false)
+    t.equal((await kurt.get('/Employee(2)?$lock=true')).json.result, false)
+    t.match((await ada.call('Employee(2)/raise')).json.result, { success: true })
+    t.same((await ada.call('Employee(2)/leave')).json.result, { success: true })
+    t.same((await ada.call('Employee(2)/leave')).json.result, { success: true, wasNotLocked: true })
+    t.match((await kurt.call('Employee(2)/raise')).json.result, { success: true })
+  })
+
+  t.test('§P8.5 sessions of different clients do not mix', async t => {
+    const clients = Array.from({ length: 8 }, () => new Client(server))
+    await Promise.all(clients.map((client, i) => client.result('keep', 'number', i)))
+    const kept = await Promise.all(clients.map(client => client.get('/$catalog/kept')))
+    t.same(
+      kept.map(({ json }) => json.result.number),
+      clients.map((_, i) => i),
+    )
+  })
 })
 
 t.test('§P8.5 storage is kept with the session, over calls and a restart', async t => {
@@ -97,33 +210,6 @@ t.test('§P8.5 storage is kept with the session, over calls and a restart', asyn
   t.match((await ada.get('/$catalog/kept')).json.result, kept, 'nothing of it was kept')
 })
 
-t.test('§P8.5 what a guest has stored does not survive a login, what the login stores does', async t => {
-  const { server } = await open(t)
-  const ada = new Client(server)
-  await ada.result('keep', 'cart', [1])
-  const planted = ada.cookie
-  const token = await ada.result('arrive', 'ada')
-  t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', privileges: ['hr'], idleTimeout: 120 })
-  t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'ada' })
-  t.equal((await ada.get('/Company?$method=entityset')).status, 200)
-  t.equal((await ada.get('/Company?$method=entityset')).status, 429, 'its quota too')
-  const [thief, phone] = [new Client(server), new Client(server)]
-  thief.cookie = planted
-  t.same((await thief.get('/$catalog/kept')).json.result, {}, 'nor is it left to who planted the cookie')
-  t.equal(await phone.result('restore', token), true)
-  t.match((await phone.get('/$catalog/me')).json.result, { userName: 'ada' })
-
-  await ada.result('clear')
-  t.same((await ada.get('/$catalog/kept')).json.result, {}, 'and nothing of a user is left to a guest')
-  await ada.result('arrive', 'ada')
-  await ada.result('arrive', 'kurt')
-  t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'kurt' })
-  const before = ada.cookie
-  await ada.result('grant', 'sales')
-  t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'kurt' }, 'other rights of one user change nothing')
-  t.equal(ada.cookie, before)
-})
-
 t.test('§P8.5 by option a login keeps what the guest has stored', async t => {
   const folder = temporaryFolder(t)
   const config = { plugins: [visitsPlugin], session: { keepGuestStorage: true } }
@@ -131,47 +217,6 @@ t.test('§P8.5 by option a login keeps what the guest has stored', async t => {
   await ada.result('keep', 'cart', [1])
   await ada.result('arrive', 'ada')
   t.same((await ada.get('/$catalog/kept')).json.result, { cart: [1], arrived: 'ada' })
-})
-
-t.test('§P8.5 a guest clears nothing and loses nothing', async t => {
-  const { server } = await open(t)
-  const ada = new Client(server)
-  await ada.result('keep', 'cart', [1])
-  const { cookie } = ada
-  t.same(await ada.result('clear'), [true, true])
-  t.equal(ada.cookie, cookie)
-  t.same((await ada.get('/$catalog/kept')).json.result, { cart: [1] })
-})
-
-t.test('§P8.5 a guest may store less than a user', async t => {
-  const { server } = await open(t)
-  const ada = new Client(server)
-  const keep = async (bytes: number) => (await ada.call('$catalog/keep', 'text', 'x'.repeat(bytes))).status
-  t.same([await keep(16_000), await keep(17_000)], [200, 500])
-  t.equal((await ada.call('$catalog/keep', 'text', 'ü'.repeat(9_000))).status, 500, 'bytes, not characters')
-  await ada.result('arrive', 'ada')
-  t.same([await keep(60_000), await keep(70_000)], [200, 500])
-  t.same(await ada.result('clear'), [true, true], 'what a user has stored does not hinder the end')
-})
-
-t.test('§P8.5 a logout holds, also against a call that is still running', async t => {
-  const { server } = await open(t)
-  const ada = new Client(server)
-  await ada.result('arrive', 'ada')
-  const { cookie } = ada
-  const lingering = ada.call('$catalog/linger', 1_000)
-  await new Promise(resolve => setTimeout(resolve, 200))
-  t.equal((await server.post('/$directory/logout', undefined, { cookie })).status, 200)
-  t.same((await lingering).json.result, { success: true })
-  ada.cookie = cookie
-  t.match((await ada.get('/$catalog/me')).json.result, { guest: true, userName: '' })
-  ada.cookie = cookie
-  t.same((await ada.get('/$catalog/kept')).json.result, {})
-  t.same(
-    await new Client(server).call('Employee(1)/take').then(({ json }) => json.result),
-    { success: true },
-    'its lock is free',
-  )
 })
 
 t.test('§P8.5 a one-time token does not outlive the idle time of its session', async t => {
@@ -234,52 +279,6 @@ t.test('§P8.5 a one-time token does not live for ever, nor without its session'
   t.match((await thief.get('/$catalog/me')).json.result, { guest: true, userName: '' })
   t.equal((await new Client(server).call('$catalog/restore', 'nonsense')).json.result, false)
   t.equal((await ada.call('$catalog/token', 0)).status, 500)
-})
-
-t.test('§P8.6 function code sets the quotas of its session', async t => {
-  const { server } = await open(t)
-  const ada = new Client(server)
-  t.same(await ada.result('quotas', 2, 100, 200), { nbEntitySets: 0 })
-  const set = async (parameters = '') => ada.get(`/Company?$method=entityset${parameters}`)
-  const [first, second] = [await set(), await set('&$timeout=500')]
-  t.equal((await set()).status, 429)
-  const listed = (await ada.get('/$info/entitySet')).json.entitySet
-  const expiresOf = ({ json }: TestAnswer) =>
-    listed.find(({ id }: { id: string }) => json.__ENTITYSET.endsWith(id)).expires
-  t.equal(expiresOf(first), '2026-06-01T00:01:40.000Z', 'its own default')
-  t.equal(expiresOf(second), '2026-06-01T00:03:20.000Z', 'its own maximum')
-  t.same(await ada.result('quotas'), { nbEntitySets: 2 }, 'undefined resets')
-  t.equal((await set()).status, 200)
-  t.equal((await ada.call('$catalog/quotas', -1)).status, 500)
-})
-
-t.test('§P8.8 function code locks for its session, and is kept out by others', async t => {
-  const { server } = await open(t)
-  const [ada, kurt] = [new Client(server), new Client(server)]
-  await kurt.get('/Company')
-  t.same((await ada.call('Employee(1)/take')).json.result, { success: true })
-  const locked = { success: false, status: 3, statusText: 'Already Locked', lockKind: 7 }
-  t.match((await kurt.call('Employee(1)/take')).json.result, locked)
-  t.match((await kurt.call('Employee(1)/leave')).json.result, locked)
-  t.match((await kurt.call('Employee(1)/raise')).json.result, locked)
-  t.equal((await kurt.call('Employee(1)/dismiss')).json.result.success, false)
-  t.equal((await kurt.get('/Employee(1)?$lock=true')).json.result, false)
-  t.match((await ada.call('Employee(1)/raise')).json.result, { success: true })
-  t.same((await ada.call('Employee(1)/leave')).json.result, { success: true })
-  t.same((await ada.call('Employee(1)/leave')).json.result, { success: true, wasNotLocked: true })
-  t.match((await kurt.call('Employee(1)/raise')).json.result, { success: true })
-})
-
-t.test('§P8.5 sessions of different clients do not mix', async t => {
-  const { server, clock } = await open(t)
-  clock.now += HOUR
-  const clients = Array.from({ length: 8 }, () => new Client(server))
-  await Promise.all(clients.map((client, i) => client.result('keep', 'number', i)))
-  const kept = await Promise.all(clients.map(client => client.get('/$catalog/kept')))
-  t.same(
-    kept.map(({ json }) => json.result.number),
-    clients.map((_, i) => i),
-  )
 })
 
 t.test('§P8.6 rows that queries of function code look at count against its quota', async t => {

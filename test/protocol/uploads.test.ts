@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
@@ -245,29 +245,20 @@ for (const transport of transports) {
       const tooLarge = await server.post('/$upload?$binary=true', Buffer.alloc(4_000_001))
       t.same([tooLarge.status, errorCodes(tooLarge.json)], [413, [1806]])
       await server.post('/$upload?$rawPict=true', large, PNG_TYPE)
-      const socket = connect({ port: server.port, host: '127.0.0.1' })
-      socket.on('error', () => {})
-      socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n')
-      socket.write(large.subarray(0, 1_000_000))
-      while (files().length === 0) await new Promise(resolve => setTimeout(resolve, 5))
+      const socket = await beginUpload(server, files)
       socket.resetAndDestroy()
       await onlyLeft(files, 0)
       t.same(files(), [])
     })
 
     await t.test('uploads beyond the limits are refused with 503 and a time to try again', async t => {
-      const sockets = Array.from({ length: 3 }, () => connect({ port: server.port, host: '127.0.0.1' }))
-      for (const socket of sockets) {
-        socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n')
-        socket.write(large.subarray(0, 100_000))
-      }
-      while (files().length < 3) await new Promise(resolve => setTimeout(resolve, 5))
+      const sockets: Socket[] = []
+      while (sockets.length < 3) sockets.push(await beginUpload(server, files))
       const busy = await server.post('/$upload?$binary=true', 'x')
       t.match(busy, { status: 503, headers: { 'retry-after': '1' } })
       for (const socket of sockets) socket.destroy()
       await onlyLeft(files, 0)
-      // The place of an upload that was broken off is free a moment after its file has gone.
-      while (!(await upload(server, large))) await new Promise(resolve => setTimeout(resolve, 5))
+      t.ok(await until(async () => (await upload(server, large)) !== undefined))
       for (let i = 1; i < 6; i++) t.ok(await upload(server, large))
       const full = { status: 503, headers: { 'retry-after': '10' } }
       t.match(await server.post('/$upload?$binary=true', large), full)
@@ -313,6 +304,25 @@ t.test('§P9 events of the entity run when an upload is attached and when bytes 
   t.equal((await server.send('PUT', '/Employee(2)/photo', png)).status, 200)
   t.same(await photo(), png)
 })
+
+/** @returns a connection in the middle of an upload, of which some bytes are in a file */
+async function beginUpload(server: TestServer, files: () => string[]): Promise<Socket> {
+  const before = files().length
+  for (;;) {
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    socket.on('error', () => {})
+    socket.write('POST /rest/$upload?$binary=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n')
+    socket.write(large.subarray(0, 1_000_000))
+    let isRefused = false
+    socket.once('data', () => {
+      isRefused = true
+    })
+    if (!(await until(() => isRefused || files().length > before))) throw new Error('no upload has begun')
+    if (!isRefused) return socket
+    // The place of an upload that was broken off is free a moment after its file has gone.
+    socket.destroy()
+  }
+}
 
 /** Files are removed behind the answers. */
 const onlyLeft = (files: () => string[], count: number): Promise<boolean> => until(() => files().length <= count)
