@@ -3,7 +3,7 @@
  * a state of the data of its own.
  */
 import { dirname } from 'node:path'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { combineClasses } from '../author/declare/combine-classes.ts'
 import {
   type AuthorClass,
@@ -46,9 +46,10 @@ import {
 // Traces name the files of authors, not the bundles that are made of them. Before their modules are loaded.
 process.setSourceMapsEnabled(true)
 
-const { modules, tasks, dataClasses, progress, memoryBytes, argumentBounds, logLines } =
+const { port, modules, tasks, dataClasses, progress, memoryBytes, argumentBounds, logLines } =
   workerData as FunctionThreadOptions
-const port = parentPort!
+// Modules of plugins are not given what the kernel goes by.
+for (const name of Object.keys(workerData)) delete workerData[name]
 const plugins = new Set(modules.map(({ plugin }) => plugin))
 const console = new CodeConsole(
   log => post({ log }),
@@ -64,8 +65,9 @@ process.on('uncaughtExceptionMonitor', error => {
 })
 
 /** The plugin whose folder a trace names: of code that runs after its call, nothing else is known. */
-function pluginOf(error: Error): CodePlace | undefined {
-  const found = plugins.size === 1 ? modules[0] : modules.find(({ source }) => error.stack?.includes(dirname(source)))
+function pluginOf(error: Partial<Error> | null | undefined): CodePlace | undefined {
+  const stack = String(error?.stack)
+  const found = plugins.size === 1 ? modules[0] : modules.find(({ source }) => stack.includes(dirname(source)))
   return found && { plugin: found.plugin }
 }
 

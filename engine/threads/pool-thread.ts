@@ -13,6 +13,10 @@ import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions, SearchedTas
 const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)
 let opened: PoolStore | undefined
+// Code of a plugin may throw null behind its task, which Piscina would take for an answer.
+process.on('uncaughtException', thrown => {
+  throw thrown instanceof Error ? thrown : new Error(`a task threw ${String(thrown)} later`)
+})
 // Not yet: Node.js has to finish this module, and ends the process when the thread is ended meanwhile.
 setImmediate(() => Atomics.add(options.loaded, 0, 1))
 

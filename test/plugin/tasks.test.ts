@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
+import { until } from '../support/until.ts'
 import { createTestServer, type TestServer, type TestServerOptions } from '../../kernel/testing.ts'
 
 /** `/rest/$task/name?$params=…` runs a task with the rights of the client, on all that `$filter` selects. */
@@ -35,6 +36,10 @@ const tasks: Record<string, (store: any, args: string[]) => unknown> = {
   refuses() { throw { errCode: 9001, message: 'not today', httpStatus: 409 } },
   fails() { throw new TypeError('it broke') },
   waits: async () => 1,
+  throwsLater() {
+    setTimeout(() => { throw null })
+    return 1
+  },
   nothing() {},
   large: () => 'x'.repeat(2_000_000),
   bytes: () => new TextEncoder().encode('{"own":true}'),
@@ -133,6 +138,16 @@ t.test('what a task throws is for the client when it has an errCode, and for the
     const { status, text } = await run(server, `${name}/Company`)
     t.equal(status, 500, name)
     t.notMatch(text, /broke|promise/)
+  }
+})
+
+t.test('what a task throws behind its end ends its thread alone', async t => {
+  const server = await start(t)
+  for (let i = 0; i < 3; i++) {
+    t.equal((await run(server, 'throwsLater/Company')).json, 1)
+    // The thread may end with this one.
+    await run(server, 'other/Employee')
+    t.ok(await until(async () => (await run(server, 'other/Employee')).status === 200))
   }
 })
 

@@ -15,6 +15,7 @@ import type { ReadStoreOptions } from '../../data/read-store.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/requests.ts'
 import type { SaveLimits } from '../../write/write-limits.ts'
 import type { LinkEnd } from '../../write/writer-link.ts'
+import type { MessagePort } from 'node:worker_threads'
 
 /** A module with classes of an author. Plain data, so that it can be sent to the threads that load it. */
 export interface ClassModule {
@@ -117,6 +118,8 @@ interface RawAnswer {
 
 /** `workerData` of a function thread. */
 export interface FunctionThreadOptions {
+  /** To the kernel thread. Plugin code has `parentPort` to itself. */
+  readonly port: MessagePort
   readonly modules: readonly ClassModule[]
   /** Tasks of plugins: those that read calculated attributes or restricted dataclasses run here. */
   readonly tasks: readonly TaskModule[]

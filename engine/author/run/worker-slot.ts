@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
 import { isDebugged } from './debugger.ts'
@@ -23,7 +23,7 @@ import {
   type ToFunctionThread,
 } from './tasks.ts'
 
-interface LaneOptions extends Omit<FunctionThreadOptions, 'progress'> {
+interface LaneOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Time for all modules to load. A module that takes longer is taken for one that never ends. */
   readonly loadMs: number
   /** The classes of the modules have been loaded: it can open the store. */
@@ -76,6 +76,7 @@ export class WorkerSlot {
   isIdle = false
   readonly threadId: number
   private readonly worker: Worker
+  private readonly port: MessagePort
   private readonly gone: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
   private batch: readonly BatchTask[] = []
@@ -89,21 +90,30 @@ export class WorkerSlot {
 
   constructor(private readonly options: LaneOptions) {
     const { modules, tasks, dataClasses, memoryBytes, argumentBounds, logLines } = options
+    const { port1, port2 } = new MessageChannel()
     const workerData: FunctionThreadOptions = {
       ...{ modules, tasks, dataClasses, memoryBytes, argumentBounds, logLines },
       progress: this.progress,
+      port: port2,
     }
     this.worker = new Worker(outputUrl('engine/threads/function-thread.js'), {
       workerData,
+      transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memoryBytes / 2 ** 20) + HEADROOM_MIB },
     })
     this.threadId = this.worker.threadId
-    this.worker.on('message', (message: FromFunctionThread) => this.receive(message))
+    this.port = port1
+    this.port.on('message', (message: FromFunctionThread) => this.receive(message))
+    this.port.unref()
     this.worker.on('error', error => {
       this.reason ??= endOf(error)
     })
     this.gone = new Promise(resolve => {
       this.worker.on('exit', () => {
+        // Messages that it has sent before its end.
+        for (let left = receiveMessageOnPort(port1); left; left = receiveMessageOnPort(port1))
+          this.receive(left.message)
+        port1.close()
         this.end(this.reason ?? 'its code ended the thread (process.exit?)')
         clearTimeout(this.killTimer)
         for (const disconnect of this.onGone) disconnect()
@@ -120,7 +130,7 @@ export class WorkerSlot {
   }
 
   open(message: Extract<ToFunctionThread, { open: unknown }>): void {
-    this.worker.postMessage(message satisfies ToFunctionThread)
+    this.port.postMessage(message satisfies ToFunctionThread)
   }
 
   send(batch: readonly BatchTask[]): void {
@@ -129,7 +139,7 @@ export class WorkerSlot {
     this.waitsSince = Date.now()
     Atomics.store(this.progress, CURRENT, 0)
     const message = { batch: batch.map(({ task, deadlineMs }) => ({ task, deadlineMs })) }
-    this.worker.postMessage(message satisfies ToFunctionThread)
+    this.port.postMessage(message satisfies ToFunctionThread)
   }
 
   /**
@@ -165,7 +175,7 @@ export class WorkerSlot {
   /** Lets the thread end by itself, unless plugin code keeps it. */
   async close(): Promise<void> {
     this.hasEnded = true
-    this.worker.postMessage({ close: true } satisfies ToFunctionThread)
+    this.port.postMessage({ close: true } satisfies ToFunctionThread)
     const timer = setInterval(() => this.canBeKilled && this.kill(), CLOSE_MS)
     await this.gone
     clearInterval(timer)
@@ -256,8 +266,9 @@ export class WorkerSlot {
 
 const TOO_LARGE = 'it needed more memory than it may have'
 
+/** @param error whatever code has thrown, null too */
 function endOf(error: unknown): string {
-  const { code, name, message } = error as { code?: string; name?: string; message?: string }
+  const { code, name, message } = (error ?? {}) as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE
   return `code that ran after its call failed (${name ?? 'no error'}: ${message ?? String(error)})`
 }

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net'
+import { parentPort, workerData } from 'node:worker_threads'
 import { DataClass, DataStore, exposed, OutgoingMessage, Singleton } from 'tesser/classes'
 
 export class Abuse extends DataStore {
@@ -50,6 +51,18 @@ export class Abuse extends DataStore {
       throw new Error('later')
     })
     return 'for now'
+  }
+  @exposed throwsNothingLater() {
+    setTimeout(() => {
+      throw null
+    })
+    return 'for now'
+  }
+  /** As a library does that takes the thread for one of its own. */
+  @exposed posts() {
+    const messages = ['ready', 1, null, {}, { log: { level: 'x' } }, { outcome: {}, index: 99 }, { connect: {} }]
+    for (const message of [...messages, { done: 0 }, { opened: true }]) parentPort!.postMessage(message)
+    return Object.keys(workerData).length
   }
   @exposed loopsLater() {
     setTimeout(() => {
