@@ -50,6 +50,7 @@ export type { TaskFunction, TaskSelection, TaskStore, TaskValue } from './placem
 export type { PoolOptions } from './placement/query-pool.ts'
 export { kept, type Promised } from './base/promised.ts'
 export type { Aggregation } from './query/aggregate/aggregate.ts'
+export { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 export { receiveParams } from './query/parse/parse-params.ts'
 export { parseAttributeList, parseExpandList, parsePathList, type PathListItem } from './query/parse/parse-path-list.ts'
 export type { MigrationStep } from './base/progress.ts'

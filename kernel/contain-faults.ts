@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { ProtocolError } from '../engine/index.ts'
 import type { PluginOrigins } from './plugin-origins.ts'
 
 /** A running server whose plugins have code on the kernel's side. */
@@ -42,10 +43,11 @@ function onUncaught(error: unknown): void {
     owner.log.error({ plugin, err: error }, `code of plugin ${plugin} failed outside of a request`)
     return
   }
-  const isKernels = found.some(({ origin }) => origin === 'kernel')
+  // The engine refuses with a ProtocolError: a plugin has not waited for its promise, whose trace names the engine alone.
+  const isKernels = !(error instanceof ProtocolError) && found.some(({ origin }) => origin === 'kernel')
   if (!isKernels) {
     const { log, origins } = found[0]!
-    const text = 'something failed outside of a request; its trace names neither a plugin nor the kernel'
+    const text = 'something failed outside of a request; its trace does not name the plugin that it belongs to'
     log.error({ plugins: origins.names, err: error }, text)
     return
   }

@@ -52,6 +52,8 @@ export interface CreateOptions {
 
 /** How a set that has ended is made again. */
 interface RecreateOptions {
+  /** It is not: what is done to the members must not be done to those that the query selects by now. */
+  mustLive?: boolean | undefined
   /** Undefined: by its own saved query. */
   saved?: SavedQuery | undefined
   timeoutSeconds?: number | undefined
@@ -88,7 +90,9 @@ export class EntitySets {
     if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber) {
       throw EntitySetErrors.OTHER_CLASS(id, dataClass.name)
     }
-    return this.store.use(id) ?? this.recreate(dataClass, id, requester, options)
+    const set = this.store.use(id)
+    if (!set && options.mustLive) throw EntitySetErrors.UNKNOWN_SET(text)
+    return set ?? this.recreate(dataClass, id, requester, options)
   }
 
   /**
@@ -107,16 +111,22 @@ export class EntitySets {
    * The set that another one is to be combined with, by its id or its URI.
    * @throws {EntitySetErrors.INVALID_REFERENCE} {@link EntitySetErrors.INCOMPATIBLE_CLASSES}
    */
-  openOther(dataClass: DataClass, reference: string, requester: Requester): EntitySet | Promise<EntitySet> {
+  openOther(
+    dataClass: DataClass,
+    reference: string,
+    requester: Requester,
+    { mustLive }: Pick<RecreateOptions, 'mustLive'> = {},
+  ): EntitySet | Promise<EntitySet> {
     const id = readEntitySetId(lastPart(reference))
     if (id === undefined)
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'the id or the URI of an entity set is expected')
     const tableNumber = this.tableNumberOf(id)
-    if (tableNumber === undefined) {
+    if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber)
+      throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
+    const set = this.store.use(id)
+    if (tableNumber === undefined || (!set && mustLive))
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'there is no such entity set; it has expired or never was')
-    }
-    if (tableNumber !== dataClass.tableNumber) throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
-    return this.store.use(id) ?? this.recreate(dataClass, id, requester, {})
+    return set ?? this.recreate(dataClass, id, requester, {})
   }
 
   /** Runs the saved query of a set again and puts the result in its place. @returns the set as it is when it has none */

@@ -48,12 +48,13 @@ export class HeldBody implements Receiving {
 
   /** Passes the bytes kept, and those still to come, to `taker`. */
   handTo(taker: Receiving): void {
+    // First: the taker may pause at a piece, and that must hold. Further bytes come in a later turn.
+    this.#resume()
     this.#taker = taker
     const pieces = this.#pieces
     for (const { bytes, isLast } of pieces) taker.push(bytes, isLast)
     this.#forget()
     if (this.#failure) taker.fail(this.#failure.error)
-    this.#resume()
   }
 
   /** Also when all of the body has come: the next request of the connection has to be read. */

@@ -22,10 +22,12 @@ const ORDER_ONLY = /^\s*order\s+by\b/i
  * @param isParameter whether a plugin has registered a parameter: it may narrow what is read
  * @throws {DeleteErrors}
  */
-export function demandCondition({ read, parameters }: RestRequest, isParameter: (name: string) => boolean): void {
+export function demandCondition(request: RestRequest, isParameter: (name: string) => boolean): void {
+  const { read, parameters } = request
   const { dataClass, source, output } = read
   const empty = (what: string) => DeleteErrors.EMPTY_CONDITION(what, dataClass)
   if (source.kind === 'all' && source.blank) throw empty('the address names neither key nor entity set where it should')
+  if (request.flag('$refresh')) throw DeleteErrors.REFRESHED()
   for (const [name, value] of parameters) {
     if (PAGING.includes(name)) throw DeleteErrors.PAGED(name)
     if (name === '$filter' && value.trim() === '') throw empty('$filter is empty')
@@ -33,8 +35,6 @@ export function demandCondition({ read, parameters }: RestRequest, isParameter: 
     if (name === '$params' && !parameters.has('$filter')) throw empty('$params has no $filter that it belongs to')
     if (OF_SETS.includes(name)) {
       if (!output.isEntitySet) throw empty(`${name} selects nothing without an entity set`)
-      // A set that has ended would be made again of the whole dataclass.
-      if (name === '$savedfilter' && value.trim() === '') throw empty('$savedfilter is empty')
     } else if (!FLAGS.includes(name) && !isParameter(name)) throw unknown(name)
   }
 }

@@ -25,6 +25,12 @@ export const DeleteErrors = defineErrors('DELETE', {
     message: (name: string) =>
       `${name} does not limit a deletion, which deletes all that is selected; narrow it with $filter or keys`,
   },
+  REFRESHED: {
+    errCode: 1806,
+    http: 400,
+    message: () =>
+      '$refresh would select other entities than the set has, so nothing was deleted; read the set with $refresh first',
+  },
   BODY: {
     errCode: 1806,
     http: 400,

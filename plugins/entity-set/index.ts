@@ -20,7 +20,7 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
  *
  * With `$method=entityset` what a set becomes by a filter, an order, `$clean` or `$logicOperator` is kept as a new set; one
  * that nothing changes answers under its own id. `$top` and `$skip` are about the answer only. `$method=delete` deletes the
- * members. A member that has been deleted stays as `{"__STAMP":0}`, one that no longer matches the filter stays as it is.
+ * members of a set that lives: one that has ended is never made again for that. A member that has been deleted stays as `{"__STAMP":0}`, one that no longer matches the filter stays as it is.
  * `$none` in the place of an id is the empty set.
  *
  * A set ends when it has not been used for `$timeout` seconds (two hours). `$savedfilter=true` and `$savedorderby=true` at
@@ -73,6 +73,7 @@ export default definePlugin({
       read.output.isEntitySet = true
       if (text === '$none') return start(request, undefined)
       const options = {
+        mustLive: isDeletion(request),
         saved: savedAtAccess(request),
         timeoutSeconds: readTimeout(request.parameter('$timeout')),
       }
@@ -90,7 +91,9 @@ export default definePlugin({
     const change = async (request: RestRequest, found: EntitySet | undefined): Promise<Reply | undefined> => {
       const dataClass = request.dataClass!
       const requester = requesterOf(request)
-      const set = found && request.flag('$refresh') ? await entitySets.refresh(dataClass, found, requester) : found
+      // A deletion refuses it.
+      const isRefreshed = request.flag('$refresh') && !isDeletion(request)
+      const set = found && isRefreshed ? await entitySets.refresh(dataClass, found, requester) : found
       let members = await entitySets.visible(dataClass, set?.members ?? NO_MEMBERS, requester)
       const keyword = request.parameter('$logicOperator')
       const reference = request.parameter('$otherCollection')
@@ -99,7 +102,7 @@ export default definePlugin({
         const operator = OPERATORS.get(keyword?.toUpperCase() ?? '')
         if (!operator) throw EntitySetRequestErrors.UNKNOWN_OPERATOR((keyword ?? '').slice(0, 100))
         if (!reference) throw EntitySetRequestErrors.NO_OTHER_COLLECTION()
-        const found = await entitySets.openOther(dataClass, reference, requester)
+        const found = await entitySets.openOther(dataClass, reference, requester, { mustLive: isDeletion(request) })
         const others = await entitySets.visible(dataClass, found.members, requester)
         if (operator === 'intersects') return json(entitySets.intersects(members, others))
         members = entitySets.combine(operator, members, others)
@@ -168,6 +171,8 @@ export default definePlugin({
     })
   },
 })
+
+const isDeletion = (request: RestRequest) => request.verb === 'DELETE' || request.parameter('$method') === 'delete'
 
 const requesterOf = ({ access, transport }: RestRequest) => ({ access, caller: transport })
 

@@ -1,10 +1,11 @@
-import type { Attribute, DataClass } from '../../engine/index.ts'
+import { type Attribute, type DataClass, demandUniqueAddress } from '../../engine/index.ts'
 import { callFunction, type PluginEngine, type Reply, type RestRequest } from '../../kernel/api.ts'
 
 /**
  * The function that `/Company(1)/staff/{name}` names: of the selection class where the relation leads to many entities, of the
  * entity class where it leads to one. From here on the request is about these entities, and so are its filter and its order.
  * @returns what answers the request; undefined: there is no such function
+ * @throws {QueryErrors.NOT_UNIQUE} when it answers
  */
 export function functionOnRelated(
   request: RestRequest,
@@ -32,6 +33,7 @@ export function functionOnRelated(
   if (request.verb === 'POST') request.argumentBody()
   return async () => {
     void request.callerSession
+    demandUniqueAddress(read, view)
     const key = await engine.keyOf(read, request.transport)
     request.read.source = { kind: 'related', from: { dataClass: owner.name, key }, relation }
     return callFunction(engine, called, request)

@@ -29,6 +29,11 @@ const faults: Record<string, (request: any, scope: any) => any> = {
   microtask() { queueMicrotask(() => fail('in a microtask')); return done },
   emitter() { createReadStream('/no/such/file'); return done },
   throughTheKernel(_, scope) { setTimeout(() => scope.engine.call(undefined)); return done },
+  unawaited(_, { engine }) {
+    const source = { kind: 'keys', keys: ['99'] }
+    queueMicrotask(engine.delete.bind(engine, { dataClass: 'Company', source, skip: 0, output: { form: 'array' } }, {}))
+    return done
+  },
   talks() { console.log('said', { a: 1 }); console.warn('warned'); return done },
 }
 export default definePlugin({
@@ -140,6 +145,7 @@ t.test('code of a plugin on the kernel side cannot take the server down', async 
     ['microtask', /in a microtask/, { plugin: 'acme' }],
     ['emitter', /ENOENT/, { plugins: ['acme'] }],
     ['throughTheKernel', /undefined/, { plugin: 'acme' }],
+    ['unawaited', /99/, { plugins: ['acme'] }],
   ]
   for (const [name, message, expected] of later) {
     clear()

@@ -253,9 +253,9 @@ class Pair {
     if (!random.chance(0.2)) return this.remove(random)
     const id = this.id(random)
     const path = `/Item/$entityset/${id}?$method=delete`
-    const set = this.open(id)
+    const set = this.model.open(id, true)
     const answer = await this.post(path, undefined)
-    if (typeof set === 'number') return answer.status === 404 ? undefined : `${path}: ${answer.text}`
+    if (!set) return answer.status === 404 ? undefined : `${path}: ${answer.text}`
     for (const member of set.members) this.model.items.delete(member)
     return answer.status === 200 ? undefined : answer.text
   }

@@ -47,7 +47,16 @@ const deletions: ProtocolCase[] = [
   ...both('empty brackets with a filter', 'Employee()', '$filter="ID=1"'),
   ...both('an entity set without an id', 'Employee/$entityset/'),
   ...both('an entity set without an id, with a filter', 'Employee/$entityset/', '$filter="ID=1"'),
-  ...both('a set that would be made again of all', `Employee/$entityset/${ID}`, '$savedfilter='),
+  ...['$savedfilter=', '$savedfilter="ID>0"', '$savedorderby="ID"'].flatMap(saved =>
+    both('a set that has ended is not made again', `Employee/$entityset/${ID}`, saved, { status: 404, errors: [1802] }),
+  ),
+  ...both(
+    'nor is one that it is combined with',
+    'Employee/$entityset/$none',
+    `$logicOperator=OR&$otherCollection=${ID}`,
+    { errors: [1820] },
+  ),
+  ...both('a set that is refreshed', 'Employee/$entityset/$none', '$refresh=true'),
   ...both('an attribute that is not unique', 'Employee:woman(true)', '', { errors: [1813] }),
   ...both('an alias of one', 'Employee:pay(45000)', '', { errors: [1813] }),
   kept('4.4', 'keys in the body', 'post', '/Employee?$method=delete', { body: ['1'] }),
@@ -109,6 +118,7 @@ const addresses: ProtocolCase[] = [
   several('an image', 'put', '/Employee:woman(true)/photo?$rawPict=true', 'x'),
   several('an image that is taken off', 'delete', '/Employee:woman(true)/photo?$imageformat=best'),
   several('a function of an entity', 'post', '/Employee:woman(true)/raise', [1]),
+  several('a function of a related entity', 'post', '/Employee:woman(true)/manager/greet'),
   { spec: '4.2', name: 'a read shows the first', get: '/Employee:woman(true)', has: { __KEY: '1' } },
   { spec: '4.2', name: 'a unique attribute will do', post: '/Company:code("FR/1")?$lock=true', has: { result: true } },
 ]

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { restrictedPlugin } from '../support/test-plugins.ts'
+import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins.ts'
 import { startServer, type TestAnswer, transports } from '../support/test-server.ts'
 
 /**
@@ -82,4 +82,19 @@ t.test('$method=validate runs restrict events with the session of the request', 
     status: 404,
     json: { __ENTITIES: [{ __ERROR: [{ errCode: 1543 }, { errCode: 1517 }] }] },
   })
+})
+
+t.test('an alias that leads to a hidden entity is compared with null, as it is read', async t => {
+  const config = { plugins: [hiddenCompaniesPlugin], functions: { threads: 1 } }
+  const server = await startServer(t, company, { config, transport: transports.at(-1)! })
+  const { json } = await server.get('/Employee(6)')
+  t.equal(json.employerName, null)
+  const save = async (employerName: unknown, more: object = {}) =>
+    (await server.post('/Employee?$method=update', { __KEY: '6', __STAMP: 1, employerName, ...more })).text
+  const refused = await save('no company')
+  t.match(refused, /employerName/)
+  t.equal(await save('zeta'), refused, 'the name that it has')
+  t.notMatch(await save(null), /__ERROR/, 'as it was read')
+  const visible = await server.post('/Employee?$method=update', { __KEY: '1', __STAMP: 1, employerName: 'Acme' })
+  t.equal(visible.status, 200, visible.text)
 })

@@ -58,8 +58,10 @@ export class HookedClasses {
         this.stored(dataClass).length > 0 ||
         SAVE_EVENTS.some(kind => events?.has(kind)) ||
         this.restrict(dataClass) !== undefined ||
-        // Its setter gets what is sent; without one it is for code to say whether the value is the one that is sent back.
         dataClass.attributes.some(attribute => {
+          // Whether its value is the one that is sent back depends on what the caller may see of the entities on its way.
+          if (attribute.kind === 'alias' && attribute.relations.some(({ target }) => this.restrict(target))) return true
+          // Its setter gets what is sent; without one it is for code to say whether the value is the one that is sent back.
           const end = attribute.kind === 'alias' ? attribute.target : attribute
           return end.kind === 'calculated' && this.hasCode(end)
         })

@@ -104,17 +104,23 @@ function prepareEntity(
   return { hooked: { expectedStamp: seen, values, unchanged: names, ...(failure && { failure }) }, entity }
 }
 
-/** A calculated value as the client has read it, when it sends a whole entity back. To be asked before anything is assigned. */
+/**
+ * A calculated value or one of a related entity as the client has read it, when it sends a whole entity back. To be asked
+ * before anything is assigned.
+ */
 function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
+  const passed = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute
-  if ((end.kind !== 'calculated' && end.kind !== 'storage') || !end.calculation || entity.isNew()) return false
+  if ((end.kind !== 'calculated' && end.kind !== 'storage') || entity.isNew()) return false
+  // Values of many entities are never changed by way of the alias: the writer leaves them out.
+  if (passed.some(({ kind }) => kind === 'relatedEntities') || (passed.length === 0 && !end.calculation)) return false
   const value = convertValue(end, json, false)
   if (value instanceof ProtocolError) return false
   const owner =
-    attribute.kind === 'alias'
+    passed.length > 0
       ? valueAt(
           entity,
-          attribute.relations.map(({ name }) => name),
+          passed.map(({ name }) => name),
         )
       : entity
   return sameValue(owner instanceof EntityBase ? valueIn(owner, end) : null, value)

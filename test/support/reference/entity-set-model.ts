@@ -50,10 +50,10 @@ export class EntitySetModel {
     return kept
   }
 
-  /** Set that a request finds at an id, which is a use; undefined when there is none. */
-  open(id: string): ModelSet | undefined {
+  /** Set that a request finds at an id, which is a use; undefined when there is none. @param mustLive it is not made again */
+  open(id: string, mustLive = false): ModelSet | undefined {
     const set = this.sets.get(id)
-    if (!set) return undefined
+    if (!set || (mustLive && set.expires <= this.now)) return undefined
     if (set.expires <= this.now) {
       if (!set.saved) return undefined
       set.members = this.run(set.saved)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { ByteBudget } from '../../../../engine/index.ts'
 import { BodyStreamer } from '../../../../kernel/transport/body-streamer.ts'
 import { EdgeErrors } from '../../../../kernel/transport/edge-errors.ts'
+import { HeldBody } from '../../../../kernel/transport/held-body.ts'
 
 const TIMEOUT_MS = 20
 const MIB = 2 ** 20
@@ -64,5 +65,25 @@ t.test('a body for which there is no memory is dropped up to a bound, and refuse
   }
   t.ok(streamer.refused && pushed <= 35, `refused after ${pushed / 2} MiB`)
   t.match(await settled, { httpStatus: 503, retryAfterSeconds: 2 })
+  t.equal(memory.usedBytes, 0)
+})
+
+t.test('a body that was held until its taker came stays paused while the taker is at work', async t => {
+  const calls: string[] = []
+  const flow = { pause: () => calls.push('pause'), resume: () => calls.push('resume') }
+  const memory = ByteBudget.of(MIB)
+  const held = new HeldBody(flow, memory)
+  held.push(piece, false)
+  let finish!: () => void
+  const working = new Promise<void>(resolve => (finish = resolve))
+  const limits = { bodyBytes: MIB, timeoutMs: 60_000, totalTimeoutMs: 60_000, memory }
+  const streamer = new BodyStreamer(() => working, limits, undefined, flow)
+  held.handTo(streamer)
+  t.strictSame(calls, ['pause', 'resume', 'pause'])
+  held.push(piece, true)
+  finish()
+  await streamer.promise
+  held.release()
+  t.strictSame(calls, ['pause', 'resume', 'pause', 'resume'])
   t.equal(memory.usedBytes, 0)
 })
