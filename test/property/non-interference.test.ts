@@ -4,7 +4,7 @@
  *
  * The generator leaves out what cannot be kept a secret: unique values and keys of hidden entities that the client wants
  * for its own, references by which a hidden entity stops a deletion, numbers that the server counts, and what the authors of
- * a plugin tell by the code of a calculated attribute, an alias or a restrict event. DECISIONS.md, D233, says why.
+ * a plugin tell by the code of a calculated attribute or a restrict event. DECISIONS.md, D233, says why.
  */
 import t, { type Test } from 'tap'
 import { randomModel } from '../support/non-interference/model.ts'

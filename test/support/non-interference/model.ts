@@ -57,8 +57,13 @@ export interface ClassSpec {
   readonly hasLabel: boolean
   readonly hasEvents: boolean
   readonly hiding: Hiding | undefined
-  /** The query of the restrict event. */
-  readonly restrict: string | undefined
+  /** The queries of its restrict events. */
+  readonly restrict: readonly string[]
+  /**
+   * Whether a restrict event looks at entities of the own dataclass, which is not restricted while it runs: what these are
+   * made of has to be the same in both stores then, although they are hidden.
+   */
+  readonly looksAtItself: boolean
 }
 
 export interface WorldModel {
@@ -149,7 +154,7 @@ export function randomModel(random: Random): WorldModel {
       hasLabel,
       hasEvents: random.chance(0.3),
       hiding,
-      restrict: hiding && withRelated(random, hiding.condition, name, seen, refersTo),
+      ...restrictEvents(random, hiding, name, seen, refersTo),
     }
   })
   return {
@@ -160,7 +165,7 @@ export function randomModel(random: Random): WorldModel {
   }
 }
 
-/** `rank` is what aliases, labels and conditions over relations are made of, so it is the same in both stores. */
+/** `rank` is what aliases, labels and conditions over relations are made of, so that of visible entities is the same in both stores. */
 function randomScalars(random: Random, owner: string, hiding: Hiding | undefined, hasLabel: boolean): ScalarSpec[] {
   const scalar = (name: string, type: Type, model: object, canVary = true): ScalarSpec => {
     const isReadable = random.chance(0.7)
@@ -184,36 +189,52 @@ function randomScalars(random: Random, owner: string, hiding: Hiding | undefined
   ]
 }
 
+/** One event with all conditions, or one for each. */
+function restrictEvents(
+  random: Random,
+  hiding: Hiding | undefined,
+  name: string,
+  seen: readonly (typeof RELATIONS)[number][],
+  refersTo: Map<string, string>,
+): Pick<ClassSpec, 'restrict' | 'looksAtItself'> {
+  if (!hiding) return { restrict: [], looksAtItself: false }
+  const related = relatedCondition(random, name, seen, refersTo)
+  const conditions = [hiding.condition, ...(related ? [related.condition] : [])]
+  return {
+    restrict: random.chance(0.5) ? conditions : [conditions.join(' and ')],
+    looksAtItself: related?.about === name,
+  }
+}
+
 /**
  * A condition over a relation beside the own one, unless the condition of the other dataclass leads back here: while the events
  * of a dataclass run it is not restricted, so that two such rules tell of what they hide.
  * @param refersTo dataclasses that conditions of others are about
  */
-function withRelated(
+function relatedCondition(
   random: Random,
-  own: string,
   name: string,
   relations: readonly (typeof RELATIONS)[number][],
   refersTo: Map<string, string>,
-): string {
+): { readonly condition: string; readonly about: string } | undefined {
   const leadsBack = (other: string | undefined): boolean =>
     other !== undefined && (other === name || leadsBack(refersTo.get(other)))
-  const refer = (other: string, condition: string): string => {
-    if (other !== name && leadsBack(other)) return own
-    if (other !== name) refersTo.set(name, other)
-    return condition
+  const refer = (about: string, condition: string) => {
+    if (about !== name && leadsBack(about)) return undefined
+    if (about !== name) refersTo.set(name, about)
+    return { condition, about }
   }
   const to = relations.filter(({ from }) => from === name)
   const back = relations.filter(({ from, target }) => target === name && from !== name)
   if (to.length > 0 && random.chance(0.4)) {
     const { name: relation, target } = random.pick(to)
-    return refer(target, `${own} and (${relation}ID = null or ${relation}.rank <= 7)`)
+    return refer(target, `(${relation}ID = null or ${relation}.rank <= 7)`)
   }
   if (back.length > 0 && random.chance(0.3)) {
     const { inverse, from } = random.pick(back)
-    return refer(from, `${own} and (rank < 6 or ${inverse}.rank >= 2)`)
+    return refer(from, `(rank < 6 or ${inverse}.rank >= 2)`)
   }
-  return own
+  return undefined
 }
 
 function modelOf(classes: readonly ClassSpec[]): object {
@@ -267,13 +288,16 @@ function rolesOf(random: Random, classes: readonly ClassSpec[]): object {
 function sourceOf(classes: readonly ClassSpec[]): string {
   const names = classes.map(({ name }) => name)
   return [
-    `import { calculated, DataClass, DataStore, ds, Entity, EntitySelection, event, exposed, onHTTPGet, queryOf, Session } from 'tesser/classes'`,
+    `import { calculated, DataClass, DataStore, ds, Entity, EntitySelection, event, exposed, onHTTPGet, queryOf, Session, Singleton } from 'tesser/classes'`,
     'export class Store extends DataStore {',
     ...['counts', 'ranks'].map(
       name => `  @onHTTPGet ${name}() { return [${names.map(each => `this.${name}Of(ds.${each})`).join(', ')}] }`,
     ),
     '  countsOf(dataClass) { try { return dataClass.getCount() } catch (error) { return String(error.message) } }',
     '  ranksOf(dataClass) { try { return dataClass.all().max("rank") } catch (error) { return String(error.message) } }',
+    '}',
+    'export class Counter extends Singleton {',
+    `  @onHTTPGet sizes() { return [${names.map(name => `ds.${name}?.all().length`).join(', ')}] }`,
     '}',
     ...classes.flatMap(classSource),
   ].join('\n')
@@ -282,11 +306,10 @@ function sourceOf(classes: readonly ClassSpec[]): string {
 function classSource({ name, restrict, hasLabel, hasEvents, relations }: ClassSpec): string[] {
   return [
     `export class ${name} extends DataClass('${name}') {`,
-    ...(restrict
-      ? [
-          `  @event('restrict') visible() { if (!Session.hasPrivilege('${ALL}')) return this.query(${JSON.stringify(restrict)}) }`,
-        ]
-      : []),
+    ...restrict.map(
+      (query, i) =>
+        `  @event('restrict') visible${i}() { if (!Session.hasPrivilege('${ALL}')) return this.query(${JSON.stringify(query)}) }`,
+    ),
     '  @onHTTPGet ids() { return this.all().extract("ID") }',
     '  @exposed sizeOf(selection) { return [selection.length, selection.extract("ID"), selection.first()?.ID ?? null] }',
     '  @onHTTPGet above(rank) { return this.query("rank >= :1 order by rank, ID", rank) }',

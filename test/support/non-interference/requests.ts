@@ -8,9 +8,10 @@ import { FIRST_HIDDEN_KEY, randomValue, variesIn } from './rows.ts'
 export interface Sent {
   readonly kind: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Relative to `/rest`. `{set:n}` and `{upload:n}` stand for the nth id of that kind, which each store makes of its own. */
+  /** Relative to `/rest`, or to the server behind `//`. `{set:n}` and `{upload:n}` stand for the nth id of that kind, which each store makes of its own. */
   readonly path: string
   readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
   /** Which of the client's sessions. */
   readonly session: number
   /** True for a request that must not overlap with others. */
@@ -86,6 +87,7 @@ export class Requests {
       [1, 'delete', () => this.remove()],
       [2, 'lock', () => this.lock()],
       [2, 'upload', () => this.upload()],
+      [3, 'agent', () => this.agent()],
     ]
     const { random } = this
     let left = random.integer(0, kinds.reduce((sum, [weight]) => sum + weight, 0) - 1)
@@ -348,7 +350,8 @@ export class Requests {
   }
 
   private catalog(): Draft {
-    return this.get(this.random.pick(['/$catalog', '/$catalog/$all', `/$catalog/${this.className()}`]))
+    const addresses = ['/$catalog', '/$catalog/$all', `/$catalog/${this.className()}`, '/$openapi', '/$client']
+    return this.get(this.random.pick(addresses))
   }
 
   private binaryName({ scalars }: ClassSpec): string {
@@ -447,10 +450,14 @@ export class Requests {
     const collection = `/${spec.name}`
     const relation = () => random.pick([...this.relations(spec).map(({ name }) => name), 'nothing'])
     const kept = random.chance(0.2) ? ['$method=entityset'] : []
+    const filters = () => this.filters(spec, 0.3)
     const values = this.values(spec, undefined)
     const anyEntity = { __ENTITY: true, __DATACLASS: spec.name, __KEY: this.key(), ...this.values(spec, 0.2) }
     return random.pick([
       () => get(`/$catalog/${random.pick(['counts', 'ranks'])}`),
+      () => get('/$singleton/Counter/sizes'),
+      () => get(`${this.entity(spec)}/${relation()}/${random.pick(['size', 'keys', 'self'])}`, undefined, filters()),
+      () => get(`${this.entity(spec)}/${relation()}/sum`, [this.path(spec)], filters()),
       () => get(`${collection}/ids`),
       () => get(`${collection}/above`, [random.integer(0, 9)], kept),
       () => get(`${collection}/one`, [random.pick([1, 2, 7, FIRST_HIDDEN_KEY, FIRST_HIDDEN_KEY + 3, 900])]),
@@ -500,7 +507,13 @@ export class Requests {
       const key = hidden ?? random.pick([1, 2, 3, 5, 8, null, 900])
       return random.chance(0.7) || key === null ? [foreignKey, key] : [name, { __KEY: key }]
     })
-    return Object.fromEntries([...entries, ...keys])
+    // Sent back as they were read, or guessed.
+    const computed = [...spec.aliases.map(({ name }) => name), ...(spec.hasLabel ? ['label'] : [])]
+    const guessed = random.some(computed, 0.3).map(name => {
+      const rank = random.pick([null, random.integer(0, 9)])
+      return [name, name === 'label' ? `${random.pick(['Ada', 'null'])}/${rank}` : rank]
+    })
+    return Object.fromEntries([...entries, ...keys, ...guessed])
   }
 
   private element(spec: ClassSpec): Record<string, unknown> {
@@ -566,5 +579,28 @@ export class Requests {
     return random.chance(0.7)
       ? { method: 'PUT', path: `${path}?$rawPict=image/png`, body: png }
       : { method: 'DELETE', path: `${path}?$binary=true` }
+  }
+
+  private agent(): Draft {
+    const { random } = this
+    const spec = this.spec()
+    const filter = random.chance(0.6) ? { filter: this.condition(spec) } : {}
+    const functions = ['count', 'countDistinct', 'sum', 'min', 'max', 'values']
+    const [tool, input] = random.pick<() => [string, object]>([
+      () => ['describe', { class: [spec.name] }],
+      () => ['query', { class: spec.name, ...filter, orderBy: this.order(spec) }],
+      () => ['query', { class: spec.name, ...filter, attributes: this.paths(spec).split(','), top: 3 }],
+      () => [
+        'aggregate',
+        { class: spec.name, ...filter, function: random.pick(functions), attribute: this.path(spec) },
+      ],
+      () => ['search', { class: spec.name, ...filter, text: random.pick(['ada', 'bob']) }],
+      () => ['search', { class: spec.name, similarTo: this.key(), in: ['meaning'] }],
+      () => ['call', { class: spec.name, ...filter, function: random.pick(['keys', 'ids', 'size']) }],
+      () => ['call', { class: spec.name, key: this.key(), function: random.pick(['plain', 'self']) }],
+    ])()
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: input } }
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    return { method: 'POST', path: '//mcp', body, headers, writes: false }
   }
 }

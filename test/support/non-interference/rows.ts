@@ -59,7 +59,12 @@ export const variesIn = (spec: ClassSpec, { name, varies }: ScalarSpec): boolean
 function fixedPair(random: Random, spec: ClassSpec, key: number, pairs: Record<string, Pair[]>): Pair {
   const shared = references(random, spec, pairs, isStable)
   const { rank } = scalarValues(random, spec, key)
-  const values = (number: number) => ({ ...hiddenValues(random, spec, key, number), rank, ...shared })
+  const isSame = !spec.hiding || spec.looksAtItself
+  const values = (number: number) => ({
+    ...hiddenValues(random, spec, key, number),
+    ...(isSame && { rank }),
+    ...shared,
+  })
   return { key, a: values(key), b: values(key + 5_000), sort: 'fixed' }
 }
 

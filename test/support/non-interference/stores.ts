@@ -208,10 +208,13 @@ const PLUGIN = `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'veiled', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })
 `
 
-function exchange(store: Store, { method, path, body, session }: Sent, as: 'client' | 'admin'): Promise<TestAnswer> {
+function exchange(
+  store: Store,
+  { method, path, body, headers: own, session }: Sent,
+  as: 'client' | 'admin',
+): Promise<TestAnswer> {
   const { server, cookies, key } = store
-  const headers: Record<string, string> =
-    as === 'admin' ? { authorization: `Bearer ${key}` } : { cookie: cookies[session]! }
+  const headers = { ...own, ...(as === 'admin' ? { authorization: `Bearer ${key}` } : { cookie: cookies[session]! }) }
   const isRaw = body === undefined || body instanceof Uint8Array
   return server.send(method, ids(path, store), isRaw ? body : ids(JSON.stringify(body), store), headers)
 }
