@@ -17,6 +17,8 @@ export interface TransactionOptions {
   onCommit?: ((changes: readonly Change[], globalStamp: number) => void) | undefined
   /** Called as the transaction gets on. */
   onPhase?: ((phase: TransactionPhase) => void) | undefined
+  /** Called for each row that is read or written. */
+  onRow?: (() => void) | undefined
 }
 
 /** No transaction is open, the work of one runs, or it waits for the disk. */

@@ -153,6 +153,7 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   row(dataClass: DataClass, rowId: number): RowView | undefined {
+    this.options.onRow?.()
     const bytes = getBytes(this.environment.rows, rowKey(dataClass.tableNumber, rowId))
     return bytes && new RowView(this.layout(dataClass), bytes.slice())
   }
@@ -265,6 +266,7 @@ export class LmdbTransaction implements StoreTransaction {
 
   private putRow(dataClass: DataClass, rowId: number, row: Uint8Array, operation: number): Uint8Array {
     const { tableNumber } = dataClass
+    this.options.onRow?.()
     this.environment.rows.putSync(rowKey(tableNumber, rowId), row as Buffer)
     this.changes.push({ tableNumber, rowId, operation, row })
     return row

@@ -19,6 +19,11 @@ export class Heartbeat {
   /** Called by the writer thread, each time that it gets on. */
   enter(phase: TransactionPhase): void {
     Atomics.store(this.words, PHASE, PHASES.indexOf(phase))
+    this.beat()
+  }
+
+  /** The same within a phase that takes long: a large transaction on a slow disk, or one that function code drives. */
+  beat(): void {
     Atomics.add(this.words, BEATS, 1)
   }
 

@@ -41,6 +41,8 @@ export interface StepContext {
   readonly sliceSize: number
   /** When the step is to end, by `performance.now`, so that other requests can interleave. It does something in any case. */
   readonly endsAt: number
+  /** To be called now and then while a step waits for another thread. */
+  readonly beat: () => void
 }
 
 /**

@@ -14,6 +14,8 @@ import {
   type ToLinkedWriter,
 } from './writer-link.ts'
 
+const BEAT_MS = 250
+
 /** A thread that is linked to the writer, as the writer sees it. */
 export class LinkedThread {
   readonly port: MessagePort
@@ -44,15 +46,16 @@ export class LinkedThread {
     Atomics.notify(this.signal, ANSWERS)
   }
 
-  /** Its next message; undefined when none comes until `deadlineAt`, or the thread is gone. */
-  receive(deadlineAt: number): ToLinkedWriter | undefined {
+  /** Its next message; undefined when none comes until `deadlineAt`, or the thread is gone. @param beat called while it waits */
+  receive(deadlineAt: number, beat: () => void): ToLinkedWriter | undefined {
     for (;;) {
+      beat()
       const seen = Atomics.load(this.signal, REQUESTS)
       const received = receiveMessageOnPort(this.port) as { message: ToLinkedWriter } | undefined
       if (received) return received.message
       const left = deadlineAt - Date.now()
       if (left <= 0 || Atomics.load(this.signal, STATE) !== OPEN) return undefined
-      Atomics.wait(this.signal, REQUESTS, seen, left)
+      Atomics.wait(this.signal, REQUESTS, seen, Math.min(left, BEAT_MS))
     }
   }
 }
@@ -95,7 +98,7 @@ export class InteractiveJob implements WriteJob {
     const { transaction } = context
     this.thread.answer({})
     while (!this.isOver) {
-      const message = this.thread.receive(deadlineAt)
+      const message = this.thread.receive(deadlineAt, context.beat)
       if (!message) {
         this.isOver = true
         this.thread.giveUp(depth, this.timeoutMs)

@@ -88,6 +88,7 @@ export class Writer {
         heartbeat?.enter(phase)
         times?.enter(phase)
       },
+      onRow: () => heartbeat?.beat(),
     })
   }
 
@@ -133,7 +134,7 @@ export class Writer {
   commit(jobs: readonly WriteJob[]): void {
     const open = jobs.filter(job => !job.outcome)
     if (open.length === 0) return
-    const { now, randomUuid, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
+    const { now, randomUuid, heartbeat, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
     const step = {
       transaction: this.transaction,
       timestamp: new Date(now()).toISOString(),
@@ -143,6 +144,7 @@ export class Writer {
       rules: this.rules,
       sliceSize,
       endsAt: 0,
+      beat: () => heartbeat?.beat(),
     }
     const stepMs = Math.max(MIN_SLICE_MS, sliceMs / open.length)
     let accepts: ((globalStamp: number) => void)[] = []

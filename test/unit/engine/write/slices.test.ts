@@ -1,7 +1,10 @@
+import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import type { ErrorData } from '../../../../engine/base/errors.ts'
 import type { DeleteResult, SaveResult, WriteRequest, WriteResult } from '../../../../engine/write/requests.ts'
 import { partsOf } from '../../../../engine/write/body-outline.ts'
+import { Heartbeat } from '../../../../engine/write/heartbeat.ts'
+import { LinkedThread } from '../../../../engine/write/linked-thread.ts'
 import { SAVE_LIMITS } from '../../../../engine/write/write-limits.ts'
 import { isLong } from '../../../support/reference/rounds.ts'
 import { openTestStore, saveRequest, type TestStore } from './test-store.ts'
@@ -178,4 +181,24 @@ t.test('rows that refer to one another go in slices, in whatever order they are'
       t.same(store.problems(), [])
     })
   }
+})
+
+t.test('the watch over the writer sees it get on within a transaction, whatever that is about', async t => {
+  const heartbeat = new Heartbeat()
+  const store = openTestStore(t, { writer: { heartbeat } })
+  const beatsOf = (run: () => unknown): number => {
+    const before = heartbeat.beats
+    run()
+    return heartbeat.beats - before
+  }
+  const pets = Array.from({ length: 100 }, (_, i) => ({ name: `Pet ${i}`, ownerID: 1 }))
+  store.save('Person', [{ name: 'Ada' }])
+  t.ok(beatsOf(() => store.save('Pet', pets, { atomic: true })) > pets.length, 'a save')
+  t.ok(beatsOf(() => store.save('Pet', pets, { mode: 'validate' })) > pets.length, 'a validation')
+  t.ok(beatsOf(() => store.delete('Person', [0], { atomic: true })) > pets.length, 'what a deletion takes with it')
+  t.same([store.all('Person'), store.all('Pet')], [[], []])
+  const { port1, port2 } = new MessageChannel()
+  const thread = new LinkedThread({ port: port1, signal: new Int32Array(new SharedArrayBuffer(12)) })
+  t.ok(beatsOf(() => thread.receive(Date.now() + 300, () => heartbeat.beat())) > 0, 'a wait for function code')
+  port2.close()
 })
