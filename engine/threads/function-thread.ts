@@ -38,6 +38,7 @@ import {
   PHASE,
   READING,
   RUNNING,
+  RUNNING_SINCE,
   SERVING,
   STARTED_AT,
   type ToFunctionThread,
@@ -144,7 +145,10 @@ try {
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
         onFault: log => post({ log }),
       })
-      observeCode(isRunning => Atomics.store(progress, PHASE, isRunning ? RUNNING : SERVING))
+      observeCode(isRunning => {
+        if (isRunning) Atomics.store(progress, RUNNING_SINCE, Date.now() | 0)
+        Atomics.store(progress, PHASE, isRunning ? RUNNING : SERVING)
+      })
       noteMemory(progress, memoryBytes + store.cacheBytes)
       post({ opened: true })
     } else runBatch(runner!, message.batch)

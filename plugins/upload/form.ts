@@ -5,8 +5,10 @@ import { UploadErrors } from './errors.ts'
 
 type StreamBody = RestRequest['streamBody']
 
-/** Fields beside the file are passed over; these bounds keep them small. Lengths in bytes. */
-const LIMITS = { fields: 100, fieldNameSize: 200, fieldSize: 64 * 1024, headerPairs: 50 }
+/** Fields beside the file are passed over; these bounds keep them few and small. Lengths in bytes. */
+const LIMITS = { parts: 101, fieldNameSize: 200, fieldSize: 64 * 1024, headerPairs: 50 }
+/** What is parsed at once: a form of nothing but parts takes some 10 ms for it, until it has too many. */
+const SLICE_BYTES = 32 * 1024
 
 /**
  * The only file of a form, as `fetch` sends a `FormData` with the file of an `<input>`.
@@ -26,8 +28,10 @@ export async function streamFileOfForm(
   const failure = new Promise<never>((_, reject) => {
     fail = reject
   })
-  failure.catch(() => {})
+  let hasFailed = false
+  failure.catch(() => (hasFailed = true))
   form.on('error', (error: Error) => fail(UploadErrors.BAD_FORM(error.message)))
+  form.on('partsLimit', () => fail(UploadErrors.BAD_FORM(`it has more than ${LIMITS.parts} parts`)))
   form.on('file', (_field, file, _name, _encoding, mediaType) => {
     const taken = (async () => {
       if (files.length > 0) throw UploadErrors.FILES_OF_FORM('several files')
@@ -37,9 +41,13 @@ export async function streamFileOfForm(
     taken.catch(fail)
     files.push(taken)
   })
-  const write = (piece: Uint8Array): Promise<void> =>
+  const write = async (piece: Uint8Array): Promise<void> => {
     // Pieces are lent, and the parser keeps parts of them.
-    new Promise(resolve => void form.write(Buffer.from(piece), () => resolve()))
+    const own = Buffer.from(piece)
+    for (let start = 0; start < own.length && !hasFailed; start += SLICE_BYTES) {
+      await new Promise<void>(resolve => void form.write(own.subarray(start, start + SLICE_BYTES), () => resolve()))
+    }
+  }
   await request.streamBody(piece => Promise.race([write(piece), failure]), limits)
   const finished = once(form, 'finish')
   form.end()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { LiveServer } from '../durability/live-server.ts'
-import { abusePlugin } from '../support/test-plugins.ts'
+import { abusePlugin, notedPlugin } from '../support/test-plugins.ts'
 import type { Asked, WayIn } from './ways-in.ts'
 import type { Cost } from './world.ts'
 
@@ -15,7 +15,7 @@ const UNIT_READS = 8_000
 const CLIENTS = 32
 
 const CONFIG = {
-  plugins: [abusePlugin],
+  plugins: [abusePlugin, notedPlugin],
   log: { level: 'silent' },
   storage: { mapSizeBytes: '4 GiB', memoryBytes: '256 MiB' },
   server: { allowedHosts: ['*'] },
@@ -85,12 +85,15 @@ export class CostServer extends LiveServer {
   async askFor({ path, body, headers = {}, ...rest }: Asked): Promise<number> {
     const method = rest.method ?? (body === undefined && !path.includes('$method=') ? 'GET' : 'POST')
     try {
-      const { statusCode, body: answer } = await request(`http://127.0.0.1:${this.port}/rest${path}`, {
-        method,
-        headers,
-        body: body ?? null,
-        dispatcher: this.client,
-      })
+      const { statusCode, body: answer } = await request(
+        `http://127.0.0.1:${this.port}${path.startsWith('//') ? path.slice(1) : `/rest${path}`}`,
+        {
+          method,
+          headers,
+          body: body ?? null,
+          dispatcher: this.client,
+        },
+      )
       if (statusCode === 500) this.noteFailure(path, await answer.text())
       else await answer.dump({ limit: Number.MAX_SAFE_INTEGER })
       return statusCode

@@ -17,7 +17,7 @@ const SLACK = 2
 /** Sizes below it tell nothing about growth. */
 const SMALL = 4 * BOUNDS.turn
 
-/** All in a long run, some others each time otherwise; `TESSER_TEST_WAYS` names a part of their names. */
+/** All in a long run, otherwise the same few each time; `TESSER_TEST_WAYS` names a part of their names. */
 function chosen(): readonly WayIn[] {
   const wanted = process.env.TESSER_TEST_WAYS
   if (wanted) return waysIn.filter(({ name }) => name.includes(wanted))

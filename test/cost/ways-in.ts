@@ -4,6 +4,7 @@ const MIB = 2 ** 20
 /** Without a method: POST where there is a body or `$method`, otherwise GET. */
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | undefined
+  /** Behind `/rest`, or behind the host when it begins with `//`. */
   readonly path: string
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Record<string, string>
@@ -55,6 +56,10 @@ export const waysIn: readonly WayIn[] = [
   { name: 'a token', max: LINE, request: n => header('authorization', `Bearer ${repeat('a.', n)}`) },
   { name: 'a password in a header', max: LINE, request: n => header('authorization', `Basic ${repeat('QUFB', n)}`) },
   { name: 'an origin', max: LINE, request: n => header('origin', `http://${repeat('a.', n)}com`) },
+
+  { name: 'parts behind a service', max: LINE, request: n => get(`/$client${repeat('/a', n)}`) },
+  { name: 'a catalog of names', max: LINE, request: n => get(`/$catalog/${repeat('City,', n)}City`) },
+  { name: 'a relation of a relation', max: LINE, request: n => get(`/City(1)${repeat('/parent', n)}`) },
 
   // Queries
   { name: 'brackets in a filter', max: MIB, request: n => query({ $filter: repeat('(', n) }) },
@@ -118,7 +123,45 @@ export const waysIn: readonly WayIn[] = [
     request: n => ({ ...query({ $filter: `ID > ${repeat('1', n)}` }), path: '/City/$query?$method=entityset' }),
   },
 
+  { name: 'a group of marks', max: MIB, request: n => group(JSON.stringify([`a${repeat(MARKS, n / 2)}`])) },
+  { name: 'groups', max: MIB, request: n => group(list('"a"', n)) },
+
+  // Agents
+  { name: 'a message of brackets', max: MIB, request: n => message(repeat('[', n)) },
+  { name: 'a message of members', max: MIB, request: n => message(`{${repeat('"a":1,', n)}"b":1}`) },
+  {
+    name: 'a filter of an agent',
+    max: 20_000,
+    request: n => tool('query', { filter: `ID = 0${repeat(' or ID=1', n)}` }),
+  },
+  {
+    name: 'values of an agent',
+    max: 1_000,
+    request: n => tool('query', { filter: 'ID = :1', params: Array(n).fill(1) }),
+  },
+  {
+    name: 'attributes of an agent',
+    max: 100,
+    request: n => tool('query', { attributes: Array(n).fill('notes'), top: 200 }),
+  },
+  { name: 'words of an agent', max: 2_000, request: n => tool('search', { text: repeat('item ', n) }) },
+  {
+    name: 'different values of an agent',
+    max: 1_000,
+    request: n => tool('aggregate', { function: 'values', attribute: 'notes', top: n }),
+  },
+
   // Arguments of functions
+  {
+    name: 'arguments of a singleton',
+    max: 8 * MIB,
+    request: n => ({ path: '/$singleton/Fragile/count1', body: list('"x"', n) }),
+  },
+  {
+    name: 'arguments of a related entity',
+    max: 8 * MIB,
+    request: n => ({ path: '/Note(2)/before/echo', body: list('"x"', n) }),
+  },
   { name: 'nested arguments', max: 8 * MIB, request: n => call('lengthOf', repeat('[', n)) },
   { name: 'many arguments', max: 8 * MIB, request: n => call('lengthOf', list('"x"', n)) },
   { name: 'a long argument', max: 8 * MIB, request: n => call('lengthOf', `["${repeat('x', n)}"]`) },
@@ -202,6 +245,13 @@ export const waysIn: readonly WayIn[] = [
     },
   },
 
+  // Dataclasses with events, restrict events and calculated attributes
+  { name: 'entities with events', max: 8 * MIB, request: n => note(list('{"title":"a","rank":1}', n)) },
+  { name: 'entities that events refuse', max: 8 * MIB, request: n => note(list('{"title":"no","rank":1}', n)) },
+  { name: 'keys of hidden entities', max: 8 * MIB, request: n => note(list('{"__KEY":"1","__STAMP":1,"rank":2}', n)) },
+  { name: 'rows that a restrict event filters', max: 2_000, request: n => get(`/Note?$top=${n}&$expand=before`) },
+  { name: 'rows that are calculated', max: 2_000, request: n => get(`/Note?$top=${n}&$orderby="shout desc"`) },
+
   // Deletions, locks, uploads
   {
     name: 'keys to delete',
@@ -210,6 +260,9 @@ export const waysIn: readonly WayIn[] = [
   },
   { name: 'a lock', max: MIB, request: n => ({ path: '/City(1)?$lock=true', body: repeat('[', n) }) },
   { name: 'an upload', max: 32 * MIB, request: n => ({ path: '/$upload?$rawPict=true', body: new Uint8Array(n) }) },
+  { name: 'parts of a form', max: 32 * MIB, request: n => form(`${PART}\r\n\r\n`, n) },
+  { name: 'headers of a form', max: 32 * MIB, request: n => form(`${PART}\r\n${repeat('a: b\r\n', 4_000)}\r\n`, n) },
+  { name: 'boundaries of a form', max: 32 * MIB, request: n => form('--a-', n) },
   {
     name: 'an attachment',
     max: 32 * MIB,
@@ -226,6 +279,29 @@ export const waysIn: readonly WayIn[] = [
   { name: 'different values', max: 20_000, request: n => get(`/City/notes?$distinct=true&$top=${n}`) },
   { name: 'a sorted page', max: 20_000, request: n => get(`/City?$top=${n}&$orderby="notes desc"`) },
 ]
+
+const PART = '\r\n--a\r\ncontent-disposition: form-data; name="a"'
+
+function form(piece: string, length: number) {
+  const headers = { 'content-type': 'multipart/form-data; boundary=a' }
+  return { path: '/$upload?$binary=true', body: repeat(piece, length), headers }
+}
+
+const group = (body: string) => ({ path: '/$directory/currentUserBelongsTo', body })
+const note = (body: string) => ({ path: '/Note?$method=update', body })
+
+function message(body: string) {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  return { path: '//mcp', body, headers }
+}
+
+const tool = (name: string, input: object) =>
+  message(
+    JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name, arguments: { class: 'City', ...input } },
+    }),
+  )
 
 function header(name: string, value: string) {
   return { path: '/City(1)', headers: { [name]: value } }

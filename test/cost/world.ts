@@ -36,9 +36,27 @@ export const MODEL = {
         children: { kind: 'relatedEntities', type: 'CitySelection', inverseName: 'parent' },
       },
     },
+    Note: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', autoFill: 'increment' },
+        title: { type: 'string', indexed: true },
+        rank: { type: 'long', indexed: true },
+        beforeID: { type: 'long' },
+        before: { kind: 'relatedEntity', type: 'Note', foreignKey: 'beforeID', inverseName: 'after' },
+        after: { kind: 'relatedEntities', type: 'NoteSelection', inverseName: 'before' },
+        shout: { kind: 'calculated', type: 'string' },
+      },
+    },
     Ping: { key: 'ID', attributes: { ID: { type: 'long', autoFill: 'increment' }, at: { type: 'long' } } },
   },
 }
+
+/** Every other one is hidden. */
+export const NOTES: readonly object[] = Array.from({ length: 2_000 }, (_, i) => ({
+  ...{ ID: i + 1, title: `note ${i}`, rank: i % 2 },
+  beforeID: i === 0 ? null : i,
+}))
 
 export const rowsOf = (count: number): object[] =>
   Array.from({ length: count }, (_, i) => ({

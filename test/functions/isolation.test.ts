@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { isLong } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
@@ -202,6 +203,35 @@ t.test('what a client makes a task cost is no reason to refuse it to others', as
   t.equal((await server.get('/Company(1)/name')).status, 200)
   t.equal((await server.post('/Company/same?$filter="ID=1"')).status, 200)
   t.equal((await server.post('/Company?$method=update', { name: 'Other' })).status, 200)
+})
+
+t.test('nor is quick code that it has run for many entities', async t => {
+  const folder = t.testdir({
+    'index.ts': `import { definePlugin } from 'tesser'
+export default definePlugin({ name: 'slow', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`,
+    'classes.ts': `import { calculated, Entity, event } from 'tesser/classes'
+export class EmployeeEntity extends Entity('Employee') {
+  @calculated({ type: 'number' }) get pace() { return wait(this.lastName === 'for ever' ? 1e9 : 20) }
+}
+function wait(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  return ms
+}`,
+  })
+  const server = await startServer(t, company, {
+    config: {
+      plugins: [join(folder, 'index.ts')],
+      functions: { threads: 1, breakerLimit: 1, deadlineSeconds: 2 },
+    },
+  })
+  const staff = Array.from({ length: 200 }, (_, i) => ({ lastName: `number ${i}` }))
+  t.equal((await server.post('/Employee?$method=update&$attributes=ID', staff)).status, 200)
+  t.match((await server.get('/Employee?$attributes=pace&$top=200')).json.__ERROR[0].message, /deadline of 2 s/)
+  t.equal((await server.get('/Employee(1)?$attributes=pace')).json.pace, 20)
+  t.equal((await server.post('/Employee?$method=update&$attributes=ID', { lastName: 'for ever' })).status, 200)
+  const last = '/Employee?$filter="lastName = \'for ever\'"&$attributes=pace'
+  t.match((await server.get(last)).json.__ERROR[0].message, /deadline of 2 s/)
+  t.match((await server.get(last)).json.__ERROR[0].message, /is not called/)
 })
 
 t.test('code that ends its thread behind its result counts as that of its function', async t => {

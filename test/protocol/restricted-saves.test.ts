@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins.ts'
@@ -97,4 +98,24 @@ t.test('an alias that leads to a hidden entity is compared with null, as it is r
   t.notMatch(await save(null), /__ERROR/, 'as it was read')
   const visible = await server.post('/Employee?$method=update', { __KEY: '1', __STAMP: 1, employerName: 'Acme' })
   t.equal(visible.status, 200, visible.text)
+})
+
+t.test('a deletion that hidden entities stop names the relation, and neither them nor their number', async t => {
+  const folder = t.testdir({
+    'index.ts': `import { definePlugin } from 'tesser'
+export default definePlugin({ name: 'discreet', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`,
+    'classes.ts': `import { DataClass, event } from 'tesser/classes'
+export class Employee extends DataClass('Employee') {
+  @event('restrict') nobody() { return this.query('ID = 99') }
+}`,
+  })
+  const config = { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } }
+  const server = await startServer(t, company, { config, transport: transports.at(-1)! })
+  t.equal((await server.get('/Employee')).json.__COUNT, 0)
+  const stopped = await server.post('/Company(1)?$method=delete', undefined)
+  t.equal(stopped.status, 409)
+  t.strictSame(
+    stopped.json.__ERROR.map(({ message }: { message: string }) => message),
+    ['entity 1 of Company is still referenced by Employee.employer', 'entity 1 of Company cannot be deleted'],
+  )
 })

@@ -85,6 +85,7 @@ for (const transport of transports) {
         for (const [name, value] of parts) data.append(name, value as File)
         return data
       }
+      const fields = (count: number) => Array.from({ length: count }, (_, i) => [`field${i}`, 'x'] as const)
       const send = async (query: string, body: FormData) => {
         const response = await fetch(`${server.url}/rest/$upload?${query}`, { method: 'POST', body })
         return { status: response.status, json: (await response.json()) as TestAnswer['json'] }
@@ -108,6 +109,9 @@ for (const transport of transports) {
         ['$binary=true', form(['a', 'text alone']), 400, /the form has no file/],
         ['$binary=true', form(['a', file(new Uint8Array(), '')]), 400, /is empty/],
         ['$binary=true', form(['a', 'x'.repeat(100_000)], ['b', file(png, '')]), 200, undefined],
+        ['$binary=true', form(...fields(100), ['b', file(png, '')]), 200, undefined],
+        ['$binary=true', form(...fields(101), ['b', file(png, '')]), 400, /more than 101 parts/],
+        ['$binary=true', form(...fields(20_000)), 400, /more than 101 parts/],
       ] as const) {
         const answer = await send(query, body)
         t.equal(answer.status, status)

@@ -125,7 +125,7 @@ export interface FunctionThreadOptions {
   readonly tasks: readonly TaskModule[]
   /** Names of those that classes can be about; undefined when the model is too wrong to tell. */
   readonly dataClasses: readonly string[] | undefined
-  /** {@link CURRENT}, {@link STARTED_AT}, {@link MEMORY} and {@link PHASE}. */
+  /** {@link CURRENT}, {@link STARTED_AT}, {@link MEMORY}, {@link PHASE} and {@link RUNNING_SINCE}. */
   readonly progress: Int32Array
   /** Limits of plugin code. */
   readonly memoryBytes: number
@@ -143,12 +143,15 @@ export interface FunctionThreadOptions {
  * `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` of it.
  * `PHASE`: `READING` the arguments of a call, which came from a client; `RUNNING` plugin code; or `SERVING`, all other
  * work of a task, whose cost is up to the client too: the body of a save, the entities of an answer.
+ * `RUNNING_SINCE`: when plugin code last began to run, as `STARTED_AT`. A task may run much code that is quick, one event or
+ * getter for each entity that the client chose.
  */
 export const CURRENT = 0
 export const STARTED_AT = 1
 export const MEMORY = 2
 export const PHASE = 3
-export const PROGRESS_WORDS = 4
+export const RUNNING_SINCE = 4
+export const PROGRESS_WORDS = 5
 export const STOP = 1 << 16
 export const ALL_DONE = STOP - 1
 export const READING = 0

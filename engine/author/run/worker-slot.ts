@@ -17,6 +17,7 @@ import {
   PROGRESS_WORDS,
   READING,
   RUNNING,
+  RUNNING_SINCE,
   STARTED_AT,
   STOP,
   TOO_LITTLE,
@@ -48,7 +49,7 @@ interface LaneEnd {
   readonly isLate: boolean
   /** It was at what the client had sent: no code of a plugin had run for it. */
   readonly isReading: boolean
-  /** Code of a plugin was running. */
+  /** Code of a plugin was running, and it is this that took the time. */
   readonly isCode: boolean
   readonly rest: readonly BatchTask[]
 }
@@ -252,13 +253,14 @@ export class WorkerSlot {
     const { batch, importing } = this
     const current = Atomics.load(this.progress, CURRENT) & (STOP - 1)
     const phase = Atomics.load(this.progress, PHASE)
+    const ranMs = (Date.now() - Atomics.load(this.progress, RUNNING_SINCE)) | 0
     const isLoading = this.phase === 'loading' && importing
     this.options.onEnd({
       reason: isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how,
       running: batch[current - 1],
       isLate,
       isReading: phase === READING,
-      isCode: phase === RUNNING,
+      isCode: phase === RUNNING && !(isLate && ranMs < batch[current - 1]!.deadlineMs / 2),
       rest: batch.slice(current),
     })
   }
