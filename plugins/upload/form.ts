@@ -7,7 +7,7 @@ type StreamBody = RestRequest['streamBody']
 
 /** Fields beside the file are passed over; these bounds keep them few and small. Lengths in bytes. */
 const LIMITS = { parts: 101, fieldNameSize: 200, fieldSize: 64 * 1024, headerPairs: 50 }
-/** What is parsed at once: a form of nothing but parts takes some 10 ms for it, until it has too many. */
+/** Bytes parsed at once: of a form of nothing but parts they take some 10 ms, and then it has too many. */
 const SLICE_BYTES = 32 * 1024
 
 /**
@@ -41,12 +41,17 @@ export async function streamFileOfForm(
     taken.catch(fail)
     files.push(taken)
   })
-  const write = async (piece: Uint8Array): Promise<void> => {
-    // Pieces are lent, and the parser keeps parts of them.
-    const own = Buffer.from(piece)
-    for (let start = 0; start < own.length && !hasFailed; start += SLICE_BYTES) {
-      await new Promise<void>(resolve => void form.write(own.subarray(start, start + SLICE_BYTES), () => resolve()))
+  const parse = async (piece: Buffer): Promise<void> => {
+    for (let start = 0; start < piece.length && !hasFailed; start += SLICE_BYTES) {
+      await new Promise<void>(resolve => void form.write(piece.subarray(start, start + SLICE_BYTES), () => resolve()))
     }
+  }
+  let parsed = Promise.resolve()
+  const write = (piece: Uint8Array): Promise<void> => {
+    // Pieces are lent, and the next one may come while this one is parsed.
+    const own = Buffer.from(piece)
+    parsed = parsed.then(() => parse(own))
+    return parsed
   }
   await request.streamBody(piece => Promise.race([write(piece), failure]), limits)
   const finished = once(form, 'finish')

@@ -16,7 +16,7 @@ import type { CallTask, FunctionTask, TaskOutcome } from './tasks.ts'
 /** Outcome of a class function. */
 export type CallResult = Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
 
-/** Bytes of a body, and entities to delete, that get the time of one function. */
+/** Bytes of a body, and entities to save or delete, that get the time of one function. */
 const BYTES_PER_DEADLINE = 2 ** 20
 const ROWS_PER_DEADLINE = 10_000
 
@@ -28,6 +28,10 @@ function messageOf(args: CallTask['args']): CallTask['args'] {
   if (!(args instanceof Uint8Array) || args.byteLength > MAX_TEXT_BYTES || !isAscii(args)) return args
   return Buffer.from(args.buffer, args.byteOffset, args.byteLength).toString('latin1')
 }
+
+/** Elements of a body that has been split, which is a large one. */
+const entitiesIn = (parts: SaveRequest['parts']): number =>
+  parts ? parts.ranges.reduce((sum, word, i) => (i % 3 === 2 ? sum + word : sum), 0) : 1
 
 /**
  * Everything that the kernel thread has done by plugin code, in threads of its own.
@@ -100,8 +104,9 @@ export class FunctionClient {
     return calculated
   }
 
-  private saving({ dataClass, body }: SaveRequest, caller?: Caller): RunOptions {
-    const deadlineMs = this.deadlineMs * Math.max(1, Math.ceil(body.byteLength / BYTES_PER_DEADLINE))
+  private saving({ dataClass, body, parts }: SaveRequest, caller?: Caller): RunOptions {
+    const functions = Math.max(body.byteLength / BYTES_PER_DEADLINE, entitiesIn(parts) / ROWS_PER_DEADLINE)
+    const deadlineMs = this.deadlineMs * Math.max(1, Math.ceil(functions))
     return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
   }
 
