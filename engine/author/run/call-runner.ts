@@ -130,7 +130,8 @@ export class CallRunner {
       case 'read': {
         const { views, queries, options, context } = language
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
-        return { body: planTask(task.task, scope, context).run().slice() }
+        // Memory of its own, which can be transferred: `slice` of a Buffer copies nothing.
+        return { body: new Uint8Array(planTask(task.task, scope, context).run()) }
       }
       case 'save':
         return this.save(task)
@@ -149,7 +150,7 @@ export class CallRunner {
     const view = language.views.of(request.access)
     const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
     return saveElements(request, saveLimits, language, this.hooks, saved => ({
-      saved: answer ? { status: statusOf(saved), body: answer(saved, language.snapshot).slice() } : saved,
+      saved: answer ? { status: statusOf(saved), body: new Uint8Array(answer(saved, language.snapshot)) } : saved,
     }))
   }
 
