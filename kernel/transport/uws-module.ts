@@ -13,11 +13,12 @@ const require = createRequire(import.meta.url)
 
 /**
  * Loads a uWebSockets.js build.
- * @param headerBytes largest request head; the current build reads it from the environment, once, when it is loaded
+ * @param headerBytes limit of a request head. The current build takes twice as much, so that `guard.ts` can answer a longer one with
+ *   an error of the protocol; it reads its limit from the environment, once, when it is loaded
  * @throws {Error} when the package is not installed or its binary does not load here
  */
 export function loadUws(name: UwsName, headerBytes: number): UwsModule {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(headerBytes)
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(2 * headerBytes)
   if (name === 'uws') return require('uWebSockets.js')
   // Not the package's entry: where its binary does not load, that puts a server in JavaScript in its place, in silence.
   const { platform, arch, versions } = process

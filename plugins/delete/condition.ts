@@ -27,7 +27,6 @@ export function demandCondition(request: RestRequest, isParameter: (name: string
   const { dataClass, source, output } = read
   const empty = (what: string) => DeleteErrors.EMPTY_CONDITION(what, dataClass)
   if (source.kind === 'all' && source.blank) throw empty('the address names neither key nor entity set where it should')
-  if (request.flag('$refresh')) throw DeleteErrors.REFRESHED()
   for (const [name, value] of parameters) {
     if (PAGING.includes(name)) throw DeleteErrors.PAGED(name)
     if (name === '$filter' && value.trim() === '') throw empty('$filter is empty')
@@ -35,6 +34,7 @@ export function demandCondition(request: RestRequest, isParameter: (name: string
     if (name === '$params' && !parameters.has('$filter')) throw empty('$params has no $filter that it belongs to')
     if (OF_SETS.includes(name)) {
       if (!output.isEntitySet) throw empty(`${name} selects nothing without an entity set`)
+      if (name === '$refresh' && request.flag(name)) throw DeleteErrors.REFRESHED()
     } else if (!FLAGS.includes(name) && !isParameter(name)) throw unknown(name)
   }
 }

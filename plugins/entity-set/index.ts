@@ -20,8 +20,8 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
  *
  * With `$method=entityset` what a set becomes by a filter, an order, `$clean` or `$logicOperator` is kept as a new set; one
  * that nothing changes answers under its own id. `$top` and `$skip` are about the answer only. `$method=delete` deletes the
- * members of a set that lives: one that has ended is never made again for that. A member that has been deleted stays as `{"__STAMP":0}`, one that no longer matches the filter stays as it is.
- * `$none` in the place of an id is the empty set.
+ * members of a set that lives: one that has ended is never made again for that. A member that has been deleted stays as
+ * `{"__STAMP":0}`, one that no longer matches the filter stays as it is. `$none` in the place of an id is the empty set.
  *
  * A set ends when it has not been used for `$timeout` seconds (two hours). `$savedfilter=true` and `$savedorderby=true` at
  * its creation, or their texts then or in a later request, make it again under its id when it is asked for after its end,

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { LiveServer } from '../durability/live-server.ts'
 import { abusePlugin, notedPlugin } from '../support/test-plugins.ts'
-import type { Asked, WayIn } from './ways-in.ts'
+import { type Asked, tokenKeys, type WayIn } from './ways-in.ts'
 import type { Cost } from './world.ts'
 
 /** Reads of an entity by its key: each takes some 25 µs of the kernel thread, so that the bounds are 50 and 250 ms. */
@@ -14,12 +16,14 @@ const UNIT_READS = 8_000
 /** As many at a time that a turn of the event loop has several of them. */
 const CLIENTS = 32
 
-const CONFIG = {
+const configIn = (folder: string) => ({
+  auth: { jwt: { keyFile: keyFileIn(folder) } },
   plugins: [abusePlugin, notedPlugin],
   log: { level: 'silent' },
   storage: { mapSizeBytes: '4 GiB', memoryBytes: '256 MiB' },
   server: { allowedHosts: ['*'] },
-}
+})
+const keyFileIn = (folder: string): string => join(folder, 'tokens.pem')
 
 /** The errCode of what code of a plugin throws. */
 const PLUGIN_FAILED = '"errCode":1562'
@@ -36,7 +40,8 @@ export class CostServer extends LiveServer {
   private readonly client = new Agent({ connections: CLIENTS })
 
   constructor(folder: string) {
-    super('../cost/cost-server.child.js', () => [folder, JSON.stringify(CONFIG)])
+    super('../cost/cost-server.child.js', () => [folder, JSON.stringify(configIn(folder))])
+    writeFileSync(keyFileIn(folder), tokenKeys.publicKey.export({ format: 'pem', type: 'spki' }))
   }
 
   override async start(): Promise<void> {

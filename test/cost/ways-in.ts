@@ -1,5 +1,10 @@
 /** Every place where a client sends something that can be long, many, deep or slow to work on. */
+import { generateKeyPairSync, sign } from 'node:crypto'
+
 const MIB = 2 ** 20
+
+/** Signs the tokens of clients; the server has the public one. */
+export const tokenKeys = generateKeyPairSync('ed25519')
 
 /** Without a method: POST where there is a body or `$method`, otherwise GET. */
 export interface Asked {
@@ -54,6 +59,18 @@ export const waysIn: readonly WayIn[] = [
   { name: 'ranges', max: LINE, request: n => header('range', `bytes=${repeat('0-1,', n)}5-6`) },
   { name: 'encodings', max: LINE, request: n => header('accept-encoding', `${repeat('a;q=0.5,', n)}b`) },
   { name: 'a token', max: LINE, request: n => header('authorization', `Bearer ${repeat('a.', n)}`) },
+  { name: 'brackets in the head of a token', max: LINE, request: n => bearer(`{"alg":"EdDSA","a":${repeat('[', n)}`) },
+  {
+    name: 'members in the head of a token',
+    max: 12_000,
+    request: n => bearer(`{${repeat('"a":1,', n)}"alg":"EdDSA"}`),
+  },
+  { name: 'a signed token of brackets', max: 12_000, request: n => bearer(HEAD, `{"sub":"x","a":${repeat('[', n)}`) },
+  {
+    name: 'privileges in a signed token',
+    max: 12_000,
+    request: n => bearer(HEAD, `{"sub":"x","exp":9000000000,"privileges":${list('"a"', n)}}`),
+  },
   { name: 'a password in a header', max: LINE, request: n => header('authorization', `Basic ${repeat('QUFB', n)}`) },
   { name: 'an origin', max: LINE, request: n => header('origin', `http://${repeat('a.', n)}com`) },
 
@@ -125,6 +142,11 @@ export const waysIn: readonly WayIn[] = [
 
   { name: 'a group of marks', max: MIB, request: n => group(JSON.stringify([`a${repeat(MARKS, n / 2)}`])) },
   { name: 'groups', max: MIB, request: n => group(list('"a"', n)) },
+
+  // Routes of plugins
+  { name: 'a body of brackets for a route', max: MIB, request: n => ({ path: '//noted', body: repeat('[', n) }) },
+  { name: 'a body of members for a route', max: MIB, request: n => ({ path: '//noted', body: list('{"a":1}', n) }) },
+  { name: 'a query string of a route', max: LINE, request: n => get(`//noted?${repeat("a=('b&", n)}`) },
 
   // Agents
   { name: 'a message of brackets', max: MIB, request: n => message(repeat('[', n)) },
@@ -305,6 +327,14 @@ const tool = (name: string, input: object) =>
 
 function header(name: string, value: string) {
   return { path: '/City(1)', headers: { [name]: value } }
+}
+
+const HEAD = '{"alg":"EdDSA"}'
+
+function bearer(head: string, claims = '{}') {
+  const text = [head, claims].map(part => Buffer.from(part).toString('base64url')).join('.')
+  const signature = sign(null, Buffer.from(text), tokenKeys.privateKey).toString('base64url')
+  return header('authorization', `Bearer ${text}.${signature}`)
 }
 
 function login(body: string) {

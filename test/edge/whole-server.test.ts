@@ -23,7 +23,7 @@ for (const transport of transports) {
     const server = await startServer(t, company, { transport, config: { server: { bodyBytes: 1024 * 1024 } } })
     const before = (await server.get('/City')).json
 
-    const refusedPaths: [string, string, number][] = [
+    const refusedPaths: (readonly [string, string, number])[] = [
       ['a filter of 20,000 brackets', `/Employee?$filter="${'('.repeat(20_000)}"`, 400],
       ['3,000 conditions', `/Employee?$filter="${Array(3_000).fill('ID=1').join('|')}"`, 400],
       ['a path of 200 steps', `/Employee?$filter="${Array(200).fill('manager').join('.')}=1"`, 400],
@@ -37,6 +37,8 @@ for (const transport of transports) {
       ['__proto__ in a filter', '/Employee?$filter="__proto__=1"', 404],
       ['a way to the file system', '/..%2F..%2Fetc%2Fpasswd', 404],
       ['a NUL in a name', '/Employee%00', 404],
+      // The older build closes a long head that comes in several packets.
+      ...(transport === 'uws-node20' ? [] : ([['a long head', `/${'a'.repeat(70_000)}`, 431]] as const)),
       ['half a surrogate', '/%ED%A0%80', 400],
       ['a percent sign alone', '/Employee?$filter=%', 400],
     ]

@@ -17,7 +17,7 @@ import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds
 const WORLDS = isLong ? longCount(60) : 4
 /** Requests of each world; each is sent to both stores. */
 const REQUESTS = isLong ? 3_400 : 500
-/** Reads that are under way at a time. */
+/** Reads that are under way at a time. Writes that come between them are sent after them, one by one. */
 const AT_ONCE = 8
 
 /** Counts of a kind of request, over all worlds. */
@@ -66,10 +66,13 @@ async function checkWorld(t: Test, seed: number): Promise<void> {
     if (random.chance(0.003)) stores.pass(random.pick([60, 7_300]))
     if (random.chance(0.05)) await stores.disturb(random)
     if (random.chance(0.02)) await stores.share(random)
-    const reads: Sent[] = []
-    let next = requests.next()
-    for (; !next.writes && reads.length < AT_ONCE; next = requests.next()) reads.push(next)
-    const found = [...(await Promise.all(reads.map(check))), await check(next)]
+    const [reads, writes]: [Sent[], Sent[]] = [[], []]
+    while (reads.length < AT_ONCE) {
+      const next = requests.next()
+      ;(next.writes ? writes : reads).push(next)
+    }
+    const found = await Promise.all(reads.map(check))
+    for (const write of writes) found.push(await check(write))
     count += found.length
     const first = found.find(each => each !== undefined)
     if (first === undefined) continue

@@ -18,6 +18,7 @@ const kept = (spec: string, name: string, verb: 'post' | 'delete', path: string,
   left: { Employee: EMPLOYEES },
   ...more,
 })
+const says = (message: RegExp) => ({ __ERROR: [{ message }] })
 const both = (name: string, address: string, query = '', more: object = {}): ProtocolCase[] => [
   kept('4.4', name, 'post', `/${address}?$method=delete${query && `&${query}`}`, more),
   kept('P1.9', name, 'delete', `/${address}${query && `?${query}`}`, more),
@@ -39,6 +40,7 @@ const deletions: ProtocolCase[] = [
   ...both('$limit beside a filter', 'Employee', '$filter="ID>1"&$limit=1'),
   ...both('$skip', 'Employee', '$skip=1'),
   ...both('a saved filter without a set', 'Employee', '$savedfilter="ID=1"'),
+  ...both('$refresh without a set', 'Employee', '$refresh=true', { has: says(/without an entity set/) }),
   ...both('a read for apps', 'Employee', '$extendedAttributes=name'),
   ...both('empty brackets', 'Employee()'),
   ...both('square ones', 'Employee[]'),
@@ -56,7 +58,7 @@ const deletions: ProtocolCase[] = [
     `$logicOperator=OR&$otherCollection=${ID}`,
     { errors: [1820] },
   ),
-  ...both('a set that is refreshed', 'Employee/$entityset/$none', '$refresh=true'),
+  ...both('a set that is refreshed', 'Employee/$entityset/$none', '$refresh=true', { has: says(/other entities/) }),
   ...both('an attribute that is not unique', 'Employee:woman(true)', '', { errors: [1813] }),
   ...both('an alias of one', 'Employee:pay(45000)', '', { errors: [1813] }),
   kept('4.4', 'keys in the body', 'post', '/Employee?$method=delete', { body: ['1'] }),

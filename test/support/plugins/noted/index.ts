@@ -1,4 +1,13 @@
-import { definePlugin } from 'tesser'
+import { definePlugin, json } from 'tesser'
 
-/** A dataclass with code around everything that is done to it. */
-export default definePlugin({ name: 'noted', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })
+/** A dataclass with code around everything that is done to it, and a route. */
+export default definePlugin({
+  name: 'noted',
+  kernel: '^1.0.0',
+  classes: new URL('./classes.ts', import.meta.url),
+  register({ route }) {
+    route('/noted', { verbs: ['GET', 'POST'] }, async request =>
+      json({ given: request.verb === 'POST' ? JSON.stringify(await request.json()).length : request.parameters.size }),
+    )
+  },
+})
