@@ -87,6 +87,11 @@ const TASKS_PER_THREAD = 2
 /** With two cores the kernel thread needs less than one while there are queries for these threads. */
 const MIN_THREADS = 2
 /**
+ * The default of Node.js 20. One that is collected may move to the old generation as a whole, and what is beyond the limit then by
+ * more than the 16 MiB that Node.js adds ends the process in place of the thread: with the default of Node.js 24 each time.
+ */
+const YOUNG_MIB = 48
+/**
  * Lets the kernel thread go first where there are more threads than cores. Elsewhere all threads of a process have one
  * priority.
  */
@@ -375,7 +380,10 @@ export class QueryPool<T = PoolTask> {
       maxThreads: this.threads,
       concurrentTasksPerWorker: TASKS_PER_THREAD,
       atomics: 'disabled',
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(this.options.heapBytes / 2 ** 20) },
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.ceil(this.options.heapBytes / 2 ** 20),
+        maxYoungGenerationSizeMb: YOUNG_MIB,
+      },
       recordTiming: false,
       niceIncrement: NICE,
     })

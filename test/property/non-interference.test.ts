@@ -63,16 +63,18 @@ async function checkWorld(t: Test, seed: number): Promise<void> {
     return `${JSON.stringify(sent)}\n${difference}\nonce more: ${again}`
   }
   for (let count = 0; count < REQUESTS; ) {
-    if (random.chance(0.003)) stores.pass(random.pick([60, 7_300]))
-    if (random.chance(0.05)) await stores.disturb(random)
-    if (random.chance(0.02)) await stores.share(random)
     const [reads, writes]: [Sent[], Sent[]] = [[], []]
     while (reads.length < AT_ONCE) {
       const next = requests.next()
       ;(next.writes ? writes : reads).push(next)
     }
     const found = await Promise.all(reads.map(check))
-    for (const write of writes) found.push(await check(write))
+    for (const write of writes) {
+      if (random.chance(0.003)) stores.pass(random.pick([60, 7_300]))
+      if (random.chance(0.05)) await stores.disturb(random)
+      if (random.chance(0.02)) await stores.share(random)
+      found.push(await check(write))
+    }
     count += found.length
     const first = found.find(each => each !== undefined)
     if (first === undefined) continue
