@@ -242,7 +242,7 @@ export class Engine implements PluginEngine {
   private async split(request: SaveRequest, caller: Caller | undefined): Promise<SaveRequest> {
     // From here on neither the pool nor the writer copies it.
     const body = await shared(request.body)
-    const limits = bodyLimits(this.parts.saveLimits)
+    const limits = bodyLimits(request, this.parts.saveLimits)
     const found = await this.parts.pool.run({ kind: 'split', body, limits }, caller)
     // It is not sent to a client, so it comes as its bytes.
     return { ...request, body, parts: readParts(found as Uint8Array) }

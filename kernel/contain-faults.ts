@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { Logger } from 'pino'
 import { ProtocolError } from '../engine/index.ts'
 import type { PluginOrigins } from './plugin-origins.ts'
@@ -34,9 +35,22 @@ export function pluginIn(error: unknown): string | undefined {
   return undefined
 }
 
+/** An error for the log. Code may throw what throws again when it is looked at. */
+function readable(thrown: unknown): Error {
+  try {
+    if (!(thrown instanceof Error)) return new Error(`${inspect(thrown)} was thrown`)
+    // All that the log reads of it.
+    void [thrown.name, thrown.message, thrown.stack, thrown.cause, ...Object.values(thrown)]
+    return thrown
+  } catch {
+    return new Error('what was thrown cannot be looked at')
+  }
+}
+
 /** Rejections come here too, as Node.js raises them. */
-function onUncaught(error: unknown): void {
-  const found = [...servers].map(server => ({ ...server, origin: server.origins.of(error) }))
+function onUncaught(thrown: unknown): void {
+  const found = [...servers].map(server => ({ ...server, origin: server.origins.of(thrown) }))
+  const error = readable(thrown)
   const owner = found.find(({ origin }) => typeof origin === 'object')
   if (owner) {
     const { plugin } = owner.origin as { plugin: string }

@@ -139,6 +139,15 @@ export class RestRequest {
     return guestsAdministrate || !this.session.isGuest
   }
 
+  /** A parameter that the query string has more than once: the last value counts, and the client may have meant all of them. */
+  get repeatedParameter(): string | undefined {
+    let repeated: string | undefined
+    parseQueryString(this.transport.query, name => {
+      repeated ??= name
+    })
+    return repeated
+  }
+
   parameter(name: string): string | undefined {
     return this.parameters.get(name)
   }

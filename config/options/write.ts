@@ -47,7 +47,7 @@ export const writeOptions = {
   'write.maxEntities': integer({
     default: 100_000,
     min: 1,
-    doc: 'Maximum number of entities in the body of a save; beyond it the server answers 413, as for the next three options.',
+    doc: 'Maximum number of entities in the body of a save; beyond it the server answers 413, as for the next four options.',
   }),
   'write.maxEntityBytes': bytes({
     default: '4 MiB',
@@ -55,10 +55,20 @@ export const writeOptions = {
     doc: 'Maximum size of the JSON of one entity in the body of a save.',
   }),
   'write.maxAttributes': integer({ default: 1000, min: 1, doc: 'Maximum number of names in one entity of the body.' }),
+  'write.maxNames': integer({
+    default: 10_000,
+    min: 1,
+    doc: 'Maximum number of names in one entity of the body, those within its objects included.',
+  }),
   'write.maxTransactionEntities': integer({
     default: 10_000,
     min: 1,
     doc: 'Maximum number of entities in one transaction: `$atomic`, `$method=validate`, `$refresh`, and entities that the deletion of one entity deletes or changes. Other writes wait for it.',
+  }),
+  'write.maxTransactionNames': integer({
+    default: 200_000,
+    min: 1,
+    doc: 'Maximum number of names in the body of a save in one transaction, those within its objects included.',
   }),
   'write.maxProblems': integer({
     default: 20,

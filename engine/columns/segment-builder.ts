@@ -19,6 +19,7 @@ import {
   SEGMENT_ROWS,
   SEGMENT_WORDS,
   type Segment,
+  UNPARSED,
   VECTOR_HEADER_BYTES,
   type VectorSegment,
   vectorStart,
@@ -51,7 +52,7 @@ export class SegmentBuilder {
   ) {
     this.kind = segmentKind(attribute)
     this.read = reader(layout, attribute)
-    this.jsonBytes = previous && this.kind === 'json' ? previous.bytes : 0
+    this.jsonBytes = previous && this.kind === 'json' ? (previous.bytes - FIXED_BYTES) / OBJECT_BYTES_PER_JSON_BYTE : 0
     const from = previous?.segment
     this.present = from ? from.present.slice() : new Uint32Array(SEGMENT_WORDS)
     if (from?.kind === 'bigint') this.bigints = from.values.slice()
@@ -67,7 +68,7 @@ export class SegmentBuilder {
 
   /** @param row undefined when it does not exist */
   put(entry: number, row: RowView | undefined): void {
-    const value = row && this.read(row)
+    const value = row && (this.isLarge(row) ? UNPARSED : this.read(row))
     const bit = 1 << (entry & 31)
     if (value === undefined) {
       this.present[entry >>> 5]! &= ~bit
@@ -78,12 +79,18 @@ export class SegmentBuilder {
     if (this.vectors) this.vectors.put(entry, value as Float32Array)
     else if (this.objects) {
       this.objects[entry] = value
-      if (this.kind === 'json') this.jsonBytes += jsonSize(row!, this.attribute)
+      if (this.kind === 'json' && value !== UNPARSED) this.jsonBytes += jsonSize(row!, this.attribute)
     } else if (this.bigints) this.bigints[entry] = BigInt(value as number | bigint)
     else if (typeof value === 'bigint') {
       this.bigints = BigInt64Array.from(this.numbers!, BigInt)
       this.bigints[entry] = value
     } else if (this.numbers) this.numbers[entry] = value as number
+  }
+
+  private isLarge(row: RowView): boolean {
+    if (this.kind !== 'json') return false
+    const bytes = jsonSize(row, this.attribute)
+    return bytes > MAX_OBJECT_BYTES || this.jsonBytes + bytes > MAX_OBJECTS_BYTES
   }
 
   finish(): SizedSegment {
@@ -98,7 +105,10 @@ export class SegmentBuilder {
       return { segment: { kind: 'text', present, values }, bytes }
     }
     if (this.kind === 'json') {
-      return { segment: { kind: 'json', present, values: this.objects! }, bytes: FIXED_BYTES + this.jsonBytes }
+      return {
+        segment: { kind: 'json', present, values: this.objects! },
+        bytes: FIXED_BYTES + OBJECT_BYTES_PER_JSON_BYTE * this.jsonBytes,
+      }
     }
     return { segment: { kind: 'presence', present }, bytes: present.byteLength }
   }
@@ -135,9 +145,14 @@ const STRING_HEADER_BYTES = 24
 /** Objects of V8 for a byte of JSON text: measured 3 to 6 for small objects. */
 const OBJECT_BYTES_PER_JSON_BYTE = 5
 
+/** JSON text of an object that is kept parsed: some 1,000 names, beyond which V8 takes several times as long for each. */
+const MAX_OBJECT_BYTES = 8 * 1024
+/** The same of all objects of a segment, which are parsed in one go: some 20 ms. */
+const MAX_OBJECTS_BYTES = 2 * 2 ** 20
+
 function jsonSize(row: RowView, attribute: ColumnAttribute): number {
   const slot = row.layout.slotOf.get(attribute)!
-  return OBJECT_BYTES_PER_JSON_BYTE * (row.slotStart(slot + 1) - row.valueStart(slot))
+  return row.slotStart(slot + 1) - row.valueStart(slot)
 }
 
 const segmentKind = (attribute: ColumnAttribute): SegmentKind =>

@@ -117,9 +117,13 @@ export type Segment =
       readonly texts: TextPool
       readonly page?: SharedPage | undefined
     }
+  /** Values of objects; {@link UNPARSED} for those that are only in their rows. */
   | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
   | VectorSegment
   | { readonly kind: 'presence'; readonly present: Uint32Array }
+
+/** Stands in a segment for an object that is too large to be kept, or to be parsed for a query that may not look at it. */
+export const UNPARSED: object = Object.freeze({})
 
 /**
  * Vectors wherever they lie in a memory: `floats` is all of it, and row `entry` has its vector at index

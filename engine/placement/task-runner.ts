@@ -23,9 +23,10 @@ import type { VectorPool } from './vector-pool.ts'
 
 /**
  * A query that turns out to cost more than was expected is given up in this thread after a multiple of what one may cost
- * here, for what it has done until then is lost; and not before a few milliseconds, which any may lose on a busy machine.
+ * here, for what it has done until then is lost; and not before a few milliseconds, which any may lose on a busy machine. Nor
+ * before it has to look at as much as takes some milliseconds: long texts and objects, whose size no estimate knows.
  */
-const OVERRUN = { factor: 10, minMs: 5 }
+const OVERRUN = { factor: 10, minMs: 5, effort: 4_000_000 }
 /** A larger answer is given up in this thread, and made in the pool. */
 const INLINE_BYTES = 1024 * 1024
 
@@ -150,7 +151,8 @@ export class TaskRunner {
       const snapshot = guarded(unrestricted, restricted)
       const counter = { examined: 0, sent: 0 }
       const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
-      const budget = new QueryBudget({ timeoutMs, maxRowsExamined: limits.maxRowsExamined, counter })
+      const maxEffort = overrunMs < limits.timeoutMs ? OVERRUN.effort : undefined
+      const budget = new QueryBudget({ timeoutMs, maxRowsExamined: limits.maxRowsExamined, counter, maxEffort })
       const { queries } = this
       const maxAnswerBytes = Math.min(limits.maxAnswerBytes, INLINE_BYTES)
       const scope = {

@@ -56,6 +56,8 @@ class Outliner {
   private elementLevel = 0
   private elements = 0
   private attributes = 0
+  private names = 0
+  private allNames = 0
   private elementStart = 0
   private partStart = 0
   private partElements = 0
@@ -105,6 +107,7 @@ class Outliner {
           isNamed = false
         }
       } else if (byte === COLON) {
+        this.countName()
         if (level === 1 && isObject) isNamed = isEntitiesKey(body, textStart, textEnd)
       } else if (byte === BRACKET_OPEN || byte === BRACE_OPEN) {
         if (++level > limits.depth) throw EngineErrors.TOO_DEEP(limits.depth)
@@ -138,6 +141,7 @@ class Outliner {
     this.elements = 0
     this.partElements = 0
     this.attributes = 0
+    this.names = 0
     this.elementLevel = level
     this.start = at
     this.partStart = at + 1
@@ -159,6 +163,7 @@ class Outliner {
     this.checkSize(at - this.elementStart)
     this.elementStart = at + 1
     this.attributes = 0
+    this.names = 0
     if (++this.partElements >= PART_ELEMENTS || at - this.partStart >= PART_BYTES) this.endPart(at)
   }
 
@@ -171,6 +176,14 @@ class Outliner {
   private countAttribute(): void {
     const { maxAttributes } = this.limits
     if (++this.attributes >= maxAttributes) throw WriteErrors.TOO_MANY_ATTRIBUTES(maxAttributes)
+  }
+
+  private countName(): void {
+    const { maxNames, transaction } = this.limits
+    if (++this.names > maxNames) throw WriteErrors.TOO_MANY_NAMES(maxNames)
+    if (transaction && ++this.allNames > transaction.maxNames) {
+      throw WriteErrors.TOO_MANY_NAMES_AT_ONCE(transaction.what, transaction.maxNames)
+    }
   }
 
   private checkSize(bytes: number): void {

@@ -33,6 +33,12 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (what: string, maximum: number) =>
       `${what} is one transaction, of at most ${maximum} entities; send fewer at a time`,
   },
+  TOO_MANY_NAMES_AT_ONCE: {
+    errCode: 1806,
+    http: 413,
+    message: (what: string, maximum: number) =>
+      `${what} is one transaction, of at most ${maximum} names in its body; send fewer entities at a time`,
+  },
   ENTITY_TOO_LARGE: {
     errCode: 1806,
     http: 413,
@@ -43,6 +49,12 @@ export const WriteErrors = defineErrors('WRITE', {
     errCode: 1806,
     http: 413,
     message: (maximum: number) => `an entity of the body has more than ${maximum} names`,
+  },
+  TOO_MANY_NAMES: {
+    errCode: 1806,
+    http: 413,
+    message: (maximum: number) =>
+      `an entity of the body has more than ${maximum} names, those within its objects included`,
   },
   /** Stands for the problems of an entity that are not described. */
   MORE_PROBLEMS: {

@@ -122,7 +122,7 @@ export class Writer {
         return new DeleteJob(request, dataClass, view)
       }
       const { limits } = this
-      const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(limits))
+      const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, limits))
       checkTransactionSize(request, body.length, limits)
       return new SaveJob(request, dataClass, body, view, limits)
     } catch (error) {

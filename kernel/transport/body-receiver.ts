@@ -1,4 +1,4 @@
-import { type ByteBudget, noMemory } from '../../engine/index.ts'
+import { type ByteBudget, noMemory, type ProtocolError } from '../../engine/index.ts'
 import { EdgeErrors } from './edge-errors.ts'
 
 export interface ReceiveLimits {
@@ -20,6 +20,14 @@ export interface Receiving {
   release(): void
 }
 
+/** Pieces after which their average counts, and what it may be at least: each costs a microsecond or two, whatever its size. */
+const COUNTED_PIECES = 10_000
+const MIN_PIECE_BYTES = 32
+
+/** @returns the error of a body that comes in tiny pieces */
+export const choppedBody = (pieces: number, bytes: number): ProtocolError | undefined =>
+  pieces > COUNTED_PIECES && bytes < pieces * MIN_PIECE_BYTES ? EdgeErrors.TINY_PIECES(MIN_PIECE_BYTES) : undefined
+
 /**
  * A request body on its way in, of at most `limits.bodyBytes`.
  *
@@ -33,6 +41,7 @@ export abstract class BodyReceiver<T> implements Receiving {
   protected readonly limits: ReceiveLimits
   protected readonly timer: NodeJS.Timeout
   protected received = 0
+  #pieces = 0
   #resolve!: (result: T) => void
   #reject!: (error: unknown) => void
   protected settled = false
@@ -70,6 +79,12 @@ export abstract class BodyReceiver<T> implements Receiving {
     if (this.settled || this.#isReleased) return
     const { bodyBytes } = this.limits
     this.received += chunk.byteLength
+    const chopped = choppedBody(++this.#pieces, this.received)
+    if (chopped) {
+      this.drop()
+      this.refuse(chopped)
+      return
+    }
     if (this.#reason === undefined) {
       if (this.received <= bodyBytes) this.#takeOrGiveUp(chunk, isLast)
       else this.#giveUp(EdgeErrors.BODY_TOO_LARGE(bodyBytes))

@@ -36,6 +36,12 @@ export const EdgeErrors = defineErrors('EDGE', {
     http: 411,
     message: () => 'this server takes no chunked requests; send the body with a Content-Length',
   },
+  TINY_PIECES: {
+    errCode: 1806,
+    http: 400,
+    message: (minimum: number) =>
+      `the request body comes in pieces of less than ${minimum} bytes on average; send larger chunks, or a Content-Length`,
+  },
   /** Something of ours failed. What it threw goes to the log, never to the client. */
   INTERNAL_ERROR: {
     errCode: 1585,

@@ -1,5 +1,5 @@
 import { type ByteBudget, noMemory } from '../../engine/index.ts'
-import type { Receiving } from './body-receiver.ts'
+import { choppedBody, type Receiving } from './body-receiver.ts'
 import type { Flow } from './body-streamer.ts'
 
 /**
@@ -64,12 +64,14 @@ export class HeldBody implements Receiving {
   }
 
   #keep(chunk: Uint8Array, isLast: boolean): void {
-    if (!this.memory.tryGrow(this.#bytes, this.#bytes + chunk.byteLength)) {
+    const bytes = this.#bytes + chunk.byteLength
+    const chopped = choppedBody(this.#pieces.length + 1, bytes)
+    if (chopped || !this.memory.tryGrow(this.#bytes, bytes)) {
       this.#forget()
-      this.fail(noMemory(this.memory))
+      this.fail(chopped ?? noMemory(this.memory))
       return
     }
-    this.#bytes += chunk.byteLength
+    this.#bytes = bytes
     this.#pieces.push({ bytes: Buffer.from(chunk), isLast })
     if (isLast || this.#isPaused) return
     this.flow.pause()

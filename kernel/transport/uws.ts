@@ -210,6 +210,7 @@ class UwsExchange extends Exchange {
   path: string
   query: string
   readonly #res: HttpResponse
+  #isDropped = false
   /** Called when the socket has taken all pieces. */
   #drained: (() => void) | undefined
 
@@ -224,6 +225,8 @@ class UwsExchange extends Exchange {
 
   override serve(eachHeader: Parameters<Exchange['serve']>[0]): void {
     super.serve(eachHeader)
+    // Dropped before anything could listen for its end.
+    if (this.#isDropped && !this.finished) this.abort()
     // A request that is left without an answer and without it ends the process. Most are answered by now.
     if (!this.finished) this.#res.onAborted(() => this.abort())
   }
@@ -329,7 +332,9 @@ class UwsExchange extends Exchange {
   }
 
   drop(): void {
-    if (!this.finished) this.#res.close()
+    if (this.finished || this.#isDropped) return
+    this.#isDropped = true
+    this.#res.close()
   }
 
   /** Reads and sends by turns; what the socket does not take waits until it drains. */

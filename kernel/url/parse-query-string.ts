@@ -22,16 +22,22 @@ import { UrlErrors } from './url-errors.ts'
  *   stay in the value: `["a&b",1]`, `name='Smith & Sons'`. The apostrophe of `O'Reilly` is not a quote, and neither is a
  *   quote that nothing closes.
  *
- * `+` is a space in `$params` and a plus sign elsewhere. A name without `=` has an empty value.
+ * `+` is a space in `$params` and a plus sign elsewhere. A name without `=` has an empty value. Of a name that is repeated the last value
+ * counts.
  *
+ * @param onRepeated called with such a name
  * @throws {UrlErrors.UNCLOSED_SINGLE_QUOTE} 1808
  * @throws {UrlErrors.UNCLOSED_DOUBLE_QUOTE} 1809
  * @throws {UrlErrors.MALFORMED_ENCODING} 1806
  * Source: protocol notes, 1.2; design decisions, query strings.
  */
-export function parseQueryString(raw: string): ReadonlyMap<string, string> {
+export function parseQueryString(raw: string, onRepeated?: (name: string) => void): ReadonlyMap<string, string> {
   if (raw === '') return NO_PARAMETERS
   const parameters = new Map<string, string>()
+  const set = (name: string, value: string): void => {
+    if (parameters.has(name)) onRepeated?.(name)
+    if (name !== '') parameters.set(name, value)
+  }
   const quotes = new Quotes(raw)
   for (let start = 0; start < raw.length; ) {
     let i = start
@@ -39,7 +45,7 @@ export function parseQueryString(raw: string): ReadonlyMap<string, string> {
     while (i < raw.length && code !== EQUALS && code !== AMPERSAND) code = raw.charCodeAt(++i)
     const name = decode(raw.slice(start, i))
     if (i >= raw.length || code === AMPERSAND) {
-      if (name !== '') parameters.set(name, '')
+      set(name, '')
       start = i + 1
       continue
     }
@@ -47,7 +53,7 @@ export function parseQueryString(raw: string): ReadonlyMap<string, string> {
     const unwrapped = endOfWrapped(raw, valueStart, quotes)
     const end = unwrapped === undefined ? endOfPlain(raw, valueStart, quotes) : next(raw, unwrapped)
     const value = unwrapped === undefined ? raw.slice(valueStart, end) : raw.slice(next(raw, valueStart), unwrapped)
-    if (name !== '') parameters.set(name, decode(name === '$params' ? value.replaceAll('+', ' ') : value))
+    set(name, decode(name === '$params' ? value.replaceAll('+', ' ') : value))
     start = end + 1
   }
   return parameters

@@ -27,6 +27,12 @@ export function demandCondition(request: RestRequest, isParameter: (name: string
   const { dataClass, source, output } = read
   const empty = (what: string) => DeleteErrors.EMPTY_CONDITION(what, dataClass)
   if (source.kind === 'all' && source.blank) throw empty('the address names neither key nor entity set where it should')
+  const { repeatedParameter } = request
+  if (repeatedParameter !== undefined) throw DeleteErrors.REPEATED(repeatedParameter)
+  // `/City/` with a key behind it that was empty.
+  if (source.kind === 'all' && !parameters.has('$filter') && request.transport.path.endsWith('/')) {
+    throw empty('the address ends with "/", where a key may be missing')
+  }
   for (const [name, value] of parameters) {
     if (PAGING.includes(name)) throw DeleteErrors.PAGED(name)
     if (name === '$filter' && value.trim() === '') throw empty('$filter is empty')

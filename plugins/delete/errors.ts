@@ -19,6 +19,12 @@ export const DeleteErrors = defineErrors('DELETE', {
     message: (name: string, hint: string) =>
       `"${name}" is not a parameter of a deletion, so nothing was deleted${hint}`,
   },
+  REPEATED: {
+    errCode: 1806,
+    http: 400,
+    message: (name: string) =>
+      `${name} is given more than once, so nothing was deleted; join the conditions with "and"`,
+  },
   PAGED: {
     errCode: 1806,
     http: 400,

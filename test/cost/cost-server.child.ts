@@ -7,12 +7,13 @@
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { createTestServer, insertRows } from '../../kernel/testing.ts'
-import { type Cost, MODEL, NOTES, ROWS, rowsOf } from './world.ts'
+import { BIG, type Cost, MODEL, NOTES, ROWS, rowsOf } from './world.ts'
 
 const [folder, config] = process.argv.slice(2) as [string, string]
 const server = await createTestServer({ model: MODEL, folder, config: JSON.parse(config) })
 await insertRows(server.engine, 'City', rowsOf(ROWS))
 await insertRows(server.engine, 'Note', NOTES)
+await insertRows(server.engine, 'Big', BIG)
 await insertRows(server.engine, 'Ping', [{ ID: 1 }])
 
 const buffer = Buffer.alloc(64)

@@ -220,6 +220,15 @@ export const waysIn: readonly WayIn[] = [
   { name: 'a long text', max: 32 * MIB - 100, request: n => update(`{"notes":"${repeat('words and ', n)}"}`) },
   { name: 'a deep object', max: 32 * MIB - 100, request: n => update(`{"info":${repeat('{"a":', n)}`) },
   { name: 'a wide object', max: 8 * MIB, request: n => update(`{"info":{"list":${list('1', n)}}}`) },
+  { name: 'names of an object', max: 9_990, request: n => update(`{"info":{${namesOf(n)}}}`) },
+  {
+    name: 'names in a transaction',
+    max: 196_000,
+    request: n => ({
+      path: '/City?$method=update&$atomic=true',
+      body: list(`{"info":{${namesOf(4_000)}}}`, Math.ceil(n / 4_000) * (namesOf(4_000).length + 12)),
+    }),
+  },
   { name: 'a number of digits', max: 32 * MIB - 100, request: n => update(`{"group":${repeat('1', n)}}`) },
   {
     name: 'an image in a save',
@@ -274,6 +283,21 @@ export const waysIn: readonly WayIn[] = [
   { name: 'rows that a restrict event filters', max: 2_000, request: n => get(`/Note?$top=${n}&$expand=before`) },
   { name: 'rows that are calculated', max: 2_000, request: n => get(`/Note?$top=${n}&$orderby="shout desc"`) },
 
+  // Large values that are there, by the number of entities
+  ...[
+    '?$attributes=info.z',
+    '?$filter="info.k1 = 1"',
+    '?$orderby="info.z desc"',
+    '?$format=csv&$attributes=info.z',
+  ].map(query => ({ name: `large objects: ${query}`, max: 24, request: (n: number) => get(`/Big${query}&$top=${n}`) })),
+  ...['/info.z?$distinct=true', '/info.z?$compute=$all', '/notes?$distinct=true', '/notes?$compute=$all'].map(
+    query => ({
+      name: `large values: ${query}`,
+      max: 24,
+      request: (n: number) => get(`/Big${query}&$filter="ID <= ${n}"`),
+    }),
+  ),
+
   // Deletions, locks, uploads
   {
     name: 'keys to delete',
@@ -308,6 +332,8 @@ function form(piece: string, length: number) {
   const headers = { 'content-type': 'multipart/form-data; boundary=a' }
   return { path: '/$upload?$binary=true', body: repeat(piece, length), headers }
 }
+
+const namesOf = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":1`).join()
 
 const group = (body: string) => ({ path: '/$directory/currentUserBelongsTo', body })
 const note = (body: string) => ({ path: '/Note?$method=update', body })

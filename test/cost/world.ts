@@ -48,6 +48,10 @@ export const MODEL = {
         shout: { kind: 'calculated', type: 'string' },
       },
     },
+    Big: {
+      key: 'ID',
+      attributes: { ID: { type: 'long' }, notes: { type: 'string' }, info: { type: 'object' } },
+    },
     Ping: { key: 'ID', attributes: { ID: { type: 'long', autoFill: 'increment' }, at: { type: 'long' } } },
   },
 }
@@ -56,6 +60,18 @@ export const MODEL = {
 export const NOTES: readonly object[] = Array.from({ length: 2_000 }, (_, i) => ({
   ...{ ID: i + 1, title: `note ${i}`, rank: i % 2 },
   beforeID: i === 0 ? null : i,
+}))
+
+/** Objects of 30,000 names, and of as many bytes without, with texts as long. */
+export const BIG: readonly object[] = Array.from({ length: 24 }, (_, i) => ({
+  ID: i + 1,
+  notes: `${i} ${'of a long text '.repeat(20_000)}`,
+  info: {
+    z: i,
+    ...(i % 2
+      ? Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`k${n}`, n]))
+      : { list: Array(150_000).fill(1) }),
+  },
 }))
 
 export const rowsOf = (count: number): object[] =>

@@ -29,6 +29,14 @@ const faults: Record<string, (request: any, scope: any) => any> = {
   microtask() { queueMicrotask(() => fail('in a microtask')); return done },
   emitter() { createReadStream('/no/such/file'); return done },
   throughTheKernel(_, scope) { setTimeout(() => scope.engine.call(undefined)); return done },
+  hidesItself() {
+    const refuse = () => { throw 1 }
+    setTimeout(() => { throw new Proxy({}, { get: refuse, getPrototypeOf: refuse }) })
+    return done
+  },
+  nextThrows() {
+    return { status: 200, headers: {}, body: { [Symbol.asyncIterator]: () => ({ next() { fail('at once') } }) } }
+  },
   unawaited(_, { engine }) {
     const source = { kind: 'keys', keys: ['99'] }
     queueMicrotask(engine.delete.bind(engine, { dataClass: 'Company', source, skip: 0, output: { form: 'array' } }, {}))
@@ -145,6 +153,7 @@ t.test('code of a plugin on the kernel side cannot take the server down', async 
     ['microtask', /in a microtask/, { plugin: 'acme' }],
     ['emitter', /ENOENT/, { plugins: ['acme'] }],
     ['throughTheKernel', /undefined/, { plugin: 'acme' }],
+    ['hidesItself', /was thrown|cannot be looked at/, { plugins: ['acme'] }],
     ['unawaited', /99/, { plugins: ['acme'] }],
   ]
   for (const [name, message, expected] of later) {
@@ -153,6 +162,9 @@ t.test('code of a plugin on the kernel side cannot take the server down', async 
     const logged = await line(({ err }) => message.test(err?.message ?? ''))
     t.match(logged, { level: 'error', msg: /outside of a request/, ...expected }, name)
   }
+  clear()
+  await t.rejects(fetch(`${url}/nextThrows`), 'the connection ends')
+  t.match(await line(({ err }) => err?.message === 'at once'), { level: 'error' })
   clear()
   await fetch(`${url}/talks`)
   t.match(await line(({ msg }) => msg === 'said { a: 1 }'), { level: 'info', plugin: 'acme' })

@@ -29,7 +29,12 @@ const deletions: ProtocolCase[] = [
   ...both('a filter without a value', 'Employee', '$filter='),
   ...both('a filter of blanks', 'Employee', '$filter=%20%20'),
   ...both('an encoded empty filter', 'Employee', '%24filter=%22%22'),
-  ...both('the last of two filters counts', 'Employee', '$filter="ID=1"&$filter='),
+  ...both('two filters', 'Employee', '$filter="ID=1"&$filter='),
+  ...both('two filters that would both do', 'Employee', '$filter="ID=99"&$filter="ID>0"', {
+    has: says(/more than once/),
+  }),
+  ...both('an address without its key', 'Employee/', '', { has: says(/a key may be missing/) }),
+  ...both('two slashes', 'Employee//'),
   ...both('an order without a condition', 'Employee', '$filter="order by ID"'),
   ...both('a filter without its $', 'Employee', 'filter="ID=1"'),
   ...both('another case', 'Employee', '$Filter="ID=1"', { errors: [1811] }),

@@ -378,7 +378,7 @@ protocolTable(
       spec: 'P5.3',
       name: 'more names than an entity may have are refused before anything is made of them',
       post: '/City?$method=update',
-      body: Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`unknown${i}`, 1])),
+      body: Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`unknown${i}`, 1])),
       status: 413,
       has: { __ERROR: [{ message: 'an entity of the body has more than 1000 names' }] },
       left: { City: CITIES },

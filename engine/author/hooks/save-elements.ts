@@ -38,7 +38,7 @@ export function saveElements<Answer>(
 ): Answer {
   const binding = language.binding(request.dataClass)
   const { mode, atomic, trusted = false, parts, ...rest } = request
-  const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(limits))
+  const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(request, limits))
   checkTransactionSize(request, body.length, limits)
   const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
   const entities: SavedEntity[] = []

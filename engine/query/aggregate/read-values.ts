@@ -26,6 +26,7 @@ export function forEachValue(
   for (let i = 0; i < rowIds.length; i++) {
     if (i % SEGMENT_ROWS === 0) context.budget.examine(Math.min(SEGMENT_ROWS, rowIds.length - i))
     const value = read(rowIds[i]!)
+    if (typeof value === 'string') context.budget.look(value.length)
     if (value !== undefined) visit(value, rowIds[i]!)
   }
 }
@@ -33,11 +34,11 @@ export function forEachValue(
 function valueReader(
   measure: Measure,
   rowCount: number,
-  { snapshot }: QueryContext,
+  context: QueryContext,
   last?: (rowId: number) => number | undefined,
 ) {
   const { relations, attribute, properties } = measure
-  const read = pathReader(relations, attribute as ValueAttribute, rowCount, snapshot, last)
+  const read = pathReader(relations, attribute as ValueAttribute, rowCount, context, last)
   if (properties.length === 0) return read
   return (rowId: number): Item | object | undefined => {
     const value = properties.reduce<unknown>(propertyOf, read(rowId)) as Item | object | null | undefined
@@ -46,7 +47,7 @@ function valueReader(
 }
 
 /** JSON text of a value: numbers as their type writes them, others as they stand in a row that has them, which is how they are sent. */
-export function itemText(value: Item, rowId: number, measure: Measure, { snapshot }: QueryContext): string {
+export function itemText(value: Item, rowId: number, measure: Measure, { snapshot, budget }: QueryContext): string {
   const { dataClass, relations, attribute, properties, values } = measure
   // A date and a bool are numbers in a column.
   if (typeof value === 'bigint' || (typeof value === 'number' && values !== 'date' && values !== 'bool')) {
@@ -63,5 +64,6 @@ export function itemText(value: Item, rowId: number, measure: Measure, { snapsho
     attribute.kind === 'calculated'
       ? calculatedText(attribute, owner, row.layout.wire)
       : row.json(row.layout.slotOf.get(attribute)!)
+  if (properties.length > 0) budget.parse(json.length)
   return properties.length === 0 ? json : JSON.stringify(properties.reduce(propertyOf, JSON.parse(json) as unknown))
 }

@@ -51,11 +51,11 @@ function decide(orders: readonly PositionOrder[], a: number, b: number): number 
 function keyOrder(key: SortKey, rowIds: Uint32Array, context: QueryContext): PositionOrder {
   const { cell } = TYPES[key.attribute.type]
   if (cell === 'json')
-    return jsonOrder(key, rowIds, pathReader(key.relations, key.attribute, rowIds.length, context.snapshot), context)
+    return jsonOrder(key, rowIds, pathReader(key.relations, key.attribute, rowIds.length, context), context)
   if (cell === 'text' || cell === 'integer') {
     const pointers = pointerReader(context.snapshot.table(key.attribute.dataClass), key.attribute)
     if (pointers) return pointerOrder(key, rowIds, pointers, context)
-    const read = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot)
+    const read = pathReader(key.relations, key.attribute, rowIds.length, context)
     const values = readAll(rowIds, new Array<Scalar | undefined>(rowIds.length), read, context)
     const { budget } = context
     return (a, b) => {
@@ -74,7 +74,7 @@ function pointerOrder(
   { texts, read }: TextPointers,
   context: QueryContext,
 ): PositionOrder {
-  const reader = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot, read)
+  const reader = pathReader(key.relations, key.attribute, rowIds.length, context, read)
   // 0, never a pointer, stands for null.
   const pointers = readAll(rowIds, new Uint32Array(rowIds.length), rowId => reader(rowId) ?? 0, context)
   const heads = new Float64Array(pointers.length)
@@ -94,7 +94,7 @@ function numbersOf(key: SortKey, rowIds: Uint32Array, context: QueryContext): Fl
   if (key.attribute.kind === 'storage' && key.relations.length === 0 && readsSegments(table, rowIds.length)) {
     return readNumbers(table, key.attribute, rowIds, Number.NEGATIVE_INFINITY, context.budget)
   }
-  const read = pathReader(key.relations, key.attribute, rowIds.length, context.snapshot)
+  const read = pathReader(key.relations, key.attribute, rowIds.length, context)
   const numbers = new Float64Array(rowIds.length)
   return readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
 }
@@ -108,7 +108,7 @@ function scoresOf(
 ): Float64Array {
   const vectors = attribute as StorageAttribute
   const score = scoreReader(context.snapshot.table(attribute.dataClass), vectors, similarity, rowIds.length)
-  const read = pathReader(relations, vectors, rowIds.length, context.snapshot, score)
+  const read = pathReader(relations, vectors, rowIds.length, context, score)
   return readAll(rowIds, new Float64Array(rowIds.length), rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
 }
 

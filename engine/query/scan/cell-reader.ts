@@ -9,6 +9,7 @@ import {
   type Snapshot,
   type TableSnapshot,
   type TextPool,
+  UNPARSED,
 } from '../../data/snapshot.ts'
 import { fold } from '../../base/text/fold.ts'
 import type { Scalar } from '../bind/predicate.ts'
@@ -27,19 +28,21 @@ const MIN_ROWS_OF_SEGMENT = 32
 /**
  * A function that reads one attribute of single rows.
  * @param expectedRows how many are going to be read: decides between the column and the rows themselves
+ * @param budget asked before long values are read
  */
 export function cellReader(
   table: TableSnapshot,
   attribute: ColumnAttribute | CalculatedAttribute,
   expectedRows: number,
+  budget?: QueryBudget,
 ): (rowId: number) => Cell {
   if (attribute.kind === 'calculated') return codeReader(table, attribute)
-  if (!readsSegments(table, expectedRows) && table.rowsToDecode(attribute, 0) > 0) {
-    return rowId => {
-      const row = table.row(rowId)
-      return row && cellOfRow(row, attribute)
-    }
+  const readRow = (rowId: number): Cell => {
+    const row = table.row(rowId)
+    if (row && budget) lookAt(row, attribute, budget)
+    return row && cellOfRow(row, attribute)
   }
+  if (!readsSegments(table, expectedRows) && table.rowsToDecode(attribute, 0) > 0) return readRow
   const column = table.column(attribute)
   const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   const segments: (Segment | undefined)[] = new Array(segmentCount)
@@ -47,23 +50,25 @@ export function cellReader(
     const index = Math.floor(rowId / SEGMENT_ROWS)
     if (index >= segmentCount) return undefined
     segments[index] ??= column.segment(index)
-    return cellOfSegment(segments[index]!, rowId % SEGMENT_ROWS)
+    const cell = cellOfSegment(segments[index]!, rowId % SEGMENT_ROWS)
+    return cell === UNPARSED ? readRow(rowId) : cell
   }
 }
 
 /**
  * The same at the end of N→1 relations: undefined as soon as one of them is null.
+ * @param budget asked before long values are read
  * @param last reads the attribute when that is not to be a cell
  */
 export function pathReader(
   relations: readonly RelatedEntityAttribute[],
   attribute: ColumnAttribute | CalculatedAttribute,
   expectedRows: number,
-  snapshot: Snapshot,
+  { snapshot, budget }: { readonly snapshot: Snapshot; readonly budget: QueryBudget },
   last?: (rowId: number) => number | undefined,
 ): (rowId: number) => Cell {
   const reader = (each: ColumnAttribute | CalculatedAttribute) =>
-    cellReader(snapshot.table(each.dataClass), each, expectedRows)
+    cellReader(snapshot.table(each.dataClass), each, expectedRows, budget)
   const readers = [...relations.map(reader), last ?? reader(attribute)]
   if (readers.length === 1) return readers[0]!
   return rowId => {
@@ -152,6 +157,14 @@ export const readsSegments = (table: TableSnapshot, expectedRows: number): boole
 function codeReader(table: TableSnapshot, attribute: CalculatedAttribute): (rowId: number) => Cell {
   const code = codeOf(attribute)
   return rowId => (table.live.has(rowId) ? cellOf(attribute, code.value(rowId)) : undefined)
+}
+
+function lookAt(row: RowView, attribute: ColumnAttribute, budget: QueryBudget): void {
+  const slot = attribute.kind === 'relatedEntity' ? undefined : row.layout.slotOf.get(attribute)
+  if (slot === undefined) return
+  const bytes = row.slotStart(slot + 1) - row.valueStart(slot)
+  if (TYPES[(attribute as ValueAttribute).type].cell === 'json') budget.parse(bytes)
+  else budget.look(bytes)
 }
 
 function cellOfRow(row: RowView, attribute: ColumnAttribute): Cell {

@@ -1,4 +1,5 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { SegmentFilter, SegmentKernels } from '../../data/kernels.ts'
 import {
@@ -39,7 +40,7 @@ interface NumberRange {
 }
 
 /**
- * The candidates that pass. Sparse ones are looked at one by one, dense ones segment by segment: by a kernel where the
+ * The candidates that pass. Sparse ones, and objects, are looked at one by one, dense ones segment by segment: by a kernel where the
  * segment is in shared memory and there is one for the test, else 32 rows at a time. A segment without candidates is not
  * touched.
  * Cost: O(candidates), and making the segments that are not in memory.
@@ -51,10 +52,14 @@ export function filterColumn(
   test: CellTest,
   budget: QueryBudget,
 ): RowSet {
-  return candidates.isSparse || attribute.kind === 'calculated'
+  return candidates.isSparse || attribute.kind === 'calculated' || isObject(attribute)
     ? filterSparse(table, attribute, candidates, test, budget)
     : filterDense(table, attribute, candidates, test, budget)
 }
+
+/** Large ones are not in segments. */
+const isObject = (attribute: ColumnAttribute): boolean =>
+  attribute.kind === 'storage' && TYPES[attribute.type].cell === 'json'
 
 function filterSparse(
   table: TableSnapshot,
@@ -63,7 +68,7 @@ function filterSparse(
   test: CellTest,
   budget: QueryBudget,
 ): RowSet {
-  const read = cellReader(table, attribute, candidates.size)
+  const read = cellReader(table, attribute, candidates.size, budget)
   const ids = candidates.toIds()
   const passed = new Uint32Array(ids.length)
   let count = 0

@@ -349,6 +349,7 @@ export class RowWriter {
         out.text(this.scoreText(value, rowId))
         break
       case 'properties':
+        this.budget?.parse(row.slotStart(value.slot + 1) - row.valueStart(value.slot))
         out.text(briefly(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)), row, value.brief))
         break
       case 'relatedEntity': {

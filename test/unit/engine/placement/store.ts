@@ -24,6 +24,7 @@ const MODEL = {
         number: { type: 'long' },
         code: { type: 'string', indexed: true },
         note: { type: 'string' },
+        info: { type: 'object' },
         groupID: { type: 'long' },
         group: { kind: 'relatedEntity', type: 'Group', foreignKey: 'groupID', inverseName: 'items' },
       },

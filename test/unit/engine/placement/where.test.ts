@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { parsePathList } from '../../../../engine/index.ts'
 import type { Output, ReadRequest } from '../../../../engine/query/contract/request.ts'
 import { decode } from '../../../support/read-request.ts'
-import { openItems, read } from './store.ts'
+import { openItems, read, save } from './store.ts'
 
 const entity: Output = { form: 'entity' }
 const items = parsePathList('number')
@@ -125,6 +125,44 @@ t.test('a query that turns out to cost more than was expected goes on in the poo
   t.ok(answer instanceof Promise)
   t.equal(decode(await answer).__COUNT, 500)
 })
+
+/** Items whose texts and objects are of that size. */
+const sized = (bytes: number) =>
+  Array.from({ length: 20 }, (_, i) => ({
+    ID: i + 100,
+    code: `s${i}`,
+    note: `${i} `.padEnd(bytes, 'x'),
+    info: { a: i, rest: Array(Math.ceil(bytes / 2)).fill(1) },
+  }))
+
+for (const [what, bytes, here] of [
+  ['small', 200, true],
+  ['large', 300_000, false],
+] as const)
+  t.test(`${what} values, whose size no estimate knows, are looked at ${here ? 'here' : 'in the pool'}`, async t => {
+    const engine = await openItems(t, 0, { pool: { threads: 1, inlineCostMs: 1 }, memoryBytes: 0 })
+    await save(engine, 'Item', sized(bytes))
+    const paths = parsePathList('info.a')
+    const attributes = { from: 'parameter', items: paths } as const
+    const count = { function: 'count', distinct: true } as const
+    const one = { source: { kind: 'keys', keys: ['107'] } } as const
+    const asked: [name: string, ask: () => unknown][] = [
+      ['a filter', () => engine.read(read({ filter: 'info.a = 7' }))],
+      ['an order', () => engine.read(read({ orderBy: 'info.a desc' }))],
+      ['a property', () => engine.read(read({ ...one, output: { form: 'collection', attributes } }))],
+      ['properties computed', () => engine.compute(read(), paths, { function: 'sum', distinct: false })],
+      ['properties that differ', () => engine.distinct(read(), paths)],
+      ['texts that differ', () => engine.compute(read(), parsePathList('note'), count)],
+    ]
+    for (const [name, ask] of asked) {
+      // The second time its columns are in memory.
+      for (const round of ['once', 'again']) {
+        const answer = atOnce(ask) as Promise<Uint8Array>
+        t.equal(!(answer instanceof Promise), here, `${name} ${round}`)
+        t.ok(decode(await answer), name)
+      }
+    }
+  })
 
 t.test('a wrong request is refused wherever it would have run', async t => {
   for (const inlineCostMs of [0, 1e6]) {

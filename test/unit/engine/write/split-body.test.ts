@@ -3,7 +3,7 @@ import { EngineErrors } from '../../../../engine/base/engine-errors.ts'
 import { outlineBody } from '../../../../engine/write/body-outline.ts'
 import { openBody } from '../../../../engine/write/parse-body.ts'
 import { splitBody } from '../../../../engine/write/split-body.ts'
-import { type BodyLimits, TRUSTED_BODY } from '../../../../engine/write/write-limits.ts'
+import { type BodyLimits, bodyLimits, SAVE_LIMITS, TRUSTED_BODY } from '../../../../engine/write/write-limits.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { seedOf } from '../../../support/reference/rounds.ts'
 import { openTestStore } from './test-store.ts'
@@ -86,6 +86,10 @@ const bounds: [what: string, text: string, limits: Partial<BodyLimits>, error: s
   ['names', '[{"a":1,"b":2,"c":3}]', { maxAttributes: 2 }, 'WRITE.TOO_MANY_ATTRIBUTES'],
   ['names of a later one', '[{"a":1},{"a":1,"b":2,"c":3}]', { maxAttributes: 2 }, 'WRITE.TOO_MANY_ATTRIBUTES'],
   ['names of a single one', '{"a":1,"b":2,"c":3}', { maxAttributes: 2 }, 'WRITE.TOO_MANY_ATTRIBUTES'],
+  ['all names', '[{"a":{"b:c":{"d":1}}}]', { maxNames: 2 }, 'WRITE.TOO_MANY_NAMES'],
+  ['all names of a later one', '[{"a":1},{"a":[{"b":1},{"c":2}]}]', { maxNames: 2 }, 'WRITE.TOO_MANY_NAMES'],
+  ['all names of a single one', '{"a":{"b":1},"c":3}', { maxNames: 2 }, 'WRITE.TOO_MANY_NAMES'],
+  ['all names by name', '{"__ENTITIES":[{"a":1},{"a":{"b":2,"c":3}}]}', { maxNames: 2 }, 'WRITE.TOO_MANY_NAMES'],
   ['bytes', '[{"a":"123"}]', { maxEntityBytes: 10 }, 'WRITE.ENTITY_TOO_LARGE'],
   ['bytes of a single one', '{"a":"123"}', { maxEntityBytes: 10 }, 'WRITE.ENTITY_TOO_LARGE'],
   ['bytes around', '{"a":"123","__ENTITIES":[1]}', { maxEntityBytes: 24 }, 'WRITE.ENTITY_TOO_LARGE'],
@@ -97,6 +101,19 @@ for (const [what, text, limits, name] of bounds) {
     outlineBody(Buffer.from(text), { ...LIMITS, [key]: bound + 1 })
   })
 }
+
+t.test('the names of all entities are bounded in one transaction only', async t => {
+  const body = Buffer.from(`[${'{"a":{"b":1}},'.repeat(3)}{}]`)
+  for (const request of [
+    { atomic: true, mode: 'update' },
+    { atomic: false, mode: 'validate' },
+  ] as const) {
+    const limits = (maxTransactionNames: number) => bodyLimits(request, { ...SAVE_LIMITS, maxTransactionNames })
+    t.throws(() => outlineBody(body, limits(5)), { name: 'WRITE.TOO_MANY_NAMES_AT_ONCE', httpStatus: 413 })
+    outlineBody(body, limits(6))
+  }
+  outlineBody(body, bodyLimits({ atomic: false, mode: 'update' }, { ...SAVE_LIMITS, maxTransactionNames: 1 }))
+})
 
 t.test('whoever waits can end the work', async t => {
   let calls = 0

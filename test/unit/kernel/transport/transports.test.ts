@@ -384,6 +384,39 @@ for (const name of loadableTransports) {
       t.match(received, /^HTTP\/1\.1 400 .*\r\n\r\n$/s)
     })
 
+    t.test('a body in tiny chunks is refused before they cost much', async t => {
+      const { port } = await startTransport(
+        t,
+        name,
+        answeringErrors(async request => {
+          if (request.path === '/late') {
+            request.keep()
+            await new Promise(setImmediate)
+          }
+          if (request.path === '/stream')
+            await request.streamBody(() => undefined, { bodyBytes: 2 ** 20, totalTimeoutMs: 10_000 })
+          else await request.body()
+          return ok()
+        }),
+      )
+      /** The beginning of the answer, whoever ends the connection. */
+      const answerTo = async (path: string, chunks: string): Promise<string> => {
+        const socket = connect({ port, host: '127.0.0.1' })
+        socket.on('error', () => {})
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
+        const [bytes] = (await once(socket, 'data')) as [Buffer]
+        socket.destroy()
+        return bytes.toString()
+      }
+      for (const path of ['/', '/late', '/stream']) {
+        t.match(await answerTo(path, '1\r\nx\r\n'.repeat(9_000)), /^HTTP\/1.1 200/, `${path}, a few`)
+        const larger = `40\r\n${'x'.repeat(64)}\r\n`.repeat(12_000)
+        t.match(await answerTo(path, larger), /^HTTP\/1.1 200/, `${path}, larger ones`)
+        const refusal = await answerTo(path, '1\r\nx\r\n'.repeat(40_000))
+        t.match(refusal, /^HTTP\/1.1 400 .*less than 32 bytes on average/s, path)
+      }
+    })
+
     t.test('a chunked body is answered with 411 where the option says so', async t => {
       const { port } = await startTransport(t, name, () => ok(), { limits: { refuseChunked: true } })
       const { statusCode } = await request(url(port), { method: 'POST', body: piecewise(Buffer.from('ab')) })
