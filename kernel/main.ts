@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
+import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
 import { ByteBudget, type Engine, type EngineOptions, type JsonBounds, openEngine } from '../engine/index.ts'
@@ -24,6 +25,7 @@ import { registerPlugins } from './register-plugins.ts'
 import { Router } from './router.ts'
 import { createHandlers } from './server.ts'
 import { openVisitors } from './session/open-visitors.ts'
+import { PagePolicy } from './session/page-policy.ts'
 import { connectionBound } from './transport/connection-limit.ts'
 import { selectTransport } from './transport/select.ts'
 import type { TransportName } from './transport/transport.ts'
@@ -67,8 +69,23 @@ export interface ServerParts {
 
 /** @throws {ModelError} {@link PluginError} {@link ConfigError} each with what would help */
 export async function readParts(config: Config, bundler: ModuleBundler): Promise<ServerParts> {
+  checkNetwork(config)
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
   return { config, plugins, engine: engineOptions(config, plugins) }
+}
+
+/** @throws {ConfigError} with everything that is wrong with hosts, origins and proxies */
+function checkNetwork({ server }: Config): void {
+  const problems = [() => new PagePolicy(server), () => new TrustedProxies(server.trustedProxies)].flatMap(make => {
+    try {
+      make()
+      return []
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems
+      throw error
+    }
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /** A server from what the configuration names. @throws what {@link readParts} and {@link startServer} throw */

@@ -120,12 +120,18 @@ export function writeDirectory(file: string, directory: DirectoryFile): void {
 /** The users and API keys of a file, read again when it changes. */
 export class Directory {
   private readonly users = new Map<string, DirectoryUser>()
+  /** What each entry of a user says, as a hash. */
+  private readonly entries = new Map<string, string>()
   private readonly keys = new Map<string, DirectoryKey>()
   private readonly decoys: readonly DirectoryUser[]
 
   constructor({ users, keys }: DirectoryFile) {
     this.decoys = users
-    for (const user of users) this.users.set(user.name.toLowerCase(), user)
+    for (const user of users) {
+      const key = user.name.toLowerCase()
+      this.users.set(key, user)
+      this.entries.set(key, createHash('sha256').update(JSON.stringify(user)).digest('base64url'))
+    }
     for (const key of keys) this.keys.set(key.hash, key)
   }
 
@@ -140,7 +146,12 @@ export class Directory {
     const isRight = await verifyPassword(password, (user ?? this.decoy(key))?.password)
     if (!user || !isRight) return undefined
     const { fullName, id, groups = [], privileges = [], roles = [] } = user
-    return { userName: user.name, fullName, id, groups, granted: { privileges, roles } }
+    return { userName: user.name, fullName, id, groups, granted: { privileges, roles }, entry: this.entries.get(key) }
+  }
+
+  /** Whether the entry of a user is still what it was at the login. True for users who are not of this directory. */
+  isCurrent({ userName, entry }: User): boolean {
+    return entry === undefined || this.entries.get(userName.toLowerCase()) === entry
   }
 
   /** Always the same user for a name, so that repeated logins tell nothing either. */

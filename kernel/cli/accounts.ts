@@ -59,7 +59,7 @@ export async function addUser(config: Config, name: string, options: UserOptions
     )
     directory.users = directory.users.filter(user => user !== old)
     directory.users.push({ ...old, name: old?.name ?? name, ...given, password: hash })
-    return `${name} ${old ? 'has a new password' : 'was added'}`
+    return `${name} ${old ? 'has a new password, and has to log in again' : 'was added'}`
   })
 }
 
@@ -68,7 +68,7 @@ export const removeUser = (config: Config, name: string): string =>
     const left = directory.users.filter(user => !same(user.name, name))
     if (left.length === directory.users.length) throw new Error(`there is no user ${name}`)
     directory.users = left
-    return `${name} was removed; sessions that are open go on until they end`
+    return `${name} was removed, and the sessions that are open end`
   })
 
 export const listUsers = (config: Config): string[] =>

@@ -85,5 +85,6 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
 /** @param userName undefined: as before; empty: no user */
 function userOf(userName: string | undefined, user: User | undefined, granted: User['granted']): User | undefined {
   if (userName === undefined) return user
-  return userName === '' ? undefined : { userName, groups: [], granted }
+  const entry = userName === user?.userName ? user.entry : undefined
+  return userName === '' ? undefined : { userName, groups: [], granted, entry }
 }

@@ -31,8 +31,10 @@ export class PagePolicy {
   readonly #anyOrigin: boolean
   readonly #hosts: HostPolicy | undefined
 
-  /** @throws {ConfigError} for hosts that are none */
+  /** @throws {ConfigError} for hosts and origins that are none */
   constructor({ host, allowedHosts, cors }: PageOptions) {
+    const problems = cors.origins.filter(origin => origin !== '*' && !ORIGIN.test(origin)).map(notAnOrigin)
+    if (problems.length > 0) throw new ConfigError(problems)
     this.#origins = new Set(cors.origins)
     this.#anyOrigin = this.#origins.has('*')
     this.#hosts = HostPolicy.of(host, allowedHosts)
@@ -61,6 +63,15 @@ export class PagePolicy {
     const isForeign = site === '' ? origin !== '' && !isOwn(origin, request) : site !== 'same-origin' && site !== 'none'
     if (isForeign) throw PageErrors.OTHER_ORIGIN(origin.slice(0, 200) || 'another site')
   }
+}
+
+/** As browsers send it: in lower case, without a slash at its end. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\sA-Z]+$/
+
+function notAnOrigin(entry: string): string {
+  const url = URL.canParse(entry) ? new URL(entry) : undefined
+  const hint = url && url.origin !== 'null' ? `; did you mean ${JSON.stringify(url.origin)}?` : ''
+  return `server.cors.origins: ${JSON.stringify(entry)} is not an origin such as "https://app.example.com", nor "*"${hint}`
 }
 
 export const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'

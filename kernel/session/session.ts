@@ -12,7 +12,7 @@ export interface User {
   readonly id?: string | number | undefined
   readonly groups: readonly string[]
   readonly granted: Granted
-  /** Fingerprint of the entry of the directory: when the entry changes, sessions with another one end. */
+  /** Hash of the entry of the directory: a session whose user has another one by now ends. */
   readonly entry?: string | undefined
 }
 

@@ -208,6 +208,11 @@ export class Sessions {
     this.ended.delete(handle)
   }
 
+  /** Ends it at once, and logs when that could not be made durable. */
+  endInBackground(session: Session): void {
+    this.inBackground(this.end(session))
+  }
+
   /** Ends all sessions that match. @returns how many there were */
   async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
@@ -326,7 +331,7 @@ export class Sessions {
     const { record } = session
     const now = this.now()
     if (record.expires <= now) {
-      this.inBackground(this.end(session))
+      this.endInBackground(session)
       return undefined
     }
     const expires = Math.min(now + record.idleMinutes * MINUTE_MS, record.endsAt)
@@ -351,7 +356,7 @@ export class Sessions {
 
   private count({ handle, record }: Session): void {
     for (const excess of this.quota.add(handle, record)) {
-      this.inBackground(this.end(this.stored(excess, this.records.get(PREFIX + excess))))
+      this.endInBackground(this.stored(excess, this.records.get(PREFIX + excess)))
     }
   }
 

@@ -11,7 +11,7 @@ import type { Sessions, Visit } from './sessions.ts'
 
 /** Source of users, keys and tokens, which a plugin or a reload can replace. */
 export interface Identities {
-  directory: Pick<Directory, 'authenticate' | 'byKey'>
+  directory: Pick<Directory, 'authenticate' | 'byKey'> & Partial<Pick<Directory, 'isCurrent'>>
   tokens: Tokens | undefined
 }
 
@@ -43,7 +43,7 @@ export class Visitors {
       this.pages.admit(request, false)
       return this.byToken(authorization.slice(6).trim(), request)
     }
-    const visit = this.sessions.find(request.header('cookie'), request)
+    const visit = this.current(this.sessions.find(request.header('cookie'), request), request)
     this.pages.admit(request, visit.receivedId !== undefined)
     // This request only, without a session behind it (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
@@ -61,6 +61,15 @@ export class Visitors {
     // Spelled out: what is copied by `...` and extended is slow to make.
     const { status, headers, body } = reply
     return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), body }
+  }
+
+  /** A guest in place of a user who has been removed, or whose password or rights have changed since the login. */
+  private current(visit: Visit, request: TransportRequest): Visit {
+    const { session } = visit
+    const user = session.isGuest ? undefined : session.user
+    if (!user || (this.identities.directory.isCurrent?.(user) ?? true)) return visit
+    this.sessions.endInBackground(session)
+    return { session: this.sessions.guest(request), receivedId: undefined, isNew: true }
   }
 
   private byToken(token: string, request: TransportRequest): Visit | Promise<Visit> {

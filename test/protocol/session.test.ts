@@ -13,6 +13,7 @@ import {
   type TestServer,
   usualTransports,
 } from '../support/test-server.ts'
+import { until } from '../support/until.ts'
 
 /** Sessions, logins, keys and tokens. Source: protocol notes, 8.1 to 8.3. */
 
@@ -20,6 +21,7 @@ const HOUR = 3_600_000
 const COOKIE = /^4DSID_tesser=[0-9A-F]{32}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/
 const password = await hashPassword('correct horse')
 const key = createKey()
+const otherPassword = await hashPassword('another horse')
 const oldKey = createKey()
 const pair = generateKeyPairSync('ed25519')
 
@@ -187,6 +189,38 @@ t.test('a session ends when it is idle, and at the end of its life', async t => 
   const idle = cookieOf(await login(server, 'Ada', 'correct horse'))
   clock.now += HOUR + 1
   t.equal(await userOf(server, { cookie: idle }), undefined)
+})
+
+for (const [what, change] of [
+  ['is removed', () => []],
+  ['gets another password', (ada: object) => [{ ...ada, password: otherPassword }]],
+  ['loses a role', (ada: object) => [{ ...ada, roles: [] }]],
+] as const)
+  t.test(`a user who ${what} is logged out, also when the server was stopped then`, async t => {
+    for (const isStopped of what === 'is removed' ? [false, true] : [false]) {
+      const { server, folder, reopen } = await open(t)
+      const cookie = cookieOf(await login(server, 'Ada', 'correct horse'))
+      t.equal(await userOf(server, { cookie }), 'Ada')
+      const file = join(folder, 'tesser.directory.json')
+      if (isStopped) await server.close()
+      const { users, keys } = JSON.parse(readFileSync(file, 'utf8'))
+      writeFileSync(file, JSON.stringify({ users: [...change(users[0]), { ...users[0], name: 'Eve' }], keys }))
+      const now = isStopped ? await reopen() : server
+      await until(async () => (await userOf(now, { cookie })) !== 'Ada')
+      t.not(await userOf(now, { cookie }), 'Ada', 'it is over')
+      t.match((await now.get('/Company(1)', { cookie })).headers['set-cookie'], COOKIE, 'it is another guest')
+      await now.close()
+    }
+  })
+
+t.test('a change of another user ends no session', async t => {
+  const { server, folder, reopen } = await open(t)
+  const cookie = cookieOf(await login(server, 'Ada', 'correct horse'))
+  const file = join(folder, 'tesser.directory.json')
+  const { users, keys } = JSON.parse(readFileSync(file, 'utf8'))
+  await server.close()
+  writeFileSync(file, JSON.stringify({ users: [{ ...users[0], name: 'Eve' }, ...users], keys }))
+  t.equal(await userOf(await reopen(), { cookie }), 'Ada')
 })
 
 t.test('guessing is slowed down', async t => {

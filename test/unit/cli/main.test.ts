@@ -74,6 +74,27 @@ t.test('check fails when the store that it is to check is not there, and says so
   })
 })
 
+t.test('check and start refuse wrong hosts, origins and proxies, all at once and before there is a store', async t => {
+  const cwd = t.testdir({
+    'model.json': model,
+    'tesser.config.json': JSON.stringify({
+      model: 'model.json',
+      server: { allowedHosts: ['https://x.com'], cors: { origins: ['https://x.com/'] }, trustedProxies: ['localhost'] },
+    }),
+  })
+  for (const command of ['check', 'start']) {
+    const { code, err } = await tesser(t, cwd, command).end
+    t.equal(code, 1)
+    for (const problem of [
+      /allowedHosts: "https:\/\/x.com" is not a host/,
+      /did you mean "https:\/\/x.com"\?/,
+      /trustedProxies: "localhost"/,
+    ])
+      t.match(err, problem, command)
+  }
+  t.notOk(existsSync(join(cwd, 'data')))
+})
+
 t.test('check --plan says that a start would make the store, whose folder above has to be there', async t => {
   const cwd = t.testdir({ 'model.json': model })
   const plan = ['check', '--plan', '--model', 'model.json', '--data']

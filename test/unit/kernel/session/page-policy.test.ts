@@ -148,3 +148,19 @@ t.test('entries that are no hosts stop the start, all at once', async t => {
     },
   )
 })
+
+t.test('origins are as browsers send them', async t => {
+  policy({ origins: ['*', 'https://app.example', 'http://localhost:5173', 'capacitor://localhost', 'http://[::1]:80'] })
+  for (const [origin, hint] of [
+    ['https://app.example/', '; did you mean "https://app.example"?'],
+    ['https://App.example:443/start', '; did you mean "https://app.example"?'],
+    ['app.example', ''],
+    ['app.example:80', ''],
+    ['', ''],
+  ] as const) {
+    const message = `server.cors.origins: ${JSON.stringify(origin)} is not an origin such as "https://app.example.com", nor "*"${hint}`
+    t.throws(() => policy({ origins: ['https://ok.example', origin] }), {
+      message: `the configuration cannot be used:\n  - ${message}`,
+    })
+  }
+})
