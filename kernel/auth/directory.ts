@@ -120,7 +120,7 @@ export function writeDirectory(file: string, directory: DirectoryFile): void {
 /** The users and API keys of a file, read again when it changes. */
 export class Directory {
   private readonly users = new Map<string, DirectoryUser>()
-  /** What each entry of a user says, as a hash. */
+  /** Hash of the entry of each user. */
   private readonly entries = new Map<string, string>()
   private readonly keys = new Map<string, DirectoryKey>()
   private readonly decoys: readonly DirectoryUser[]

@@ -33,7 +33,9 @@ export class PagePolicy {
 
   /** @throws {ConfigError} for hosts and origins that are none */
   constructor({ host, allowedHosts, cors }: PageOptions) {
-    const problems = cors.origins.filter(origin => origin !== '*' && !ORIGIN.test(origin)).map(notAnOrigin)
+    const wrongOrigins = cors.origins.filter(origin => origin !== '*' && !ORIGIN.test(origin))
+    const wrongHosts = allowedHosts.filter(entry => !ENTRY.test(entry) && isIP(entry) === 0)
+    const problems = [...wrongHosts.map(notAHost), ...wrongOrigins.map(notAnOrigin)]
     if (problems.length > 0) throw new ConfigError(problems)
     this.#origins = new Set(cors.origins)
     this.#anyOrigin = this.#origins.has('*')
@@ -68,6 +70,10 @@ export class PagePolicy {
 /** As browsers send it: in lower case, without a slash at its end. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\sA-Z]+$/
 
+const notAHost = (entry: string): string =>
+  `server.allowedHosts: ${JSON.stringify(entry)} is not a host such as "data.example.com", ` +
+  'a domain with all its hosts such as ".example.com", or "*"; it has neither scheme nor port'
+
 function notAnOrigin(entry: string): string {
   const url = URL.canParse(entry) ? new URL(entry) : undefined
   const hint = url && url.origin !== 'null' ? `; did you mean ${JSON.stringify(url.origin)}?` : ''
@@ -95,14 +101,6 @@ class HostPolicy {
 
   /** Undefined when every host is allowed. */
   static of(address: string, entries: readonly string[]): HostPolicy | undefined {
-    const problems = entries
-      .filter(entry => !ENTRY.test(entry) && isIP(entry) === 0)
-      .map(
-        entry =>
-          `server.allowedHosts: ${JSON.stringify(entry)} is not a host such as "data.example.com", ` +
-          'a domain with all its hosts such as ".example.com", or "*"; it has neither scheme nor port',
-      )
-    if (problems.length > 0) throw new ConfigError(problems)
     if (entries.includes('*') || (entries.length === 0 && !isLoopback(address))) return undefined
     return new HostPolicy(entries.map(entry => entry.toLowerCase()))
   }

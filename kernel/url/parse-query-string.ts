@@ -35,8 +35,9 @@ export function parseQueryString(raw: string, onRepeated?: (name: string) => voi
   if (raw === '') return NO_PARAMETERS
   const parameters = new Map<string, string>()
   const set = (name: string, value: string): void => {
+    if (name === '') return
     if (parameters.has(name)) onRepeated?.(name)
-    if (name !== '') parameters.set(name, value)
+    parameters.set(name, decode(name === '$params' ? value.replaceAll('+', ' ') : value))
   }
   const quotes = new Quotes(raw)
   for (let start = 0; start < raw.length; ) {
@@ -53,7 +54,7 @@ export function parseQueryString(raw: string, onRepeated?: (name: string) => voi
     const unwrapped = endOfWrapped(raw, valueStart, quotes)
     const end = unwrapped === undefined ? endOfPlain(raw, valueStart, quotes) : next(raw, unwrapped)
     const value = unwrapped === undefined ? raw.slice(valueStart, end) : raw.slice(next(raw, valueStart), unwrapped)
-    set(name, decode(name === '$params' ? value.replaceAll('+', ' ') : value))
+    set(name, value)
     start = end + 1
   }
   return parameters
