@@ -47,7 +47,7 @@ export const writeOptions = {
   'write.maxEntities': integer({
     default: 100_000,
     min: 1,
-    doc: 'Maximum number of entities in the body of a save; beyond it the server answers 413, as for the next four options.',
+    doc: 'Maximum number of entities in the body of a save; beyond it the server answers 413, as for the next five options.',
   }),
   'write.maxEntityBytes': bytes({
     default: '4 MiB',

@@ -48,7 +48,7 @@ export class SegmentBuilder {
   constructor(
     layout: RowLayout,
     private readonly attribute: ColumnAttribute,
-    previous?: SizedSegment,
+    private readonly previous?: SizedSegment,
   ) {
     this.kind = segmentKind(attribute)
     this.read = reader(layout, attribute)
@@ -90,7 +90,8 @@ export class SegmentBuilder {
   private isLarge(row: RowView): boolean {
     if (this.kind !== 'json') return false
     const bytes = jsonSize(row, this.attribute)
-    return bytes > MAX_OBJECT_BYTES || this.jsonBytes + bytes > MAX_OBJECTS_BYTES
+    // The bytes of a segment that is patched are too many: those of the values before are among them.
+    return bytes > MAX_OBJECT_BYTES || (!this.previous && this.jsonBytes + bytes > MAX_OBJECTS_BYTES)
   }
 
   finish(): SizedSegment {
@@ -147,8 +148,8 @@ const OBJECT_BYTES_PER_JSON_BYTE = 5
 
 /** JSON text of an object that is kept parsed: some 1,000 names, beyond which V8 takes several times as long for each. */
 const MAX_OBJECT_BYTES = 8 * 1024
-/** The same of all objects of a segment, which are parsed in one go: some 20 ms. */
-const MAX_OBJECTS_BYTES = 2 * 2 ** 20
+/** The same of all objects of a segment, which are parsed in one go: 0.1 to 0.2 s. Only the pool has them all to make. */
+const MAX_OBJECTS_BYTES = 16 * 2 ** 20
 
 function jsonSize(row: RowView, attribute: ColumnAttribute): number {
   const slot = row.layout.slotOf.get(attribute)!

@@ -37,11 +37,7 @@ export function cellReader(
   budget?: QueryBudget,
 ): (rowId: number) => Cell {
   if (attribute.kind === 'calculated') return codeReader(table, attribute)
-  const readRow = (rowId: number): Cell => {
-    const row = table.row(rowId)
-    if (row && budget) lookAt(row, attribute, budget)
-    return row && cellOfRow(row, attribute)
-  }
+  const readRow = rowReader(table, attribute, budget)
   if (!readsSegments(table, expectedRows) && table.rowsToDecode(attribute, 0) > 0) return readRow
   const column = table.column(attribute)
   const segmentCount = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
@@ -157,6 +153,19 @@ export const readsSegments = (table: TableSnapshot, expectedRows: number): boole
 function codeReader(table: TableSnapshot, attribute: CalculatedAttribute): (rowId: number) => Cell {
   const code = codeOf(attribute)
   return rowId => (table.live.has(rowId) ? cellOf(attribute, code.value(rowId)) : undefined)
+}
+
+/** A function that reads one attribute from the rows themselves. */
+export function rowReader(
+  table: TableSnapshot,
+  attribute: ColumnAttribute,
+  budget: QueryBudget | undefined,
+): (rowId: number) => Cell {
+  return rowId => {
+    const row = table.row(rowId)
+    if (row && budget) lookAt(row, attribute, budget)
+    return row && cellOfRow(row, attribute)
+  }
 }
 
 function lookAt(row: RowView, attribute: ColumnAttribute, budget: QueryBudget): void {

@@ -1,5 +1,4 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
-import { TYPES } from '../../catalog/types/registry.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { SegmentFilter, SegmentKernels } from '../../data/kernels.ts'
 import {
@@ -9,9 +8,10 @@ import {
   type Segment,
   type TableSnapshot,
   type TextPool,
+  UNPARSED,
 } from '../../data/snapshot.ts'
 import type { ValueTest } from '../bind/predicate.ts'
-import { type Cell, cellOfSegment, cellReader } from './cell-reader.ts'
+import { type Cell, cellOfSegment, cellReader, rowReader } from './cell-reader.ts'
 import type { PointerTest } from './filter-text.ts'
 import { summaryOf } from './segment-summary.ts'
 import type { QueryBudget } from './query-budget.ts'
@@ -40,7 +40,7 @@ interface NumberRange {
 }
 
 /**
- * The candidates that pass. Sparse ones, and objects, are looked at one by one, dense ones segment by segment: by a kernel where the
+ * The candidates that pass. Sparse ones are looked at one by one, dense ones segment by segment: by a kernel where the
  * segment is in shared memory and there is one for the test, else 32 rows at a time. A segment without candidates is not
  * touched.
  * Cost: O(candidates), and making the segments that are not in memory.
@@ -52,14 +52,10 @@ export function filterColumn(
   test: CellTest,
   budget: QueryBudget,
 ): RowSet {
-  return candidates.isSparse || attribute.kind === 'calculated' || isObject(attribute)
+  return candidates.isSparse || attribute.kind === 'calculated'
     ? filterSparse(table, attribute, candidates, test, budget)
     : filterDense(table, attribute, candidates, test, budget)
 }
-
-/** Large ones are not in segments. */
-const isObject = (attribute: ColumnAttribute): boolean =>
-  attribute.kind === 'storage' && TYPES[attribute.type].cell === 'json'
 
 function filterSparse(
   table: TableSnapshot,
@@ -89,9 +85,12 @@ function filterDense(
 ): RowSet {
   const column = table.column(attribute)
   const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
-  const filter = segmentFilter(test)
+  const readRow = rowReader(table, attribute, budget)
+  let first = 0
+  const filter = segmentFilter(test, entry => readRow(first + entry))
   candidates.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
+    first = index * SEGMENT_ROWS
     words.set(filter(column.segment(index), bits), index * SEGMENT_WORDS)
   })
   return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
@@ -100,8 +99,12 @@ function filterDense(
 /**
  * Selects the candidates in a segment that pass, both as the words of its bitmap; valid until the next call. All of them
  * have to exist in the snapshot.
+ * @param readEntry reads the value of an entry from its row: of an object that the segment has not parsed
  */
-export function segmentFilter(test: CellTest): (segment: Segment, candidates: Uint32Array) => Uint32Array {
+export function segmentFilter(
+  test: CellTest,
+  readEntry?: (entry: number) => Cell,
+): (segment: Segment, candidates: Uint32Array) => Uint32Array {
   const passed = new Uint32Array(SEGMENT_WORDS)
   let pointerTest: PointerTest | undefined
   // Made with the first segment that a kernel can look at; null when there is none for this test.
@@ -117,7 +120,7 @@ export function segmentFilter(test: CellTest): (segment: Segment, candidates: Ui
     }
     for (let word = 0; word < SEGMENT_WORDS; word++) {
       const bits = candidates[word]!
-      passed[word] = bits === 0 ? 0 : filterWord(segment, word, bits, test, pointerTest)
+      passed[word] = bits === 0 ? 0 : filterWord(segment, word, bits, test, pointerTest, readEntry)
     }
     return passed
   }
@@ -203,6 +206,7 @@ function filterWord(
   bits: number,
   test: CellTest,
   pointerTest: PointerTest | undefined,
+  readEntry: ((entry: number) => Cell) | undefined,
 ): number {
   const present = bits & segment.present[word]!
   let found = test.whenNull ? bits & ~present : 0
@@ -211,10 +215,12 @@ function filterWord(
   for (let rest = present; rest !== 0; rest &= rest - 1) {
     const bit = rest & -rest
     const entry = word * 32 + (31 - Math.clz32(bit))
-    const passes =
-      segment.kind === 'pointers' && pointerTest
-        ? pointerTest.passes(segment.values[entry]!)
-        : test.matches(cellOfSegment(segment, entry)!)
+    let passes: boolean
+    if (segment.kind === 'pointers' && pointerTest) passes = pointerTest.passes(segment.values[entry]!)
+    else {
+      const cell = cellOfSegment(segment, entry)!
+      passes = test.matches(cell === UNPARSED ? readEntry!(entry)! : cell)
+    }
     if (passes) found |= bit
   }
   return found

@@ -146,20 +146,24 @@ for (const [what, bytes, here] of [
     const attributes = { from: 'parameter', items: paths } as const
     const count = { function: 'count', distinct: true } as const
     const one = { source: { kind: 'keys', keys: ['107'] } } as const
-    const asked: [name: string, ask: () => unknown][] = [
-      ['a filter', () => engine.read(read({ filter: 'info.a = 7' }))],
-      ['an order', () => engine.read(read({ orderBy: 'info.a desc' }))],
-      ['a property', () => engine.read(read({ ...one, output: { form: 'collection', attributes } }))],
-      ['properties computed', () => engine.compute(read(), paths, { function: 'sum', distinct: false })],
-      ['properties that differ', () => engine.distinct(read(), paths)],
-      ['texts that differ', () => engine.compute(read(), parsePathList('note'), count)],
+    const asked: [name: string, ask: () => unknown, answer: unknown][] = [
+      ['a filter', () => engine.read(read({ filter: 'info.a = 7' })), { __COUNT: 1, __ENTITIES: [{ ID: 107 }] }],
+      ['an order', () => engine.read(read({ orderBy: 'info.a desc', top: 1 })), { __ENTITIES: [{ ID: 119 }] }],
+      [
+        'a property',
+        () => engine.read(read({ ...one, output: { form: 'collection', attributes } })),
+        { __ENTITIES: [{ info: { a: 7 } }] },
+      ],
+      ['properties computed', () => engine.compute(read(), paths, sum), 190],
+      ['properties that differ', () => engine.distinct(read({ top: 3 }), paths), [0, 1, 2]],
+      ['texts that differ', () => engine.compute(read(), parsePathList('note'), count), 20],
     ]
-    for (const [name, ask] of asked) {
+    for (const [name, ask, expected] of asked) {
       // The second time its columns are in memory.
       for (const round of ['once', 'again']) {
         const answer = atOnce(ask) as Promise<Uint8Array>
         t.equal(!(answer instanceof Promise), here, `${name} ${round}`)
-        t.ok(decode(await answer), name)
+        t.match(decode(await answer), expected, `what ${name} answers ${round}`)
       }
     }
   })
