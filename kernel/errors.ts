@@ -23,6 +23,11 @@ export const KernelErrors = defineErrors('KERNEL', {
     http: 400,
     message: (name: string, hint: string) => `"${name}" is not a known parameter${hint}`,
   },
+  NOT_A_FLAG: {
+    errCode: 1806,
+    http: 400,
+    message: (name: string, received: string) => `${name}=${received} is neither true nor false; send true or false`,
+  },
   METHOD_NOT_APPLICABLE: {
     errCode: 1813,
     http: 405,

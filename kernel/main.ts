@@ -207,7 +207,7 @@ export async function startServer(
         memory: options.buffers,
         trustedProxies,
         meter: requestMeter(requests, log, engine, config.log.slowQueryMs),
-        onHandlerError: error => log.error({ err: error }, 'an answer failed'),
+        onHandlerError: (error, plugin) => log.error({ plugin, err: error }, 'an answer failed'),
         onWaiting: text => log.warn(text),
         onWarning: text => log.warn(text),
       },

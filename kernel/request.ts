@@ -12,12 +12,14 @@ import {
   type UploadOwner,
   type View,
 } from '../engine/index.ts'
+import { KernelErrors } from './errors.ts'
 import type { Reply } from './reply.ts'
 import { callerSession } from './session/caller-session.ts'
 import { isWrite, type PagePolicy } from './session/page-policy.ts'
 import type { Session } from './session/session.ts'
 import type { Sessions, Visit } from './session/sessions.ts'
 import { parseQueryString } from './url/parse-query-string.ts'
+import { EdgeErrors } from './transport/edge-errors.ts'
 import type { StreamLimits, TakePiece, TransportRequest } from './transport/transport.ts'
 
 /** Bounds of what a request may bring, from the config. */
@@ -40,6 +42,14 @@ export interface RequestContext {
   /** Guests may administrate the server as long as there are no roles. */
   readonly guestsAdministrate: boolean
 }
+
+/** Values of flags. `True` is what Python makes of its own. */
+const FLAGS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** Session of a request, for one that is made in its name. */
 // biome-ignore lint/complexity/useLiteralKeys: no business of plugins
@@ -162,20 +172,27 @@ export class RestRequest {
     return withBlanks === text ? text : { text, withBlanks }
   }
 
-  /** True for `true` and `1`, the two ways clients switch a flag on. */
+  /**
+   * Whether a parameter is `true` or `1`; absent, `false` and `0` are false, in any case of letters.
+   * @throws {KernelErrors.NOT_A_FLAG} for anything else: taken for false, a mistyped `$atomic` would write in part
+   */
   flag(name: string): boolean {
     const value = this.parameters.get(name)
-    return value === 'true' || value === '1'
+    if (value === undefined) return false
+    const flag = FLAGS.get(value.toLowerCase())
+    if (flag === undefined) throw KernelErrors.NOT_A_FLAG(name, value.slice(0, 100))
+    return flag
   }
 
   /**
    * The whole body; empty when there is none. Call it for the first time before the first `await`.
    * @param maxBytes where less than `server.bodyBytes` will do
    * @throws {EdgeErrors.BODY_TOO_LARGE} 413
+   * @throws {EdgeErrors.CODED_BODY} 415
    */
   body(maxBytes?: number): Promise<Uint8Array> {
     this.caller ??= this.callerSession
-    this.received ??= this.transport.body(maxBytes)
+    this.received ??= this.plainBody(() => this.transport.body(maxBytes))
     return this.received
   }
 
@@ -209,7 +226,14 @@ export class RestRequest {
 
   /** The body, piece by piece. Call before the first `await`. See `TransportRequest.streamBody`. */
   streamBody(take: TakePiece, limits: StreamLimits): Promise<void> {
-    return this.transport.streamBody(take, limits)
+    return this.plainBody(() => this.transport.streamBody(take, limits))
+  }
+
+  /** Bodies are taken as they are: what `gzip` makes of a small one may be a thousand times as large. */
+  private async plainBody<T>(receive: () => Promise<T>): Promise<T> {
+    const coding = this.transport.header('content-encoding')
+    if (coding !== '' && coding.toLowerCase() !== 'identity') throw EdgeErrors.CODED_BODY(coding.slice(0, 100))
+    return receive()
   }
 
   /** True when one entity is addressed: `Class(key)` or `Class:attribute(value)`. */

@@ -37,7 +37,7 @@ export const serverOptions = {
     default: 100,
     min: 2,
     max: 500,
-    doc: 'Maximum nesting of arrays and objects in a JSON body.',
+    doc: 'Maximum nesting of arrays and objects in a JSON body; in that of a save, of the value of an attribute.',
   }),
   'server.jsonValues': integer({ default: 4_000_000, min: 100, doc: 'Maximum number of values in a JSON body.' }),
   'server.bufferBytes': bytes({

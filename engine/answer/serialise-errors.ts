@@ -37,7 +37,7 @@ export const SerialiseErrors = defineErrors('SERIALISE', {
   EXPAND_TOO_DEEP: {
     errCode: 1200,
     http: 400,
-    message: (limit: number) => `the request expands relations deeper than ${limit} levels`,
+    message: (limit: number) => `the request expands relations deeper than ${limit} levels (query.maxExpandDepth)`,
   },
   TOO_MANY_RELATIONS: {
     errCode: 1200,
@@ -54,7 +54,7 @@ export const SerialiseErrors = defineErrors('SERIALISE', {
     errCode: 1200,
     http: 413,
     message: (limitBytes: number) =>
-      `the answer is larger than ${limitBytes} bytes; ask for fewer entities ($top), attributes or expanded relations`,
+      `the answer is larger than ${limitBytes} bytes (query.maxAnswerBytes); ask for fewer entities ($top), attributes or expanded relations`,
   },
 })
 

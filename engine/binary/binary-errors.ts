@@ -16,24 +16,25 @@ export const BinaryErrors = defineErrors('BINARY', {
   TOO_MANY_UPLOADS: {
     errCode: 1046,
     http: 503,
-    message: (limit: number) => `${limit} uploads are under way, which is the limit; try again in a moment`,
+    message: (limit: number) =>
+      `${limit} uploads are under way, which is the limit (upload.maxConcurrent); try again in a moment`,
   },
   TOO_MUCH_UPLOADED: {
     errCode: 1046,
     http: 503,
     message: (limitBytes: number) =>
-      `uploads hold ${limitBytes} bytes, which is the limit; try again when some have expired`,
+      `uploads hold ${limitBytes} bytes, which is the limit (upload.maxPendingBytes); try again when some have expired`,
   },
   TOO_MUCH_OF_GUESTS: {
     errCode: 1046,
     http: 503,
     message: (limitBytes: number) =>
-      `uploads of guests hold ${limitBytes} bytes, which is the limit; log in, or try again when some have expired`,
+      `uploads of guests hold ${limitBytes} bytes, which is the limit (upload.maxGuestBytes); log in, or try again when some have expired`,
   },
   TOO_MUCH_OF_NETWORK: {
     errCode: 1200,
     http: 429,
     message: (limitBytes: number) =>
-      `uploads of guests of your network hold ${limitBytes} bytes, which is their limit; log in, or try again when some have expired`,
+      `uploads of guests of your network hold ${limitBytes} bytes, which is their limit (upload.guestBytesPerAddress); log in, or try again when some have expired`,
   },
 })

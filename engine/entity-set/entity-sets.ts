@@ -1,3 +1,4 @@
+import { ProtocolError } from '../base/errors.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { Access, Views } from '../permission/views.ts'
@@ -253,7 +254,15 @@ export class EntitySets {
     const { access, caller } = requester
     const { tableNumber } = dataClass
     const request = { dataClass: dataClass.name, access, source, filter, params: toParams(params), orderBy, ...ALL }
-    const encoded = await this.data.select(request, caller)
+    const isForeign = saved === kept.saved && (kept.creator === undefined || kept.creator !== sessionOf(requester))
+    let encoded: Uint8Array
+    try {
+      encoded = await this.data.select(request, caller)
+    } catch (error) {
+      // The error would tell what another client asked for, and by which attributes that the requester may not know.
+      if (isForeign && error instanceof ProtocolError && error.httpStatus <= 404) throw EntitySetErrors.UNKNOWN_SET(id)
+      throw error
+    }
     const isOwn = this.data.restricted.size === 0 || kept.creator === sessionOf(requester)
     return isOwn ? this.keep(tableNumber, id, encoded, kept) : entitySet({ id, tableNumber, encoded, ...kept })
   }

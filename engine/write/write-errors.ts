@@ -25,36 +25,37 @@ export const WriteErrors = defineErrors('WRITE', {
   TOO_MANY_ENTITIES: {
     errCode: 1806,
     http: 413,
-    message: (maximum: number) => `the body has more than ${maximum} entities; send them in several requests`,
+    message: (maximum: number) =>
+      `the body has more than ${maximum} entities (write.maxEntities); send them in several requests`,
   },
   TOO_MANY_AT_ONCE: {
     errCode: 1806,
     http: 413,
     message: (what: string, maximum: number) =>
-      `${what} is one transaction, of at most ${maximum} entities; send fewer at a time`,
+      `${what} is one transaction, of at most ${maximum} entities (write.maxTransactionEntities); send fewer at a time`,
   },
   TOO_MANY_NAMES_AT_ONCE: {
     errCode: 1806,
     http: 413,
     message: (what: string, maximum: number) =>
-      `${what} is one transaction, of at most ${maximum} names in its body; send fewer entities at a time`,
+      `${what} is one transaction, of at most ${maximum} names in its body (write.maxTransactionNames); send fewer entities at a time`,
   },
   ENTITY_TOO_LARGE: {
     errCode: 1806,
     http: 413,
     message: (maximum: number) =>
-      `the JSON of an entity has more than ${maximum} bytes; upload images and blobs with $upload`,
+      `the JSON of an entity has more than ${maximum} bytes (write.maxEntityBytes); upload images and blobs with $upload`,
   },
   TOO_MANY_ATTRIBUTES: {
     errCode: 1806,
     http: 413,
-    message: (maximum: number) => `an entity of the body has more than ${maximum} names`,
+    message: (maximum: number) => `an entity of the body has more than ${maximum} names (write.maxAttributes)`,
   },
   TOO_MANY_NAMES: {
     errCode: 1806,
     http: 413,
     message: (maximum: number) =>
-      `an entity of the body has more than ${maximum} names, those within its objects included`,
+      `an entity of the body has more than ${maximum} names, those within its objects included (write.maxNames)`,
   },
   /** Stands for the problems of an entity that are not described. */
   MORE_PROBLEMS: {
@@ -271,7 +272,7 @@ export const WriteErrors = defineErrors('WRITE', {
     errCode: 1120,
     http: 413,
     message: (key: string, dataClass: string, maximum: number) =>
-      `deleting entity ${key} of ${dataClass} would delete or change more than ${maximum} others at once; delete those first`,
+      `deleting entity ${key} of ${dataClass} would delete or change more than ${maximum} others at once (write.maxTransactionEntities); delete those first`,
   },
   ENTITY_NOT_DELETED: {
     errCode: 1518,

@@ -5,13 +5,14 @@ export const AuthErrors = defineErrors('AUTH', {
   NAME_TOO_LONG: {
     errCode: 1806,
     http: 400,
-    message: (length: number, limit: number) => `the user name has ${length} characters; at most ${limit} are accepted`,
+    message: (length: number, limit: number) =>
+      `the user name has ${length} characters; at most ${limit} are accepted (auth.login.maxNameLength)`,
   },
   PASSWORD_TOO_LONG: {
     errCode: 1806,
     http: 400,
     message: (bytes: number, limit: number) =>
-      `the password has ${bytes} bytes in UTF-8; at most ${limit} are accepted`,
+      `the password has ${bytes} bytes in UTF-8; at most ${limit} are accepted (auth.login.maxPasswordBytes)`,
   },
   TOO_MANY_FAILURES: {
     errCode: 1561,
@@ -21,6 +22,7 @@ export const AuthErrors = defineErrors('AUTH', {
   TOO_MANY_LOGINS: {
     errCode: 1561,
     http: 503,
-    message: (waiting: number) => `${waiting} logins wait for their turn, which is the limit; try again in a moment`,
+    message: (waiting: number) =>
+      `${waiting} logins wait for their turn, which is the limit (auth.login.queueLimit); try again in a moment`,
   },
 })

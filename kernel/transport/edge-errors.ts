@@ -24,7 +24,7 @@ export const EdgeErrors = defineErrors('EDGE', {
     errCode: 1806,
     http: 431,
     message: (limitBytes: number) =>
-      `request line and headers are larger than the limit of ${limitBytes} bytes; a long query can be sent in a POST body`,
+      `request line and headers are larger than the limit of ${limitBytes} bytes (server.headerBytes); a long query can be sent in a POST body`,
   },
   REQUEST_TIMEOUT: {
     errCode: 1806,
@@ -35,6 +35,12 @@ export const EdgeErrors = defineErrors('EDGE', {
     errCode: 1806,
     http: 411,
     message: () => 'this server takes no chunked requests; send the body with a Content-Length',
+  },
+  CODED_BODY: {
+    errCode: 1806,
+    http: 415,
+    message: (coding: string) =>
+      `the request body has the Content-Encoding "${coding}", which this server does not decode; send it as it is`,
   },
   TINY_PIECES: {
     errCode: 1806,

@@ -314,7 +314,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   protected breakDown(error: unknown): void {
     // A source that was closed because the client has gone cannot be read further.
     if (this.finished) return
-    this.edge.options.onHandlerError?.(error)
+    this.edge.options.onHandlerError?.(error, this.plugin)
     this.drop()
   }
 
@@ -343,7 +343,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
       try {
         callback()
       } catch (error) {
-        this.edge.options.onHandlerError?.(error)
+        this.edge.options.onHandlerError?.(error, this.plugin)
       }
     }
   }
@@ -393,7 +393,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   #fail(error: unknown): void {
     this.#endBody()
     if (this.aborted && error instanceof RequestAborted) return
-    this.edge.options.onHandlerError?.(error)
+    this.edge.options.onHandlerError?.(error, this.plugin)
     this.#answer(errorResponse(EdgeErrors.INTERNAL_ERROR()))
   }
 }

@@ -194,8 +194,11 @@ export interface TransportOptions {
   trustedProxies?: TrustedProxies | undefined
   /** Undefined: requests are not measured. */
   meter?: RequestMeter | undefined
-  /** Told what a handler threw, or why its answer could not be sent. The client gets 500 without details. */
-  onHandlerError?: ((error: unknown) => void) | undefined
+  /**
+   * Told what a handler threw, or why its answer could not be sent, and the plugin that answered. The client gets 500 without
+   * details.
+   */
+  onHandlerError?: ((error: unknown, plugin: string | undefined) => void) | undefined
   /** Told why the port does not open at once. */
   onWaiting?: ((text: string) => void) | undefined
   /** Called with what the operator should know while the server runs. */

@@ -42,7 +42,8 @@ interface Given {
 
 function given(request: RestRequest, name: string): Given | undefined {
   const value = request.text(name)
-  if (value === undefined || value === 'false' || value === '0') return undefined
-  if (request.flag(name)) return { kind: 'flag', text: undefined }
+  const flag = request.parameter(name)?.toLowerCase()
+  if (value === undefined || flag === 'false' || flag === '0') return undefined
+  if (flag === 'true' || flag === '1') return { kind: 'flag', text: undefined }
   return { kind: 'text', text: value === '' || value === '$all' ? undefined : value }
 }

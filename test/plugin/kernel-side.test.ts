@@ -164,7 +164,7 @@ t.test('code of a plugin on the kernel side cannot take the server down', async 
   }
   clear()
   await t.rejects(fetch(`${url}/nextThrows`), 'the connection ends')
-  t.match(await line(({ err }) => err?.message === 'at once'), { level: 'error' })
+  t.match(await line(({ err }) => err?.message === 'at once'), { level: 'error', plugin: 'acme' })
   clear()
   await fetch(`${url}/talks`)
   t.match(await line(({ msg }) => msg === 'said { a: 1 }'), { level: 'info', plugin: 'acme' })

@@ -300,6 +300,13 @@ protocolTable('reading', company, [
 protocolTable('$asArray', company, [
   {
     spec: '4.3',
+    name: 'is a flag',
+    get: '/Employee?$asArray=y',
+    status: 400,
+    errors: [1806],
+  },
+  {
+    spec: '4.3',
     name: 'is a bare array without links and timestamps',
     get: '/Employee?$asArray=true&$top=1&$filter="ID=2"',
     has: [{ __KEY: '2', __STAMP: 1, lastName: 'Gödel', __GlobalStamp: Number }],

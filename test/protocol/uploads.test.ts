@@ -54,6 +54,24 @@ for (const transport of transports) {
       }
     })
 
+    await t.test('a body with a coding is refused, wherever it is sent', async t => {
+      const gzip = { 'content-encoding': 'gzip' }
+      for (const [method, path] of [
+        ['POST', '/$upload?$binary=true'],
+        ['PUT', '/Company(1)/contract'],
+        ['POST', '/Company?$method=update'],
+        ['POST', '/Company/$query'],
+        ['POST', '/$directory/login'],
+      ] as const) {
+        const { status, json } = await server.send(method, path, large, gzip)
+        t.equal(status, 415, path)
+        t.match(json.__ERROR, [
+          { errCode: 1806, message: /Content-Encoding "gzip", which this server does not decode/ },
+        ])
+      }
+      t.equal((await server.post('/$upload?$binary=true', 'x', { 'content-encoding': 'Identity' })).status, 200)
+    })
+
     await t.test('§P10.1 what is no upload is refused with the reason', async t => {
       for (const [query, body, headers, status, code] of [
         ['$rawPict=true', '', PNG_TYPE, 400, 1806],

@@ -380,7 +380,7 @@ protocolTable(
       post: '/City?$method=update',
       body: Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`unknown${i}`, 1])),
       status: 413,
-      has: { __ERROR: [{ message: 'an entity of the body has more than 1000 names' }] },
+      has: { __ERROR: [{ message: 'an entity of the body has more than 1000 names (write.maxAttributes)' }] },
       left: { City: CITIES },
     },
     {
@@ -402,7 +402,11 @@ protocolTable(
       post: `/City?$method=${method}`,
       body: `[${'1,'.repeat(100_000)}1]`,
       status: 413,
-      has: { __ERROR: [{ message: 'the body has more than 100000 entities; send them in several requests' }] },
+      has: {
+        __ERROR: [
+          { message: 'the body has more than 100000 entities (write.maxEntities); send them in several requests' },
+        ],
+      },
       left: { City: CITIES },
     })),
     {
@@ -659,6 +663,23 @@ for (const parameter of ['$atomic=true', '$atOnce=true', '$atonce=1']) {
     t.same((await server.get('/City')).json, before)
   })
 }
+
+t.test('§P5.5 a flag that is neither true nor false is refused before anything is written', async t => {
+  const server = await startServer(t, company)
+  const before = (await server.get('/City')).json
+  const cities = [{ name: 'Oslo' }, { name: 'Paris' }]
+  for (const parameter of ['$atomic=yes', '$atOnce=', '$atonce=2', '$method=validate&$atomic=tru', '$refresh=on']) {
+    const { status, json } = await server.post(`/City?${parameter}`, cities)
+    const flag = parameter.slice(parameter.lastIndexOf('$'))
+    t.equal(status, 400, parameter)
+    t.match(json.__ERROR, [{ errCode: 1806, message: `${flag} is neither true nor false; send true or false` }])
+  }
+  t.match(await server.send('DELETE', '/City?$filter="population > 0"&$atomic=x'), { status: 400 })
+  t.same((await server.get('/City')).json, before)
+  t.equal((await server.post('/City?$atomic=True', cities)).status, 409, 'Python sends True')
+  t.same((await server.get('/City')).json, before)
+  t.same((await server.post('/City?$atomic=FALSE', cities)).json.__ENTITIES[0].__KEY, 'Oslo')
+})
 
 t.test('§P5.4 a large body is saved whole or refused whole, and says where its fault is', async t => {
   const server = await startServer(t, company)

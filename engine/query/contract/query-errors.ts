@@ -118,6 +118,6 @@ export const QueryErrors = defineErrors('QUERY', {
     errCode: 1200,
     http: 413,
     message: (limit: number) =>
-      `the query was stopped after it examined ${limit} rows, as many as the server allows; narrow it by an indexed attribute`,
+      `the query was stopped after it examined ${limit} rows, as many as the server allows (query.maxRowsExamined); narrow it by an indexed attribute`,
   },
 })
