@@ -16,7 +16,7 @@ import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds
 
 const WORLDS = isLong ? longCount(60) : 4
 /** Requests of each world; each is sent to both stores. */
-const REQUESTS = isLong ? 3_400 : 500
+const REQUESTS = isLong ? 3_400 : 1_250
 /** Reads that are under way at a time. Writes that come between them are sent after them, one by one. */
 const AT_ONCE = 8
 

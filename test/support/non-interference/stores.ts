@@ -60,7 +60,8 @@ export class Stores {
         ]),
       ),
     })
-    return new Stores(world, pairs, await open('a'), await open('b'), clock)
+    const [a, b] = await Promise.all([open('a'), open('b')])
+    return new Stores(world, pairs, a, b, clock)
   }
 
   pass(seconds: number): void {
