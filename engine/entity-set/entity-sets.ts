@@ -58,6 +58,8 @@ interface RecreateOptions {
   /** Undefined: by its own saved query. */
   saved?: SavedQuery | undefined
   timeoutSeconds?: number | undefined
+  /** Error of a set that the requester cannot have; undefined: {@link EntitySetErrors.UNKNOWN_SET}. */
+  unknown?: ProtocolError | undefined
 }
 
 export type SetOperator = 'and' | 'or' | 'except'
@@ -125,9 +127,12 @@ export class EntitySets {
     if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber)
       throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
     const set = this.store.use(id)
-    if (tableNumber === undefined || (!set && mustLive))
-      throw EntitySetErrors.INVALID_REFERENCE(reference, 'there is no such entity set; it has expired or never was')
-    return set ?? this.recreate(dataClass, id, requester, {})
+    const unknown = EntitySetErrors.INVALID_REFERENCE(
+      reference,
+      'there is no such entity set; it has expired or never was',
+    )
+    if (tableNumber === undefined || (!set && mustLive)) throw unknown
+    return set ?? this.recreate(dataClass, id, requester, { unknown })
   }
 
   /** Runs the saved query of a set again and puts the result in its place. @returns the set as it is when it has none */
@@ -228,15 +233,26 @@ export class EntitySets {
     dataClass: DataClass,
     id: string,
     requester: Requester,
-    { saved: given, timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds }: RecreateOptions,
+    {
+      saved: given,
+      timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds,
+      unknown = EntitySetErrors.UNKNOWN_SET(id),
+    }: RecreateOptions,
   ): Promise<EntitySet> {
     const kept = this.store.findSaved(id)
     const saved = given ?? kept?.saved
-    if (!saved) throw EntitySetErrors.UNKNOWN_SET(id)
+    if (!saved) throw unknown
     // Parameters of a request are for this time: only those of the creation are kept.
     const creator = kept ? kept.creator : sessionOf(requester)
     const guestNetwork = kept ? kept.guest?.network : requester.caller?.session?.().guestNetwork
-    return this.make(dataClass, id, saved, requester, { timeoutSeconds, saved: kept?.saved, creator, guestNetwork })
+    return this.make(
+      dataClass,
+      id,
+      saved,
+      requester,
+      { timeoutSeconds, saved: kept?.saved, creator, guestNetwork },
+      unknown,
+    )
   }
 
   /**
@@ -249,6 +265,7 @@ export class EntitySets {
     saved: SavedQuery,
     requester: Requester,
     kept: Pick<EntitySet, 'timeoutSeconds' | 'saved' | 'creator'> & Pick<CreateOptions, 'guestNetwork'>,
+    unknown = EntitySetErrors.UNKNOWN_SET(id),
   ): Promise<EntitySet> {
     const { source, filter, params, orderBy } = saved
     const { access, caller } = requester
@@ -260,7 +277,7 @@ export class EntitySets {
       encoded = await this.data.select(request, caller)
     } catch (error) {
       // The error would tell what another client asked for, and by which attributes that the requester may not know.
-      if (isForeign && error instanceof ProtocolError && error.httpStatus <= 404) throw EntitySetErrors.UNKNOWN_SET(id)
+      if (isForeign && error instanceof ProtocolError && error.httpStatus <= 404) throw unknown
       throw error
     }
     const isOwn = this.data.restricted.size === 0 || kept.creator === sessionOf(requester)

@@ -195,7 +195,7 @@ class Pair {
     try {
       if (set.saved) set.members = this.model.run(set.saved)
     } catch (error) {
-      if (error instanceof UnknownKey) return this.refused(path, 1543)
+      if (error instanceof UnknownKey) return this.refused(path, 1802)
       throw error
     }
     return this.shows(path, await this.get(path), set.members)
@@ -266,12 +266,15 @@ class Pair {
     this.server = await open(this.t, this.folder, this.memoryBytes, this.clock)
   }
 
-  /** The set in the model, or the code of the error that asking for it must give. */
+  /**
+   * The set in the model, or the code of the error that asking for it must give. Each request is that of a new guest, who learns of a
+   * saved query that fails no more than of a set that never was.
+   */
   private open(id: string) {
     try {
       return this.model.open(id) ?? 1802
     } catch (error) {
-      if (error instanceof UnknownKey) return 1543
+      if (error instanceof UnknownKey) return 1802
       throw error
     }
   }

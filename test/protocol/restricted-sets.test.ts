@@ -132,9 +132,11 @@ t.test(
     const set = `/Employee/$entityset/${id}`
     await guest.same(set, ['1', '4'], 'while it lives')
     const refused = async (path: string, body?: unknown) => {
-      const { status, json, text } = await guest.send(path, body)
-      t.match({ status, json }, { status: 404, json: { __ERROR: [{ errCode: 1802 }] } }, path)
-      t.notMatch(text, 'salary', 'it does not tell what its creator asked for')
+      const swap = (text: string) => text.replaceAll(id, 'F'.repeat(32))
+      const unknown = await guest.send(swap(path), body && JSON.parse(swap(JSON.stringify(body))))
+      const { status, text } = await guest.send(path, body)
+      t.equal(status, unknown.status, path)
+      t.equal(swap(text), unknown.text, 'as if it had never been')
     }
     await refused(`${set}?$refresh=true`)
     pass(7_200)
