@@ -40,7 +40,7 @@ import { warmUpGrammar } from './query/parse/warm-up.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { ServerRecords } from './records/server-records.ts'
-import { lockStatus } from './write/write-errors.ts'
+import { lockStatus, WriteErrors } from './write/write-errors.ts'
 import type {
   DeleteRequest,
   DeleteResult,
@@ -275,7 +275,7 @@ export class Engine implements PluginEngine {
 
   async delete(
     request: ReadRequest,
-    { atomic, owner }: Pick<DeleteRequest, 'atomic' | 'owner'>,
+    { atomic, owner, ifMatch }: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
     caller?: Caller,
   ): Promise<number> {
     const view = this.view(request.access)
@@ -283,10 +283,13 @@ export class Engine implements PluginEngine {
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
     const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
-    if (rowIds.length === 0) return 0
+    if (rowIds.length === 0) {
+      if (ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
+      return 0
+    }
     const access = request.access ?? this.permissions.guest
     const { deleted, error } = await this.drop(
-      { kind: 'delete', dataClass: request.dataClass, access, rowIds, atomic, owner },
+      { kind: 'delete', dataClass: request.dataClass, access, rowIds, atomic, owner, ifMatch },
       caller,
     )
     if (!error) return deleted

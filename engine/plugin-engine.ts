@@ -136,7 +136,11 @@ export interface PluginEngine {
    * @returns the number of deleted entities
    * @throws {ProtocolError} why the first entity that is left could not be deleted
    */
-  delete(request: ReadRequest, options: Pick<DeleteRequest, 'atomic' | 'owner'>, caller?: Caller): Promise<number>
+  delete(
+    request: ReadRequest,
+    options: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
+    caller?: Caller,
+  ): Promise<number>
 
   /**
    * Locks the one entity that `request` selects for a session, or unlocks it.

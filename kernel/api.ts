@@ -33,14 +33,21 @@ export type { Granted, PluginEngine } from '../engine/index.ts'
 export { defineErrors, ProtocolError } from '../engine/index.ts'
 export type { ClientText, ReadRequest } from '../engine/index.ts'
 export type { TaskFunction, TaskSelection, TaskStore, TaskValue } from '../engine/index.ts'
-export { type Conditions, conditionsOf, isCurrent, partOf, type Representation } from './conditional.ts'
+export {
+  type Conditions,
+  conditionsOf,
+  expectedVersion,
+  isCurrent,
+  partOf,
+  type Representation,
+} from './conditional.ts'
 export { methodNotApplicable } from './errors.ts'
 export { MAX_ASSET_BYTES } from './assets.ts'
 export type { Metric, MetricValue } from '../engine/base/counts/metric.ts'
 export { callFunction } from './function-call.ts'
 export type { Metrics, ReadMetrics } from './metrics/metrics.ts'
 export type { InnerRequest } from './inner-request.ts'
-export { encoded, json, readBody, type Reply } from './reply.ts'
+export { encoded, json, readBody, type Reply, tagged } from './reply.ts'
 export type { RestRequest } from './request.ts'
 export type { QuotaReport } from './session/request-quota.ts'
 export type { Sessions } from './session/sessions.ts'

@@ -32,7 +32,7 @@ export function codingFor(acceptEncoding: string): Coding | undefined {
 
 /**
  * A reply as it is sent to a client that accepts `coding`. Texts of 2 KiB and more are compressed, and say that they vary.
- * Images, files and everything that has an entity tag, which is of these very bytes, stay as they are.
+ * Images, files and everything whose headers have an entity tag, which is of these very bytes, stay as they are.
  */
 export function compressed(reply: Reply, coding: Coding | undefined): Reply | Promise<Reply> {
   const { body } = reply

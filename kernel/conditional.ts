@@ -1,4 +1,4 @@
-import type { Promised } from '../engine/index.ts'
+import type { ExpectedVersion, Promised } from '../engine/index.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
 
@@ -19,10 +19,27 @@ export const conditionsOf = ({ transport, verb }: RestRequest): Conditions => ({
 })
 
 /** True when the client has this very version. Source: RFC 9110, 13.1.2. */
-export function isCurrent({ ifNoneMatch }: Conditions, tag: string): boolean {
+export function isCurrent({ ifNoneMatch }: Pick<Conditions, 'ifNoneMatch'>, tag: string): boolean {
   if (ifNoneMatch === '') return false
-  return ifNoneMatch === '*' || ifNoneMatch.split(',').some(each => each.trim().replace(/^W\//, '') === tag)
+  const wanted = strong(tag)
+  return ifNoneMatch === '*' || ifNoneMatch.split(',').some(each => strong(each.trim()) === wanted)
 }
+
+const strong = (tag: string): string => tag.replace(/^W\//, '')
+
+/**
+ * Versions of which an entity has to have one to be changed, by `If-Match`; undefined: any, and it need not exist. To be read
+ * before the first `await`. Weak tags count as strong ones, since they name a version here, not bytes.
+ */
+export function expectedVersion({ transport }: RestRequest): ExpectedVersion | undefined {
+  const header = transport.header('if-match').trim()
+  if (header === '') return undefined
+  if (header === '*') return 'any'
+  return Array.from(header.matchAll(VERSION_TAGS), ([, stamp]) => Number(stamp))
+}
+
+/** Tags of entities and of their images and blobs: `__STAMP` comes first. */
+const VERSION_TAGS = /"(\d{1,15})(?:-[^"]*)?"/g
 
 /** Bytes that can be sent in part. */
 export interface Representation {

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import type { AnswerBody, Promised } from '../engine/index.ts'
 import { isStream } from './transport/answer.ts'
-import { jsonHeaders } from './transport/content-headers.ts'
+import { type Conditions, isCurrent } from './conditional.ts'
+import { jsonHeaders, TAGGED_JSON_HEADERS } from './transport/content-headers.ts'
 import type { TransportResponse } from './transport/transport.ts'
 
 export type Reply = TransportResponse
@@ -59,6 +60,12 @@ export const wrongReply = (given: unknown): TypeError =>
   new TypeError(
     `a handler returned ${inspect(given, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
   )
+
+/** A JSON answer that its client may keep and ask for again by its tag; 304 when it has this one. */
+export function tagged(body: Uint8Array, tag: string, conditions: Pick<Conditions, 'ifNoneMatch'>): Reply {
+  const isKnown = isCurrent(conditions, tag)
+  return { status: isKnown ? 304 : 200, headers: TAGGED_JSON_HEADERS, tag, body: isKnown ? '' : body }
+}
 
 /** A body that is JSON already, as the engine writes it, at once or later. */
 export function encoded(body: AnswerBody, status?: number, headers?: Record<string, string>): Reply

@@ -185,12 +185,12 @@ const CHALLENGE = 'Bearer realm="tesser"'
 
 /** Adds what every answer of its kind has, and a handler may set itself. Most are JSON and have it all. */
 function withStandardHeaders(reply: Reply): Reply {
-  const { status, cookie, body } = reply
+  const { status, cookie, tag, body } = reply
   let headers = withContentHeaders(reply.headers, body !== '')
   // Source: RFC 9110, 15.5.2.
   if (status === 401) headers = { 'WWW-Authenticate': CHALLENGE, ...headers }
   // Spelled out: what is copied by `...` and extended is slow to make.
-  return headers === reply.headers ? reply : { status, headers, cookie, body }
+  return headers === reply.headers ? reply : { status, headers, cookie, tag, body }
 }
 
 /** Facts of a request that are needed until it is answered, if anything uses them. */

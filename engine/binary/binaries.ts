@@ -130,14 +130,14 @@ export class Binaries {
   /**
    * Sets that of the one entity that `request` selects, in the version that there is, and resolves when it is durable.
    * The received bytes are discarded when that fails.
-   * @param owner handle of the session, for entities that are locked
+   * @param options handle of the session, for entities that are locked, and the versions that may be changed
    * @throws {ProtocolError} also when it has been deleted meanwhile
    */
   async save(
     request: ReadRequest,
     attribute: BinaryAttribute,
     value: BinaryValue | null,
-    owner: string,
+    { owner, ifMatch }: Pick<SaveRequest, 'owner' | 'ifMatch'>,
     caller?: Caller,
   ): Promise<void> {
     const { data, tasks, uploads } = this.options
@@ -155,6 +155,7 @@ export class Binaries {
         mode: 'update',
         atomic: false,
         anyStamp: true,
+        ifMatch,
         access: request.access,
         owner,
         ...(value && { received: { id, value: encodeBinary(value) } }),

@@ -6,6 +6,7 @@ import type { ErrorData, ProtocolError } from '../base/errors.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { describeValue } from './convert.ts'
 import { calculatedValues } from './put-calculated.ts'
+import { type ExpectedVersion, isExpected } from './expected-version.ts'
 import type { HookedDeletion, HookedRow } from './requests.ts'
 import { identify, type Row } from './row-identity.ts'
 import { WriteErrors } from './write-errors.ts'
@@ -31,6 +32,7 @@ export interface Deletion {
 interface DeleteOptions {
   /** The stamp that each row was seen with; one that has another now stays. Undefined: none is compared. */
   readonly stamps?: ReadonlyMap<number, number> | undefined
+  readonly ifMatch?: ExpectedVersion | undefined
   readonly hooked?: SeenRows | undefined
   /** Rows that may be changed at once: no further row of the selection is taken beyond it. */
   readonly budget: number
@@ -70,11 +72,11 @@ export function deleteRows(
   context: DeleteContext,
   dataClass: DataClass,
   rowIds: readonly number[],
-  { stamps, hooked, budget }: DeleteOptions,
+  { stamps, ifMatch, hooked, budget }: DeleteOptions,
 ): Deletion {
   const { transaction, timestamp } = context
   const referencing = remembered(transaction)
-  const selected = select(context, dataClass, rowIds, { stamps, budget, referencing })
+  const selected = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
   const { candidates, rows, stopped, taken } = selected
   const blockers = findBlocks(context, candidates, referencing)
   const free = rows.filter(row => !blockers.has(identify(row)))
@@ -133,7 +135,12 @@ function select(
   { transaction, view, maxCascade }: DeleteContext,
   dataClass: DataClass,
   rowIds: readonly number[],
-  { stamps, budget, referencing }: Pick<DeleteOptions, 'stamps' | 'budget'> & { referencing: Referencing },
+  {
+    stamps,
+    ifMatch,
+    budget,
+    referencing,
+  }: Pick<DeleteOptions, 'stamps' | 'ifMatch' | 'budget'> & { referencing: Referencing },
 ): Selected {
   const holdsGuarded = guardOf(transaction, dataClass, view)
   const cascades = dataClass.referencedBy.some(relation => onDelete(relation) !== 'restrict')
@@ -150,6 +157,8 @@ function select(
     const stamp = stamps?.get(rowId)
     if (stamp !== undefined && stamp !== stored.stamp) {
       stopped.set(rowId, WriteErrors.STALE_STAMP(stored.key, dataClass.name, String(stamp), stored.stamp))
+    } else if (!isExpected(ifMatch, stored.stamp)) {
+      stopped.set(rowId, WriteErrors.OTHER_VERSION(stored.key, dataClass.name, stored.stamp))
     } else if (holdsGuarded(rowId)) {
       stopped.set(rowId, PermissionErrors.DROP_ATTRIBUTE(keyOf(transaction, row), dataClass.name))
     } else {

@@ -139,6 +139,7 @@ export class DeleteJob implements WriteJob {
     const { request, view, stamps, hooked } = this
     const maxCascade = limits.maxTransactionEntities
     const context = { transaction, locks, owner: request.owner, timestamp, view, maxCascade }
-    return deleteRows(context, this.dataClass, rowIds, { stamps, hooked, budget })
+    const { ifMatch } = request
+    return deleteRows(context, this.dataClass, rowIds, { stamps, ifMatch, hooked, budget })
   }
 }

@@ -25,6 +25,7 @@ export interface SaveContext {
   readonly mode: SaveRequest['mode']
   readonly trusted: boolean
   readonly anyStamp: boolean
+  readonly ifMatch: SaveRequest['ifMatch']
   readonly uploads: SaveRequest['uploads']
   readonly received: SaveRequest['received']
   /** `__TIMESTAMP` of what is saved now. */

@@ -84,7 +84,7 @@ export class SaveJob implements WriteJob {
 
   step(step: StepContext): (globalStamp: number) => void {
     const { transaction, timestamp, randomUuid, locks, limits, rules } = step
-    const { trusted = false, anyStamp = false, owner, mode, uploads, received } = this.request
+    const { trusted = false, anyStamp = false, ifMatch, owner, mode, uploads, received } = this.request
     const context: SaveContext = {
       transaction,
       locks,
@@ -95,6 +95,7 @@ export class SaveJob implements WriteJob {
       mode,
       trusted,
       anyStamp,
+      ifMatch,
       uploads,
       received,
       timestamp,

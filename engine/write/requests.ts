@@ -3,6 +3,7 @@ import type { RecordChange } from '../data/record-store.ts'
 import type { EntitySetChange } from '../entity-set/entity-set-header.ts'
 import type { ErrorData, SaveStatus } from '../base/errors.ts'
 import type { Access } from '../permission/views.ts'
+import type { ExpectedVersion } from './expected-version.ts'
 import type { LockHolder, LockInfo } from '../caller/lock-holder.ts'
 
 /**
@@ -47,6 +48,8 @@ export interface SaveRequest {
   hooked?: readonly PreparedElement[]
   /** Entities are changed in the version that there is: the body has no stamps. */
   anyStamp?: boolean
+  /** Versions of which each entity of the body has to have one. It needs no `__STAMP` of its own then. */
+  ifMatch?: ExpectedVersion | undefined
   /** Whose uploads the body may refer to, and which of them are still valid. Absent: none. */
   uploads?: UploadAccess
   /** Bytes that came with the request: the body refers to them as to an upload. The value is encoded. */
@@ -95,6 +98,8 @@ export interface DeleteRequest {
   rowIds: Uint32Array
   /** The stamp that each was seen with; one that has another now stays. Undefined: none is compared. */
   stamps?: Uint32Array
+  /** Versions of which each has to have one; others stay. */
+  ifMatch?: ExpectedVersion | undefined
   atomic: boolean
   /** Handle of the session: what others have locked it cannot delete. */
   owner?: string | undefined

@@ -5,6 +5,7 @@ import { keyText } from '../row-format/row-layout.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { convertKey, convertValue, describeValue } from './convert.ts'
 import { EntityChange, type SaveContext } from './entity-change.ts'
+import { isExpected } from './expected-version.ts'
 import { changeRelations, linkForeignKeys } from './link-relations.ts'
 import { isJsonObject } from './parse-body.ts'
 import { own, readElement } from './read-element.ts'
@@ -35,6 +36,10 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
       return { failure: saveFailure([PermissionErrors.CREATE(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
     }
     if (hooked?.failure) return { failure: hooked.failure }
+    if (context.ifMatch) {
+      const { name } = dataClass
+      return { failure: saveFailure([WriteErrors.NO_VERSION(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
+    }
     return save(new EntityChange(context, undefined), element, hooked)
   }
 
@@ -56,12 +61,19 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
     const { error } = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
     return { row: row.bytes, rowId, failure: { status: lockStatus(blocker.info), error } }
   }
+  const { anyStamp, ifMatch } = context
   const sentStamp = own(element, '__STAMP')
-  const isCurrent = context.anyStamp || stampOf(sentStamp) === row.stamp
-  if (!isCurrent || (hooked?.expectedStamp ?? row.stamp) !== row.stamp) {
+  const isNamed = isExpected(ifMatch, row.stamp)
+  const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
+  const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
+  if (!isNamed || !isCurrent || (hooked?.expectedStamp ?? row.stamp) !== row.stamp) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
     const failure = saveFailure(
-      [WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)],
+      [
+        isNamed
+          ? WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)
+          : WriteErrors.OTHER_VERSION(key, dataClass.name, row.stamp),
+      ],
       WriteErrors.RECORD_NOT_SAVED(key, dataClass.name),
       WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name),
     )

@@ -78,6 +78,21 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (key: string, dataClass: string, sent: string, current: number) =>
       `entity ${key} of ${dataClass} has __STAMP ${current}, the request sent ${sent}; read it again and repeat the change`,
   },
+  /** The same for a version that `If-Match` names. Followed as STALE_STAMP is. */
+  OTHER_VERSION: {
+    errCode: 1263,
+    http: 412,
+    save: STALE,
+    message: (key: string, dataClass: string, current: number) =>
+      `entity ${key} of ${dataClass} has __STAMP ${current}, which is not the version of If-Match; read it again and repeat the change`,
+  },
+  /** `If-Match` of what does not exist yet. */
+  NO_VERSION: {
+    errCode: 1263,
+    http: 412,
+    message: (dataClass: string) =>
+      `If-Match names a version, and no entity of ${dataClass} is named that exists; leave it out to create one`,
+  },
   LOCKED: {
     errCode: 1066,
     http: 409,

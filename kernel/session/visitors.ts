@@ -59,8 +59,8 @@ export class Visitors {
     // Paths outside the protocol have no use for a guest.
     if (session.isGuest && !request.path.startsWith('/rest')) return reply
     // Spelled out: what is copied by `...` and extended is slow to make.
-    const { status, headers, body } = reply
-    return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), body }
+    const { status, headers, tag, body } = reply
+    return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), tag, body }
   }
 
   /** A guest in place of a user who has been removed, or whose password or rights have changed since the login. */

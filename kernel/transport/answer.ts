@@ -18,6 +18,8 @@ export interface Answer {
   headerLines: readonly string[]
   /** Value of `Set-Cookie`. */
   cookie: string | undefined
+  /** Value of `ETag`. */
+  tag: string | undefined
   body: Uint8Array | BodySource | BodyStream
   /** Size of the body; undefined for a stream. */
   size: number | undefined
@@ -29,18 +31,20 @@ export interface Answer {
  * Makes an answer ready, or says why it cannot be sent.
  * @throws {Error} for a status outside 200–599 and for a header that is not visible ASCII or not the handler's to set
  */
-export function prepareAnswer({ status, headers, cookie, body }: TransportResponse): Answer {
+export function prepareAnswer({ status, headers, cookie, tag, body }: TransportResponse): Answer {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Error(`a handler answered with status ${status}; use 200 to 599`)
   }
   const headerLines = headers ? linesOf(headers) : []
   if (cookie !== undefined) demandSafe('Set-Cookie', cookie)
+  if (tag !== undefined) demandSafe('ETag', tag)
   const prepared = typeof body === 'string' ? Buffer.from(body) : body
   return {
     status,
     reason: STATUS_CODES[status] ?? 'Unknown',
     headerLines,
     cookie,
+    tag,
     body: prepared,
     size: sizeOf(prepared),
     bodiless: status === 204 || status === 304,

@@ -6,6 +6,9 @@ export const JSON_HEADERS = Object.freeze({
   'Cache-Control': 'no-store',
 } as const)
 
+/** The same for an answer with an entity tag: its client may keep it, and asks each time whether it is still current. */
+export const TAGGED_JSON_HEADERS = Object.freeze({ ...JSON_HEADERS, 'Cache-Control': 'private, no-cache' } as const)
+
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
 /** Headers of a JSON answer with those of its handler, whose names may be in any case. */
@@ -30,7 +33,7 @@ const ISOLATION = {
 
 /** Adds the headers that protect browsers from a body, and the body from caches, where a handler has not set them itself. */
 export function withContentHeaders(headers: Headers | undefined, hasBody: boolean): Headers | undefined {
-  if (headers === JSON_HEADERS) return headers
+  if (headers === JSON_HEADERS || headers === TAGGED_JSON_HEADERS) return headers
   const names = new Map(Object.keys(headers ?? {}).map(name => [name.toLowerCase(), name]))
   const type = headers?.[names.get('content-type') ?? '']
   if (!hasBody && type === undefined) return headers

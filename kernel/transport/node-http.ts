@@ -285,11 +285,12 @@ class NodeHttpExchange extends Exchange {
     if (this.#res.headersSent) this.#res.once('finish', () => this.#req.socket.destroy())
   }
 
-  protected send({ status, reason, headerLines, cookie, body, size, bodiless }: Answer): void {
+  protected send({ status, reason, headerLines, cookie, tag, body, size, bodiless }: Answer): void {
     const res = this.#res
     if (this.refused) this.#endsConnection()
     const lines = [...headerLines]
     if (cookie !== undefined) lines.push('Set-Cookie', cookie)
+    if (tag !== undefined) lines.push('ETag', tag)
     if (this.closing) lines.push('Connection', 'close')
     if (!bodiless && size !== undefined) lines.push('Content-Length', String(size))
     res.writeHead(status, reason, lines)

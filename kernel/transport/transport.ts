@@ -122,6 +122,8 @@ export interface TransportResponse {
   headers?: Readonly<Record<string, string | readonly string[]>> | undefined
   /** Value of a `Set-Cookie` line beside the headers: the server's own. */
   cookie?: string | undefined
+  /** Value of an `ETag` line beside the headers, which many answers share. */
+  tag?: string | undefined
   /** Bytes are not kept after the handler's turn: a transport that sends later takes its own copy. */
   body: Uint8Array | string | BodySource | BodyStream
 }

@@ -272,13 +272,14 @@ class UwsExchange extends Exchange {
     else this.#res.cork(() => this.#writeCorked(answer))
   }
 
-  #writeCorked({ status, reason, headerLines, cookie, body, size, bodiless }: Answer): void {
+  #writeCorked({ status, reason, headerLines, cookie, tag, body, size, bodiless }: Answer): void {
     const res = this.#res
     const { closing } = this
     // Without it the status is 200 OK.
     if (status !== 200) res.writeStatus(`${status} ${reason}`)
     if (headerLines.length > 0) res.writeHeader(headerLines[0]!, allBehind(headerLines))
     if (cookie !== undefined) res.writeHeader('Set-Cookie', cookie)
+    if (tag !== undefined) res.writeHeader('ETag', tag)
     if ((bodiless || this.method === 'HEAD') && !this.refused) {
       // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
       if (!bodiless && size !== undefined) res.writeHeader('Content-Length', String(size))

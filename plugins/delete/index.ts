@@ -1,4 +1,4 @@
-import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, expectedVersion, json, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { demandCondition, demandNoBody } from './condition.ts'
 import { DeleteErrors } from './errors.ts'
 
@@ -22,12 +22,14 @@ export default definePlugin({
       // `DELETE /Class(1)/photo` must never delete the entity.
       if (request.read.output.attributes?.from === 'path') throw DeleteErrors.NOT_ENTITIES()
       demandCondition(request, isParameter)
+      const ifMatch = expectedVersion(request)
       await demandNoBody(request)
       await engine.delete(
         request.read,
         {
           atomic: ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name)),
           owner: request.session.handle,
+          ifMatch,
         },
         request.transport,
       )

@@ -66,9 +66,16 @@ export function openApiDocument({
       parameters,
       responses: {
         Error: { description: ERROR_DESCRIPTION, content: jsonContent(schemaRef('rest.Errors')) },
+        NotModified: { description: 'The client has this version already, by `If-None-Match`.' },
         Ok: { description: 'Done.', content: jsonContent(schemaRef('rest.Ok')) },
         ...each(responsesOf),
         ...functions.responses,
+      },
+      headers: {
+        ETag: {
+          description: 'Version of the entity, where nothing but its own values is shown.',
+          schema: { type: 'string' },
+        },
       },
       requestBodies: functions.requestBodies,
       pathItems: PATH_ITEMS,

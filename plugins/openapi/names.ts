@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../engine/index.ts'
 export const componentName = (name: string): string =>
   name.replaceAll(/[^A-Za-z0-9_]/gu, character => `-${character.codePointAt(0)!.toString(16)}`)
 
-type Section = 'schemas' | 'parameters' | 'responses' | 'requestBodies' | 'pathItems'
+type Section = 'headers' | 'schemas' | 'parameters' | 'responses' | 'requestBodies' | 'pathItems'
 
 export const ref = (section: Section, name: string): JsonSchema => ({ $ref: `#/components/${section}/${name}` })
 export const schemaRef = (name: string): JsonSchema => ref('schemas', name)

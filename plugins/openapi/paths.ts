@@ -99,7 +99,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
           }),
         }
       : undefined
-  const dropOne = drop('delete', 'Deletes the entity')
+  const dropOne = drop('delete', 'Deletes the entity', ...parameters('ifMatch'))
   const paths: Paths = {
     [`/${title}`]: {
       get: operation('list', `Entities of ${title}`, {
@@ -133,8 +133,8 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
     [`/${title}({key})`]: {
       parameters: own('key'),
       get: operation('get', `One entity of ${title}`, {
-        parameters: [...own('attributes', 'expand'), ...parameters('prettyprint')],
-        responses: ok(partRef(title)),
+        parameters: [...own('attributes', 'expand'), ...parameters('prettyprint', 'ifNoneMatch')],
+        responses: oneOf(title),
       }),
       ...dropOne,
       ...(loads('lock') && {
@@ -163,8 +163,8 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
     [`/${title}({key})/{attributes}`]: {
       parameters: own('key', 'list'),
       get: operation('getAttributes', 'Some attributes of one entity', {
-        parameters: own('expand'),
-        responses: ok(partRef(title)),
+        parameters: [...own('expand'), ...parameters('ifNoneMatch')],
+        responses: oneOf(title),
       }),
     },
     [`/${title}/$entityset/{id}`]: {
@@ -194,6 +194,14 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
   return paths
 }
 
+/** Answers with one entity. */
+const oneOf = (dataClass: string): object => ({
+  '200': ref('responses', `${componentName(dataClass)}.entity`),
+  '304': NOT_MODIFIED,
+  default: ref('responses', 'Error'),
+})
+
+const NOT_MODIFIED = ref('responses', 'NotModified')
 const ATOMIC = parameters('atomic')
 const LOCKED: JsonSchema = {
   type: 'object',
@@ -202,7 +210,7 @@ const LOCKED: JsonSchema = {
 }
 type Operation = (id: string, summary: string, more: object) => object
 
-/** Answers with a selection, and with what aggregates, different values and combined sets are. */
+/** Answers with an entity, with a selection, and with what aggregates, different values and combined sets are. */
 export function responsesOf({ name }: DataClass): Record<string, object> {
   const response = (...more: JsonSchema[]): object => {
     const selection = partRef(name, '.selection')
@@ -210,7 +218,16 @@ export function responsesOf({ name }: DataClass): Record<string, object> {
     return { description: `Entities of ${name}.`, content: { ...jsonContent(schema), ...LINES } }
   }
   const values = { type: ['number', 'string', 'boolean', 'null', 'array', 'object'] }
-  return { [`${componentName(name)}.selection`]: response(), [`${componentName(name)}.values`]: response(values) }
+  const own = componentName(name)
+  return {
+    [`${own}.entity`]: {
+      description: `One entity of ${name}.`,
+      headers: { ETag: ref('headers', 'ETag') },
+      content: jsonContent(partRef(name)),
+    },
+    [`${own}.selection`]: response(),
+    [`${own}.values`]: response(values),
+  }
 }
 
 function save({ name }: DataClass, operation: Operation, mayDrop: boolean): object {
@@ -221,7 +238,7 @@ function save({ name }: DataClass, operation: Operation, mayDrop: boolean): obje
   return operation('save', `Creates and changes entities${mayDrop ? ', or deletes them' : ''}`, {
     parameters: [
       ...parameters(mayDrop ? 'saveOrDrop' : 'save', ...(mayDrop ? ['dropFilter', 'dropParams'] : [])),
-      ...parameters('atomic', 'atOnce', 'atonce', 'refresh', `${own}.expand`, 'asArray'),
+      ...parameters('atomic', 'atOnce', 'atonce', 'refresh', `${own}.expand`, 'asArray', 'ifMatch'),
     ],
     requestBody: { required: !mayDrop, content: jsonContent({ anyOf: [one, { type: 'array', items: one }] }) },
     responses: {
@@ -266,8 +283,8 @@ function attributePaths(
     [`/${dataClass.name}:${name}({value})`]: {
       parameters: [value],
       get: operation(`by.${name}`, `One entity by its ${name}`, {
-        parameters: own('attributes', 'expand'),
-        responses: ok(partRef(dataClass.name)),
+        parameters: [...own('attributes', 'expand'), ...parameters('ifNoneMatch')],
+        responses: oneOf(dataClass.name),
       }),
     },
   }
@@ -302,19 +319,19 @@ function binaryOperations(attribute: Attribute & { kind: 'storage' }, view: View
       responses: {
         '200': { description: 'The bytes; empty where there are none.', content: bytes },
         '206': { description: 'The part that `Range` asks for.', content: bytes },
-        '304': { description: 'The client has this version already, by `If-None-Match`.' },
+        '304': NOT_MODIFIED,
         '416': { description: 'There is no such part.' },
         default: ref('responses', 'Error'),
       },
     }),
     ...(isWritable && {
       put: operation(`put.${name}`, `Replaces ${name}`, {
-        ...(isImage && { parameters: parameters('rawPict') }),
+        parameters: parameters(...(isImage ? ['rawPict'] : []), 'ifMatch'),
         requestBody: { required: true, content: bytes },
         responses: DONE,
       }),
       delete: operation(`clear.${name}`, `Removes ${name}`, {
-        parameters: parameters(query),
+        parameters: parameters(query, 'ifMatch'),
         responses: DONE,
       }),
     }),

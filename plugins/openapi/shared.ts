@@ -163,6 +163,7 @@ const query = (name: string, schema: JsonSchema, description: string, example?: 
   schema,
   ...(example !== undefined && { example }),
 })
+const condition = (name: string, description: string): object => ({ name, in: 'header', description, schema: text })
 const count = { type: 'integer' }
 const LOCK = query('$lock', flag, 'Locks or unlocks the entity for the session.', true)
 
@@ -275,6 +276,8 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   module: query('$module', flag, 'The runtime is imported from `tesser/client`.', true),
   set: { name: 'id', in: 'path', required: true, description: 'Id of an entity set.', schema: text },
   keys: { name: 'keys', in: 'path', required: true, description: 'Further keys, with commas between.', schema: text },
+  ifNoneMatch: condition('If-None-Match', 'Entity tags that the client has; one that is current is answered by 304.'),
+  ifMatch: condition('If-Match', 'Entity tags, or stamps in quotes: another version is answered by 412, and stays.'),
   arguments: {
     name: '$params',
     in: 'query',

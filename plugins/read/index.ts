@@ -1,4 +1,6 @@
-import { definePlugin, encoded } from '../../kernel/api.ts'
+import type { AnswerBody, Promised } from '../../engine/index.ts'
+import { definePlugin, encoded, type Reply, type RestRequest, tagged } from '../../kernel/api.ts'
+import { entityTag, showsOwnValues } from './entity-tag.ts'
 
 /**
  * Reading: what a GET on a dataclass means when no command takes it.
@@ -7,12 +9,33 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
  *   GET /{dataClass}({key})                →  an entity (2.5); also [{key}] and :{attribute}({value})
  *   GET /{dataClass}({key},{key})          →  a collection
  *
- * The address and the parameter plugins have put the read together. Source: base specification, 4.2.
+ * The address and the parameter plugins have put the read together. The answer about one entity has an `ETag` where it shows nothing
+ * but the values of that entity, and `If-None-Match` is answered by 304. Source: base specification, 4.2; RFC 9110, 13.1.2.
  */
 export default definePlugin({
   name: 'read',
   kernel: '^1.0.0',
   register({ verb, engine }) {
-    verb('GET', ({ read, transport }) => encoded(engine.read(read, transport)))
+    verb('GET', request => {
+      const { read, transport } = request
+      const answer = engine.read(read, transport)
+      return isConditional(request) && showsOwnValues(request) ? versioned(request, answer) : encoded(answer)
+    })
   },
 })
+
+/** Whether the headers are still there: `$query` has waited for its body, and steps of the path for what they find. */
+const isConditional = ({ transport, steps }: RestRequest): boolean => transport.method !== 'POST' && steps.length === 0
+
+/** The answer with its tag, or that the client has it. */
+function versioned(request: RestRequest, answer: Promised<AnswerBody>): Promised<Reply> {
+  const { access } = request
+  const ifNoneMatch = request.transport.header('if-none-match')
+  const show = (body: AnswerBody): Reply => {
+    // Only bytes at hand are looked into: others are in a file, or compressed.
+    if (!(body instanceof Uint8Array)) return encoded(body)
+    const tag = entityTag(body, access)
+    return tag === undefined ? encoded(body) : tagged(body, tag, { ifNoneMatch })
+  }
+  return answer instanceof Promise ? answer.then(show) : show(answer)
+}

@@ -1,4 +1,4 @@
-import { type Accepts, definePlugin, encoded, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { type Accepts, definePlugin, encoded, expectedVersion, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { type PluginEngine, FunctionErrors, type SaveRequest } from '../../engine/index.ts'
 import { UpdateErrors } from './errors.ts'
 
@@ -27,6 +27,7 @@ export default definePlugin({
           kind: 'save',
           dataClass: addressedDataClass(request, engine),
           access: request.access,
+          ifMatch: expectedVersion(request),
           body: await request.body(),
           mode,
           atomic: isAtomic(request),

@@ -1,5 +1,5 @@
 import type { BinaryValue, PluginEngine } from '../../engine/index.ts'
-import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, expectedVersion, json, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { UploadErrors } from './errors.ts'
 import { streamFileOfForm } from './form.ts'
 
@@ -33,16 +33,17 @@ export default definePlugin({
 
     binary({ verbs: ['POST', 'PUT'] }, async request => {
       const attribute = engine.binaries.addressedForWriting(request.read)
+      const options = { owner: request.session.handle, ifMatch: expectedVersion(request) }
       const value = await receive(engine, request, attribute.type === 'image')
-      await engine.binaries.save(request.read, attribute, value, request.session.handle, request.transport)
+      await engine.binaries.save(request.read, attribute, value, options, request.transport)
       return OK
     })
     binary({ verbs: ['DELETE'] }, request => {
       // A deletion of the entity must not delete only this by mistake, or the other way round.
       if (!request.parameters.has('$imageformat') && !request.parameters.has('$binary')) return undefined
       const attribute = engine.binaries.addressedForWriting(request.read)
-      const { read, session, transport } = request
-      return engine.binaries.save(read, attribute, null, session.handle, transport).then(() => OK)
+      const options = { owner: request.session.handle, ifMatch: expectedVersion(request) }
+      return engine.binaries.save(request.read, attribute, null, options, request.transport).then(() => OK)
     })
   },
 })

@@ -24,7 +24,7 @@ t.test('the image of an entity that is deleted while it arrives makes no entity'
   const request = { dataClass: 'Employee' } as ReadRequest
   const photo = { name: 'photo', type: 'image' } as BinaryAttribute
   const gone = { httpStatus: 404, entries: [{ errCode: 1543 }] } as unknown as Error
-  await t.rejects(binaries.save(request, photo, value, 'me'), gone)
+  await t.rejects(binaries.save(request, photo, value, { owner: 'me' }), gone)
   t.same(written, [])
   t.same(discarded, [value])
 })
