@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { newPlugin } from '../../kernel/cli/new-plugin.ts'
@@ -50,6 +50,22 @@ t.test('the package of Tesser has the guide, the examples and the files that a p
     t.ok(files.includes(file), file)
   }
   t.notOk(files.some(file => file.includes('node_modules') || /^dist\/(test|groups)/.test(file)))
+})
+
+t.test('a build without types says how to make them, and makes nothing', async t => {
+  const folder = t.testdir({ mine: {} })
+  const built = new Set(['dist', 'chunks', 'kernel', 'engine', 'plugins', 'config'])
+  for (const part of ['package.json', 'config/plugin-template', 'dist']) {
+    cpSync(part, join(folder, part), {
+      recursive: true,
+      filter: source => part !== 'dist' || source.split('/').length > 2 || built.has(basename(source)),
+    })
+  }
+  symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
+  const main = join(folder, 'dist/kernel/cli/main.js')
+  const made = await runNode(join(folder, 'mine'), main, 'new', 'plugin', 'hello')
+  t.match(made, { code: 1, output: /this build of Tesser has no types, .*; npm run build in .* writes them/ })
+  t.strictSame(readdirSync(join(folder, 'mine')), [])
 })
 
 t.test('what cannot be made is refused, and nothing is overwritten', async t => {

@@ -111,6 +111,16 @@ export class EmployeeEntity extends Entity('Employee') {
   @calculated({ type: 'object' }) get card(): object {
     return { name: this.lastName, reports: this.directReports.length }
   }
+  /** Of a private attribute, which its handlers name. */
+  @calculated({ type: 'bool' }) get secretive(): boolean {
+    return this.secret !== null
+  }
+  @queryOf('secretive') bySecretive({ value }: Event) {
+    return value === true ? 'secret = hush' : 'secret = null'
+  }
+  @orderByOf('secretive') orderedBySecretive({ descending }: Event) {
+    return descending ? 'secret desc' : 'secret'
+  }
   @calculated({ type: 'string', exposed: false }) get internal(): string {
     return 'internal'
   }
