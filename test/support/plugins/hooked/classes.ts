@@ -111,7 +111,7 @@ export class EmployeeEntity extends Entity('Employee') {
   @calculated({ type: 'object' }) get card(): object {
     return { name: this.lastName, reports: this.directReports.length }
   }
-  /** Of a private attribute, which its handlers name. */
+  /** Derived from a private attribute, which its handlers name. */
   @calculated({ type: 'bool' }) get secretive(): boolean {
     return this.secret !== null
   }
