@@ -84,6 +84,15 @@ export class ProtocolError extends Error {
     return new ProtocolError({ ...this.toData(), entries: [...cause.entries, ...this.entries] }, { cause })
   }
 
+  /** The same error with more behind the message of its cause. */
+  adding(text: string): ProtocolError {
+    const [first, ...others] = this.entries
+    return new ProtocolError({
+      ...this.toData(),
+      entries: [{ ...first!, message: `${first!.message}${text}` }, ...others],
+    })
+  }
+
   /** The same error, with the time after which the client should try again. */
   retryAfter(seconds: number): ProtocolError {
     return new ProtocolError({ ...this.toData(), retryAfterSeconds: seconds })

@@ -508,6 +508,13 @@ protocolTable(
     },
     {
       spec: '4.4',
+      name: 'several by a list of their keys',
+      post: '/Employee?$filter="__KEY in :1"&$params=[["5","6"]]&$method=delete',
+      json: { ok: true },
+      left: { Employee: ['1', '2', '3', '4'] },
+    },
+    {
+      spec: '4.4',
       name: 'several',
       post: '/Employee(5,6)?$method=delete',
       json: { ok: true },

@@ -2,6 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { ClientText } from '../contract/request.ts'
 import { COUNT, ownCounts, type ThreadCounts } from '../../base/counts/thread-counts.ts'
+import { ProtocolError } from '../../base/errors.ts'
 import { bindFilter } from '../bind/bind-filter.ts'
 import { bindOrderBy, type SortKey } from '../bind/bind-order-by.ts'
 import { bindScores, nearestFirst } from '../bind/bind-scores.ts'
@@ -143,6 +144,11 @@ function readable(
   if (typeof received !== 'object') return received
   const { text, withBlanks } = received
   if (isText(text)) return text
-  if (!isText(withBlanks)) parse(withBlanks)
+  if (isText(withBlanks)) return withBlanks
+  try {
+    parse(withBlanks)
+  } catch (error) {
+    throw error instanceof ProtocolError ? error.adding('; each + was read as a blank, a plus is sent as %2B') : error
+  }
   return withBlanks
 }

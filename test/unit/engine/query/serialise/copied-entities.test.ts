@@ -10,6 +10,7 @@ import { writeArray, writeCollection } from '../../../../../engine/query/seriali
 import type { Snapshot } from '../../../../../engine/data/snapshot.ts'
 import { randomOf } from '../../../../support/reference/random.ts'
 import { openMemoryWorld } from '../../memory/world.ts'
+import { Pieces } from './piece-sink.ts'
 
 const PEOPLE = 1_500
 const model = {
@@ -103,5 +104,31 @@ t.test('pages of any rows and attributes are the same, with rows that are gone, 
     JSON.parse(text)
     t.ok(text === expected[i], `${Object.keys(OUTPUTS)[Math.floor(i / pages.length)]}, page ${i % pages.length}`)
   }
+  shared.close()
+})
+
+t.test('a batch with more to insert than is copied together, behind one that is copied', async t => {
+  const world = openMemoryWorld(t, model)
+  const { catalog, layouts } = world.rows
+  const dataClass = catalog.dataClassesByName.get('Person')!
+  world.commit(rows => {
+    rows.insert('Company', { ID: 1, name: 'short' })
+    rows.insert('Company', { ID: 2, name: 'long '.repeat(40_000) })
+    for (let ID = 1; ID <= 12; ID++) rows.insert('Person', { ID, employerID: ID > 4 && ID <= 8 ? 2 : 1 })
+  })
+  world.fill()
+  const output: Output = { form: 'collection', expand: parsePathList('employer') }
+  const limits = { maxExpandDepth: 5, maxAnswerBytes: 1e9 }
+  const projection = bindProjection(dataClass, output, publicView(catalog), layouts, limits)
+  const rowIds = Uint32Array.from({ length: 12 }, (_, i) => i)
+  const answer = (snapshot: Snapshot): string => {
+    const sink = new Pieces(1, 4)
+    return sink.whole(writeCollection({ count: 12, first: 0, rowIds }, projection, snapshot, {}, { sink }))
+  }
+  const shared = world.reader(0)
+  const found = shared.read(answer)
+  t.ok(found === world.rows.open().read(answer))
+  const names = JSON.parse(found).__ENTITIES.map(({ employer }: { employer: { name: string } }) => employer.name.length)
+  t.same(names, [...Array(4).fill(5), ...Array(4).fill(200_000), ...Array(4).fill(5)])
   shared.close()
 })

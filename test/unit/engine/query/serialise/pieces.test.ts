@@ -7,13 +7,13 @@ import { parsePathList } from '../../../../../engine/query/parse/parse-path-list
 import type { Output } from '../../../../../engine/query/contract/request.ts'
 import type { AnswerContext } from '../../../../../engine/query/serialise/answer.ts'
 import { bindProjection } from '../../../../../engine/query/serialise/bind-projection.ts'
-import type { PieceSink } from '../../../../../engine/answer/byte-writer.ts'
 import { writeSaved } from '../../../../../engine/write/write-saved.ts'
 import { writeArray, writeCollection, writeEntity } from '../../../../../engine/query/serialise/write-selection.ts'
 import type { Snapshot } from '../../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../../support/reference/random.ts'
 import { longCount, seeds } from '../../../../support/reference/rounds.ts'
 import { openMemoryWorld } from '../../memory/world.ts'
+import { Pieces } from './piece-sink.ts'
 
 const PEOPLE = 400
 const COMPANIES = 20
@@ -55,30 +55,6 @@ const LISTS = {
   Person: [undefined, 'firm,notes.a,owned', 'ID'],
 }
 const LIMITS = { maxExpandDepth: 5, maxAnswerBytes: 2 ** 26 }
-
-/** Keeps what has been handed on, and how. */
-class Pieces implements PieceSink {
-  readonly pieces: Buffer[] = []
-
-  constructor(
-    readonly pieceBytes: number,
-    readonly batchRows: number,
-  ) {}
-
-  write(piece: Uint8Array): void {
-    this.pieces.push(Buffer.from(piece))
-  }
-
-  hold(): void {}
-
-  restart(): void {
-    this.pieces.length = 0
-  }
-
-  whole(rest: Uint8Array): string {
-    return Buffer.concat([...this.pieces, rest]).toString()
-  }
-}
 
 function randomOutput(random: Random, dataClass: 'Company' | 'Person', form: Output['form']): Output {
   const expand = random.pick(EXPANSIONS[dataClass])

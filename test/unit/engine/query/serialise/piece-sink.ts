@@ -1,0 +1,25 @@
+import type { PieceSink } from '../../../../../engine/answer/byte-writer.ts'
+
+/** Keeps what has been handed on, and how. */
+export class Pieces implements PieceSink {
+  readonly pieces: Buffer[] = []
+
+  constructor(
+    readonly pieceBytes: number,
+    readonly batchRows: number,
+  ) {}
+
+  write(piece: Uint8Array): void {
+    this.pieces.push(Buffer.from(piece))
+  }
+
+  hold(): void {}
+
+  restart(): void {
+    this.pieces.length = 0
+  }
+
+  whole(rest: Uint8Array): string {
+    return Buffer.concat([...this.pieces, rest]).toString()
+  }
+}
