@@ -29,17 +29,19 @@ const strong = (tag: string): string => tag.replace(/^W\//, '')
 
 /**
  * Versions of which an entity has to have one to be changed, by `If-Match`; undefined: any, and it need not exist. To be read
- * before the first `await`. Weak tags count as strong ones, since they name a version here, not bytes.
+ * before the first `await`. Weak tags count as strong ones, since they name a version here, not bytes. What is not a list of tags
+ * names none.
  */
 export function expectedVersion({ transport }: RestRequest): ExpectedVersion | undefined {
   const header = transport.header('if-match').trim()
   if (header === '') return undefined
   if (header === '*') return 'any'
-  return Array.from(header.matchAll(VERSION_TAGS), ([, stamp]) => Number(stamp))
+  // No tag of ours has a comma.
+  return header.split(',').flatMap(each => VERSION_TAG.exec(each.trim())?.[1] ?? [])
 }
 
-/** Tags of entities and of their images and blobs: `__STAMP` comes first. */
-const VERSION_TAGS = /"(\d{1,15})(?:-[^"]*)?"/g
+/** Tag of an entity, or of its images and blobs, whose version comes first; or a stamp in quotes. */
+const VERSION_TAG = /^(?:W\/)?"((?:0|[1-9]\d{0,14})(?:-[a-z0-9]+)?)(?:-[^"]*)?"$/
 
 /** Bytes that can be sent in part. */
 export interface Representation {

@@ -27,6 +27,8 @@ export interface StoredBinary {
   readonly stamp: number
   /** Global stamp of its last change: no other version of any entity has it. */
   readonly globalStamp: number
+  /** Text that no other version of any entity has. */
+  readonly version: string
 }
 
 export interface BinariesOptions {
@@ -73,10 +75,10 @@ export class Binaries {
         const row = table.row(rowId)
         if (!row || row.value(attribute) === null) return null
         // Before the next read from LMDB, which may take the place of the row.
-        const { stamp, globalStamp } = row
+        const { stamp, globalStamp, version } = row
         const value = table.binary(rowId, attribute)
         if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
-        return { attribute, value, stamp, globalStamp }
+        return { attribute, value, stamp, globalStamp, version }
       })
     const rowId = tasks.rowId(request, caller)
     return rowId instanceof Promise ? rowId.then(binaryOf) : binaryOf(rowId)

@@ -1,3 +1,4 @@
+import { versionOf } from './entity-version.ts'
 import type { Attribute, HeadMember } from '../catalog/attribute.ts'
 import { heldValue } from '../catalog/property-columns.ts'
 import type { Value } from '../catalog/value.ts'
@@ -116,6 +117,11 @@ export class RowView {
   /** `__TIMESTAMP`: ISO 8601 with milliseconds. */
   get timestamp(): string {
     return this.head.__TIMESTAMP
+  }
+
+  /** Text that no other version of any entity has: {@link versionOf}. */
+  get version(): string {
+    return versionOf(this.bytes, this.headStart, this.slotStart(0))
   }
 
   headValue(member: HeadMember): number {

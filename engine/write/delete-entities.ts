@@ -157,7 +157,7 @@ function select(
     const stamp = stamps?.get(rowId)
     if (stamp !== undefined && stamp !== stored.stamp) {
       stopped.set(rowId, WriteErrors.STALE_STAMP(stored.key, dataClass.name, String(stamp), stored.stamp))
-    } else if (!isExpected(ifMatch, stored.stamp)) {
+    } else if (!isExpected(ifMatch, stored)) {
       stopped.set(rowId, WriteErrors.OTHER_VERSION(stored.key, dataClass.name, stored.stamp))
     } else if (holdsGuarded(rowId)) {
       stopped.set(rowId, PermissionErrors.DROP_ATTRIBUTE(keyOf(transaction, row), dataClass.name))

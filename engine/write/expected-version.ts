@@ -1,6 +1,13 @@
-/** `__STAMP`s of which an entity has to have one, or `any`: it has to exist. Source: RFC 9110, 13.1.1, `If-Match`. */
-export type ExpectedVersion = readonly number[] | 'any'
+import type { RowView } from '../row-format/row-view.ts'
 
-/** Whether an entity of this version may be changed. */
-export const isExpected = (expected: ExpectedVersion | undefined, stamp: number): boolean =>
-  expected === undefined || expected === 'any' || expected.includes(stamp)
+/**
+ * Versions of which an entity has to have one, as {@link RowView.version} says them or by the stamp alone, `3`; or `any`: it has to
+ * exist. Source: RFC 9110, 13.1.1, `If-Match`.
+ */
+export type ExpectedVersion = readonly string[] | 'any'
+
+/** Whether an entity in this version may be changed. */
+export function isExpected(expected: ExpectedVersion | undefined, row: Pick<RowView, 'stamp' | 'version'>): boolean {
+  if (expected === undefined || expected === 'any') return true
+  return expected.includes(`${row.stamp}`) || expected.includes(row.version)
+}

@@ -158,11 +158,16 @@ export class SaveJob implements WriteJob {
     })
     if (kept || mode !== 'update') return entities
     // Entities without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+    const tried = entities
     transaction.attempt(() => {
       entities = save('refresh')
       return false
     })
-    return entities
+    // Stamps stay in this pass, so that an entity that comes twice is not stale the second time.
+    return entities.map((entity, i) => {
+      const failure = entity.failure ?? tried[i]!.failure
+      return failure ? { ...entity, failure } : entity
+    })
   }
 }
 

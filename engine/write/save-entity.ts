@@ -63,7 +63,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   }
   const { anyStamp, ifMatch } = context
   const sentStamp = own(element, '__STAMP')
-  const isNamed = isExpected(ifMatch, row.stamp)
+  const isNamed = isExpected(ifMatch, row)
   const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
   const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
   if (!isNamed || !isCurrent || (hooked?.expectedStamp ?? row.stamp) !== row.stamp) {

@@ -1,8 +1,8 @@
 import type { StoredBinary } from '../../engine/index.ts'
 
 /** @param variant what distinguishes this form of the value from others; empty for the stored bytes */
-export const entityTag = ({ stamp, globalStamp }: StoredBinary, variant: string): string =>
-  `"${stamp}-${globalStamp.toString(36)}${variant && `-${variant}`}"`
+export const entityTag = ({ version }: StoredBinary, variant: string): string =>
+  `"${version}${variant && `-${variant}`}"`
 
 /**
  * A year for the version that the address names, else a question each time. Private: not everybody may see all data.

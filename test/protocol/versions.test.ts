@@ -52,10 +52,25 @@ t.test('an answer with more than the values of one entity has no tag', async t =
     '/Employee(1)?$attributes=lastName,employer.*',
     '/Employee?$filter="ID=1"&$asArray=true',
     '/Employee(99)',
+    '/Employee(1)?$attributes=',
+    '/Employee(1)?$attributes=%20',
   ])
     t.match(await server.get(path), { headers: { etag: undefined, 'cache-control': 'no-store' } }, path)
   for (const path of ['/Employee(1)/lastName', '/Employee(1)?$prettyprint=true&$attributes=salary', '/City(Paris)'])
     t.match(tagOf(await server.get(path)), /^W\/"1-/, path)
+})
+
+t.test('another entity at the same address has another tag', async t => {
+  const server = await startServer(t, company)
+  const made = await server.post('/Employee', [
+    { ID: 70, lastName: 'Same', notes: 'one' },
+    { ID: 71, lastName: 'Same', notes: 'two' },
+  ])
+  t.equal(made.status, 200)
+  const path = '/Employee:lastName(Same)?$attributes=notes'
+  const tag = tagOf(await server.get(path))
+  await server.send('DELETE', '/Employee(70)')
+  t.match(await server.get(path, { 'if-none-match': tag }), { status: 200, json: { __KEY: '71', notes: 'two' } })
 })
 
 t.test('a long answer is compressed and has its tag', async t => {
@@ -100,6 +115,8 @@ t.test('a save with If-Match changes that version alone', async t => {
     t.same(codes(answer), [1263, 1046, 1517], given)
     t.match(answer.json, { __STAMP: 1, __STATUS: { success: false, status: 2 } })
   }
+  for (const given of ['"01"', 'x"1"', '"1"x', '"a"1"b"', '"9" "1"', '"1', '1', '"1-x"'])
+    t.equal((await save(given, { __KEY: '1', salary: 5 })).status, 412, `no tag of it: ${given}`)
   t.equal((await save('"1"', { __KEY: '1', __STAMP: 7, salary: 5 })).status, 409, 'a stamp in the body counts too')
   t.equal((await save('*', { __KEY: '1', salary: 5 })).status, 409, 'to exist says nothing about the version')
   t.equal(await salaryOf(server, 1), before)
@@ -134,6 +151,31 @@ t.test('a save with If-Match changes that version alone', async t => {
   t.equal((await server.get('/Employee(3)')).json.__STAMP, 1)
 })
 
+t.test('the tag of an entity that was deleted, or lost its unique value, is not that of another one', async t => {
+  const server = await startServer(t, company)
+  const ifMatch = (tag: string) => ({ 'if-match': tag })
+  const old = tagOf(await server.get('/Employee(6)?$attributes=ID'))
+  await server.send('DELETE', '/Employee(6)')
+  await server.post('/Employee', { ID: 6, lastName: 'new' })
+  t.equal((await server.post('/Employee', { __KEY: '6', lastName: 'x' }, ifMatch(old))).status, 412)
+  t.equal((await server.get('/Employee(6)/lastName')).json.lastName, 'new')
+
+  const byCode = '/Company:code("AA/1")'
+  const companies = [
+    { ID: 70, name: 'first', code: 'AA/1' },
+    { ID: 71, name: 'second', code: 'AA/2' },
+  ]
+  t.equal((await server.post('/Company', companies)).status, 200)
+  const tag = tagOf(await server.get(`${byCode}?$attributes=name`))
+  const swapped = await server.post('/Company', [
+    { __KEY: '70', __STAMP: 1, code: 'AA/3' },
+    { __KEY: '71', __STAMP: 1, code: 'AA/1' },
+  ])
+  t.equal(swapped.status, 200)
+  t.equal((await server.send('DELETE', byCode, undefined, ifMatch(tag))).status, 412)
+  t.equal((await server.get('/Company(71)')).status, 200)
+})
+
 t.test('a deletion with If-Match deletes that version alone', async t => {
   const server = await startServer(t, company)
   const drop = (ifMatch: string, path = '/Employee(5)') =>
@@ -158,6 +200,9 @@ t.test('bytes of an attribute are replaced in that version alone', async t => {
   t.equal((await server.send('PUT', path, 'second', { 'if-match': '"1"' })).status, 412)
   t.equal((await server.send('DELETE', `${path}?$binary=true`, undefined, { 'if-match': '"1"' })).status, 412)
   t.equal((await server.get(`${path}?$binary=true`)).text, 'first')
+  await server.send('DELETE', '/Company(4)')
+  await server.post('/Company', { ID: 4, name: 'again', code: 'ZZ/9' })
+  t.equal((await server.send('PUT', '/Company(4)/contract', 'x', { 'if-match': tag.replace('2-', '1-') })).status, 412)
   t.equal((await server.send('PUT', path, 'second', { 'if-match': tag })).status, 200)
   t.equal((await server.get(`${path}?$binary=true`)).text, 'second')
 })

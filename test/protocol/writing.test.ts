@@ -671,6 +671,21 @@ for (const parameter of ['$atomic=true', '$atOnce=true', '$atonce=1']) {
   })
 }
 
+t.test('§P5.5 an entity that comes twice is stale the second time, and nothing is saved', async t => {
+  const server = await startServer(t, company)
+  const twice = [
+    { __KEY: 'Paris', __STAMP: 1, population: 5 },
+    { __KEY: 'Paris', __STAMP: 1, population: 6 },
+  ]
+  const before = (await server.get('/City')).json
+  for (const parameter of ['$method=update&$atomic=true', '$atOnce=true']) {
+    const { status, json } = await server.post(`/City?${parameter}`, twice)
+    t.equal(status, 409)
+    t.match(json.__ENTITIES[1], { __STATUS: { success: false, status: 2 }, __ERROR: [{ errCode: 1263 }, {}, {}] })
+    t.same((await server.get('/City')).json, before)
+  }
+})
+
 t.test('§P5.5 a flag that is neither true nor false is refused before anything is written', async t => {
   const server = await startServer(t, company)
   const before = (await server.get('/City')).json
