@@ -37,11 +37,14 @@ export function expectedVersion({ transport }: RestRequest): ExpectedVersion | u
   if (header === '') return undefined
   if (header === '*') return 'any'
   // No tag of ours has a comma.
-  return header.split(',').flatMap(each => VERSION_TAG.exec(each.trim())?.[1] ?? [])
+  return header.split(',').flatMap(each => {
+    const [, stamp, version] = VERSION_TAG.exec(each.trim()) ?? []
+    return stamp ?? version ?? []
+  })
 }
 
 /** Tag of an entity, or of its images and blobs, whose version comes first; or a stamp in quotes. */
-const VERSION_TAG = /^(?:W\/)?"((?:0|[1-9]\d{0,14})(?:-[a-z0-9]+)?)(?:-[^"]*)?"$/
+const VERSION_TAG = /^(?:W\/)?"(?:(0|[1-9]\d{0,14})|(\d+-\d+)(?:-[^"]*)?)"$/
 
 /** Bytes that can be sent in part. */
 export interface Representation {

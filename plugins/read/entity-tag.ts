@@ -21,19 +21,19 @@ const START = randomBytes(9)
  * @returns undefined for an answer whose head cannot be read
  */
 export function entityTag(json: Uint8Array, access: Access | undefined): string | undefined {
-  // A regular expression takes 1 µs here, a twelfth of the time of such a request. This takes 0.4.
-  const key = behind(json, KEY)
-  let end = behind(json, STAMP)
-  if (key === undefined || end === undefined) return undefined
+  // A regular expression takes 1 µs here before anything is digested, a twelfth of the time of such a request. All of this takes less.
+  const key = behind(json, KEY, 0)
+  let end = key && behind(json, STAMP, key)
+  if (!key || !end) return undefined
   if (json[end] === SPACE) end++
   while (isDigit(json[end])) end++
   return `W/"${versionOf(json, key - KEY.length, end)}-${rightsOf(access)}"`
 }
 
 /** Position behind the name of a member in the head. */
-function behind(json: Uint8Array, member: Uint8Array): number | undefined {
+function behind(json: Uint8Array, member: Uint8Array, start: number): number | undefined {
   const end = Math.min(json.length, HEAD_BYTES) - member.length
-  for (let at = 0; at < end; at++) {
+  for (let at = start; at < end; at++) {
     let same = 0
     while (same < member.length && json[at + same] === member[same]) same++
     if (same < member.length) continue
