@@ -283,10 +283,8 @@ export class Engine implements PluginEngine {
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
     const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
-    if (rowIds.length === 0) {
-      if (ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
-      return 0
-    }
+    if (rowIds.length === 0 && ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
+    if (rowIds.length === 0) return 0
     const access = request.access ?? this.permissions.guest
     const { deleted, error } = await this.drop(
       { kind: 'delete', dataClass: request.dataClass, access, rowIds, atomic, owner, ifMatch },

@@ -5,7 +5,8 @@ const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
 /**
- * Text that no other version of any entity has: `3-26673051853345`, the stamp and a digest of key, timestamp and stamp. The stamp alone
+ * Text that tells a version of an entity from all others of its dataclass: `3-26673051853345`, the stamp and 64 bits of a digest of
+ * key, timestamp and stamp. The stamp alone
  * begins again when an entity is deleted and created once more.
  * @param bytes a row, or the JSON of an entity, indented or not
  * @param start of its `"__KEY":…,"__TIMESTAMP":…,"__STAMP":n`

@@ -60,10 +60,10 @@ const isOwn = (view: View, dataClass: DataClass, name: string): boolean => {
 const known = new WeakMap<View, Map<DataClass, boolean>>()
 
 function hasOwnValues(view: View, dataClass: DataClass): boolean {
-  const ofView = known.get(view) ?? new Map<DataClass, boolean>()
-  known.set(view, ofView)
-  const own = ofView.get(dataClass) ?? view.attributes(dataClass).every(({ name }) => isOwn(view, dataClass, name))
-  ofView.set(dataClass, own)
+  const found = known.get(view)?.get(dataClass)
+  if (found !== undefined) return found
+  const own = view.attributes(dataClass).every(({ name }) => isOwn(view, dataClass, name))
+  known.set(view, new Map(known.get(view)).set(dataClass, own))
   return own
 }
 
@@ -72,9 +72,11 @@ const UNRESTRICTED = digest('')
 
 function rightsOf(access: Access | undefined): string {
   if (!access) return UNRESTRICTED
-  const found = rights.get(access) ?? digest(`${access.version} ${access.privileges}`)
-  rights.set(access, found)
-  return found
+  const found = rights.get(access)
+  if (found !== undefined) return found
+  const made = digest(`${access.version} ${access.privileges}`)
+  rights.set(access, made)
+  return made
 }
 
 function digest(text: string): string {

@@ -42,6 +42,7 @@ const faults: Record<string, (request: any, scope: any) => any> = {
     queueMicrotask(engine.delete.bind(engine, { dataClass: 'Company', source, skip: 0, output: { form: 'array' } }, {}))
     return done
   },
+  ignoresBody(request) { request.body(); return done },
   talks() { console.log('said', { a: 1 }); console.warn('warned'); return done },
 }
 export default definePlugin({
@@ -104,7 +105,8 @@ async function start(t: Test) {
     }
   }
   const { url } = (await line(({ msg }) => msg === 'listening')) as Line & { url: string }
-  return { child, folder, url, line, clear: () => (output = '') }
+  const logged = (level: string): Line[] => lines().filter(each => each.level === level)
+  return { child, folder, url, line, logged, clear: () => (output = '') }
 }
 
 async function stop(child: ChildProcess): Promise<number | null> {
@@ -114,7 +116,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
 }
 
 t.test('code of a plugin on the kernel side cannot take the server down', async t => {
-  const { child, folder, url, line, clear } = await start(t)
+  const { child, folder, url, line, logged: loggedAs, clear } = await start(t)
   t.match(await line(({ msg }) => msg === 'registered'), { level: 'info', plugin: 'acme' })
   t.match(await line(({ err }) => err?.message === 'after the start'), { plugin: 'acme', level: 'error' })
 
@@ -166,9 +168,11 @@ t.test('code of a plugin on the kernel side cannot take the server down', async 
   await t.rejects(fetch(`${url}/nextThrows`), 'the connection ends')
   t.match(await line(({ err }) => err?.message === 'at once'), { level: 'error', plugin: 'acme' })
   clear()
+  t.equal((await fetch(`${url}/ignoresBody`, { headers: { 'content-encoding': 'gzip' } })).status, 200)
   await fetch(`${url}/talks`)
   t.match(await line(({ msg }) => msg === 'said { a: 1 }'), { level: 'info', plugin: 'acme' })
   t.match(await line(({ msg }) => msg === 'warned'), { level: 'warn', plugin: 'acme' })
+  t.strictSame(loggedAs('error'), [], 'a body that is refused and not waited for is no fault')
 
   t.equal((await fetch(`${url}/rest/$catalog`)).status, 200, 'it still serves')
   t.equal(await stop(child), 0)
