@@ -2,6 +2,10 @@ import { readdirSync } from 'node:fs'
 
 /** Rooms in which a mistake would be gravest: the files and folders that make them up, and their tests, the nearest first. */
 export const ROOMS = {
+  parse: {
+    sources: ['engine/query/parse'],
+    tests: ['unit/engine/query', 'protocol/filter', 'protocol/compute', 'property/filter'],
+  },
   bind: {
     sources: ['engine/query/bind'],
     tests: [

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import { type Change, DELETED, INSERTED } from '../../data/change.ts'
+import { type Change, DELETED } from '../../data/change.ts'
 import type { WritableStore } from '../../data/writable-store.ts'
 import { Allocator, type AllocatorState } from '../heap/allocator.ts'
 import { Checkpoint, fingerprintOf } from '../image/checkpoint.ts'
@@ -156,7 +156,7 @@ export class MemoryWriter {
   committed(changes: readonly CommittedChange[], globalStamp: number): void {
     if (changes.length === 0 || !this.ownsMemory) return
     this.guard(() => {
-      for (const change of lastOfEach(changes)) this.apply(change)
+      for (const change of changes) this.apply(change)
       this.complete()
       this.publish(globalStamp)
     })
@@ -328,10 +328,3 @@ export class MemoryWriter {
 
 /** Sequences wrap around and are never 0. */
 const next = (sequence: number): number => (sequence + 1) >>> 0 || 1
-
-/** Only what a row is in the end counts. A row is inserted once, so that nothing has to be looked up among insertions. */
-function lastOfEach(changes: readonly CommittedChange[]): Iterable<CommittedChange> {
-  if (changes.every(({ operation }) => operation === INSERTED)) return changes
-  // Row ids and table numbers together are below 2^48.
-  return new Map(changes.map(change => [change.tableNumber * 2 ** 32 + change.rowId, change])).values()
-}
