@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { installPackages } from '../test/support/install-packages.mjs'
 
 const root = new URL('../', import.meta.url)
 const plugins = readdirSync(new URL('plugins/', root))
@@ -11,6 +12,8 @@ const processes = readdirSync(new URL('bench/processes/', root))
   .filter(file => file.endsWith('.child.ts'))
   .map(file => `bench/processes/${file}`)
 
+// It fetches a binary, or compiles for a minute.
+installPackages(new URL('bench/', root), { scripts: true })
 const { status } = spawnSync(
   process.execPath,
   ['config/build.mjs', '--out', 'dist-bench', '--only', 'kernel/api.ts', 'bench/run.ts', ...processes, ...plugins],

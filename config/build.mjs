@@ -16,7 +16,6 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { grammar } from 'ohm-js'
-import { compileKernels } from '../engine/simd/compile.mjs'
 import { writePages } from '../plugins/docs/pages.mjs'
 import { writeRuntime } from '../plugins/client/bundle-runtime.mjs'
 import { writeExplorer } from '../plugins/explorer/page.mjs'
@@ -175,7 +174,9 @@ for (const { metafile } of results) {
   if (required)
     throw new Error(`a package of BUNDLED calls require("${required.path}"), which an ES module does not have`)
 }
-await compileKernels(new URL(`${options.out}/engine/simd/`, root))
+for (const name of ['kernels.wasm', 'kernels-relaxed.wasm']) {
+  await cp(new URL(`engine/simd/${name}`, root), new URL(`${options.out}/engine/simd/${name}`, root))
+}
 const pages = await Promise.all(
   [
     ['docs', folder => writePages(root, folder)],

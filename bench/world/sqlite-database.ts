@@ -1,5 +1,6 @@
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import type Database from 'better-sqlite3'
 import { MODEL } from './model.ts'
 import type { World } from './world.ts'
 
@@ -26,7 +27,9 @@ const INDEXES = `
 
 /** Opens the database of a world: WAL, every commit synced, as much memory for pages as it likes. */
 export function openDatabase(folder: string): Database.Database {
-  const database = new Database(join(folder, 'bench.sqlite'))
+  // Installed by `node bench`, in a folder of its own.
+  const Sqlite = createRequire(`${resolve('bench')}/`)('better-sqlite3') as typeof Database
+  const database = new Sqlite(join(folder, 'bench.sqlite'))
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')

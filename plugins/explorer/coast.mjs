@@ -1,5 +1,9 @@
-/** Coast lines of the map, from the topology of Natural Earth (1:110 million, public domain) that `vega-datasets` has. */
-import { readFile } from 'node:fs/promises'
+/**
+ * Makes `coast.json`, the coast lines of the map, from the topology of Natural Earth (1:110 million, public domain) that
+ * `vega-datasets` has: `node plugins/explorer/coast.mjs`.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 
 const TOPOLOGY = new URL('../../node_modules/vega-datasets/data/world-110m.json', import.meta.url)
 /** Steps in a degree. */
@@ -43,4 +47,8 @@ function steps(points) {
     last = place
     return [dx, dy]
   })
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await writeFile(new URL('coast.json', import.meta.url), await coastLines())
 }

@@ -1,8 +1,7 @@
 /** Makes the page of `/explorer/`. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { bundlePage } from '../../config/bundle-page.mjs'
 import { collectTexts } from './texts.mjs'
-import { coastLines } from './coast.mjs'
 
 /**
  * @param {URL} target folder of the page; it need not exist
@@ -13,7 +12,7 @@ export async function writeExplorer(target) {
   const { script, preloads, style, sources } = await bundlePage(new URL('page/main.tsx', import.meta.url), target)
   const { en } = await collectTexts(new URL('page/', import.meta.url))
   await writeFile(new URL('texts/en.json', target), `${JSON.stringify(en, null, 2)}\n`)
-  await writeFile(new URL('coast.json', target), await coastLines())
+  await copyFile(new URL('coast.json', import.meta.url), new URL('coast.json', target))
   await writeFile(
     new URL('index.html', target),
     `<!doctype html>

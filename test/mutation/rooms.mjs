@@ -4,7 +4,15 @@ import { readdirSync } from 'node:fs'
 export const ROOMS = {
   parse: {
     sources: ['engine/query/parse'],
-    tests: ['unit/engine/query', 'protocol/filter', 'protocol/compute', 'property/filter'],
+    tests: [
+      'unit/engine/query',
+      'unit/engine/author/data-api',
+      'protocol/filter',
+      'protocol/compute',
+      'protocol/slow-requests',
+      'property/filter',
+      'property/lift-literals',
+    ],
   },
   bind: {
     sources: ['engine/query/bind'],
@@ -14,6 +22,7 @@ export const ROOMS = {
       'protocol/calculated',
       'protocol/vector.',
       'protocol/writing',
+      'protocol/deletion-conditions',
       'property/filter',
     ],
   },
@@ -28,6 +37,7 @@ export const ROOMS = {
     ],
     tests: [
       'unit/engine/query',
+      'unit/engine/author/data-api',
       'unit/engine/placement/where',
       'protocol/filter',
       'protocol/restricted-plan',

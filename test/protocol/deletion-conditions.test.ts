@@ -66,6 +66,7 @@ const deletions: ProtocolCase[] = [
   ...both('a set that is refreshed', 'Employee/$entityset/$none', '$refresh=true', { has: says(/other entities/) }),
   ...both('an attribute that is not unique', 'Employee:woman(true)', '', { errors: [1813] }),
   ...both('an alias of one', 'Employee:pay(45000)', '', { errors: [1813] }),
+  ...both('an attribute that does not exist', 'Employee:nothing(1)', '', { status: 404, errors: [1500] }),
   kept('4.4', 'keys in the body', 'post', '/Employee?$method=delete', { body: ['1'] }),
   kept('4.4', 'a filter in the body', 'post', '/Employee?$method=delete', { body: { $filter: 'ID = 1' } }),
   kept('P1.9', 'a body of DELETE', 'delete', '/Employee', { body: { __KEY: '1' } }),

@@ -3,23 +3,27 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Installs the packages of a folder with a lock file of its own: once, and again when the lock file has changed. Its tests are
- * skipped where that fails, so that it never fails itself.
+ * Installs the packages of a folder with a lock file of its own: once, and again when the lock file has changed. What needs
+ * them is skipped where that fails, so that it never fails itself.
  * @param folder URL with a slash at the end
- * @param more what is to be done behind it, with a function that runs a command there
+ * @param options `more`: what is to be done behind it, with a function that runs a command there; `scripts`: whether packages
+ *   may run scripts, which compile native code
+ * @returns {boolean} whether they are installed
  */
-export function installPackages(folder, more = () => {}) {
+export function installPackages(folder, { more = () => {}, scripts = false } = {}) {
   const here = path => fileURLToPath(new URL(path, folder))
   const installed = here('node_modules/installed-lock.json')
   const lock = readFileSync(here('package-lock.json'), 'utf8')
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return true
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
   try {
-    run([...npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+    run([...npm, 'ci', ...(scripts ? [] : ['--ignore-scripts']), '--no-audit', '--no-fund'])
     more(run)
     writeFileSync(installed, lock)
+    return true
   } catch (error) {
-    console.error(`The packages of ${here('.')} were not installed; its tests are skipped: ${error.message}`)
+    console.error(`The packages of ${here('.')} were not installed, and what needs them is skipped: ${error.message}`)
+    return false
   }
 
   function run([command, ...words], env = process.env) {
@@ -27,7 +31,7 @@ export function installPackages(folder, more = () => {}) {
       cwd: here('.'),
       env,
       stdio: ['ignore', 'ignore', 'inherit'],
-      timeout: 180_000,
+      timeout: scripts ? 900_000 : 180_000,
     })
     if (error) throw error
     if (status !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${signal ?? status}`)

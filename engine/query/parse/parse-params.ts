@@ -45,7 +45,7 @@ export function toParams(value: unknown): Params {
   if (Array.isArray(value)) return { ...noParams, positional: value }
   if (!isObject(value)) return { ...noParams, positional: [value] }
   const names = Object.keys(value)
-  const isSettings = names.length > 0 && names.every(name => name === 'parameters' || name === 'attributes')
+  const isSettings = names.every(name => name === 'parameters' || name === 'attributes')
   if (!isSettings) return { ...noParams, named: new Map(Object.entries(value)) }
   const { parameters, attributes } = value
   return {

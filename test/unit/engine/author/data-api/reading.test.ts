@@ -1,4 +1,5 @@
 import t from 'tap'
+import { passages } from '../../../../support/fixtures/passages.ts'
 import { openWorld } from './world.ts'
 
 t.test('entities, attributes and relations', async t => {
@@ -91,6 +92,16 @@ t.test('selections', async t => {
       t.same(women.copy().add(ds.Employee!.get(2)!).add(ds.Employee!.get(1)!).extract('ID'), [1, 4, 6, 2, 1])
       t.same(women.related('employer').extract('name'), ['Acme', 'Éclair', 'zeta'])
       t.same(ds.Company!.all().related('staff').related('manager').extract('ID'), [1, 2, 4])
+    })
+  })
+
+  t.test('vectors have an order by what the query before compares them with', async t => {
+    const { run } = await openWorld(t, { fixture: passages })
+    run(ds => {
+      const near = ds.Passage!.query('embedding > :1', { vector: [1, 0, 0], threshold: 0.5 })
+      t.same(near.orderBy('embedding desc').extract('ID'), [1, 2, 7])
+      t.same(near.orderBy('embedding').extract('ID'), [7, 2, 1])
+      t.throws(() => ds.Passage!.all().orderBy('embedding'), { message: /embedding/ })
     })
   })
 

@@ -9,6 +9,13 @@ const cases: { notes: string; name: string; text: string; is: PathListItem[] }[]
   { notes: '1.10', name: 'what follows a colon is cut off', text: 'photo:best, a', is: [item('photo'), item('a')] },
   { notes: '4.1', name: 'a count', text: 'staff:10', is: [item('staff', { count: 10, skip: 0 })] },
   { notes: '4.1', name: 'a count and a skip', text: 'staff:10-20', is: [item('staff', { count: 10, skip: 20 })] },
+  ...['staff:1-2-3', 'staff:-1', 'staff:1-x', 'staff:x-1', 'staff:1234567890', 'staff:'].map(text => ({
+    notes: '4.1',
+    name: `what is no count and skip is cut off: ${text}`,
+    text,
+    is: [item('staff')],
+  })),
+  { notes: '4.1', name: 'a name of digits is no count', text: '10', is: [item('10')] },
   { notes: '4.1', name: 'every relation', text: '$all', is: [item('$all')] },
   { notes: '4.2', name: 'every attribute', text: '*,employer.*', is: [item('*'), item('employer.*')] },
   { notes: '4.2', name: 'any script', text: 'имя.größe', is: [item('имя.größe')] },
