@@ -143,6 +143,11 @@ t.test(
     await refused(set)
     await refused(`/Employee/$entityset/${await guest.make('/Employee')}?$logicOperator=AND&$otherCollection=${id}`)
     await refused('/Company/keysOf', [{ __DATASET: id }])
+    t.match(
+      (await guest.send(`${set}?$savedfilter="nothing = 1"`)).json,
+      { __ERROR: [{ message: /"nothing" not found/ }] },
+      'a query of its own is answered as any other',
+    )
     t.same(
       (await user.send('/Company/keysOf', [{ __DATASET: id }])).json,
       { result: [2, [1, 4], 2] },

@@ -641,6 +641,7 @@ t.test('§P5.1 a missing stamp is a stale one', async t => {
   const server = await startServer(t, company)
   const { json } = await server.post('/Employee?$method=update', { __KEY: '1', salary: 10 })
   t.same(codes(json), [1263, 1046, 1517])
+  t.match(json.__ERROR[0], { message: /has __STAMP 1, the request sent none;/ })
 })
 
 t.test('§P5.4 without $atomic the good ones are saved', async t => {

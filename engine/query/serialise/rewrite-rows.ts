@@ -39,7 +39,6 @@ export class RowRewriter {
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         if (--this.depth === 1) {
           this.row(json.subarray(start, at + 1))
-          start = at + 1
         }
       }
     }

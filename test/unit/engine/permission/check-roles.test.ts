@@ -61,7 +61,7 @@ t.test('every problem of a file is told at once', async t => {
       roles: [{ role: 'Staff', privileges: ['nobody'] }, { role: 'staff' }],
       permissions: {
         allowed: [
-          { applyTo: 'ds', type: 'datastore', read: ['hr'] },
+          { applyTo: 'ds', type: 'datastore', read: ['hr'], update: ['hrr'] },
           { applyTo: 'Employe', type: 'dataclass', read: ['hr'] },
           { applyTo: 'Employee.pay.x', type: 'dataclass' },
           { applyTo: 'Employee.salry', type: 'attribute', read: ['hr'], execute: ['hr'] },
@@ -77,6 +77,7 @@ t.test('every problem of a file is told at once', async t => {
       'roles.1: there are two roles named "staff"',
       'privileges.0.includes: there is no privilege "bos"; did you mean "boss"?',
       'roles.0.privileges: there is no privilege "nobody"',
+      'permissions.allowed.0.update: there is no privilege "hrr"; did you mean "HR"?',
       'permissions.allowed.1.applyTo: there is no dataclass "Employe"; did you mean "Employee"?',
       'permissions.allowed.2.applyTo: "Employee.pay.x" names no dataclass; a name without a dot is expected',
       'permissions.allowed.3.execute: this cannot be allowed for a resource of type attribute; it has create, read, update, drop',

@@ -156,6 +156,7 @@ t.test('origins are as browsers send them', async t => {
     ['https://App.example:443/start', '; did you mean "https://app.example"?'],
     ['app.example', ''],
     ['app.example:80', ''],
+    ['data:text/html,page', ''],
     ['', ''],
   ] as const) {
     const message = `server.cors.origins: ${JSON.stringify(origin)} is not an origin such as "https://app.example.com", nor "*"${hint}`
