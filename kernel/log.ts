@@ -1,12 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
-
-/** Headers with which a reader of the log could act for another client. */
-const SECRET_HEADERS = ['cookie', 'authorization', '["set-cookie"]', '["proxy-authorization"]']
-const SECRET_PATHS = ['', '*.', '*.*.']
-  .flatMap(prefix => SECRET_HEADERS.map(header => `${prefix}${header}`))
-  // pino writes a bracket right behind the object.
-  .map(path => path.replaceAll('.[', '['))
+import { withoutSecrets } from '../config/secrets.ts'
 
 /**
  * The logger of the server: a JSON object per line on standard output, or lines for people with `log.pretty`.
@@ -20,11 +14,17 @@ export function createLogger(
     level: log.level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: SECRET_PATHS, censor: '(hidden)' },
+    formatters: { level: (label: string) => ({ level: label }), log: hideSecrets },
+    serializers: { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) },
   }
   return pino(options, log.pretty ? { write: line => destination.write(prettyLine(line)) } : destination)
 }
+
+/** What a reader of the log could act with for another client. */
+const hideSecrets = ({ err, ...values }: Record<string, unknown>): Record<string, unknown> => ({
+  ...(withoutSecrets(values) as object),
+  ...(err !== undefined && { err }),
+})
 
 /** `10:31:02.123 warn  the header limit is 4 KiB  plugin=health`; the stack of an error below. */
 function prettyLine(line: string): string {

@@ -10,6 +10,7 @@ import { type RestRequest, visitOf } from './request.ts'
 import type { PluginOrigins } from './plugin-origins.ts'
 import type { Registry } from './registry.ts'
 import type { Router } from './router.ts'
+import { shownPath } from './shown-path.ts'
 import type { Visit } from './session/sessions.ts'
 import type { Visitors } from './session/visitors.ts'
 import { RequestAborted } from './transport/edge-errors.ts'
@@ -48,12 +49,12 @@ export function createHandlers(
       const { method, path } = request
       // No client is left to answer, and the server is not at fault.
       if (internal instanceof RequestAborted) {
-        log.debug({ method, path }, internal.message)
+        log.debug({ method, path: shownPath(path) }, internal.message)
         return
       }
       const origin = origins.of(internal)
       const plugin = typeof origin === 'object' ? origin.plugin : router.ownerOf(path)
-      log.error({ plugin, err: internal, method, path, trace: traceOf(request) }, 'internal error')
+      log.error({ plugin, err: internal, method, path: shownPath(path), trace: traceOf(request) }, 'internal error')
     })
 
   /** Plugin code may not be type-checked. */
@@ -80,7 +81,7 @@ export function createHandlers(
   ): void => {
     const { method, path } = request
     const ms = performance.now() - startedAt
-    log.info({ client, method, path, status, ms, trace: traceOf(request), within }, 'request')
+    log.info({ client, method, path: shownPath(path), status, ms, trace: traceOf(request), within }, 'request')
   }
 
   const finish = (given: Reply, request: TransportRequest, arrival: Arrival | undefined): Reply => {

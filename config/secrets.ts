@@ -1,0 +1,28 @@
+export const HIDDEN = '(hidden)'
+
+/** Usual names of secrets: headers, options of plugins, fields that plugins log. */
+const SECRET_NAME =
+  /pass(word|phrase|wd|code)?(-4d)?$|secret|credential|token$|(api|access|private|signing)[-_]?key$|authorization$|cookie$/i
+const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i
+/** More of an object is not shown. */
+const MAX_VALUES = 1_000
+
+/** A copy as JSON has it, without what has the name of a secret and without passwords in addresses. */
+export function withoutSecrets(value: unknown): unknown {
+  let left = MAX_VALUES
+  const shown = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replace(URL_PASSWORD, `$1${HIDDEN}@`)
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+    if (--left < 0) return '…'
+    if ('toJSON' in value && typeof value.toJSON === 'function') return shown(value.toJSON())
+    if (Array.isArray(value)) return value.map(shown)
+    const copy: Record<string, unknown> = {}
+    for (const name in value) {
+      const each: unknown = (value as Record<string, unknown>)[name]
+      const isSecret = typeof each !== 'number' && typeof each !== 'boolean' && SECRET_NAME.test(name)
+      copy[name] = isSecret ? HIDDEN : shown(each)
+    }
+    return copy
+  }
+  return shown(value)
+}

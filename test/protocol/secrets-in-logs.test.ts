@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { request } from 'undici'
+import { loadConfig } from '../../config/load-config.ts'
+import { createKey, hashKey } from '../../kernel/auth/directory.ts'
+import { hashPassword } from '../../kernel/auth/password.ts'
+import { createLogger } from '../../kernel/log.ts'
+import { createServer } from '../../kernel/main.ts'
+import { insertRows } from '../../kernel/testing.ts'
+import { company } from '../support/fixtures/company.ts'
+import { staffPlugin } from '../support/test-plugins.ts'
+import { temporaryFolder } from '../support/test-server.ts'
+
+const PASSWORD = 'planted horse'
+const WRONG = 'planted donkey'
+const VALUE = 'planted value'
+
+/** Logs headers as they came, and errors that hold them, as a careless author would. */
+const CARELESS = `
+const names = ['Cookie', 'authorization', 'password-4D', 'username-4D']
+export default {
+  name: 'careless',
+  kernel: '^1.0.0',
+  register(scope) {
+    scope.onRequest(request => {
+      const headers = Object.fromEntries(names.map(name => [name, request.header(name.toLowerCase())]))
+      scope.log.info({ a: { b: { c: { headers } } } }, 'received')
+      if (request.path !== '/rest/fail') return
+      throw Object.assign(new Error('failed'), { request: { headers } })
+    })
+  },
+}
+`
+
+t.test('no secret is in any line of the log, whatever is logged', async t => {
+  const folder = temporaryFolder(t)
+  const key = createKey()
+  const file = (name: string, content: object | string) =>
+    writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
+  file('model.json', company.model)
+  file('careless.mjs', CARELESS)
+  file('tesser.directory.json', {
+    users: [{ name: 'Ada', password: await hashPassword(PASSWORD), roles: [] }],
+    keys: [{ name: 'nightly', hash: hashKey(key), privileges: [] }],
+  })
+  file('tesser.config.json', {
+    model: 'model.json',
+    plugins: [staffPlugin, './careless.mjs'],
+    server: { port: 0, accessLog: true, serverTiming: true, graceMs: 1_000 },
+    storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB' },
+    log: { level: 'trace' },
+  })
+  const loaded = loadConfig({ env: {}, flags: {}, cwd: folder })
+  // Each request is a slow one.
+  const config = { ...loaded, log: { ...loaded.log, slowQueryMs: Number.MIN_VALUE } }
+  let text = ''
+  const server = await createServer(config, createLogger(config, { write: line => (text += line) }))
+  t.teardown(() => server.close())
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine, dataClass, rows)
+  const ask = async (path: string, headers: Record<string, string> = {}, body?: unknown) => {
+    const answer = await request(`${server.url}/rest${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const cookie = String(answer.headers['set-cookie'] ?? '').split(';')[0]!
+    return { status: answer.statusCode, cookie, text: await answer.body.text() }
+  }
+  const login = (name: string, password: string) =>
+    ask('/$directory/login', { 'username-4D': name, 'password-4D': password }, [])
+
+  const { status, cookie } = await login('Ada', PASSWORD)
+  t.equal(status, 200)
+  t.equal((await login('Ada', WRONG)).status, 401)
+  t.equal((await ask('/$directory/login', {}, ['Ada', PASSWORD, 60])).status, 200)
+  await ask('/$directory/login', {}, ['Ada', WRONG])
+  t.equal((await ask('/Company(1)', { authorization: `Bearer ${key}` })).status, 200)
+  t.equal((await ask('/Company(1)', { authorization: 'Bearer planted.json.token' })).status, 401)
+  const set = /"__ENTITYSET":"[^"]*\/([0-9A-F]{32})"/.exec(
+    (await ask('/Company?$method=entityset', { cookie })).text,
+  )![1]!
+  t.equal((await ask(`/Company/$entityset/${set}`, { cookie })).status, 200)
+  t.equal((await ask(`/Company/%24entityset/${set}/`, { cookie })).status, 200)
+  await ask(`/Company?$filter="name=:1"&$params=["${encodeURIComponent(VALUE)}"]`, { cookie })
+  await ask('/fail', { cookie, authorization: `Bearer ${key}`, 'password-4D': PASSWORD })
+  await ask(`/Company/$entityset/${set}/fail`, { cookie })
+  await server.close()
+
+  for (const line of ['"received"', '"request"', '"slow request"', '"internal error"', '"stopped"'])
+    t.ok(text.includes(line), line)
+  t.match(text, /"headers":\{"Cookie":"\(hidden\)".*"username-4D":"Ada"/)
+  const secrets = { PASSWORD, WRONG, VALUE, key, cookie: cookie.split('=')[1]!, set, token: 'planted.json.token' }
+  for (const [name, secret] of Object.entries(secrets)) t.notOk(text.includes(secret), name)
+  t.notOk(text.includes('planted'))
+})
