@@ -139,12 +139,16 @@ export class Engine implements PluginEngine {
     if (problems.length > 0) throw new Error(problems.join('\n'))
   }
 
-  /** Starts the threads of the pool and compiles the parser, which otherwise happens with the first query that needs them. */
-  warmUp(): void {
+  /**
+   * Starts the threads and compiles the parser, which otherwise happens with the first query that needs them.
+   * @returns when a thread of the pool has opened the store and answers
+   */
+  async warmUp(): Promise<void> {
     void warmUpGrammar()
     this.parts.pool.warmUp()
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
+    await this.parts.pool.run({ kind: 'problems' })
   }
 
   view(access?: Access): View {

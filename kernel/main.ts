@@ -88,8 +88,15 @@ function checkNetwork({ server }: Config): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
+interface StartOptions {
+  /** Clock of what has a lifetime. */
+  now?: () => number
+  /** Starts all threads; the server is ready when a query has been answered. Otherwise they start when they are needed. */
+  warmUp?: boolean
+}
+
 /** A server from what the configuration names. @throws what {@link readParts} and {@link startServer} throw */
-export async function createServer(config: Config, log?: Logger, options?: { now?: () => number }): Promise<Server> {
+export async function createServer(config: Config, log?: Logger, options?: StartOptions): Promise<Server> {
   const bundler = new ModuleBundler()
   try {
     const server = await startServer(await readParts(config, bundler), log, options)
@@ -107,7 +114,7 @@ export async function createServer(config: Config, log?: Logger, options?: { now
 export async function startServer(
   { config, plugins: imported, engine: options }: ServerParts,
   log: Logger = createLogger(config),
-  { now = Date.now }: { now?: () => number } = {},
+  { now = Date.now, warmUp = false }: StartOptions = {},
 ): Promise<Server> {
   const opened: { close(): void | Promise<void> }[] = []
   /** In the order in which things have to be closed: the last one opened first. */
@@ -218,8 +225,9 @@ export async function startServer(
     const renewal = tls && new CertificateRenewal(transport, tls, log)
     if (renewal) opened.push(renewal)
     metrics.add(undefined, () => serverMetrics(transport, visitors.sessions, lifecycle))
-    lifecycle.state = 'ready'
     await plugins.ready()
+    if (warmUp) await engine.warmUp()
+    lifecycle.state = 'ready'
     const openWarning = openServerWarning(config, engine.permissions.hasRoles)
     const warnings = [
       ...selected.warnings,
@@ -313,4 +321,4 @@ function argumentBounds({ server, functions }: Config): JsonBounds {
   return { depth: server.jsonDepth, values: Math.min(server.jsonValues, Math.floor(functions.memoryBytes / 256)) }
 }
 
-const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+export const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -196,13 +196,6 @@ export class RestRequest {
     return this.received
   }
 
-  /** Asks for the body now, so that it can still be read after an `await`. */
-  keepBody(): void {
-    if (this.verb === 'GET' || this.verb === 'HEAD' || this.verb === 'OPTIONS') return
-    // A failure is reported to the reader of the body.
-    this.body().catch(() => {})
-  }
-
   /**
    * The JSON of the small body of a command, such as a login or a query; undefined when it is empty. Call it as {@link body}.
    * @throws {ProtocolError} 413 beyond `server.commandBodyBytes`, 400 when it is not JSON, too deep, or has too many values

@@ -1,9 +1,16 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { Config } from '../../config/load-config.ts'
+import { describeSystemError } from '../../engine/base/system-error.ts'
 import { type InspectProgress, inspectEngine, unknownGrants } from '../../engine/index.ts'
 import { type DirectoryFile, DirectoryError, directoryFile, readDirectory } from '../auth/directory.ts'
 import { readRoles, rolesFile } from '../auth/roles-file.ts'
 import { unknownGrantsOf } from '../auth/unknown-grants.ts'
-import { readParts } from '../main.ts'
+import { hostInUrl, readParts } from '../main.ts'
+import { cannotListen } from '../transport/cannot-listen.ts'
+import { connectionBound } from '../transport/connection-limit.ts'
+import { selectTransport } from '../transport/select.ts'
+import { readTls } from '../transport/tls-files.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import type { ProgressDisplay } from './progress.ts'
 
@@ -11,7 +18,7 @@ export interface CheckOptions {
   /** The command names the store: it has to be there. */
   mustExist?: boolean
   progress?: ProgressDisplay
-  /** Called with each thing that a start would change in the store. */
+  /** Called with each thing that a start would do to the store. */
   onPlan?: ((text: string) => void) | undefined
 }
 
@@ -32,7 +39,7 @@ export async function* check(
     const options = {
       ...engine,
       mustExist,
-      ...(onPlan && { onPlan }),
+      ...(onPlan && { onPlan: (text: string) => onPlan(`a start would change the store: ${text}`) }),
       onCheckProgress: (step: InspectProgress) => progress?.show(step.what, step.done, step.total),
     }
     const roles = readRoles(config)
@@ -45,6 +52,40 @@ export async function* check(
     progress?.stop()
     bundler.close()
   }
+}
+
+/**
+ * What keeps a start from answering: transport, certificate, address. The port is opened for a moment.
+ * @param onPlan called with where a start would answer
+ * @returns a text for each problem
+ */
+export async function* checkAddress(config: Config, onPlan: (text: string) => void): AsyncGenerator<string> {
+  const { host, port, tls, transport, headerBytes, basePath, maxConnections } = config.server
+  const problems = async (work: () => unknown): Promise<string[]> => {
+    try {
+      await work()
+      return []
+    } catch (error) {
+      return [describeSystemError(error)]
+    }
+  }
+  yield* await problems(() => {
+    const bound = connectionBound(maxConnections, [config.pool.threads, config.functions.threads])
+    const { name, passedOver, warnings } = selectTransport(transport, headerBytes, bound)
+    for (const text of [...passedOver, ...warnings]) onPlan(text)
+    const where = port === 0 ? 'a free port' : `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}${basePath}/rest`
+    onPlan(`a start would answer at ${where} (${name})`)
+  })
+  if (tls) yield* await problems(() => readTls(tls))
+  yield* await problems(async () => {
+    const probe = createServer().listen({ host, port })
+    try {
+      await once(probe, 'listening')
+    } catch (error) {
+      throw cannotListen({ host, port }, error as NodeJS.ErrnoException)
+    }
+    probe.close()
+  })
 }
 
 /** @param roles content of `roles.json`; undefined: there is none, and nothing is known of the names of roles */

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command, Option } from 'commander'
+import type { Config } from '../../config/load-config.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import { counted } from '../../engine/base/counted.ts'
@@ -18,7 +19,18 @@ import { FORMATS } from './read-rows.ts'
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
+/** Something failed that may go well another time. */
+const FAILED = 1
+/** Flags, configuration, model, roles or plugins cannot be used as they are: another try changes nothing. */
+const UNUSABLE = 2
+const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Usage)Error$/
+
+class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
 const program = new Command('tesser')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNUSABLE))
   .description('A data server that speaks the 4D REST protocol.')
   .version(packageJson.version)
   .showSuggestionAfterError()
@@ -45,10 +57,12 @@ addConfigOptions(program.command('start', { isDefault: true }))
     '--print-config',
     'Print the configuration as it results from flags, environment, file and defaults, and stop.',
   )
-  .action(async ({ printConfig: isAsked }, command: Command) => {
+  .option('--check', 'Say what a start would do, to the store as well, and every problem, and stop. Changes nothing.')
+  .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
     const config = configOf(command)
-    if (isAsked) print(printConfig(config))
+    if (isPrinted) print(printConfig(config))
+    else if (isChecked) await checked(config, { of: 'start', mustExist: false })
     else await (await import('./start.ts')).start(config, print)
   })
 
@@ -56,10 +70,35 @@ addConfigOptions(program.command('dev'))
   .description('Serve while you write plugins: a change of config, model or plugins restarts it.')
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
+/** Prints every problem; for `plan` also what a start would do to the store, for `start` where it would answer. */
+async function checked(
+  config: Config,
+  { of, mustExist }: { of: 'state' | 'plan' | 'start'; mustExist: boolean },
+): Promise<void> {
+  const [{ check, checkAddress }, { ProgressDisplay }] = await Promise.all([
+    import('./check.ts'),
+    import('./progress.ts'),
+  ])
+  const progress = new ProgressDisplay(process.stderr)
+  let problems = 0
+  const tell = async (found: AsyncIterable<string>): Promise<void> => {
+    for await (const problem of found) {
+      problems++
+      print(problem)
+    }
+  }
+  await tell(check(config, { mustExist, progress, onPlan: of === 'state' ? undefined : print }))
+  if (of === 'start') await tell(checkAddress(config, print))
+  if (problems > 0) print(counted(problems, 'problem'))
+  else if (existsSync(join(config.data, 'data.mdb'))) print(`config, ${config.model} and ${config.data} are all right`)
+  else print(`config and ${config.model} are all right; no store was checked, there is none in ${config.data} yet`)
+  if (problems > 0) process.exitCode = FAILED
+}
+
 function unknownCommand(name: string): Error {
   const names = program.commands.map(each => each.name())
-  if (program.args[0] === 'start') return new Error(`"start" takes no arguments; "${name}" is one`)
-  return new Error(`there is no command "${name}"${suggestion(name, names) || '; tesser --help lists them'}`)
+  if (program.args[0] === 'start') return new UsageError(`"start" takes no arguments; "${name}" is one`)
+  return new UsageError(`there is no command "${name}"${suggestion(name, names) || '; tesser --help lists them'}`)
 }
 
 const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
@@ -75,22 +114,10 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
   )
   .action(async ({ plan }: { plan: boolean }, command: Command) => {
     const config = configOf(command)
-    const [{ check }, { ProgressDisplay }] = await Promise.all([import('./check.ts'), import('./progress.ts')])
     // A store that is named is one to check. With --plan it may be one that the first start makes.
     const isNamed = command.getOptionValueSource('data') === 'cli'
     const mustExist = isNamed && !(plan && existsSync(dirname(config.data)))
-    const progress = new ProgressDisplay(process.stderr)
-    let problems = 0
-    const onPlan = plan ? (text: string) => print(`a start would change the store: ${text}`) : undefined
-    for await (const problem of check(config, { mustExist, progress, onPlan })) {
-      problems++
-      print(problem)
-    }
-    if (problems > 0) print(counted(problems, 'problem'))
-    else if (existsSync(join(config.data, 'data.mdb')))
-      print(`config, ${config.model} and ${config.data} are all right`)
-    else print(`config and ${config.model} are all right; no store was checked, there is none in ${config.data} yet`)
-    if (problems > 0) process.exitCode = 1
+    await checked(config, { of: plan ? 'plan' : 'state', mustExist })
   })
 
 addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
@@ -132,7 +159,7 @@ keys.`,
     const stop = new AbortController()
     void stopSignal().then(() => stop.abort())
     const isComplete = await load(configOf(command), { ...options, file }, process.stdout, stop.signal)
-    if (!isComplete) process.exitCode = 1
+    if (!isComplete) process.exitCode = FAILED
   })
 
 addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
@@ -238,7 +265,7 @@ program
   .argument('<file>', Object.keys(JSON_SCHEMAS).join(' or '))
   .action((name: string) => {
     if (!Object.hasOwn(JSON_SCHEMAS, name))
-      throw new Error(`there is no schema "${name}"; use ${Object.keys(JSON_SCHEMAS).join(' or ')}`)
+      throw new UsageError(`there is no schema "${name}"; use ${Object.keys(JSON_SCHEMAS).join(' or ')}`)
     process.stdout.write(printJsonSchema(name as JsonSchemaName))
   })
 
@@ -250,5 +277,5 @@ try {
   process.stderr.write(
     `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}\n`,
   )
-  process.exitCode = 1
+  process.exitCode = error instanceof Error && UNUSABLE_ERRORS.test(error.name) ? UNUSABLE : FAILED
 }

@@ -8,7 +8,6 @@ import { demoQuestions, loadDemo } from './demo.ts'
 export async function start(config: Config, print: (line: string) => void): Promise<void> {
   const stop = stopSignal()
   const server = await unlessStopped(open(config, print), stop)
-  server.engine.warmUp()
   renewOnHangup(server)
   print(greeting(config, server))
   await stop
@@ -19,7 +18,7 @@ async function open(config: Config, print: (line: string) => void): Promise<Serv
   if (config.demo) await loadDemo(config, print)
   const log = createLogger(config)
   logOwnConsole(log)
-  return createServer(config, log)
+  return createServer(config, log, { warmUp: true })
 }
 
 /** Waits for a server to open. A signal that comes before ends the process at once: nothing is answered yet, and a store outlives it. */

@@ -119,6 +119,22 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '4.4',
+    name: '$method=delete takes what two sets have in common, and nothing when the other one has ended',
+    async run(world, t) {
+      const [ended, live] = [
+        await world.make('/Employee?$filter="ID>4"&$savedfilter=true&$timeout=10'),
+        await world.make('/Employee?$filter="ID=6"'),
+      ]
+      const both = `/Employee/$entityset/${await world.make('/Employee?$filter="ID>4"')}?$method=delete&$logicOperator=AND`
+      world.pass(10)
+      t.match((await world.server.post(`${both}&$otherCollection=${ended}`)).json, { __ERROR: [{ errCode: 1820 }] })
+      await world.same('/Employee', ['1', '2', '3', '4', '5', '6'])
+      t.same((await world.server.post(`${both}&$otherCollection=${live}`)).json, { ok: true })
+      await world.same('/Employee', ['1', '2', '3', '4', '5'])
+    },
+  },
+  {
+    spec: '4.4',
     name: '$method=delete on a set that is not there deletes nothing',
     async run(world, t) {
       t.equal((await world.server.post(`/Employee/$entityset/${MISSING}?$method=delete`)).status, 404)

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { hashPassword } from '../../kernel/auth/password.ts'
 import { company } from '../support/fixtures/company.ts'
+import { staffPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 
 /** `$info` and the quotas of entity sets. Source: protocol notes, 8.6 and 8.7. */
@@ -184,7 +185,8 @@ t.test('$info/roles and $info/rights say what may be done, and why', async t => 
   const folder = temporaryFolder(t)
   const keys = [{ name: 'admin', hash: hashKey(key), privileges: ['WebAdmin'] }]
   writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify({ users: [], keys }))
-  const server = await startServer(t, company, { folder, roles, now: () => NOW })
+  const config = { plugins: [staffPlugin] }
+  const server = await startServer(t, company, { folder, config, roles, now: () => NOW })
   const get = async (path: string) => (await server.get(path, { authorization: `Bearer ${key}` })).json
   t.same(await get('/$info/roles'), {
     hasRoles: true,
@@ -214,6 +216,10 @@ t.test('$info/roles and $info/rights say what may be done, and why', async t => 
     'a relation is hidden with its target',
   )
   t.equal(find(guest, 'Employee.name'), undefined, 'others follow their dataclass')
+  t.equal(find(guest, 'Company.name'), undefined, 'those of a hidden dataclass too')
+  t.match(find(guest, 'Counter.increment'), { type: 'singletonMethod', execute: { allowed: true } }, 'of a singleton')
+  t.match(find(guest, 'Employee.raise'), { type: 'method', execute: { allowed: true } })
+  t.equal(find(guest, 'Employee.hidden'), undefined, 'a function that is not exposed')
   t.equal(guest.rightCount, guest.rights.length)
 
   const clerk = await get('/$info/rights/role/clerk')

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -48,16 +49,36 @@ t.test('--version and --help answer', async t => {
 
 t.test('a mistyped command or flag is refused with the nearest one', async t => {
   const cwd = t.testdir({})
-  t.match(await tesser(t, cwd, 'start', '--prot', '3').end, { code: 1, err: /Did you mean --port\?/ })
+  t.match(await tesser(t, cwd, 'start', '--prot', '3').end, { code: 2, err: /Did you mean --port\?/ })
   t.match(await tesser(t, cwd, 'chek').end, {
-    code: 1,
+    code: 2,
     err: 'tesser: there is no command "chek"; did you mean "check"?\n',
   })
   t.match(await tesser(t, cwd, 'import', 'x').end, {
-    code: 1,
+    code: 2,
     err: /there is no command "import"; tesser --help lists them/,
   })
-  t.match(await tesser(t, cwd, 'start', 'x').end, { code: 1, err: /"start" takes no arguments; "x" is one/ })
+  t.match(await tesser(t, cwd, 'start', 'x').end, { code: 2, err: /"start" takes no arguments; "x" is one/ })
+})
+
+t.test('start --check says what a start would do and what would keep it from answering, and changes nothing', async t => {
+  const cwd = t.testdir({ 'model.json': model, 'wrong.json': '{"dataClasses":[]}' })
+  const start = (...args: string[]) => tesser(t, cwd, 'start', '--data', 'store', ...MAP_SIZE, ...args).end
+  const answer = await start('--check', '--model', 'model.json', '--port', '0')
+  t.match(answer, { code: 0, err: '' })
+  t.match(answer.out, /a start would change the store: a new one is made in .*store\n/)
+  t.match(answer.out, /a start would answer at a free port \((uws|uws-node20|node-http)\)\n.* are all right; no store was checked/)
+  const other = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const taken = ['--model', 'model.json', '--port', String((other.address() as AddressInfo).port)]
+  const tls = ['--server-tls-key-file', 'key.pem', '--server-tls-cert-file', 'cert.pem']
+  const refused = await start('--check', ...taken, ...tls)
+  t.match(refused, { code: 1, out: /answer at https:\/\/127\.0\.0\.1:\d+\/rest[\s\S]*TLS cannot use key .*key\.pem/ })
+  t.match(refused.out, /cannot listen on 127\.0\.0\.1:\d+: another process has port \d+; .*\n2 problems\n/)
+  t.notOk(existsSync(join(cwd, 'store')))
+  t.match(await start(...taken), { code: 1, err: /^tesser: cannot listen on/ }, 'may go well another time')
+  t.match(await start('--model', 'wrong.json'), { code: 2, err: /the model cannot be used/ }, 'never goes well')
 })
 
 t.test('check fails when the store that it is to check is not there, and says so where none is needed', async t => {
