@@ -31,6 +31,11 @@ export const call: Scenarios = {
   'a function of an entity, and one that fails': async ({ page, open, sees, expect }) => {
     await open('Employee?tab=call&function=entity.greet')
     await page.getByRole('textbox', { name: 'Key of the entity' }).fill('1')
+    await page.route('**/greet', () => {})
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await sees('The server may still carry out the function.')
+    await page.unrouteAll()
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await sees(page.getByText(/^\d+ ms · \d+ bytes · 200$/))
     expect(/status of 500/)

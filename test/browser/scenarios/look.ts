@@ -77,6 +77,23 @@ export const look: Scenarios = {
     )
     await sees(/^\d\d points\./)
   },
+  'a map that takes long shows its progress, and is given up': async visit => {
+    const { page, open, sees, settled, t } = visit
+    let answered = 0
+    await page.route(/skip=[1-9]/, route => {
+      if (++answered <= 6) return route.continue()
+    })
+    await open(`City?tab=chart&chart=$map&${field('country.name = "Brazil"')}`)
+    await sees(page.locator('progress[value^="0.5"]'))
+    await visit.accessible()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await sees('Cancelled.')
+    await settled()
+    t.equal(answered, 10, 'pages of 11 that were asked for')
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await sees('5,651 points.')
+  },
   'a sample on the map comes from everywhere': async ({ open, sees, answers, settled, t }) => {
     await open('City?tab=chart&chart=$map')
     await sees('20,000 points. A sample of 75,086 entities.')

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { linkWith, place } from '../base/place.ts'
 import { addressOf, checked, isAbort, type Parameters, respond } from '../base/rest.ts'
 import { Fault } from '../components/fault.tsx'
+import { Waiting } from '../components/waiting.tsx'
 import { ArgumentList } from './argument-list.tsx'
 import { type Call, type Callable, idOf, type Outcome, outcomeOf, readArgument, requestOf } from './calls.ts'
 import { History, remember } from './history.tsx'
@@ -89,6 +90,7 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
   const [running, setRunning] = useState<AbortController>()
   const [returned, setReturned] = useState<Returned>()
   const [error, setError] = useState<unknown>()
+  const [isCancelled, setCancelled] = useState(false)
   useEffect(() => () => running?.abort(), [running])
 
   const run = async (event: SubmitEvent): Promise<void> => {
@@ -97,13 +99,15 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
     const controller = new AbortController()
     setRunning(controller)
     setError(undefined)
+    setCancelled(false)
     const call: Call = { callable, args, byGet, keeps }
     remember({ id: idOf(callable), owner: callable.owner, args })
     try {
       setReturned(await carryOut(call, targetOf(callable, key), selected, controller.signal))
     } catch (fault) {
       setReturned(undefined)
-      if (!isAbort(fault)) setError(fault)
+      if (isAbort(fault)) setCancelled(true)
+      else setError(fault)
     }
     setRunning(undefined)
   }
@@ -126,7 +130,7 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
         <ArgumentList args={args} onChange={setArgs} />
         <div class="actions">
           <button type="submit" class="main" disabled={running !== undefined}>
-            {text(running ? 'calling' : 'call')}
+            {text('call')}
           </button>
           {callable.allowedOnHTTPGET && (
             <select
@@ -144,6 +148,13 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
           </label>
         </div>
       </form>
+      <Waiting
+        label={text('calling')}
+        isLoading={running !== undefined}
+        isCancelled={isCancelled}
+        cancel={() => running?.abort()}
+      />
+      {isCancelled && <p class="hint">{text('mayRun')}</p>}
       <div aria-live="polite">
         {error !== undefined && <Fault error={error} />}
         {returned && <OutcomeView returned={returned} />}

@@ -87,6 +87,9 @@ interface Question {
   readonly measure: Measure | undefined
 }
 
+/** Told how much of the work is done, from 0 to 1. */
+type Report = (progress: number) => void
+
 const BINS = 30
 const TOP_VALUES = 20
 /** Values that one answer may list, so that it stays below 200 KB. */
@@ -99,18 +102,24 @@ export async function loadDistribution(
   selection: Selection,
   { path, attribute, step, measure }: Question,
   signal: AbortSignal,
+  report: Report,
 ): Promise<Distribution> {
   const kind = kindOf(attribute)
   const summary = await loadSummary(selection, path, attribute, signal)
-  const found = await loadGroups(selection, { path, attribute, step, measure, kind, summary }, signal)
+  const wanted = { path, attribute, step, measure, kind, summary }
+  const found = await loadGroups(selection, wanted, signal, part => report(measure ? part / 2 : part))
   if (!measure) return { summary, ...found }
-  const groups = await inTurns(found.groups, async group => ({
-    ...group,
-    measured:
-      group.count > 0 && group.condition !== undefined
-        ? await loadMeasure(selection, group.condition, measure, signal)
-        : null,
-  }))
+  const groups = await inTurns(
+    found.groups,
+    async group => ({
+      ...group,
+      measured:
+        group.count > 0 && group.condition !== undefined
+          ? await loadMeasure(selection, group.condition, measure, signal)
+          : null,
+    }),
+    part => report((1 + part) / 2),
+  )
   return { summary, ...found, groups }
 }
 
@@ -148,6 +157,7 @@ async function loadGroups(
   selection: Selection,
   { path, attribute, step: chosen, measure, kind, summary }: Wanted,
   signal: AbortSignal,
+  report: Report,
 ): Promise<Pick<Distribution, 'groups' | 'step'>> {
   if (kind === 'presence' || summary.present === 0) return { groups: [] }
   if (kind === 'text' || kind === 'bool') {
@@ -171,7 +181,7 @@ async function loadGroups(
         ranges,
         (await counted(selection, path, MAX_LISTED, signal)).map(each => ({ ...each, value: numberOf(each.value) })),
       ).map(({ count }) => count)
-    : await inTurns(conditions, condition => count(selection, condition, signal))
+    : await inTurns(conditions, condition => count(selection, condition, signal), report)
   const groups = ranges.map((range, i) => ({
     value: range.from,
     range,

@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals'
 import { readWithHead } from '../base/rest.ts'
 import { parametersOf, pathOf, type Selection, selection } from '../base/selection.ts'
 import { number } from '../base/texts.ts'
 import { Fault } from '../components/fault.tsx'
 import { useAnswer } from '../components/use-answer.ts'
+import { Waiting } from '../components/waiting.tsx'
 import { costOf, isHidden, type Step, stepsOf, type TraceStep } from './steps.ts'
 import { text } from './texts.ts'
 import './plan.css'
@@ -22,27 +22,17 @@ const PAGE = 40
 /** How the server carries out the filter of the selection, with the rows and the time of each step. */
 export function Plan() {
   const shown = selection.value!
-  const { dataClass, filter, order, set } = shown
-  const run = useSignal(0)
-  const { result, error, isLoading } = useAnswer(
-    signal => loadPlan(shown, signal),
-    [dataClass, filter, order, set, run.value],
-  )
+  const { dataClass, filter, order, set, similar } = shown
+  const answer = useAnswer(signal => loadPlan(shown, signal), [dataClass, filter, order, set, similar])
+  const { result, error, isLoading, again } = answer
   return (
     <section class="plan" aria-label={text('title')} aria-busy={isLoading}>
       <header>
         <h2>{text('title')}</h2>
-        <button
-          type="button"
-          onClick={() => {
-            run.value++
-          }}
-        >
+        <button type="button" onClick={again}>
           {text('again')}
         </button>
-        <span role="status" class="hint">
-          {isLoading && text('loading')}
-        </span>
+        <Waiting label={text('loading')} {...answer} again={undefined} />
       </header>
       {error !== undefined && <Fault error={error} />}
       {result && <Picture plan={result} />}
