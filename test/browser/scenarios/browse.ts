@@ -24,6 +24,29 @@ export const browse: Scenarios = {
     const pages = (await visit.answers()).filter(({ url }) => url.includes('$entityset/'))
     visit.t.ok(pages.length <= 4, `${pages.length} pages`)
   },
+  'cells and links are copied on a page of plain HTTP, which has no clipboard': async visit => {
+    const { page, open, sees, until } = visit
+    await open('Region?columns=name&filter=name+begin+%22M%22&order=name')
+    await sees('Rows 1–')
+    await page.evaluate(`
+      Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined })
+      document.addEventListener('copy', ({ target }) => { window.copied = target.value })
+    `)
+    const copied = (text: RegExp) => until(`${text} is copied`, () => page.evaluate(`${text}.test(window.copied)`))
+    await grid(visit).focus()
+    await page.keyboard.press('Control+c')
+    await copied(/^Melanesia$/)
+    await page.keyboard.press('Control+a')
+    await page.keyboard.press('Control+c')
+    await copied(/^name\nMelanesia\nMicronesia\n/)
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await button('Saved').click()
+    await page.getByRole('textbox', { name: 'Name of this filter' }).fill('M')
+    await button('Save').click()
+    await button('Copy link').click()
+    await sees('The link is in the clipboard.')
+    await copied(/#\/Region\?filter=name/)
+  },
   'scrolled from end to end by the bar': scrolled('City', 75_086),
   'ordered by a header, and by one more with shift': async visit => {
     await visit.open('Country?columns=name,area,region.name')

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { REST } from '../base/rest.ts'
 import { pathOf, selection } from '../base/selection.ts'
 import { complain, notify } from '../base/work.ts'
+import { copyText } from './copy-text.ts'
 import { asCurl, asFetch, asQuery, type RepeatedRead } from './request-text.ts'
 import { text } from './texts.ts'
 import './copy-as.css'
@@ -63,16 +64,4 @@ export function CopyAs() {
 function shownRead(): RepeatedRead {
   const shown = selection.value!
   return { address: `${location.origin}${REST}${pathOf(shown)}`, filter: shown.filter, order: shown.order }
-}
-
-async function copyText(content: string): Promise<void> {
-  // Browsers have a clipboard for pages of HTTPS and of this machine only.
-  if (navigator.clipboard) return navigator.clipboard.writeText(content)
-  const area = document.createElement('textarea')
-  area.value = content
-  document.body.append(area)
-  area.select()
-  const isCopied = document.execCommand('copy')
-  area.remove()
-  if (!isCopied) throw new Error(text('notCopied'))
 }
