@@ -57,6 +57,18 @@ export const look: Scenarios = {
     await visit.page.getByRole('link', { name: 'Brazil' }).click()
     await filtered(visit, /^country\.name = "Brazil"$/)
   },
+  'a chart of entities by similarity is one of those that have the vector': async ({
+    open,
+    sees,
+    page,
+    answers,
+    t,
+  }) => {
+    await open('Passage?tab=chart&chart=topic&similar=embedding:12')
+    await sees(page.getByRole('row', { name: /^history 951/ }))
+    const asked = (await answers()).map(({ url }) => decodeURIComponent(url)).filter(url => /topic\?/.test(url))
+    t.ok(asked.length > 0 && asked.every(url => url.includes('/$entityset/')), asked.join('\n'))
+  },
   'missing values lead to the entities that lack them': async visit => {
     await visit.open('Movie?tab=chart&chart=runtime')
     await visit.page.getByRole('link', { name: /^1,992 \(62/ }).click()
@@ -123,6 +135,8 @@ export const look: Scenarios = {
     await sees('Join on Table : Country : City.countryCode = Country.code')
     await sees(page.getByText(/^[\d.]+ ms$/))
     await sees('16 rows')
+    await open(`City?tab=plan&${field('country.region.name = "Northern Europe" and latitude > 1000')}`)
+    await sees(page.getByText('not needed'))
     await accessible()
   },
   'the model as a diagram': async visit => {
