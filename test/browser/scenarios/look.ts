@@ -160,14 +160,22 @@ export const look: Scenarios = {
     await sees('City is being saved as CSV.')
     t.same([lines[0], lines[1], lines.length], ['name,country.name', 'Abu Dhabi,United Arab Emirates', 248])
   },
-  'a selection copied as curl': async ({ open, page, sees, t, url }) => {
+  'a selection copied as curl': async ({ open, page, sees, until, t, url }) => {
     // The clipboard is that of all browsers that run.
-    await open(`City?${field("name = 'São Paulo'")}`)
+    await open(`City?columns=name,country.name&${field("name = 'São Paulo'")}`)
     await page.evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
     await page.getByText('Copy, save').click()
     await page.getByRole('button', { name: 'Copy as curl', exact: true }).click()
     await sees('Copied.')
-    const address = `${url}/rest/City?$filter=${encodeURIComponent(`"name = 'São Paulo'"`).replaceAll("'", `'\\''`)}`
+    const address = `${url}/rest/City?$filter=${encodeURIComponent(`"name = 'São Paulo'"`).replaceAll("'", `'\\''`)}&$attributes=name%2Ccountry.name`
     t.equal(await page.evaluate('window.copied'), `curl -g '${address}'`)
+    await open('Passage?similar=embedding:12')
+    await page.getByText('Copy, save').click()
+    await page.getByRole('button', { name: 'Copy as curl with $query' }).click()
+    await until('the vector is copied', async () =>
+      /^curl .*Passage\/\$query' .*"\$filter":"embedding > :1","\$params":"\[\{.*vector/.test(
+        await page.evaluate('window.copied'),
+      ),
+    )
   },
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { linkWith, place } from '../base/place.ts'
 import { addressOf, checked, isAbort, type Parameters, respond } from '../base/rest.ts'
+import { CopyRequest } from '../components/copy-as.tsx'
 import { Fault } from '../components/fault.tsx'
 import { Waiting } from '../components/waiting.tsx'
 import { ArgumentList } from './argument-list.tsx'
@@ -100,7 +101,6 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
     setRunning(controller)
     setError(undefined)
     setCancelled(false)
-    const call: Call = { callable, args, byGet, keeps }
     remember({ id: idOf(callable), owner: callable.owner, args })
     try {
       setReturned(await carryOut(call, targetOf(callable, key), selected, controller.signal))
@@ -112,6 +112,11 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
     setRunning(undefined)
   }
 
+  const call: Call = { callable, args, byGet, keeps }
+  const repeated = () => {
+    const { path, parameters, body } = requestOf(call, targetOf(callable, key), selected)
+    return { address: location.origin + addressOf(path), parameters, body }
+  }
   const shownOwner = callable.applyTo === 'entity' ? `${callable.owner}(…)` : callable.owner
   return (
     <div class="form">
@@ -146,6 +151,7 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
             <input type="checkbox" checked={keeps} onChange={({ currentTarget }) => setKeeps(currentTarget.checked)} />
             {text('keep')}
           </label>
+          <CopyRequest request={repeated} />
         </div>
       </form>
       <Waiting
