@@ -100,7 +100,8 @@ export const browse: Scenarios = {
     await visit.until('its cities are shown', () => visit.page.url().includes('#/City?filter='))
     await visit.sees(/of 188/)
     await visit.open('Passage?columns=topic,embedding')
-    await visit.sees(visit.page.getByRole('img', { name: /^\d+$/ }).first())
+    await visit.sees(visit.page.getByRole('img', { name: /^The first \d\d of 512 elements$/ }).first())
+    await visit.sees(visit.page.getByRole('gridcell', { name: '…' }))
   },
   'a write of others is noticed, and shown after a refresh': async visit => {
     await visit.open('Genre?columns=name&order=ID+desc')

@@ -34,7 +34,7 @@ export const find: Scenarios = {
     await until('the address has the filter', () => shownFilter(page) === 'country.name = "France"')
     await sees(/of 2,\d+/)
   },
-  'an error is underlined, and its correction is a click': async ({ page, open, expect, sees, missing, until }) => {
+  'an error is underlined, and its correction is a click': async ({ page, open, expect, sees, missing, until, t }) => {
     expect(DRAFTS)
     await open('Country')
     await filter(page).click()
@@ -46,6 +46,10 @@ export const find: Scenarios = {
     await button(page, 'Replace by “population”').click()
     await sees(/\d+ found/)
     await missing(underlined)
+    await page.reload()
+    await open('Country?filter=area+%3E+3+and+popluation+%3E+3')
+    await until('it is underlined in a filter of a link', async () => (await underlined.textContent()) === 'popluation')
+    t.notOk(await page.evaluate('document.activeElement?.closest(".filter")'), 'without the focus')
   },
   'rows of conditions and the text are in step': async ({ page, open, accessible, expect, sees, until }) => {
     expect(DRAFTS)
