@@ -24,6 +24,44 @@ export const browse: Scenarios = {
     const pages = (await visit.answers()).filter(({ url }) => url.includes('$entityset/'))
     visit.t.ok(pages.length <= 4, `${pages.length} pages`)
   },
+  'scrolled from end to end by the bar': scrolled('City', 75_086),
+  'ordered by a header, and by one more with shift': async visit => {
+    await visit.open('Country?columns=name,area,region.name')
+    const header = (name: string) => visit.page.getByRole('columnheader', { name, exact: true }).getByRole('button')
+    await header('area').click()
+    await header('area').click()
+    await visit.until('the largest is first', async () => (await cells(visit, 1))[0] === 'Russia')
+    await header('region.name').click({ modifiers: ['Shift'] })
+    visit.t.match(visit.page.url(), /order=area\+desc%2C\+region\.name/)
+  },
+  'images, objects and vectors are small, and whole on demand': async visit => {
+    await visit.open('Country?columns=name,flag,info,cities')
+    await visit.sees(visit.page.getByRole('img', { name: 'flag' }).first())
+    await visit.until('the first image is there', () =>
+      visit.page.evaluate(`document.querySelector('.grid img').naturalWidth > 0`),
+    )
+    await visit.page.locator('.grid td[data-column="2"]').first().hover()
+    await visit.page.getByRole('button', { name: 'Show the whole value' }).first().click()
+    await visit.sees(visit.page.getByRole('dialog').getByText('currencies'))
+    await visit.page.keyboard.press('Escape')
+    await visit.page.getByRole('link', { name: 'City: 188' }).click()
+    await visit.until('its cities are shown', () => visit.page.url().includes('#/City?filter='))
+    await visit.sees(/of 188/)
+    await visit.open('Passage?columns=topic,embedding')
+    await visit.sees(visit.page.getByRole('img', { name: /^The first \d\d of 512 elements$/ }).first())
+    await visit.sees(visit.page.getByRole('gridcell', { name: '…' }))
+  },
+  'columns chosen over relations, in the address': async visit => {
+    await visit.open('City?columns=name')
+    await visit.sees('Rows 1–')
+    await visit.page.getByRole('button', { name: 'Columns' }).click()
+    await visit.page.getByText('country…').click()
+    await visit.page.getByRole('checkbox', { name: /^capital/ }).check()
+    await visit.accessible()
+    await visit.page.keyboard.press('Escape')
+    await visit.until('the column has come', async () => (await cells(visit, 1))[1] === 'Andorra la Vella')
+    visit.t.match(visit.page.url(), /columns=name%2Ccountry\.capital/)
+  },
   'cells and links are copied on a page of plain HTTP, which has no clipboard': async visit => {
     const { page, open, sees, until } = visit
     await open('Region?columns=name&filter=name+begin+%22M%22&order=name')
@@ -47,27 +85,6 @@ export const browse: Scenarios = {
     await sees('The link is in the clipboard.')
     await copied(/#\/Region\?filter=name/)
   },
-  'scrolled from end to end by the bar': scrolled('City', 75_086),
-  'ordered by a header, and by one more with shift': async visit => {
-    await visit.open('Country?columns=name,area,region.name')
-    const header = (name: string) => visit.page.getByRole('columnheader', { name, exact: true }).getByRole('button')
-    await header('area').click()
-    await header('area').click()
-    await visit.until('the largest is first', async () => (await cells(visit, 1))[0] === 'Russia')
-    await header('region.name').click({ modifiers: ['Shift'] })
-    visit.t.match(visit.page.url(), /order=area\+desc%2C\+region\.name/)
-  },
-  'columns chosen over relations, in the address': async visit => {
-    await visit.open('City?columns=name')
-    await visit.sees('Rows 1–')
-    await visit.page.getByRole('button', { name: 'Columns' }).click()
-    await visit.page.getByText('country…').click()
-    await visit.page.getByRole('checkbox', { name: /^capital/ }).check()
-    await visit.accessible()
-    await visit.page.keyboard.press('Escape')
-    await visit.until('the column has come', async () => (await cells(visit, 1))[1] === 'Andorra la Vella')
-    visit.t.match(visit.page.url(), /columns=name%2Ccountry\.capital/)
-  },
   'keys move, choose, order and open': async visit => {
     await visit.open('Region?columns=code,name')
     await visit.sees('Rows 1–')
@@ -86,22 +103,20 @@ export const browse: Scenarios = {
     await press('ArrowDown', 'Enter')
     await visit.until('the entity is open', () => visit.page.url().includes('entity='))
   },
-  'images, objects and vectors are small, and whole on demand': async visit => {
-    await visit.open('Country?columns=name,flag,info,cities')
-    await visit.sees(visit.page.getByRole('img', { name: 'flag' }).first())
-    await visit.until('the first image is there', () =>
-      visit.page.evaluate(`document.querySelector('.grid img').naturalWidth > 0`),
-    )
-    await visit.page.locator('.grid td[data-column="2"]').first().hover()
-    await visit.page.getByRole('button', { name: 'Show the whole value' }).first().click()
-    await visit.sees(visit.page.getByRole('dialog').getByText('currencies'))
-    await visit.page.keyboard.press('Escape')
-    await visit.page.getByRole('link', { name: 'City: 188' }).click()
-    await visit.until('its cities are shown', () => visit.page.url().includes('#/City?filter='))
-    await visit.sees(/of 188/)
-    await visit.open('Passage?columns=topic,embedding')
-    await visit.sees(visit.page.getByRole('img', { name: /^The first \d\d of 512 elements$/ }).first())
-    await visit.sees(visit.page.getByRole('gridcell', { name: '…' }))
+  'columns are resized and moved by the mouse': async visit => {
+    const { page, open, sees, until } = visit
+    await open('Region?columns=code,name')
+    await sees('Rows 1–')
+    const header = (name: string) => page.getByRole('columnheader', { name, exact: true })
+    const { x, y, width, height } = (await header('code').boundingBox())!
+    await page.mouse.move(x + width - 3, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + 250, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    await until('it is wider', () => /columns=code%3A2[45]\d%2Cname$/.test(page.url()))
+    await header('code').dragTo(header('name'))
+    await until('it is the second', () => /columns=name%2Ccode%3A2[45]\d$/.test(page.url()))
+    await until('its values are there', async () => /^[A-Z]/.test((await cells(visit, 1))[0] ?? ''))
   },
   'a write of others is noticed, and shown after a refresh': async visit => {
     await visit.open('Genre?columns=name&order=ID+desc')

@@ -34,6 +34,14 @@ export const find: Scenarios = {
     await until('the address has the filter', () => shownFilter(page) === 'country.name = "France"')
     await sees(/of 2,\d+/)
   },
+  'words are searched in the texts of a class': async ({ page, open, sees, until }) => {
+    await open('City')
+    await filter(page).fill('los angeles')
+    await sees(/found · words in name/)
+    await filter(page).press('Enter')
+    await until('the words are a filter', () => shownFilter(page)?.includes('name = "@angeles@"') ?? false)
+    await sees('Los Ángeles')
+  },
   'an error is underlined, and its correction is a click': async ({ page, open, expect, sees, missing, until, t }) => {
     expect(DRAFTS)
     await open('Country')
@@ -50,6 +58,17 @@ export const find: Scenarios = {
     await open('Country?filter=area+%3E+3+and+popluation+%3E+3')
     await until('it is underlined in a filter of a link', async () => (await underlined.textContent()) === 'popluation')
     t.notOk(await page.evaluate('document.activeElement?.closest(".filter")'), 'without the focus')
+  },
+  'a value of the grid becomes the filter, and is left out': async ({ page, open, sees, until }) => {
+    await open('City?filter=isCapital&order=name&columns=name,country.name')
+    await page.getByRole('gridcell', { name: 'Abuja' }).click()
+    await button(page, /^≠ Abuja/).click()
+    await until('the filter excludes it', () => shownFilter(page) === 'isCapital except name = "Abuja"')
+    await sees(/of 245\b/)
+    await page.getByRole('gridcell', { name: 'Accra' }).click()
+    await button(page, /^= Accra/).click()
+    await until('the filter has it', () => shownFilter(page)?.endsWith('and name = "Accra"') ?? false)
+    await sees(/of 1\b/)
   },
   'rows of conditions and the text are in step': async ({ page, open, accessible, expect, sees, until }) => {
     expect(DRAFTS)
@@ -71,25 +90,6 @@ export const find: Scenarios = {
     await sees(page.locator('.cm-content'))
     await filter(page).fill('name = :1')
     await sees('The rows cannot show this filter.')
-  },
-  'words are searched in the texts of a class': async ({ page, open, sees, until }) => {
-    await open('City')
-    await filter(page).fill('los angeles')
-    await sees(/found · words in name/)
-    await filter(page).press('Enter')
-    await until('the words are a filter', () => shownFilter(page)?.includes('name = "@angeles@"') ?? false)
-    await sees('Los Ángeles')
-  },
-  'a value of the grid becomes the filter, and is left out': async ({ page, open, sees, until }) => {
-    await open('City?filter=isCapital&order=name&columns=name,country.name')
-    await page.getByRole('gridcell', { name: 'Abuja' }).click()
-    await button(page, /^≠ Abuja/).click()
-    await until('the filter excludes it', () => shownFilter(page) === 'isCapital except name = "Abuja"')
-    await sees(/of 245\b/)
-    await page.getByRole('gridcell', { name: 'Accra' }).click()
-    await button(page, /^= Accra/).click()
-    await until('the filter has it', () => shownFilter(page)?.endsWith('and name = "Accra"') ?? false)
-    await sees(/of 1\b/)
   },
   'a saved filter outlives the page': async ({ page, open, accessible, sees, until }) => {
     await open('City?filter=isCapital&order=name%20desc')
