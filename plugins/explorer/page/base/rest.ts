@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { bodyOf, type Parameters, queryOf } from './parameters.ts'
 
 /** `/rest` of the server that has sent this page, behind its base path. */
-export const REST = new URL('../rest/', document.baseURI).pathname
+const REST = new URL('../rest/', document.baseURI).pathname
 /** An address longer than this is sent as the body of `$query`. */
 const MAX_ADDRESS = 4_000
 

@@ -214,7 +214,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
         aria-colcount={columns.length + 1}
         aria-multiselectable="true"
         aria-busy={rows.count.value === undefined}
-        aria-activedescendant={cellId(row, column)}
+        aria-activedescendant={row < count ? cellId(row, column) : undefined}
         onScroll={scroll}
         onKeyDown={keyDown}
         onClick={click}

@@ -10,7 +10,7 @@ interface State<Result> {
 }
 
 interface Awaited<Result> extends State<Result> {
-  /** What `load` has reported, from 0 to 1. A signal, so that nothing else is drawn again. */
+  /** The share of the work that `load` has reported, from 0 to 1. A signal, so that nothing else is drawn again. */
   readonly progress: ReadonlySignal<number | undefined>
   readonly cancel: () => void
   readonly again: () => void
@@ -50,7 +50,7 @@ export function useAnswer<Result>(
     progress,
     cancel: () => {
       running.current?.abort()
-      // What was there before is no answer to this question.
+      // The answer before it belongs to another question.
       setState({ ...IDLE, isCancelled: true })
     },
     again: () => setTimes(times + 1),

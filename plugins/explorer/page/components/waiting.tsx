@@ -4,7 +4,7 @@ import { text } from './texts.ts'
 import './waiting.css'
 
 interface WaitingProps {
-  /** What the user waits for. */
+  /** Name of the work that the user waits for. */
   readonly label: string
   readonly isLoading: boolean
   readonly isCancelled: boolean
@@ -13,7 +13,7 @@ interface WaitingProps {
   readonly cancel: () => void
   /** Asks once more after it was cancelled. */
   readonly again?: () => void
-  /** What is said when the answer is there. */
+  /** Sentence for when the answer is there. */
   readonly children?: ComponentChildren
 }
 

@@ -87,7 +87,7 @@ interface Question {
   readonly measure: Measure | undefined
 }
 
-/** Told how much of the work is done, from 0 to 1. */
+/** Receives the share of the work that is done, from 0 to 1. */
 type Report = (progress: number) => void
 
 const SET_SECONDS = 60
@@ -125,7 +125,7 @@ export async function loadDistribution(
   return { summary, ...found, groups }
 }
 
-/** What is asked for the figures. */
+/** A list of entities that is asked for its figures. */
 interface Source {
   readonly path: string
   readonly filter: string

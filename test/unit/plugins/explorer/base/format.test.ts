@@ -1,12 +1,18 @@
 import t from 'tap'
+import { parseDate } from '../../../../../plugins/explorer/page/base/dates.ts'
 import type { Attribute } from '../../../../../plugins/explorer/page/base/model.ts'
 
-// The time zone of whoever runs it, and the languages of a browser.
+// A time zone other than that of the server, and the languages of a browser.
 process.env.TZ = 'Pacific/Auckland'
 Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { languages: ['en-GB'] } })
-const { format, formatDuration } = await import('../../../../../plugins/explorer/page/base/format.ts')
-const { parseDate } = await import('../../../../../plugins/explorer/page/base/dates.ts')
-const { chooseLanguage } = await import('../../../../../plugins/explorer/page/base/texts.ts')
+// `as string`: these modules are of a project with the types of browsers.
+const { format, formatDuration } = (await import('../../../../../plugins/explorer/page/base/format.ts' as string)) as {
+  format(value: unknown, attribute: Attribute): string
+  formatDuration(milliseconds: number): string
+}
+const { chooseLanguage } = (await import('../../../../../plugins/explorer/page/base/texts.ts' as string)) as {
+  chooseLanguage(code: string): void
+}
 
 const attribute = (type: string, more: Partial<Attribute> = {}): Attribute => ({
   name: 'a',
