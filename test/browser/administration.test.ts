@@ -1,15 +1,16 @@
-/** The explorer where functions can be called and guests may administrate. */
+/** The explorer where functions can be called, files can be dropped, and guests may administrate. */
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 import { startServer } from '../support/test-server.ts'
 import { inBrowser } from './harness.ts'
 import { admin } from './scenarios/admin.ts'
 import { call } from './scenarios/call.ts'
+import { drop } from './scenarios/drop.ts'
 import { home } from './scenarios/home.ts'
 
 const config = { plugins: [staffPlugin], functions: { threads: 1 }, auth: { guestsAdministrate: true } }
 
-await inBrowser({ home, call, admin }, async (t, transport) => {
+await inBrowser({ home, call, drop, admin }, async (t, transport) => {
   const { url } = await startServer(t, company, { transport, config })
   return url
 })

@@ -5,10 +5,10 @@ import { access } from './scenarios/access.ts'
 import { browse } from './scenarios/browse.ts'
 import { entity } from './scenarios/entity.ts'
 import { find } from './scenarios/find.ts'
-import { look } from './scenarios/look.ts'
+import { look, maps } from './scenarios/look.ts'
 import { paste } from './scenarios/paste.ts'
 import { shell } from './scenarios/shell.ts'
 import { speed } from './scenarios/speed.ts'
 import { stranger } from './scenarios/stranger.ts'
 
-await inBrowser({ shell, browse, find, entity, paste, look, speed, stranger, access }, startExplorer)
+await inBrowser({ shell, browse, find, entity, paste, look, maps, speed, stranger, access }, startExplorer)

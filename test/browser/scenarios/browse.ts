@@ -34,6 +34,23 @@ export const browse: Scenarios = {
     await header('region.name').click({ modifiers: ['Shift'] })
     visit.t.match(visit.page.url(), /order=area\+desc%2C\+region\.name/)
   },
+  'images, objects and vectors are small, and whole on demand': async visit => {
+    await visit.open('Country?columns=name,flag,info,cities')
+    await visit.sees(visit.page.getByRole('img', { name: 'flag' }).first())
+    await visit.until('the first image is there', () =>
+      visit.page.evaluate(`document.querySelector('.grid img').naturalWidth > 0`),
+    )
+    await visit.page.locator('.grid td[data-column="2"]').first().hover()
+    await visit.page.getByRole('button', { name: 'Show the whole value' }).first().click()
+    await visit.sees(visit.page.getByRole('dialog').getByText('currencies'))
+    await visit.page.keyboard.press('Escape')
+    await visit.page.getByRole('link', { name: 'City: 188' }).click()
+    await visit.until('its cities are shown', () => visit.page.url().includes('#/City?filter='))
+    await visit.sees(/of 188/)
+    await visit.open('Passage?columns=topic,embedding')
+    await visit.sees(visit.page.getByRole('img', { name: /^The first \d\d of 512 elements$/ }).first())
+    await visit.sees(visit.page.getByRole('gridcell', { name: '…' }))
+  },
   'columns chosen over relations, in the address': async visit => {
     await visit.open('City?columns=name')
     await visit.sees('Rows 1–')
@@ -44,6 +61,29 @@ export const browse: Scenarios = {
     await visit.page.keyboard.press('Escape')
     await visit.until('the column has come', async () => (await cells(visit, 1))[1] === 'Andorra la Vella')
     visit.t.match(visit.page.url(), /columns=name%2Ccountry\.capital/)
+  },
+  'cells and links are copied on a page of plain HTTP, which has no clipboard': async visit => {
+    const { page, open, sees, until } = visit
+    await open('Region?columns=name&filter=name+begin+%22M%22&order=name')
+    await sees('Rows 1–')
+    await page.evaluate(`
+      Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined })
+      document.addEventListener('copy', ({ target }) => { window.copied = target.value })
+    `)
+    const copied = (text: RegExp) => until(`${text} is copied`, () => page.evaluate(`${text}.test(window.copied)`))
+    await grid(visit).focus()
+    await page.keyboard.press('Control+c')
+    await copied(/^Melanesia$/)
+    await page.keyboard.press('Control+a')
+    await page.keyboard.press('Control+c')
+    await copied(/^name\nMelanesia\nMicronesia\n/)
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await button('Saved').click()
+    await page.getByRole('textbox', { name: 'Name of this filter' }).fill('M')
+    await button('Save').click()
+    await button('Copy link').click()
+    await sees('The link is in the clipboard.')
+    await copied(/#\/Region\?filter=name/)
   },
   'keys move, choose, order and open': async visit => {
     await visit.open('Region?columns=code,name')
@@ -63,21 +103,20 @@ export const browse: Scenarios = {
     await press('ArrowDown', 'Enter')
     await visit.until('the entity is open', () => visit.page.url().includes('entity='))
   },
-  'images, objects and vectors are small, and whole on demand': async visit => {
-    await visit.open('Country?columns=name,flag,info,cities')
-    await visit.sees(visit.page.getByRole('img', { name: 'flag' }).first())
-    await visit.until('the first image is there', () =>
-      visit.page.evaluate(`document.querySelector('.grid img').naturalWidth > 0`),
-    )
-    await visit.page.locator('.grid td[data-column="2"]').first().hover()
-    await visit.page.getByRole('button', { name: 'Show the whole value' }).first().click()
-    await visit.sees(visit.page.getByRole('dialog').getByText('currencies'))
-    await visit.page.keyboard.press('Escape')
-    await visit.page.getByRole('link', { name: 'City: 188' }).click()
-    await visit.until('its cities are shown', () => visit.page.url().includes('#/City?filter='))
-    await visit.sees(/of 188/)
-    await visit.open('Passage?columns=topic,embedding')
-    await visit.sees(visit.page.getByRole('img', { name: /^\d+$/ }).first())
+  'columns are resized and moved by the mouse': async visit => {
+    const { page, open, sees, until } = visit
+    await open('Region?columns=code,name')
+    await sees('Rows 1–')
+    const header = (name: string) => page.getByRole('columnheader', { name, exact: true })
+    const { x, y, width, height } = (await header('code').boundingBox())!
+    await page.mouse.move(x + width - 3, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + 250, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    await until('it is wider', () => /columns=code%3A2[45]\d%2Cname$/.test(page.url()))
+    await header('code').dragTo(header('name'))
+    await until('it is the second', () => /columns=name%2Ccode%3A2[45]\d$/.test(page.url()))
+    await until('its values are there', async () => /^[A-Z]/.test((await cells(visit, 1))[0] ?? ''))
   },
   'a write of others is noticed, and shown after a refresh': async visit => {
     await visit.open('Genre?columns=name&order=ID+desc')

@@ -28,9 +28,18 @@ export const call: Scenarios = {
     await sees(page.getByRole('heading', { name: 'Employee', level: 1 }))
     t.match(page.url(), /set=[0-9A-F]{32}/)
   },
-  'a function of an entity, and one that fails': async ({ page, open, sees, expect }) => {
+  'a function of an entity, and one that fails': async ({ page, open, sees, expect, until, url }) => {
     await open('Employee?tab=call&function=entity.greet')
     await page.getByRole('textbox', { name: 'Key of the entity' }).fill('1')
+    await page.evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    const curl = `curl -g '${url}/rest/Employee(1)/greet' -H 'Content-Type: application/json' -d '[]'`
+    await until('the call is copied', async () => (await page.evaluate('window.copied')) === curl)
+    await page.route('**/greet', () => {})
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await sees('The server may still carry out the function.')
+    await page.unrouteAll()
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await sees(page.getByText(/^\d+ ms · \d+ bytes · 200$/))
     expect(/status of 500/)

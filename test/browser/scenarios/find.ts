@@ -34,7 +34,15 @@ export const find: Scenarios = {
     await until('the address has the filter', () => shownFilter(page) === 'country.name = "France"')
     await sees(/of 2,\d+/)
   },
-  'an error is underlined, and its correction is a click': async ({ page, open, expect, sees, missing, until }) => {
+  'words are searched in the texts of a class': async ({ page, open, sees, until }) => {
+    await open('City')
+    await filter(page).fill('los angeles')
+    await sees(/found · words in name/)
+    await filter(page).press('Enter')
+    await until('the words are a filter', () => shownFilter(page)?.includes('name = "@angeles@"') ?? false)
+    await sees('Los Ángeles')
+  },
+  'an error is underlined, and its correction is a click': async ({ page, open, expect, sees, missing, until, t }) => {
     expect(DRAFTS)
     await open('Country')
     await filter(page).click()
@@ -46,6 +54,21 @@ export const find: Scenarios = {
     await button(page, 'Replace by “population”').click()
     await sees(/\d+ found/)
     await missing(underlined)
+    await page.reload()
+    await open('Country?filter=area+%3E+3+and+popluation+%3E+3')
+    await until('it is underlined in a filter of a link', async () => (await underlined.textContent()) === 'popluation')
+    t.notOk(await page.evaluate('document.activeElement?.closest(".filter")'), 'without the focus')
+  },
+  'a value of the grid becomes the filter, and is left out': async ({ page, open, sees, until }) => {
+    await open('City?filter=isCapital&order=name&columns=name,country.name')
+    await page.getByRole('gridcell', { name: 'Abuja' }).click()
+    await button(page, /^≠ Abuja/).click()
+    await until('the filter excludes it', () => shownFilter(page) === 'isCapital except name = "Abuja"')
+    await sees(/of 245\b/)
+    await page.getByRole('gridcell', { name: 'Accra' }).click()
+    await button(page, /^= Accra/).click()
+    await until('the filter has it', () => shownFilter(page)?.endsWith('and name = "Accra"') ?? false)
+    await sees(/of 1\b/)
   },
   'rows of conditions and the text are in step': async ({ page, open, accessible, expect, sees, until }) => {
     expect(DRAFTS)
@@ -68,31 +91,18 @@ export const find: Scenarios = {
     await filter(page).fill('name = :1')
     await sees('The rows cannot show this filter.')
   },
-  'words are searched in the texts of a class': async ({ page, open, sees, until }) => {
-    await open('City')
-    await filter(page).fill('los angeles')
-    await sees(/found · words in name/)
-    await filter(page).press('Enter')
-    await until('the words are a filter', () => shownFilter(page)?.includes('name = "@angeles@"') ?? false)
-    await sees('Los Ángeles')
-  },
-  'a value of the grid becomes the filter, and is left out': async ({ page, open, sees, until }) => {
-    await open('City?filter=isCapital&order=name&columns=name,country.name')
-    await page.getByRole('gridcell', { name: 'Abuja' }).click()
-    await button(page, /^≠ Abuja/).click()
-    await until('the filter excludes it', () => shownFilter(page) === 'isCapital except name = "Abuja"')
-    await sees(/of 245\b/)
-    await page.getByRole('gridcell', { name: 'Accra' }).click()
-    await button(page, /^= Accra/).click()
-    await until('the filter has it', () => shownFilter(page)?.endsWith('and name = "Accra"') ?? false)
-    await sees(/of 1\b/)
-  },
   'a saved filter outlives the page': async ({ page, open, accessible, sees, until }) => {
     await open('City?filter=isCapital&order=name%20desc')
     await button(page, 'Saved').click()
     await page.getByRole('textbox', { name: 'Name of this filter' }).fill('Capitals')
     await button(page, 'Save').click()
     await accessible()
+    await page.route('**/rest/City?*', () => {})
+    await open('City?filter=name%3DParis')
+    await page.reload()
+    await sees(page.locator('.grid[aria-busy=true]'))
+    await accessible()
+    await page.unrouteAll()
     await open('City')
     await page.reload()
     await page.getByRole('link', { name: 'Capitals' }).click()
@@ -138,6 +148,11 @@ export const find: Scenarios = {
     await open('Passage?filter=topic%20%3D%20climate')
     await button(page, 'By meaning').click()
     await page.getByRole('textbox', { name: 'A sentence, or some words' }).fill('cold wind')
+    await page.route('**/Passage?*cold*', () => {})
+    await button(page, 'Search').click()
+    await button(page, 'Cancel').click()
+    await sees('Cancelled.')
+    await page.unrouteAll()
     await button(page, 'Search').click()
     await until('the filter has the sentence', () => shownFilter(page) === 'topic = climate and meaning = "cold wind"')
     await sees(page.getByRole('columnheader', { name: '__SCORE' }))

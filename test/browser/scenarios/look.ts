@@ -16,7 +16,7 @@ async function saved({ page }: Visit, button: string): Promise<string> {
   return readFileSync(await download.path(), 'latin1')
 }
 
-/** Charts, maps, plans, the diagram of the model, and what is copied and saved. */
+/** Charts, plans, the diagram of the model, and what is copied and saved. */
 export const look: Scenarios = {
   'a histogram, a bar of which narrows the filter': async visit => {
     await visit.open('Movie?tab=chart&chart=imdbRating')
@@ -57,28 +57,91 @@ export const look: Scenarios = {
     await visit.page.getByRole('link', { name: 'Brazil' }).click()
     await filtered(visit, /^country\.name = "Brazil"$/)
   },
+  'the plan of a filter': async ({ open, page, sees, accessible }) => {
+    await open(`City?tab=plan&${field('country.region.name = "Northern Europe" and latitude > 60')}`)
+    await sees('Join on Table : Country : City.countryCode = Country.code')
+    await sees(page.getByText(/^[\d.]+ ms$/))
+    await sees('16 rows')
+    await open(`City?tab=plan&${field('country.region.name = "Northern Europe" and latitude > 1000')}`)
+    await sees(page.getByText('not needed'))
+    await accessible()
+  },
+  'a chart of entities by similarity is one of those that have the vector': async ({
+    open,
+    sees,
+    page,
+    answers,
+    t,
+  }) => {
+    await open('Passage?tab=chart&chart=topic&similar=embedding:12')
+    await sees(page.getByRole('row', { name: /^history 951/ }))
+    const asked = (await answers()).map(({ url }) => decodeURIComponent(url)).filter(url => /topic\?/.test(url))
+    t.ok(asked.length > 0 && asked.every(url => url.includes('/$entityset/')), asked.join('\n'))
+  },
+  'the model as a diagram': async visit => {
+    const { open, page, sees, t } = visit
+    await open('$model')
+    await sees(page.getByRole('application', { name: 'Diagram of the model' }))
+    await page.getByRole('searchbox', { name: 'Find a class or an attribute' }).fill('imdb')
+    await sees('1 class found')
+    await page.getByText('Classes and relations as a list').click()
+    await sees('neighbour: to one Country')
+    await visit.accessible()
+    t.match(await saved(visit, 'Picture as SVG'), /^<svg .*>Movie<.*<\/svg>$/s)
+    await page.getByRole('searchbox', { name: 'Find a class or an attribute' }).press('Enter')
+    await sees(page.getByRole('heading', { name: 'Movie' }))
+  },
+  'a selection copied as curl': async ({ open, page, sees, until, t, url }) => {
+    // The clipboard is that of all browsers that run.
+    await open(`City?columns=name,country.name&${field("name = 'São Paulo'")}`)
+    await page.evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
+    await page.getByText('Copy, save').click()
+    await page.getByRole('button', { name: 'Copy as curl', exact: true }).click()
+    await sees('Copied.')
+    const address = `${url}/rest/City?$filter=${encodeURIComponent(`"name = 'São Paulo'"`).replaceAll("'", `'\\''`)}&$attributes=name%2Ccountry.name`
+    t.equal(await page.evaluate('window.copied'), `curl -g '${address}'`)
+    await open('Passage?similar=embedding:12')
+    await page.getByText('Copy, save').click()
+    await page.getByRole('button', { name: 'Copy as curl with $query' }).click()
+    await until('the vector is copied', async () =>
+      /^curl .*Passage\/\$query' .*"\$filter":"embedding > :1","\$params":"\[\{.*vector/.test(
+        await page.evaluate('window.copied'),
+      ),
+    )
+  },
+  'a selection as a CSV file': async visit => {
+    const { open, page, sees, t } = visit
+    await open(`City?columns=name,country.name&order=name&${field('isCapital = true')}`)
+    await page.getByText('Copy, save').click()
+    const lines = (await saved(visit, 'Save as CSV')).split('\r\n')
+    await sees('City is being saved as CSV.')
+    t.same([lines[0], lines[1], lines.length], ['name,country.name', 'Abu Dhabi,United Arab Emirates', 248])
+  },
   'missing values lead to the entities that lack them': async visit => {
     await visit.open('Movie?tab=chart&chart=runtime')
     await visit.page.getByRole('link', { name: /^1,992 \(62/ }).click()
     await filtered(visit, /^runtime = null$/)
     await visit.sees('No value to show.')
   },
-  'a map, narrowed to what it shows': async visit => {
-    const { open, page, sees } = visit
-    await open('Country?tab=chart&chart=$map')
-    await sees('250 points.')
-    await visit.accessible()
-    await page.getByRole('application', { name: 'Map' }).focus()
-    for (const key of ['+', '+', '+']) await page.keyboard.press(key)
-    await page.getByRole('button', { name: 'Narrow to what is shown' }).click()
-    await filtered(
-      visit,
-      /^latitude >= -?[\d.]+ and latitude < -?[\d.]+ and longitude >= -?[\d.]+ and longitude < -?[\d.]+$/,
-    )
-    await sees(/^\d\d points\./)
-  },
-  'a sample on the map comes from everywhere': async ({ open, sees, answers, settled, t }) => {
+}
+
+/** Entities on a map. */
+export const maps: Scenarios = {
+  'a sample on the map comes from everywhere, shows how far it is, and is given up': async visit => {
+    const { page, open, sees, answers, settled, t } = visit
+    let asked = 0
+    await page.route(/entityset.*skip=/, route => {
+      if (++asked <= 50) return route.continue()
+    })
     await open('City?tab=chart&chart=$map')
+    await sees(page.locator('progress[value="0.25"]'))
+    await visit.accessible()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await sees('Cancelled.')
+    await settled()
+    t.equal(asked, 54, 'of 200 pages, four at a time')
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Try again' }).click()
     await sees('20,000 points. A sample of 75,086 entities.')
     await settled()
     const read = new Set(
@@ -101,42 +164,21 @@ export const look: Scenarios = {
     await page.mouse.up()
     await filtered(visit, /^latitude >= /)
   },
-  'the plan of a filter': async ({ open, page, sees, accessible }) => {
-    await open(`City?tab=plan&${field('country.region.name = "Northern Europe" and latitude > 60')}`)
-    await sees('Join on Table : Country : City.countryCode = Country.code')
-    await sees(page.getByText(/^[\d.]+ ms$/))
-    await sees('16 rows')
-    await accessible()
-  },
-  'the model as a diagram': async visit => {
+  'a map, narrowed to what it shows': async visit => {
     const { open, page, sees, t } = visit
-    await open('$model')
-    await sees(page.getByRole('application', { name: 'Diagram of the model' }))
-    await page.getByRole('searchbox', { name: 'Find a class or an attribute' }).fill('imdb')
-    await sees('1 class found')
-    await page.getByText('Classes and relations as a list').click()
-    await sees('neighbour: to one Country')
+    await open('Country?tab=chart&chart=$map')
+    await sees('250 points.')
     await visit.accessible()
-    t.match(await saved(visit, 'Picture as SVG'), /^<svg .*>Movie<.*<\/svg>$/s)
-    await page.getByRole('searchbox', { name: 'Find a class or an attribute' }).press('Enter')
-    await sees(page.getByRole('heading', { name: 'Movie' }))
-  },
-  'a selection as a CSV file': async visit => {
-    const { open, page, sees, t } = visit
-    await open(`City?columns=name,country.name&order=name&${field('isCapital = true')}`)
-    await page.getByText('Copy, save').click()
-    const lines = (await saved(visit, 'Save as CSV')).split('\r\n')
-    await sees('City is being saved as CSV.')
-    t.same([lines[0], lines[1], lines.length], ['name,country.name', 'Abu Dhabi,United Arab Emirates', 248])
-  },
-  'a selection copied as curl': async ({ open, page, sees, t, url }) => {
-    // The clipboard is that of all browsers that run.
-    await open(`City?${field("name = 'São Paulo'")}`)
-    await page.evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
-    await page.getByText('Copy, save').click()
-    await page.getByRole('button', { name: 'Copy as curl', exact: true }).click()
-    await sees('Copied.')
-    const address = `${url}/rest/City?$filter=${encodeURIComponent(`"name = 'São Paulo'"`).replaceAll("'", `'\\''`)}`
-    t.equal(await page.evaluate('window.copied'), `curl -g '${address}'`)
+    const picture = await saved(visit, 'Picture as PNG')
+    t.match(picture, /^.PNG/)
+    t.ok(picture.length > 20_000, `${picture.length} bytes, with the land and the points`)
+    await page.getByRole('application', { name: 'Map' }).focus()
+    for (const key of ['+', '+', '+']) await page.keyboard.press(key)
+    await page.getByRole('button', { name: 'Narrow to what is shown' }).click()
+    await filtered(
+      visit,
+      /^latitude >= -?[\d.]+ and latitude < -?[\d.]+ and longitude >= -?[\d.]+ and longitude < -?[\d.]+$/,
+    )
+    await sees(/^\d\d points\./)
   },
 }

@@ -1,6 +1,6 @@
 /** Conditions in the text of a filter. */
 import { partsOf, tokensOf } from './filter-tokens.ts'
-import { type Attribute, shapeOf } from './model.ts'
+import { type Attribute, SCORE, shapeOf } from './model.ts'
 
 /** A text as a value: in the quotes that it does not hold, otherwise with their character code. */
 export function quoted(value: string): string {
@@ -29,7 +29,7 @@ const BARE: ReadonlySet<string> = new Set([
 /**
  * A condition on the value of an attribute as an answer holds it; of an N→1 relation the key of the entity.
  * @param path of the attribute, over relations
- * @returns undefined for values that no condition can name: images, objects, vectors, long texts
+ * @returns undefined for values that no condition can name: images, objects, vectors, long texts, scores
  */
 export function conditionOn(
   path: string,
@@ -37,6 +37,7 @@ export function conditionOn(
   value: unknown,
   comparator: '=' | '!=' = '=',
 ): string | undefined {
+  if (path === SCORE) return undefined
   if (value === null || value === undefined) return `${path} ${comparator} null`
   if (typeof value === 'object') return undefined
   const text = String(value)

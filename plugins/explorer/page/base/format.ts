@@ -1,5 +1,5 @@
 /** Values of attributes as people read them. */
-import { type Attribute, shapeOf } from './catalog.ts'
+import { type Attribute, shapeOf } from './model.ts'
 import { parseDate } from './dates.ts'
 import { language, number } from './texts.ts'
 

@@ -43,6 +43,8 @@ export interface DataClass {
 
 export const isRelation = ({ kind }: Attribute): boolean => kind === 'relatedEntity' || kind === 'relatedEntities'
 export const isVector = ({ type, dimension }: Attribute): boolean => type === 'object' && dimension !== undefined
+/** Name of the score that a search by meaning or similarity gives each entity. Filters cannot name it. */
+export const SCORE = '__SCORE'
 /** The shape of values, where the type of the catalog does not say it: `vector` for an object of a fixed dimension. */
 export const shapeOf = (attribute: Attribute): string => (isVector(attribute) ? 'vector' : attribute.type)
 

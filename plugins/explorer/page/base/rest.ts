@@ -1,8 +1,9 @@
 /** Requests to the public protocol: the only way to data that this page has. */
 import { signal } from '@preact/signals'
+import { bodyOf, type Parameters, queryOf } from './parameters.ts'
 
 /** `/rest` of the server that has sent this page, behind its base path. */
-export const REST = new URL('../rest/', document.baseURI).pathname
+const REST = new URL('../rest/', document.baseURI).pathname
 /** An address longer than this is sent as the body of `$query`. */
 const MAX_ADDRESS = 4_000
 
@@ -32,7 +33,7 @@ export class RestError extends Error {
 /** The last request could not reach the server. */
 export const isOffline = signal(false)
 
-export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+export type { Parameters } from './parameters.ts'
 
 interface RestRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -50,11 +51,7 @@ export class AnswerTooLarge extends Error {
 }
 
 /** `City(12)/country` with parameters as an address on this server, for requests and links. */
-export function addressOf(path: string, parameters: Parameters = {}): string {
-  const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '')
-  const query = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
-  return `${REST}${path}${query && `?${query}`}`
-}
+export const addressOf = (path: string, parameters: Parameters = {}): string => `${REST}${path}${queryOf(parameters)}`
 
 /**
  * The answer to a request, as JSON.
@@ -85,14 +82,8 @@ export async function readWithHead<Answer>(
 ) {
   const address = addressOf(path, parameters)
   if (address.length <= MAX_ADDRESS) return send<Answer>(address, { signal, maxBytes })
-  const given = Object.entries(parameters).filter(([, value]) => value !== '')
-  const body = Object.fromEntries(given.map(([name, value]) => [name, withoutQuotes(value)]))
-  return send<Answer>(addressOf(`${path}/$query`), { method: 'POST', body, signal, maxBytes })
+  return send<Answer>(addressOf(`${path}/$query`), { method: 'POST', body: bodyOf(parameters), signal, maxBytes })
 }
-
-/** A filter and an order stand in quotes in an address, and as they are in a body. */
-const withoutQuotes = (value: Parameters[string]): Parameters[string] =>
-  typeof value === 'string' && /^".*"$/s.test(value) ? value.slice(1, -1) : value
 
 /**
  * The answer with its head.

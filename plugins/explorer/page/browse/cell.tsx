@@ -84,11 +84,7 @@ function Value({ value, column, entity }: CellProps & { readonly value: unknown 
       ) : null
     case 'vector':
       return (
-        <Sparkline
-          values={elementsOf(value).slice(0, DRAWN)}
-          label={number(attribute.dimension!)}
-          width={column.width - 20}
-        />
+        <Beginning elements={elementsOf(value).slice(0, DRAWN)} count={attribute.dimension!} width={column.width} />
       )
     default:
       return lineOf(value, attribute)
@@ -109,6 +105,25 @@ function Many({ value, column: { path, owner, attribute, target }, entity }: { v
     <a class="chip" tabIndex={-1} href={link} aria-label={`${target!.name}: ${shown}`}>
       {shown}
     </a>
+  )
+}
+
+interface BeginningProps {
+  readonly elements: readonly number[]
+  /** Elements of the whole vector. */
+  readonly count: number
+  readonly width: number
+}
+
+/** The line of a vector, with a mark where it goes on: a page of whole vectors would be too long an answer. */
+function Beginning({ elements, count, width }: BeginningProps) {
+  const isWhole = elements.length === count
+  const label = isWhole ? number(count) : text('beginning', { shown: elements.length, count })
+  return (
+    <span title={label}>
+      <Sparkline values={elements} label={label} width={width - (isWhole ? 20 : 36)} />
+      {!isWhole && ' …'}
+    </span>
   )
 }
 

@@ -1,6 +1,6 @@
 /** Columns of the grid: in the address as `name:220,country.name`. */
 import { labelOf } from '../base/label.ts'
-import { type Attribute, type DataClass, isRelation, isVector, shapeOf } from '../base/model.ts'
+import { type Attribute, type DataClass, isRelation, isVector, SCORE, shapeOf } from '../base/model.ts'
 
 export interface Column {
   /** Attributes from the dataclass on: `country.name`. */
@@ -25,8 +25,7 @@ const MIN_WIDTH = 40
 const MAX_WIDTH = 1_200
 /** Columns of a dataclass for which none are chosen. */
 const DEFAULT_COLUMNS = 60
-/** The score of a search by meaning. */
-const SCORE: Attribute = { name: '__SCORE', kind: 'calculated', type: 'number', scale: 4 }
+const SCORES: Attribute = { name: SCORE, kind: 'calculated', type: 'number', scale: 4 }
 
 /** Columns of the text in the address; those that the user may not see are left out. */
 export function parseColumns(text: string, dataClass: DataClass, targetOf: TargetOf): readonly Column[] {
@@ -54,7 +53,7 @@ export function columnOf(path: string, dataClass: DataClass, targetOf: TargetOf,
     relations.push(relation!)
     owner = target
   }
-  const attribute = attributeNamed(owner, last) ?? (path === SCORE.name ? SCORE : undefined)
+  const attribute = attributeNamed(owner, last) ?? (path === SCORE ? SCORES : undefined)
   if (!attribute) return undefined
   const target = isRelation(attribute) ? targetOf(attribute) : undefined
   if (isRelation(attribute) && !target) return undefined
@@ -102,6 +101,12 @@ const defaultWidth = (attribute: Attribute, path: string): number =>
 /** The name with its arrow, as far as it is not very long. */
 export const headerWidth = (path: string): number => Math.min(220, 8 * path.length + 40)
 
+/** Length of the values for which there is room: most texts, and every number, since one that is cut looks like another. */
+export function fittedLength(lengths: readonly number[], attribute: Attribute): number {
+  const sorted = lengths.toSorted((a, b) => a - b)
+  return sorted[isNumeric(attribute) ? sorted.length - 1 : Math.floor(sorted.length * 0.95)] ?? 0
+}
+
 /** Width of values that are not texts. */
 export function fixedWidth(attribute: Attribute): number | undefined {
   if (attribute.kind === 'relatedEntities') return 72
@@ -119,7 +124,7 @@ export const isNumeric = (attribute: Attribute): boolean =>
 
 /** Path by which the column is ordered; undefined where it cannot be. */
 export function orderPath({ path, attribute, relations, target }: Column): string | undefined {
-  if (relations.some(each => each.kind === 'relatedEntities') || path === SCORE.name) return undefined
+  if (relations.some(each => each.kind === 'relatedEntities') || path === SCORE) return undefined
   if (attribute.kind === 'relatedEntity') return `${path}.${labelOf(target!).name}`
   if (attribute.kind === 'relatedEntities') return undefined
   return ['object', 'image', 'blob'].includes(attribute.type) ? undefined : path

@@ -4,6 +4,7 @@ import type { DataClass } from '../base/catalog.ts'
 import { entitiesPath, entityPath } from '../base/paths.ts'
 import { ask } from '../base/rest.ts'
 import { notify, runWork } from '../base/work.ts'
+import { copyText } from '../components/copy-text.ts'
 import { cellText } from './cell.tsx'
 import { askedFor, type Column } from './columns.ts'
 import type { Entity, Page, Rows } from './rows.ts'
@@ -29,7 +30,7 @@ export async function copyCells(
     const column = columns[at.column]
     if (key === undefined || !column) return
     const entity = await ask<Entity>(entityPath(dataClass.name, key), askedFor([column], ''))
-    await navigator.clipboard.writeText(cellText(column, entity))
+    await copyText(cellText(column, entity))
     return
   }
   const entities = await runWork(text('copying'), ({ signal }) =>
@@ -41,7 +42,7 @@ export async function copyCells(
   )
   if (!entities) return
   const lines = entities.map(entity => columns.map(column => cellText(column, entity)))
-  await navigator.clipboard.writeText(tabSeparated([columns.map(({ path }) => path), ...lines]))
+  await copyText(tabSeparated([columns.map(({ path }) => path), ...lines]))
   notify(text(count > entities.length ? 'copiedFirst' : 'copied', { count: entities.length }))
 }
 

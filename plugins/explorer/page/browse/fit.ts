@@ -1,7 +1,7 @@
 /** Widths of columns by their values, for those that were not resized. */
 import type { DataClass } from '../base/catalog.ts'
 import { cellText } from './cell.tsx'
-import { clampWidth, type Column, fixedWidth, headerWidth } from './columns.ts'
+import { clampWidth, type Column, fittedLength, fixedWidth, headerWidth } from './columns.ts'
 import type { Rows } from './rows.ts'
 
 /** By dataclass and path: the first rows decide as long as the page lives, so that columns do not jump. */
@@ -23,11 +23,11 @@ export function fitted(columns: readonly Column[], rows: Rows, { name }: DataCla
   })
 }
 
-/** Room for most of the values. Undefined where there are none yet. */
+/** Undefined where there are none yet. */
 function widthOf(column: Column, { sample }: Rows): number | undefined {
-  const lengths = sample.map(entity => cellText(column, entity).length).sort((a, b) => a - b)
-  const most = lengths[Math.floor(lengths.length * 0.95)]
-  if (!most) return undefined
+  const lengths = sample.map(entity => cellText(column, entity).length)
+  const most = fittedLength(lengths, column.attribute)
+  if (most === 0) return undefined
   const chip = column.attribute.kind === 'relatedEntity' ? PADDING / 2 : 0
   return clampWidth(Math.max(headerWidth(column.path), Math.min(MAX_FITTED, most * CHARACTER + PADDING + chip)))
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import type { DataClass } from '../base/catalog.ts'
 import { chosen, isChosen, NONE_CHOSEN, toggled } from '../base/chosen.ts'
+import { SCORE } from '../base/model.ts'
 import { change, place } from '../base/place.ts'
 import { number } from '../base/texts.ts'
 import { complain } from '../base/work.ts'
@@ -213,7 +214,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
         aria-colcount={columns.length + 1}
         aria-multiselectable="true"
         aria-busy={rows.count.value === undefined}
-        aria-activedescendant={cellId(row, column)}
+        aria-activedescendant={row < count ? cellId(row, column) : undefined}
         onScroll={scroll}
         onKeyDown={keyDown}
         onClick={click}
@@ -299,7 +300,7 @@ function useAsked(columns: readonly Column[], dataClass: DataClass): Asked {
     () => ({
       parameters: { ...askedFor(columns, dataClass.key[0]!.name), $brief: BRIEF_BYTES },
       pageRows: pageRowsOf(columns),
-      needsQuery: columns.some(({ path }) => path === '__SCORE'),
+      needsQuery: columns.some(({ path }) => path === SCORE),
     }),
     [dataClass, columns.map(({ path }) => path).join()],
   )

@@ -3,6 +3,7 @@ import { dictionary } from '../base/texts.ts'
 export const text = dictionary('browse', {
   en: {
     again: 'Try again',
+    beginning: 'The first {shown} of {count} elements',
     bytes: 'Bytes',
     chosen: { one: '{count} row chosen', other: '{count} rows chosen' },
     choosing: 'Choosing rows',
@@ -35,6 +36,7 @@ export const text = dictionary('browse', {
   },
   de: {
     again: 'Noch einmal',
+    beginning: 'Die ersten {shown} von {count} Elementen',
     bytes: 'Bytes',
     chosen: { one: '{count} Zeile gewählt', other: '{count} Zeilen gewählt' },
     choosing: 'Zeilen werden gewählt',

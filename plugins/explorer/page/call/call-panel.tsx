@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { linkWith, place } from '../base/place.ts'
 import { addressOf, checked, isAbort, type Parameters, respond } from '../base/rest.ts'
+import { CopyRequest } from '../components/copy-as.tsx'
 import { Fault } from '../components/fault.tsx'
+import { Waiting } from '../components/waiting.tsx'
 import { ArgumentList } from './argument-list.tsx'
 import { type Call, type Callable, idOf, type Outcome, outcomeOf, readArgument, requestOf } from './calls.ts'
 import { History, remember } from './history.tsx'
@@ -89,6 +91,7 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
   const [running, setRunning] = useState<AbortController>()
   const [returned, setReturned] = useState<Returned>()
   const [error, setError] = useState<unknown>()
+  const [isCancelled, setCancelled] = useState(false)
   useEffect(() => () => running?.abort(), [running])
 
   const run = async (event: SubmitEvent): Promise<void> => {
@@ -97,17 +100,23 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
     const controller = new AbortController()
     setRunning(controller)
     setError(undefined)
-    const call: Call = { callable, args, byGet, keeps }
+    setCancelled(false)
     remember({ id: idOf(callable), owner: callable.owner, args })
     try {
       setReturned(await carryOut(call, targetOf(callable, key), selected, controller.signal))
     } catch (fault) {
       setReturned(undefined)
-      if (!isAbort(fault)) setError(fault)
+      if (isAbort(fault)) setCancelled(true)
+      else setError(fault)
     }
     setRunning(undefined)
   }
 
+  const call: Call = { callable, args, byGet, keeps }
+  const repeated = () => {
+    const { path, parameters, body } = requestOf(call, targetOf(callable, key), selected)
+    return { address: location.origin + addressOf(path), parameters, body }
+  }
   const shownOwner = callable.applyTo === 'entity' ? `${callable.owner}(…)` : callable.owner
   return (
     <div class="form">
@@ -126,7 +135,7 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
         <ArgumentList args={args} onChange={setArgs} />
         <div class="actions">
           <button type="submit" class="main" disabled={running !== undefined}>
-            {text(running ? 'calling' : 'call')}
+            {text('call')}
           </button>
           {callable.allowedOnHTTPGET && (
             <select
@@ -142,8 +151,16 @@ function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {
             <input type="checkbox" checked={keeps} onChange={({ currentTarget }) => setKeeps(currentTarget.checked)} />
             {text('keep')}
           </label>
+          <CopyRequest request={repeated} />
         </div>
       </form>
+      <Waiting
+        label={text('calling')}
+        isLoading={running !== undefined}
+        isCancelled={isCancelled}
+        cancel={() => running?.abort()}
+      />
+      {isCancelled && <p class="hint">{text('mayRun')}</p>}
       <div aria-live="polite">
         {error !== undefined && <Fault error={error} />}
         {returned && <OutcomeView returned={returned} />}

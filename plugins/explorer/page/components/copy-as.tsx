@@ -1,8 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { REST } from '../base/rest.ts'
-import { pathOf, selection } from '../base/selection.ts'
+import { addressOf } from '../base/rest.ts'
+import { targetOf } from '../base/catalog.ts'
+import { place } from '../base/place.ts'
+import { parametersOf, pathOf, selection } from '../base/selection.ts'
+import { askedFor, parseColumns } from '../browse/columns.ts'
 import { complain, notify } from '../base/work.ts'
-import { asCurl, asFetch, asQuery, type RepeatedRead } from './request-text.ts'
+import { copyText } from './copy-text.ts'
+import { asCurl, asFetch, asQuery, type RepeatedRequest } from './request-text.ts'
 import { text } from './texts.ts'
 import './copy-as.css'
 
@@ -29,7 +33,7 @@ export function CopyAs() {
   const copy = (form: keyof typeof FORMS): void => {
     close()
     menu.current?.querySelector('summary')?.focus()
-    copyText(FORMS[form](shownRead())).then(() => notify(text('copied')), complain)
+    copyForm(form, shownRead())
   }
   const save = (): void => {
     close()
@@ -60,19 +64,32 @@ export function CopyAs() {
   )
 }
 
-function shownRead(): RepeatedRead {
+/** With the columns that were chosen; without any all attributes are answered. */
+function shownRead(): RepeatedRequest {
   const shown = selection.value!
-  return { address: `${location.origin}${REST}${pathOf(shown)}`, filter: shown.filter, order: shown.order }
+  const { dataClass } = shown
+  const columns = parseColumns(place.value.query.columns ?? '', dataClass, targetOf)
+  const asked = columns.length > 0 ? askedFor(columns, dataClass.key[0]!.name) : {}
+  return { address: location.origin + addressOf(pathOf(shown)), parameters: { ...parametersOf(shown), ...asked } }
 }
 
-async function copyText(content: string): Promise<void> {
-  // Browsers have a clipboard for pages of HTTPS and of this machine only.
-  if (navigator.clipboard) return navigator.clipboard.writeText(content)
-  const area = document.createElement('textarea')
-  area.value = content
-  document.body.append(area)
-  area.select()
-  const isCopied = document.execCommand('copy')
-  area.remove()
-  if (!isCopied) throw new Error(text('notCopied'))
+interface CopyRequestProps {
+  readonly request: () => RepeatedRequest
+}
+
+/** Buttons that copy another request. */
+export function CopyRequest({ request }: CopyRequestProps) {
+  return (
+    <>
+      {(['curl', 'fetch'] as const).map(form => (
+        <button key={form} type="button" class="quiet" onClick={() => copyForm(form, request())}>
+          {text(form)}
+        </button>
+      ))}
+    </>
+  )
+}
+
+function copyForm(form: keyof typeof FORMS, request: RepeatedRequest): void {
+  copyText(FORMS[form](request)).then(() => notify(text('copied')), complain)
 }

@@ -1,35 +1,32 @@
-/** A read as people repeat it elsewhere. */
+/** A request as people repeat it elsewhere. */
+import { bodyOf, type Parameters, queryOf } from '../base/parameters.ts'
 
-export interface RepeatedRead {
+export interface RepeatedRequest {
   /** `http://127.0.0.1:8080/rest/City`. */
   readonly address: string
-  /** Empty for none. */
-  readonly filter: string
-  readonly order: string
+  readonly parameters: Parameters
+  /** JSON of a POST. */
+  readonly body?: unknown
 }
 
 /** A text as one word of a POSIX shell, whatever it holds. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Its address: texts of parameters stand in quotes there. */
-export function urlOf(read: RepeatedRead): string {
-  const query = Object.entries(parametersOf(read)).map(([name, value]) => `${name}=${encodeURIComponent(`"${value}"`)}`)
-  return query.length > 0 ? `${read.address}?${query.join('&')}` : read.address
-}
-
-const parametersOf = ({ filter, order }: RepeatedRead): Record<string, string> => ({
-  ...(filter && { $filter: filter }),
-  ...(order && { $orderby: order }),
-})
+export const urlOf = ({ address, parameters }: RepeatedRequest): string => `${address}${queryOf(parameters)}`
 
 /** `-g`: brackets and braces of addresses mean themselves. */
-export const asCurl = (read: RepeatedRead): string => `curl -g ${shellQuoted(urlOf(read))}`
-
-export const asFetch = (read: RepeatedRead): string =>
-  `const response = await fetch(${JSON.stringify(urlOf(read))})\nconst answer = await response.json()\n`
-
-/** The same by `$query`, whose body has no limit of length. */
-export function asQuery(read: RepeatedRead): string {
-  const [address, body] = [`${read.address}/$query`, JSON.stringify(parametersOf(read))].map(shellQuoted)
-  return `curl -g ${address} -H 'Content-Type: application/json' -d ${body}`
+export function asCurl(request: RepeatedRequest): string {
+  const command = `curl -g ${shellQuoted(urlOf(request))}`
+  if (request.body === undefined) return command
+  return `${command} -H 'Content-Type: application/json' -d ${shellQuoted(JSON.stringify(request.body))}`
 }
+
+export function asFetch(request: RepeatedRequest): string {
+  const init =
+    request.body === undefined ? '' : `, { method: 'POST', body: JSON.stringify(${JSON.stringify(request.body)}) }`
+  return `const response = await fetch(${JSON.stringify(urlOf(request))}${init})\nconst answer = await response.json()\n`
+}
+
+/** A read by `$query`, whose body has no limit of length. */
+export const asQuery = ({ address, parameters }: RepeatedRequest): string =>
+  asCurl({ address: `${address}/$query`, parameters: {}, body: bodyOf(parameters) })

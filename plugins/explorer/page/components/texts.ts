@@ -2,6 +2,9 @@ import { dictionary } from '../base/texts.ts'
 
 export const text = dictionary('components', {
   en: {
+    again: 'Try again',
+    cancel: 'Cancel',
+    cancelled: 'Cancelled.',
     close: 'Close',
     copied: 'Copied.',
     copyAs: 'Copy, save',
@@ -14,6 +17,9 @@ export const text = dictionary('components', {
     more: '{count} more',
   },
   de: {
+    again: 'Noch einmal versuchen',
+    cancel: 'Abbrechen',
+    cancelled: 'Abgebrochen.',
     close: 'Schließen',
     copied: 'Kopiert.',
     copyAs: 'Kopieren, sichern',

@@ -43,6 +43,10 @@ export function FilterInput({ check }: { readonly check: Check }) {
     }
   }, [isWanted])
 
+  // Only the editor can show where a filter is wrong that came with the address.
+  useEffect(() => {
+    if (check.kind === 'error') setWanted(true)
+  }, [check])
   // At once: an effect of a later rendering would bring back a text that has been written further.
   useEffect(() => editor && effect(() => editor.setText(draft.value)), [editor])
   useEffect(() => {

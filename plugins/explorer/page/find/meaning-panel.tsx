@@ -3,6 +3,7 @@ import { change, place } from '../base/place.ts'
 import { read, RestError } from '../base/rest.ts'
 import { pathOf, selection } from '../base/selection.ts'
 import { Fault } from '../components/fault.tsx'
+import { Waiting } from '../components/waiting.tsx'
 import { applied } from './draft.ts'
 import { columnsWithScore, filterByMeaning, meaningsOf } from './meaning.ts'
 import { text } from './texts.ts'
@@ -17,9 +18,11 @@ export function MeaningPanel() {
   const meanings = meaningsOf(shown.dataClass)
   const [name, setName] = useState(meanings[0]?.name)
   const [sentence, setSentence] = useState('')
-  const [state, setState] = useState<{ readonly isSearching: boolean; readonly error?: unknown }>({
-    isSearching: false,
-  })
+  const [state, setState] = useState<{
+    readonly isLoading?: boolean
+    readonly isCancelled?: boolean
+    readonly error?: unknown
+  }>({})
   const running = useRef<AbortController | undefined>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   const attribute = meanings.find(each => each.name === name) ?? meanings[0]
@@ -30,15 +33,15 @@ export function MeaningPanel() {
     running.current?.abort()
     const controller = new AbortController()
     running.current = controller
-    setState({ isSearching: true })
+    setState({ isLoading: true })
     try {
       const filter = filterByMeaning(applied.value, attribute, sentence.trim())
       await untilReady(signal => read(pathOf(shown), { $filter: `"${filter}"`, $top: 0 }, signal), controller.signal)
-      setState({ isSearching: false })
+      setState({})
       const columns = columnsWithScore(place.value.query.columns, shown.dataClass)
       change({ filter, order: undefined, similar: undefined, columns })
     } catch (error) {
-      if (!controller.signal.aborted) setState({ isSearching: false, error })
+      if (!controller.signal.aborted) setState({ error })
     }
   }
   return (
@@ -72,7 +75,15 @@ export function MeaningPanel() {
           {text('search')}
         </button>
       </div>
-      <p role="status">{state.isSearching && text('searching')}</p>
+      <Waiting
+        label={text('searching')}
+        isLoading={state.isLoading ?? false}
+        isCancelled={state.isCancelled ?? false}
+        cancel={() => {
+          running.current?.abort()
+          setState({ isCancelled: true })
+        }}
+      />
       {state.error !== undefined && <Fault error={state.error} />}
     </section>
   )

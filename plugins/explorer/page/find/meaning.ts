@@ -2,10 +2,9 @@
 import { narrowed, quoted } from '../base/condition.ts'
 import { partsOf, tokensOf } from '../base/filter-tokens.ts'
 import { labelOf } from '../base/label.ts'
-import { type Attribute, type DataClass, isRelation, isVector } from '../base/model.ts'
+import { type Attribute, type DataClass, isRelation, isVector, SCORE } from '../base/model.ts'
 import { textOf, treeOf } from './filter-tree.ts'
 
-const SCORE = '__SCORE'
 const MAX_COLUMNS = 8
 
 export const vectorsOf = ({ attributes }: DataClass): readonly Attribute[] => attributes.filter(isVector)

@@ -4,6 +4,7 @@ import { partsOf } from '../base/filter-tokens.ts'
 import { linkTo } from '../base/place.ts'
 import { selection } from '../base/selection.ts'
 import { complain, notify } from '../base/work.ts'
+import { copyText } from '../components/copy-text.ts'
 import { isKnown } from './complete.ts'
 import { applied, recent } from './draft.ts'
 import { NameForm } from './name-form.tsx'
@@ -69,5 +70,5 @@ export function SavedPanel() {
 const inOneText = ({ filter, order }: SavedFilter): string => (order ? `${filter} order by ${order}` : filter)
 
 function copy(link: string): void {
-  navigator.clipboard.writeText(link).then(() => notify(text('copied')), complain)
+  copyText(link).then(() => notify(text('copied')), complain)
 }

@@ -11,6 +11,7 @@ import { language, number } from '../base/texts.ts'
 import { complain } from '../base/work.ts'
 import { Fault } from '../components/fault.tsx'
 import { useAnswer } from '../components/use-answer.ts'
+import { Waiting } from '../components/waiting.tsx'
 import { lazy } from '../shell/lazy.tsx'
 import { Bars } from './bars.tsx'
 import { type Range, STEPS, type Step } from './bins.ts'
@@ -73,16 +74,17 @@ export function Chart() {
 /** Distribution of an attribute. What is shown stands in the address: `chart`, `step`, `show` and `of`. */
 function DistributionView() {
   const shown = selection.value!
-  const { dataClass, filter, set } = shown
+  const { dataClass, filter, set, similar } = shown
   const { query } = place.value
   const path = query.chart ?? firstPath(dataClass)
   const attribute = attributeAt(dataClass, path)
   const step = STEPS.find(each => each === query.step)
   const measure = measureOf(query, dataClass)
-  const { result, error, isLoading } = useAnswer<Distribution | undefined>(
-    async signal => attribute && loadDistribution(shown, { path, attribute, step, measure }, signal),
-    [attribute, path, step, measure?.function, measure?.path, dataClass, filter, set],
+  const answer = useAnswer<Distribution | undefined>(
+    async (signal, report) => attribute && loadDistribution(shown, { path, attribute, step, measure }, signal, report),
+    [attribute, path, step, measure?.function, measure?.path, dataClass, filter, set, similar],
   )
+  const { result, error } = answer
   const figure = useRef<HTMLElement>(null)
   if (!attribute) return <p class="hint">{text('unknown', { path })}</p>
   const name = [dataClass.name, path].join('-')
@@ -163,9 +165,7 @@ function DistributionView() {
           {text('csv')}
         </button>
       </div>
-      <div role="status" class="hint">
-        {isLoading && text('loading')}
-      </div>
+      <Waiting label={text('loading')} {...answer} />
       {error !== undefined && <Fault error={error} />}
       {result && (
         <>

@@ -3,7 +3,7 @@ import { type Attribute, isRelation, shapeOf } from '../base/model.ts'
 import { conditionOn, narrowed, within } from '../base/condition.ts'
 import { parseDate } from '../base/format.ts'
 import { read } from '../base/rest.ts'
-import { pathOf, type Selection } from '../base/selection.ts'
+import { createSet, parametersOf, pathOf, type Selection } from '../base/selection.ts'
 import {
   type Counted,
   countInRanges,
@@ -87,6 +87,10 @@ interface Question {
   readonly measure: Measure | undefined
 }
 
+/** Receives the share of the work that is done, from 0 to 1. */
+type Report = (progress: number) => void
+
+const SET_SECONDS = 60
 const BINS = 30
 const TOP_VALUES = 20
 /** Values that one answer may list, so that it stays below 200 KB. */
@@ -99,40 +103,54 @@ export async function loadDistribution(
   selection: Selection,
   { path, attribute, step, measure }: Question,
   signal: AbortSignal,
+  report: Report,
 ): Promise<Distribution> {
   const kind = kindOf(attribute)
-  const summary = await loadSummary(selection, path, attribute, signal)
-  const found = await loadGroups(selection, { path, attribute, step, measure, kind, summary }, signal)
+  const source = await sourceOf(selection, signal)
+  const summary = await loadSummary(source, path, attribute, signal)
+  const wanted = { path, attribute, step, measure, kind, summary }
+  const found = await loadGroups(source, wanted, signal, part => report(measure ? part / 2 : part))
   if (!measure) return { summary, ...found }
-  const groups = await inTurns(found.groups, async group => ({
-    ...group,
-    measured:
-      group.count > 0 && group.condition !== undefined
-        ? await loadMeasure(selection, group.condition, measure, signal)
-        : null,
-  }))
+  const groups = await inTurns(
+    found.groups,
+    async group => ({
+      ...group,
+      measured:
+        group.count > 0 && group.condition !== undefined
+          ? await loadMeasure(source, group.condition, measure, signal)
+          : null,
+    }),
+    part => report((1 + part) / 2),
+  )
   return { summary, ...found, groups }
 }
 
-async function loadSummary(
-  selection: Selection,
-  path: string,
-  attribute: Attribute,
-  signal: AbortSignal,
-): Promise<Summary> {
+/** A list of entities that is asked for its figures. */
+interface Source {
+  readonly path: string
+  readonly filter: string
+}
+
+/** With a similarity an entity set: all vectors are compared once, and not by each request. */
+const sourceOf = async (selection: Selection, signal: AbortSignal): Promise<Source> =>
+  selection.similar
+    ? { path: await createSet(selection, parametersOf(selection), SET_SECONDS, signal), filter: '' }
+    : { path: pathOf(selection), filter: selection.filter }
+
+async function loadSummary(source: Source, path: string, attribute: Attribute, signal: AbortSignal): Promise<Summary> {
   const kind = kindOf(attribute)
   // The lowest of texts without a bound may be as long as a book.
   const isLong = kind === 'text' && !attribute.indexed && attribute.maxLength === undefined
   const onlyCounts = kind === 'presence' || kind === 'bool' || isLong
   const [total, all, distinct] = await Promise.all([
-    count(selection, '', signal),
+    count(source, '', signal),
     compute<number | Record<string, Omit<Summary, 'total' | 'present'> & { count: number }>>(
-      selection,
+      source,
       path,
       onlyCounts ? 'count' : '$all',
       signal,
     ),
-    kind === 'presence' ? undefined : compute<number>(selection, path, 'countDistinct', signal),
+    kind === 'presence' ? undefined : compute<number>(source, path, 'countDistinct', signal),
   ])
   if (typeof all === 'number') return { total, present: all, ...(distinct !== undefined && { distinct }) }
   const [{ count: present, ...others } = { count: 0 }] = Object.values(all)
@@ -145,13 +163,14 @@ interface Wanted extends Question {
 }
 
 async function loadGroups(
-  selection: Selection,
+  source: Source,
   { path, attribute, step: chosen, measure, kind, summary }: Wanted,
   signal: AbortSignal,
+  report: Report,
 ): Promise<Pick<Distribution, 'groups' | 'step'>> {
   if (kind === 'presence' || summary.present === 0) return { groups: [] }
   if (kind === 'text' || kind === 'bool') {
-    const values = await counted(selection, path, TOP_VALUES, signal)
+    const values = await counted(source, path, TOP_VALUES, signal)
     return {
       groups: values.map(({ value, count }) => ({ value, count, condition: conditionOn(path, attribute, value) })),
     }
@@ -169,9 +188,9 @@ async function loadGroups(
   const counts = isListed
     ? countInRanges(
         ranges,
-        (await counted(selection, path, MAX_LISTED, signal)).map(each => ({ ...each, value: numberOf(each.value) })),
+        (await counted(source, path, MAX_LISTED, signal)).map(each => ({ ...each, value: numberOf(each.value) })),
       ).map(({ count }) => count)
-    : await inTurns(conditions, condition => count(selection, condition, signal))
+    : await inTurns(conditions, condition => count(source, condition, signal), report)
   const groups = ranges.map((range, i) => ({
     value: range.from,
     range,
@@ -191,43 +210,43 @@ function limit(value: number, { type, simpleDate }: Attribute): string | number 
 const numberOf = (value: unknown): number =>
   typeof value === 'string' ? (parseDate(value)?.getTime() ?? Number(value)) : Number(value)
 
-const count = async (selection: Selection, condition: string, signal: AbortSignal): Promise<number> => {
+const count = async (source: Source, condition: string, signal: AbortSignal): Promise<number> => {
   const { __COUNT } = await read<{ __COUNT: number }>(
-    pathOf(selection),
-    { $filter: filterOf(selection, condition), $top: 0 },
+    source.path,
+    { $filter: filterOf(source, condition), $top: 0 },
     signal,
   )
   return __COUNT
 }
 
 const compute = <Answer>(
-  selection: Selection,
+  source: Source,
   path: string,
   keyword: string,
   signal: AbortSignal,
   condition = '',
 ): Promise<Answer> =>
   read(
-    `${pathOf(selection)}/${encodeURIComponent(path)}`,
-    { $compute: keyword, $filter: filterOf(selection, condition) },
+    `${source.path}/${encodeURIComponent(path)}`,
+    { $compute: keyword, $filter: filterOf(source, condition) },
     signal,
   )
 
-const counted = (selection: Selection, path: string, top: number, signal: AbortSignal): Promise<Counted[]> =>
+const counted = (source: Source, path: string, top: number, signal: AbortSignal): Promise<Counted[]> =>
   read(
-    `${pathOf(selection)}/${encodeURIComponent(path)}`,
-    { $distinct: true, $counts: true, $top: top, $filter: filterOf(selection, '') },
+    `${source.path}/${encodeURIComponent(path)}`,
+    { $distinct: true, $counts: true, $top: top, $filter: filterOf(source, '') },
     signal,
   )
 
 const loadMeasure = (
-  selection: Selection,
+  source: Source,
   condition: string,
   { path, function: name }: Measure,
   signal: AbortSignal,
-): Promise<number | null> => compute(selection, path, name, signal, condition)
+): Promise<number | null> => compute(source, path, name, signal, condition)
 
-function filterOf({ filter }: Selection, condition: string): string {
+function filterOf({ filter }: Source, condition: string): string {
   const text = condition ? narrowed(filter, condition) : filter
   return text && `"${text}"`
 }

@@ -1,16 +1,19 @@
 const AT_A_TIME = 4
 
-/** The results for all items; a few are worked on at a time. */
+/** The results for all items; a few are worked on at a time. @param report receives the share that is done, from 0 to 1 */
 export async function inTurns<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
+  report?: (progress: number) => void,
 ): Promise<Result[]> {
   const results: Result[] = []
   let next = 0
+  let done = 0
   const worker = async (): Promise<void> => {
     while (next < items.length) {
       const index = next++
       results[index] = await work(items[index]!)
+      report?.(++done / items.length)
     }
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, worker))

@@ -8,6 +8,7 @@ import { number } from '../base/texts.ts'
 import { complain } from '../base/work.ts'
 import { Fault } from '../components/fault.tsx'
 import { useAnswer } from '../components/use-answer.ts'
+import { Waiting } from '../components/waiting.tsx'
 import { theme } from '../shell/theme.ts'
 import { niceStep } from './bins.ts'
 import { isNumber } from './figures.ts'
@@ -48,15 +49,16 @@ const NO_POINTS: readonly GeoPoint[] = []
 /** Entities of the selection on a map. Which attributes are their places stands in the address: `lat` and `lon`. */
 export function MapView() {
   const shown = selection.value!
-  const { dataClass, filter, set } = shown
+  const { dataClass, filter, set, similar } = shown
   const numbers = dataClass.attributes.filter(isNumber)
   const detected = coordinatesOf(numbers)
   const latitude = place.value.query.lat ?? detected?.latitude ?? numbers[0]!.name
   const longitude = place.value.query.lon ?? detected?.longitude ?? numbers[1]!.name
-  const { result, error, isLoading } = useAnswer(
-    signal => loadPoints(shown, latitude, longitude, signal),
-    [dataClass, filter, set, latitude, longitude],
+  const answer = useAnswer(
+    (signal, report) => loadPoints(shown, latitude, longitude, signal, report),
+    [dataClass, filter, set, similar, latitude, longitude],
   )
+  const { result, error } = answer
   const points = result?.points ?? NO_POINTS
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
@@ -125,9 +127,9 @@ export function MapView() {
           {text('png')}
         </button>
       </div>
-      <p role="status" class="hint">
-        {isLoading ? text('loading') : result && sentenceOf(result)}
-      </p>
+      <Waiting label={text('loading')} {...answer}>
+        {result && sentenceOf(result)}
+      </Waiting>
       {error !== undefined && <Fault error={error} />}
       <div class="map" ref={frame}>
         {width > 0 && (

@@ -28,6 +28,7 @@ export async function loadPoints(
   latitude: string,
   longitude: string,
   signal: AbortSignal,
+  report: (progress: number) => void,
 ): Promise<Points> {
   const asked = { $attributes: `${latitude},${longitude}` }
   const shown = { ...parametersOf(selection), $orderby: undefined }
@@ -37,8 +38,8 @@ export async function loadPoints(
   const total = first.__COUNT
   const pages =
     total > MAX_POINTS
-      ? await loadSample(selection, { ...shown, ...asked }, total, signal)
-      : [first, ...(await inTurns(placesOf(Math.ceil(total / PAGE), PAGE).slice(1), load))]
+      ? await loadSample(selection, { ...shown, ...asked }, total, signal, report)
+      : [first, ...(await inTurns(placesOf(Math.ceil(total / PAGE), PAGE).slice(1), load, report))]
   const entities = pages.flatMap(page => page.__ENTITIES)
   const points = entities.flatMap(entity => {
     const point = {
@@ -57,10 +58,12 @@ async function loadSample(
   { $attributes, ...shown }: Parameters,
   total: number,
   signal: AbortSignal,
+  report: (progress: number) => void,
 ): Promise<Page[]> {
   const set = await createSet(selection, shown, SET_SECONDS, signal)
   const count = MAX_POINTS / SAMPLE_PAGE
-  return inTurns(placesOf(count, total / count), $skip => read(set, { $attributes, $top: SAMPLE_PAGE, $skip }, signal))
+  const load = ($skip: number): Promise<Page> => read(set, { $attributes, $top: SAMPLE_PAGE, $skip }, signal)
+  return inTurns(placesOf(count, total / count), load, report)
 }
 
 const placesOf = (count: number, step: number): number[] =>

@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals'
 import { readWithHead } from '../base/rest.ts'
 import { parametersOf, pathOf, type Selection, selection } from '../base/selection.ts'
 import { number } from '../base/texts.ts'
 import { Fault } from '../components/fault.tsx'
 import { useAnswer } from '../components/use-answer.ts'
-import { costOf, isHidden, type Step, stepsOf, type TraceStep } from './steps.ts'
+import { Waiting } from '../components/waiting.tsx'
+import { costOf, isHidden, type PlannedStep, type Step, stepsOf, type TraceStep, withPlanned } from './steps.ts'
 import { text } from './texts.ts'
 import './plan.css'
 
@@ -22,27 +22,17 @@ const PAGE = 40
 /** How the server carries out the filter of the selection, with the rows and the time of each step. */
 export function Plan() {
   const shown = selection.value!
-  const { dataClass, filter, order, set } = shown
-  const run = useSignal(0)
-  const { result, error, isLoading } = useAnswer(
-    signal => loadPlan(shown, signal),
-    [dataClass, filter, order, set, run.value],
-  )
+  const { dataClass, filter, order, set, similar } = shown
+  const answer = useAnswer(signal => loadPlan(shown, signal), [dataClass, filter, order, set, similar])
+  const { result, error, isLoading, again } = answer
   return (
     <section class="plan" aria-label={text('title')} aria-busy={isLoading}>
       <header>
         <h2>{text('title')}</h2>
-        <button
-          type="button"
-          onClick={() => {
-            run.value++
-          }}
-        >
+        <button type="button" onClick={again}>
           {text('again')}
         </button>
-        <span role="status" class="hint">
-          {isLoading && text('loading')}
-        </span>
+        <Waiting label={text('loading')} {...answer} again={undefined} />
       </header>
       {error !== undefined && <Fault error={error} />}
       {result && <Picture plan={result} />}
@@ -57,6 +47,7 @@ async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explaine
   const start = performance.now()
   const { answer, response, bytes } = await readWithHead<{
     readonly __COUNT: number
+    readonly __queryPlan?: PlannedStep
     readonly __queryPath?: { readonly steps: readonly TraceStep[] }
   }>(
     pathOf(shown),
@@ -64,7 +55,9 @@ async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explaine
     signal,
   )
   const timing = await timingOf(response.url, start)
-  return { count: answer.__COUNT, steps: stepsOf(answer.__queryPath?.steps ?? []), bytes, timing }
+  const { __queryPlan, __queryPath } = answer
+  const steps = withPlanned(stepsOf(__queryPath?.steps ?? []), __queryPlan ? [__queryPlan] : [])
+  return { count: answer.__COUNT, steps, bytes, timing }
 }
 
 const TRIES = 10
@@ -135,14 +128,15 @@ function Steps({ steps, total, start }: StepsProps) {
   return (
     <>
       {steps.map((step, i) => {
-        const { description, time = 0, own = 0, rows, steps: below } = step
+        const { description, time = 0, own = 0, rows, isSkipped, steps: below } = step
         const begin = from
         from += time
         const percent = (value: number): string => `${total > 0 ? (100 * value) / total : 0}%`
         return (
           <li key={`${i} ${description}`}>
-            <div class="step">
+            <div class={isSkipped ? 'step skipped' : 'step'}>
               <code>{description}</code>
+              {isSkipped && <span class="rows">{text('skipped')}</span>}
               {step.time !== undefined && (
                 <>
                   <span class="rows">{rows !== undefined && text('rows', { count: rows })}</span>

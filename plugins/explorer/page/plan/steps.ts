@@ -1,10 +1,17 @@
-/** Steps of `__queryPath` as they are drawn. */
+/** Steps of `__queryPlan` and `__queryPath` as they are drawn. */
 
 export interface TraceStep {
   readonly description?: string
   readonly time?: number
   readonly recordsfounds?: number
   readonly steps?: readonly TraceStep[]
+}
+
+/** A condition or a join, or several under the word that connects them: `And`. */
+export interface PlannedStep {
+  readonly item?: string
+  readonly subquery?: readonly PlannedStep[]
+  readonly [word: string]: string | readonly PlannedStep[] | undefined
 }
 
 export interface Step {
@@ -14,6 +21,8 @@ export interface Step {
   /** Milliseconds without what is below it. */
   readonly own: number | undefined
   readonly rows: number | undefined
+  /** It was planned, and not carried out: the steps before it had decided already. */
+  readonly isSkipped?: boolean
   readonly steps: readonly Step[]
 }
 
@@ -29,9 +38,29 @@ export function stepsOf(steps: readonly TraceStep[]): Step[] {
   })
 }
 
+/** The steps with those that were planned beside them. Both are in one order, and what was carried out is a part of the plan. */
+export function withPlanned(steps: readonly Step[], plan: readonly PlannedStep[]): Step[] {
+  let rest = steps
+  const all = plan.flatMap(({ item, subquery, ...others }): Step[] => {
+    const [[word, below] = ['', []]] = Object.entries(others) as [string, PlannedStep[]][]
+    const description = item ?? word.toUpperCase()
+    const planned = subquery ?? below
+    const at = rest.findIndex(each => each.description === description)
+    if (at < 0) {
+      const nothing = { time: undefined, own: undefined, rows: undefined, isSkipped: true }
+      return [{ description, ...nothing, steps: withPlanned([], planned) }]
+    }
+    const step = rest[at]!
+    const before = rest.slice(0, at)
+    rest = rest.slice(at + 1)
+    return [...before, { ...step, steps: withPlanned(step.steps, planned) }]
+  })
+  return [...all, ...rest]
+}
+
 /** Whether some steps say neither time nor rows, because they read what the user may not see. */
 export const isHidden = (steps: readonly Step[]): boolean =>
-  steps.some(({ time, steps }) => time === undefined || isHidden(steps))
+  steps.some(({ time, isSkipped, steps }) => !isSkipped && (time === undefined || isHidden(steps)))
 
 /** Weight of a share of the time: `high` from a half on, `medium` from a tenth on. */
 export const costOf = (share: number): 'high' | 'medium' | 'low' =>

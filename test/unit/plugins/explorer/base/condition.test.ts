@@ -24,6 +24,11 @@ t.test('values as conditions', async t => {
   t.equal(conditionOn('a', attribute('object'), { b: 1 }), undefined)
   t.equal(conditionOn('a', attribute('object', { dimension: 2 }), [1, 2]), undefined)
   t.equal(conditionOn('a', attribute('string'), 'x'.repeat(501)), undefined)
+  const score = attribute('number', { name: '__SCORE', kind: 'calculated' })
+  for (const value of [0.5819, null]) {
+    t.equal(conditionOn('__SCORE', score, value), undefined)
+    t.equal(narrowedByOther('', '__SCORE', score, value), undefined)
+  }
 })
 
 t.test('a text in quotes is that text', async () => {

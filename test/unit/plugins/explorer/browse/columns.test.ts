@@ -4,6 +4,7 @@ import {
   askedFor,
   columnOf,
   defaultColumns,
+  fittedLength,
   formatColumns,
   orderPath,
   parseColumns,
@@ -74,6 +75,14 @@ t.test('attributes that columns need', async t => {
   t.same(asked('country.cities'), { $attributes: 'country.cities.name', $expand: 'country.cities:0-0' })
   t.same(asked('country.cities,country.cities.ID').$expand, 'country.cities:3')
   t.same(askedFor([], 'ID').$attributes, 'ID')
+})
+
+t.test('room for most texts and for every number', async t => {
+  const lengths = [40, ...Array.from({ length: 39 }, () => 3)]
+  t.equal(fittedLength(lengths, storage('name', 'string')), 3)
+  t.equal(fittedLength(lengths, storage('ID', 'long')), 40)
+  t.equal(fittedLength(lengths, storage('price', 'string', { scale: 2 })), 40, 'a decimal')
+  t.equal(fittedLength([], storage('ID', 'long')), 0)
 })
 
 t.test('orders', async t => {

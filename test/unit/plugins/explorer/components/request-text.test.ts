@@ -9,10 +9,22 @@ import {
 } from '../../../../../plugins/explorer/page/components/request-text.ts'
 import fc from '../../../../support/fast-check.ts'
 
+const FILTER = `name = 'São Paulo' or name = \\u0022it's $HOME \`x\` 100 %\\u0022`
 const read = {
   address: 'http://127.0.0.1:8080/rest/City',
-  filter: `name = 'São Paulo' or name = \\u0022it's $HOME \`x\` 100 %\\u0022`,
-  order: 'name desc',
+  parameters: {
+    $filter: `"${FILTER}"`,
+    $orderby: '"name desc"',
+    $attributes: 'name,country.name',
+    $expand: undefined,
+    $params: '[{"vector":[0.5,1],"threshold":null}]',
+  },
+}
+const { $expand: _, ...parameters } = read.parameters
+const call = {
+  address: 'http://127.0.0.1:8080/rest/City/near',
+  parameters: { $method: 'entityset' },
+  body: ["it's", 3],
 }
 
 /** The words that a shell makes of a command. */
@@ -35,25 +47,27 @@ t.test('a read as curl has the address and the parameters', async t => {
   const [program, flag, address] = wordsOf(asCurl(read))
   t.same([program, flag], ['curl', '-g'])
   t.equal(address, urlOf(read))
-  t.same(Object.fromEntries(new URL(address!).searchParams), {
-    $filter: `"${read.filter}"`,
-    $orderby: `"${read.order}"`,
-  })
-  t.equal(urlOf({ ...read, filter: '', order: '' }), read.address)
+  t.same(Object.fromEntries(new URL(address!).searchParams), parameters)
+  t.equal(urlOf({ ...read, parameters: { $filter: '' } }), read.address)
+})
+
+t.test('a call as curl has its arguments as the body', async t => {
+  const words = wordsOf(asCurl(call))
+  t.same(words.slice(2), [urlOf(call), '-H', 'Content-Type: application/json', '-d', '["it\'s",3]'])
 })
 
 t.test('as fetch it is JavaScript', async t => {
   const asked: string[] = []
-  const fetch = async (address: string) => {
-    asked.push(address)
+  const fetch = async (address: string, { method = 'GET', body = '' } = {}) => {
+    asked.push(`${method} ${address} ${body}`)
     return { json: async () => ({}) }
   }
-  await new Function('fetch', `return (async () => {${asFetch(read)}})()`)(fetch)
-  t.same(asked, [urlOf(read)])
+  for (const each of [read, call]) await new Function('fetch', `return (async () => {${asFetch(each)}})()`)(fetch)
+  t.same(asked, [`GET ${urlOf(read)} `, `POST ${urlOf(call)} ["it's",3]`])
 })
 
 t.test('as $query the parameters are the body', async t => {
   const words = wordsOf(asQuery(read))
   t.equal(words[2], 'http://127.0.0.1:8080/rest/City/$query')
-  t.same(JSON.parse(words.at(-1)!), { $filter: read.filter, $orderby: read.order })
+  t.same(JSON.parse(words.at(-1)!), { ...parameters, $filter: FILTER, $orderby: 'name desc' })
 })

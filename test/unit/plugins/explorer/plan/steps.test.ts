@@ -1,5 +1,5 @@
 import t from 'tap'
-import { costOf, isHidden, stepsOf } from '../../../../../plugins/explorer/page/plan/steps.ts'
+import { costOf, isHidden, stepsOf, withPlanned } from '../../../../../plugins/explorer/page/plan/steps.ts'
 
 t.test('steps without a description give their place to what is below them', async t => {
   const trace = [
@@ -20,6 +20,31 @@ t.test('steps without a description give their place to what is below them', asy
     { description: 'test', own: 3, steps: [] },
   ])
   t.notOk(isHidden([and!]))
+})
+
+t.test('what was planned and not needed stands at its place', async t => {
+  const plan = [{ And: [{ item: 'a' }, { item: 'Join', subquery: [{ item: 'b' }] }, { Or: [{ item: 'c' }] }] }]
+  const drawn = (trace: Parameters<typeof stepsOf>[0]) => withPlanned(stepsOf(trace), plan)
+  const all = drawn([{ description: 'AND', time: 2, steps: [{ description: 'Join', time: 1 }] }])
+  t.match(all, [
+    {
+      description: 'AND',
+      steps: [
+        { description: 'a', isSkipped: true },
+        { description: 'Join', time: 1, isSkipped: undefined, steps: [{ description: 'b', isSkipped: true }] },
+        { description: 'OR', isSkipped: true, steps: [{ description: 'c', isSkipped: true }] },
+      ],
+    },
+  ])
+  t.notOk(isHidden(all), 'a step that was not needed hides nothing')
+  const others = drawn([
+    { description: 'AND', steps: [{ description: 'x' }, { description: 'a' }, { description: 'y' }] },
+  ])
+  t.same(
+    others[0]!.steps.map(({ description }) => description),
+    ['x', 'a', 'Join', 'OR', 'y'],
+  )
+  t.same(withPlanned(stepsOf([{ description: 'a' }]), []), stepsOf([{ description: 'a' }]))
 })
 
 t.test('what is hidden has no times', async t => {

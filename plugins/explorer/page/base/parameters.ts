@@ -1,0 +1,18 @@
+/** Parameters of requests, as they stand in addresses: texts of filters and orders in quotes. */
+export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+
+const given = (parameters: Parameters) =>
+  Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '')
+
+/** `?$top=1&$filter=…`, or nothing. */
+export function queryOf(parameters: Parameters): string {
+  const query = given(parameters).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+  return query.length > 0 ? `?${query.join('&')}` : ''
+}
+
+/** The same as the body of `$query`, where texts have no quotes. */
+export const bodyOf = (parameters: Parameters): Parameters =>
+  Object.fromEntries(given(parameters).map(([name, value]) => [name, withoutQuotes(value)]))
+
+const withoutQuotes = (value: Parameters[string]): Parameters[string] =>
+  typeof value === 'string' && /^".*"$/s.test(value) ? value.slice(1, -1) : value
