@@ -20,7 +20,7 @@ export function createLogger(
   return pino(options, log.pretty ? { write: line => destination.write(prettyLine(line)) } : destination)
 }
 
-/** What a reader of the log could act with for another client. */
+/** Hides what a reader of the log could act with for another client. */
 const hideSecrets = ({ err, ...values }: Record<string, unknown>): Record<string, unknown> => ({
   ...(withoutSecrets(values) as object),
   ...(err !== undefined && { err }),

@@ -152,7 +152,7 @@ export class Router {
     for (let step = request.steps.shift(); step; step = request.steps.shift()) {
       const answer = step()
       if (answer instanceof Promise) {
-        // What comes behind the steps reads headers and the body.
+        // The handler behind the steps reads headers and the body.
         request.transport.keep()
         return later(answer, reply => reply ?? this.takeSteps(request))
       }

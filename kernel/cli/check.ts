@@ -55,7 +55,7 @@ export async function* check(
 }
 
 /**
- * What keeps a start from answering: transport, certificate, address. The port is opened for a moment.
+ * Looks for reasons why a start would not answer: transport, certificate, address. The port is opened for a moment.
  * @param onPlan called with where a start would answer
  * @returns a text for each problem
  */

@@ -61,25 +61,31 @@ t.test('a mistyped command or flag is refused with the nearest one', async t => 
   t.match(await tesser(t, cwd, 'start', 'x').end, { code: 2, err: /"start" takes no arguments; "x" is one/ })
 })
 
-t.test('start --check says what a start would do and what would keep it from answering, and changes nothing', async t => {
-  const cwd = t.testdir({ 'model.json': model, 'wrong.json': '{"dataClasses":[]}' })
-  const start = (...args: string[]) => tesser(t, cwd, 'start', '--data', 'store', ...MAP_SIZE, ...args).end
-  const answer = await start('--check', '--model', 'model.json', '--port', '0')
-  t.match(answer, { code: 0, err: '' })
-  t.match(answer.out, /a start would change the store: a new one is made in .*store\n/)
-  t.match(answer.out, /a start would answer at a free port \((uws|uws-node20|node-http)\)\n.* are all right; no store was checked/)
-  const other = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => other.close())
-  await once(other, 'listening')
-  const taken = ['--model', 'model.json', '--port', String((other.address() as AddressInfo).port)]
-  const tls = ['--server-tls-key-file', 'key.pem', '--server-tls-cert-file', 'cert.pem']
-  const refused = await start('--check', ...taken, ...tls)
-  t.match(refused, { code: 1, out: /answer at https:\/\/127\.0\.0\.1:\d+\/rest[\s\S]*TLS cannot use key .*key\.pem/ })
-  t.match(refused.out, /cannot listen on 127\.0\.0\.1:\d+: another process has port \d+; .*\n2 problems\n/)
-  t.notOk(existsSync(join(cwd, 'store')))
-  t.match(await start(...taken), { code: 1, err: /^tesser: cannot listen on/ }, 'may go well another time')
-  t.match(await start('--model', 'wrong.json'), { code: 2, err: /the model cannot be used/ }, 'never goes well')
-})
+t.test(
+  'start --check says what a start would do and what would keep it from answering, and changes nothing',
+  async t => {
+    const cwd = t.testdir({ 'model.json': model, 'wrong.json': '{"dataClasses":[]}' })
+    const start = (...args: string[]) => tesser(t, cwd, 'start', '--data', 'store', ...MAP_SIZE, ...args).end
+    const answer = await start('--check', '--model', 'model.json', '--port', '0')
+    t.match(answer, { code: 0, err: '' })
+    t.match(answer.out, /a start would change the store: a new one is made in .*store\n/)
+    t.match(
+      answer.out,
+      /a start would answer at a free port \((uws|uws-node20|node-http)\)\n.* are all right; no store was checked/,
+    )
+    const other = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => other.close())
+    await once(other, 'listening')
+    const taken = ['--model', 'model.json', '--port', String((other.address() as AddressInfo).port)]
+    const tls = ['--server-tls-key-file', 'key.pem', '--server-tls-cert-file', 'cert.pem']
+    const refused = await start('--check', ...taken, ...tls)
+    t.match(refused, { code: 1, out: /answer at https:\/\/127\.0\.0\.1:\d+\/rest[\s\S]*TLS cannot use key .*key\.pem/ })
+    t.match(refused.out, /cannot listen on 127\.0\.0\.1:\d+: another process has port \d+; .*\n2 problems\n/)
+    t.notOk(existsSync(join(cwd, 'store')))
+    t.match(await start(...taken), { code: 1, err: /^tesser: cannot listen on/ }, 'may go well another time')
+    t.match(await start('--model', 'wrong.json'), { code: 2, err: /the model cannot be used/ }, 'never goes well')
+  },
+)
 
 t.test('check fails when the store that it is to check is not there, and says so where none is needed', async t => {
   const cwd = t.testdir({ 'model.json': model, empty: {} })
@@ -105,7 +111,7 @@ t.test('check and start refuse wrong hosts, origins and proxies, all at once and
   })
   for (const command of ['check', 'start']) {
     const { code, err } = await tesser(t, cwd, command).end
-    t.equal(code, 1)
+    t.equal(code, 2)
     for (const problem of [
       /allowedHosts: "https:\/\/x.com" is not a host/,
       /did you mean "https:\/\/x.com"\?/,
@@ -194,10 +200,10 @@ t.test('--print-config prints the configuration as JSON', async t => {
   t.equal(JSON.parse(out).server.port, 1234)
 })
 
-t.test('what is wrong is told on standard error without a stack, and the exit code is 1', async t => {
+t.test('what is wrong is told on standard error without a stack, and the exit code is 2', async t => {
   const cwd = t.testdir({ 'tesser.config.json': '{ "model": "m.json", "sever": {} }' })
   const { code, out, err } = await tesser(t, cwd, 'start', '--port', 'x').end
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.equal(out, '')
   t.match(
     err,
@@ -302,7 +308,7 @@ t.test('check knows what plugins add to the model, and tells what roles name tha
   t.match(out, /roles\.json: .*Person has no function "great"; did you mean "greet"\?/)
   t.match(out, /2 problems/)
   t.match(await tesser(t, cwd, 'check', '--auth-roles-file', 'gone.json', ...MAP_SIZE).end, {
-    code: 1,
+    code: 2,
     err: /there is no roles file .*gone\.json/,
   })
 })
