@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Attribute, attributeOf, type DataClass, dataClasses } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
+import { atLogout } from '../base/remembered.ts'
 import { type Input, inputOf } from './editor.ts'
 import type { Entity } from './load-entity.ts'
 import { readTrail } from './trail.ts'
@@ -19,6 +20,9 @@ export interface Draft {
 }
 
 export const draft = signal<Draft | undefined>(undefined)
+atLogout(() => {
+  draft.value = undefined
+})
 
 export const newDraft = (dataClass: DataClass, base: Entity | undefined): Draft => ({
   dataClass,

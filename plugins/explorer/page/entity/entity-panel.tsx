@@ -49,7 +49,7 @@ export function EntityPanel() {
       {dataClass ? (
         <ShownEntity key={`${step.dataClass}/${step.key}`} dataClass={dataClass} entityKey={step.key} />
       ) : (
-        <p class="hint">{text('unknownClass', { name: step.dataClass })}</p>
+        <p class="hint">{text('unknownClass')}</p>
       )}
     </aside>
   )
@@ -66,7 +66,7 @@ function Trail({ steps }: { readonly steps: readonly Step[] }) {
                 href={linkWith({ trail: writeTrail(steps.slice(1, at + 1)) || undefined, edit: undefined })}
                 aria-current={at === steps.length - 1 ? 'page' : undefined}
               >
-                <small>{step.dataClass}</small> {knownLabel(step)}
+                <small>{dataClasses.value.get(step.dataClass)?.name ?? '…'}</small> {knownLabel(step)}
               </a>
             </li>
           ))}

@@ -8,7 +8,7 @@ import { isKnown } from './complete.ts'
 import { applied, recent } from './draft.ts'
 import { NameForm } from './name-form.tsx'
 import { RemoveButton } from './remove-button.tsx'
-import { forget, save, saved, type SavedFilter } from './saved.ts'
+import { forget, inOneText, save, saved } from './saved.ts'
 import { text } from './texts.ts'
 
 export function SavedPanel() {
@@ -65,8 +65,6 @@ export function SavedPanel() {
     </section>
   )
 }
-
-const inOneText = ({ filter, order }: SavedFilter): string => (order ? `${filter} order by ${order}` : filter)
 
 function copy(link: string): void {
   navigator.clipboard.writeText(link).then(() => notify(text('copied')), complain)
