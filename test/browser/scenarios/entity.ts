@@ -108,6 +108,39 @@ export const entity: Scenarios = {
     const stored = await fetch(`${visit.url}/rest/Country(XO)/flag?$imageformat=best&$expand=flag`)
     t.equal(await stored.text(), image(200).toString())
   },
+  'an image that others have replaced too is chosen': async visit => {
+    const { page, open, sees, until, expect } = visit
+    expect(/status of 409/)
+    const stored = `${visit.url}/rest/Country(XO)/flag`
+    const put = (red: number): Promise<Response> =>
+      fetch(stored, { method: 'PUT', headers: { 'Content-Type': 'image/svg+xml' }, body: image(red) })
+    await save(visit, 'Country', OCEANIA)
+    await put(1)
+    await open('Country?entity=XO&edit=1')
+    const flag = panel(page).getByRole('group', { name: 'flag' })
+    const file = { name: 'mine.svg', mimeType: 'image/svg+xml', buffer: image(2) }
+    await flag.locator('input[type=file]').setInputFiles(file)
+    await put(3)
+    // What others have saved cannot be read either.
+    expect(/ERR_FAILED/)
+    await page.route(/rest\/Country\(XO\)/, route => route.abort())
+    await button(page, 'Save').click()
+    await sees(panel(page).getByRole('alert'))
+    await page.unroute(/rest\/Country\(XO\)/)
+    await button(page, 'Save').click()
+    const row = page.getByRole('row', { name: /^flag/ })
+    await sees(row.getByText('mine.svg'))
+    await until('both are shown', async () => (await row.getByRole('img').count()) === 2)
+    await row.getByRole('radio').last().check()
+    await button(page, 'Take these values').click()
+    await until('nothing is left to be saved', () => button(page, 'Save').isDisabled())
+    await flag.locator('input[type=file]').setInputFiles(file)
+    await button(page, 'Save').click()
+    await sees('Oceania was saved.')
+    const answer = await fetch(`${stored}?$imageformat=best&$expand=flag`)
+    await until('mine is stored', async () => (await answer.text()) === image(2).toString())
+    await fetch(`${visit.url}/rest/Country(XO)?$method=delete`, { method: 'POST' })
+  },
   'an entity is deleted after a question, and brought back': async visit => {
     const { page, open, sees, until } = visit
     await save(visit, 'Region', { code: 'atlantis', name: 'Atlantis' })
