@@ -88,6 +88,7 @@ export const shell: Scenarios = {
     await dialog.getByRole('textbox', { name: 'User name' }).fill('ada')
     await dialog.getByLabel('Password').fill('correct horse')
     await dialog.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Discard the changes' }).click()
     await sees(page.getByRole('button', { name: 'Ada Lovelace' }))
     await page.keyboard.press('Control+k')
     await sees(page.getByRole('option', { name: /Rich films/ }))
@@ -100,5 +101,39 @@ export const shell: Scenarios = {
     await until('the ground is dark', async () => (await ground()) !== light)
     await page.reload()
     await until('the ground is dark again', async () => (await ground()) !== light)
+  },
+  'a session that the server has ended is said, and what was typed waits for its user': async ({
+    page,
+    open,
+    sees,
+    missing,
+    expect,
+    t,
+  }) => {
+    expect(/status of 404.*worldwideGross/)
+    const logIn = async (): Promise<void> => {
+      const dialog = page.getByRole('dialog', { name: 'Log in' })
+      await dialog.getByRole('textbox', { name: 'User name' }).fill('ada')
+      await dialog.getByLabel('Password').fill('correct horse')
+      await dialog.getByRole('button', { name: 'Log in' }).click()
+      await sees(page.getByRole('button', { name: 'Ada Lovelace' }))
+    }
+    await open('Movie?columns=title,worldwideGross&order=worldwideGross%20desc')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await logIn()
+    await page.getByRole('gridcell', { name: 'Avatar', exact: true }).dblclick()
+    await page.getByRole('link', { name: 'Edit', exact: true }).click()
+    await page.getByRole('textbox', { name: /^title/ }).fill('Avatar again')
+    await page.evaluate("fetch('../rest/$directory/logout', { method: 'POST' })")
+    await page.getByRole('columnheader', { name: 'worldwideGross' }).click()
+    await sees('Your session has ended: you have been logged out.')
+    await sees(page.getByRole('button', { name: 'Guest' }))
+    await sees(page.getByRole('columnheader', { name: 'title' }))
+    await missing(page.getByRole('complementary', { name: 'Entity' }))
+    t.notMatch(await page.content(), /worldwideGross|Avatar again/)
+    await page.getByRole('status').getByRole('button', { name: 'Log in' }).click()
+    await logIn()
+    await page.getByRole('button', { name: 'Keep editing' }).click()
+    t.equal(await page.getByRole('textbox', { name: /^title/ }).inputValue(), 'Avatar again')
   },
 }

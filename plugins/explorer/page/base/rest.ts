@@ -32,6 +32,9 @@ export class RestError extends Error {
 /** The last request could not reach the server. */
 export const isOffline = signal(false)
 
+/** Status of the last answer; every answer is another object. */
+export const answered = signal<{ readonly code: number } | undefined>(undefined)
+
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
 
 interface RestRequest {
@@ -120,6 +123,7 @@ export async function respond(address: string, { method, body, headers, signal }
     throw error
   })
   isOffline.value = false
+  answered.value = { code: response.status }
   return response
 }
 

@@ -14,10 +14,12 @@ interface User {
 export const user = signal<User | null | undefined>(undefined)
 /** Privileges of the session, a guest's too. */
 export const privileges = signal<readonly string[]>([])
+/** Whether the user is asked for a name and a password. */
+export const isLoggingIn = signal(false)
 /** Whether the user may administrate the server. */
 export const isAdministrator = signal(false)
 
-interface CurrentUser {
+export interface CurrentUser {
   readonly result: User | null
   readonly privileges: readonly string[]
   readonly administrator: boolean
