@@ -141,17 +141,6 @@ export const entity: Scenarios = {
     await until('mine is stored', async () => (await answer.text()) === image(2).toString())
     await fetch(`${visit.url}/rest/Country(XO)?$method=delete`, { method: 'POST' })
   },
-  'an entity is deleted after a question, and brought back': async visit => {
-    const { page, open, sees, until } = visit
-    await save(visit, 'Region', { code: 'atlantis', name: 'Atlantis' })
-    await open('Region?entity=atlantis')
-    await button(page, 'Delete').click()
-    await page.getByRole('dialog', { name: 'Delete Atlantis?' }).getByRole('button', { name: 'Delete' }).click()
-    await sees('Atlantis was deleted.')
-    await button(page, 'Undo').click()
-    await until('it is there', async () => (await read(visit, 'Region(atlantis)')).name === 'Atlantis')
-    await fetch(`${visit.url}/rest/Region(atlantis)?$method=delete`, { method: 'POST' })
-  },
   'chosen rows are deleted, and those that stay are said': async visit => {
     const { page, open, sees } = visit
     for (const name of ['Aaa', 'Aab']) await save(visit, 'Director', { name })
@@ -162,6 +151,31 @@ export const entity: Scenarios = {
     await button(page, 'Delete 2…').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await sees('2 were deleted.')
+  },
+  'an entity is deleted as it was shown, and brought back after other notices': async visit => {
+    const { page, open, sees, until, t } = visit
+    const { __STAMP } = await save(visit, 'Region', { code: 'atlantis', name: 'Atlantis' })
+    await open('Region?entity=atlantis')
+    await sees(panel(page).getByRole('heading', { name: 'Atlantis' }))
+    await save(visit, 'Region', { __KEY: 'atlantis', __STAMP, name: 'Atlantis II' })
+    await button(page, 'Delete').click()
+    const dialog = page.getByRole('dialog', { name: /^Delete Atlantis/ })
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await sees(dialog.getByText(/^Others have changed it in the meantime/))
+    await button(page, 'Show it as it is now').click()
+    await sees(panel(page).getByRole('heading', { name: 'Atlantis II' }))
+    await button(page, 'Delete').click()
+    const deletion = page.waitForRequest(/method=delete/)
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    t.match((await deletion).headers()['if-match'], /^W\/"2-/, 'of this version alone')
+    await sees('Atlantis II was deleted.')
+    await page.getByText('Copy, save').click()
+    await button(page, 'Copy a link to this view').click()
+    await until('another notice is there', async () => (await page.locator('.notice').count()) === 2)
+    await button(page, 'Undo').click()
+    await sees('Undone.')
+    await until('it is there', async () => (await read(visit, 'Region(atlantis)')).name === 'Atlantis II')
+    await fetch(`${visit.url}/rest/Region(atlantis)?$method=delete`, { method: 'POST' })
   },
   'changes are not lost by a click elsewhere': async ({ page, open, sees }) => {
     await open('Genre?entity=2&edit=1')

@@ -55,7 +55,11 @@ export const complain = (error: unknown): void => {
   if (!isAbort(error)) notice.value = { kind: 'error', text: error instanceof Error ? error.message : String(error) }
 }
 
+/** The user's last change that can be undone: it stays when there is something else to be said. */
+export const lastChange = signal<Required<Notice> | undefined>(undefined)
+
 atLogout(() => {
   for (const { cancel } of works.value) cancel()
   notice.value = undefined
+  lastChange.value = undefined
 })

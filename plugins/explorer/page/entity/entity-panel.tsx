@@ -124,7 +124,7 @@ function EntityView({ dataClass, entityKey, loaded }: EntityProps & { readonly l
       {isDeleting.value && (
         <DeleteDialog
           dataClass={dataClass}
-          entityKey={entityKey}
+          entity={entity}
           label={label}
           onClose={() => {
             isDeleting.value = false
