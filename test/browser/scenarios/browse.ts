@@ -62,6 +62,11 @@ export const browse: Scenarios = {
     await visit.until('the column has moved', () => visit.page.url().includes('columns=name%2Ccode'))
     await press('ArrowDown', 'Enter')
     await visit.until('the entity is open', () => visit.page.url().includes('entity='))
+    const focused = (): Promise<string> => visit.page.evaluate("document.activeElement.getAttribute('aria-label')")
+    await visit.until('the panel has the focus', async () => (await focused()) === 'Entity')
+    await press('Tab', 'Escape')
+    await visit.until('the grid has it again', async () => (await focused()) === 'Entities of Region')
+    await visit.missing(visit.page.getByRole('complementary', { name: 'Entity' }))
   },
   'images, objects and vectors are small, and whole on demand': async visit => {
     await visit.open('Country?columns=name,flag,info,cities')

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Attribute, type DataClass, dataClasses } from '../base/catalog.ts'
 import { format } from '../base/format.ts'
+import { opener } from '../base/opener.ts'
 import { linkTo, linkWith, place } from '../base/place.ts'
 import { selection } from '../base/selection.ts'
 import { lastWrite } from '../base/writes.ts'
@@ -27,6 +28,9 @@ const TIMESTAMP: Attribute = { name: '__TIMESTAMP', kind: 'storage', type: 'date
 export function EntityPanel() {
   const shown = selection.value
   const { entity: key, trail, edit } = place.value.query
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => void (opener.value && panel.current?.focus()), [opener.value, key])
+  useEffect(() => () => giveFocusBack(panel.current), [])
   if (!shown) return null
   if (edit === 'new') {
     return (
@@ -41,6 +45,8 @@ export function EntityPanel() {
   const dataClass = dataClasses.value.get(step.dataClass)
   return (
     <aside
+      ref={panel}
+      tabIndex={-1}
       class="entity"
       aria-label={text('entity')}
       onKeyDown={({ key }) => key === 'Escape' && edit === undefined && close()}
@@ -53,6 +59,12 @@ export function EntityPanel() {
       )}
     </aside>
   )
+}
+
+function giveFocusBack(panel: HTMLElement | null): void {
+  const { activeElement } = document
+  if (activeElement === document.body || panel?.contains(activeElement)) opener.value?.focus()
+  opener.value = undefined
 }
 
 function Trail({ steps }: { readonly steps: readonly Step[] }) {
