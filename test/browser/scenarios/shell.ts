@@ -136,4 +136,46 @@ export const shell: Scenarios = {
     await page.getByRole('button', { name: 'Keep editing' }).click()
     t.equal(await page.getByRole('textbox', { name: /^title/ }).inputValue(), 'Avatar again')
   },
+  'what is refused to guests offers to log in': async ({ page, open, sees, expect }) => {
+    expect(/status of 403/)
+    const body = JSON.stringify({ __ERROR: [{ message: 'no rights', errCode: 1, componentSignature: 'dbmg' }] })
+    await page.route(/rest\/Region\(europe\)/, route => route.fulfill({ status: 403, body }))
+    await open('Region?entity=europe')
+    await page.getByRole('alert').getByRole('button', { name: 'Log in' }).first().click()
+    await sees(page.getByRole('dialog', { name: 'Log in' }))
+    await page.unroute(/rest\/Region\(europe\)/)
+  },
+  'an answer that does not come is said, and asked for again': async ({ page, open, sees, missing, expect, t }) => {
+    expect(/ERR_FAILED/)
+    const panel = page.getByRole('complementary', { name: 'Entity' })
+    const again = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+    const unreached = page.getByText('The server cannot be reached. Check the connection, then try again.')
+    const address = /rest\/Region\(europe\)/
+    await open('Region')
+    await page.route(address, route => route.abort())
+    await open('Region?entity=europe')
+    await sees(panel.getByText(/^The server cannot be reached/))
+    await page.unroute(address)
+    await again.first().click()
+    await sees(panel.getByRole('heading', { name: 'Europe' }))
+
+    for (const chart of ['chart=latitude', 'chart=%24map']) {
+      await page.route(/rest\/City/, route => route.abort())
+      await open(`City?tab=chart&${chart}`)
+      await sees(unreached)
+      await page.unroute(/rest\/City/)
+      await again.first().click()
+      await missing(unreached)
+    }
+
+    const broken = `const ask = fetch
+      window.fetch = async (...request) => {
+        window.fetch = ask
+        return new Response(new ReadableStream({ pull: stream => stream.error(new TypeError('network error')) }))
+      }`
+    await page.evaluate(broken)
+    await open('City?tab=chart&chart=longitude')
+    await sees('The answer of the server was interrupted. Please try again.')
+    t.notMatch(await page.getByRole('alert').first().textContent(), /network error|Failed to fetch/)
+  },
 }

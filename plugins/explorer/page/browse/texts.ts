@@ -2,7 +2,6 @@ import { dictionary } from '../base/texts.ts'
 
 export const text = dictionary('browse', {
   en: {
-    again: 'Try again',
     bytes: 'Bytes',
     chosen: { one: '{count} row chosen', other: '{count} rows chosen' },
     choosing: 'Choosing rows',
@@ -34,7 +33,6 @@ export const text = dictionary('browse', {
     yes: 'yes',
   },
   de: {
-    again: 'Noch einmal',
     bytes: 'Bytes',
     chosen: { one: '{count} Zeile gewählt', other: '{count} Zeilen gewählt' },
     choosing: 'Zeilen werden gewählt',

@@ -7,6 +7,11 @@ interface Awaited<Result> {
   readonly isLoading: boolean
 }
 
+interface Asked<Result> extends Awaited<Result> {
+  /** Asks once more for the same. */
+  readonly again: () => void
+}
+
 /**
  * The result of `load`, asked for again when one of `inputs` changes; the request before is given up then. Until the next answer
  * has come the last one stays.
@@ -14,8 +19,9 @@ interface Awaited<Result> {
 export function useAnswer<Result>(
   load: (signal: AbortSignal) => Promise<Result>,
   inputs: readonly unknown[],
-): Awaited<Result> {
+): Asked<Result> {
   const [state, setState] = useState<Awaited<Result>>({ result: undefined, error: undefined, isLoading: true })
+  const [times, setTimes] = useState(0)
   useEffect(() => {
     const controller = new AbortController()
     setState(before => ({ ...before, isLoading: true }))
@@ -25,6 +31,6 @@ export function useAnswer<Result>(
         isAbort(error) || controller.signal.aborted || setState({ result: undefined, error, isLoading: false }),
     )
     return () => controller.abort()
-  }, inputs)
-  return state
+  }, [...inputs, times])
+  return { ...state, again: () => setTimes(before => before + 1) }
 }

@@ -95,7 +95,7 @@ interface EntityProps {
 }
 
 function ShownEntity({ dataClass, entityKey }: EntityProps) {
-  const { result, error } = useAnswer(
+  const { result, error, again } = useAnswer(
     signal => loadEntity(dataClass, entityKey, signal),
     [dataClass, entityKey, lastWrite.value],
   )
@@ -103,7 +103,7 @@ function ShownEntity({ dataClass, entityKey }: EntityProps) {
     if (result)
       rememberLabel({ dataClass: dataClass.name, key: entityKey }, labelText(dataClass, result.entity, entityKey))
   }, [result])
-  if (error !== undefined) return <Fault error={error} />
+  if (error !== undefined) return <Fault error={error} again={again} />
   if (!result) return <p role="status">{text('loading')}</p>
   if (place.value.query.edit !== undefined) return <EntityForm dataClass={dataClass} loaded={result} />
   return <EntityView dataClass={dataClass} entityKey={entityKey} loaded={result} />

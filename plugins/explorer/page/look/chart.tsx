@@ -79,7 +79,7 @@ function DistributionView() {
   const attribute = attributeAt(dataClass, path)
   const step = STEPS.find(each => each === query.step)
   const measure = measureOf(query, dataClass)
-  const { result, error, isLoading } = useAnswer<Distribution | undefined>(
+  const { result, error, isLoading, again } = useAnswer<Distribution | undefined>(
     async signal => attribute && loadDistribution(shown, { path, attribute, step, measure }, signal),
     [attribute, path, step, measure?.function, measure?.path, dataClass, filter, set],
   )
@@ -166,7 +166,7 @@ function DistributionView() {
       <div role="status" class="hint">
         {isLoading && text('loading')}
       </div>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} again={again} />}
       {result && (
         <>
           <SummaryLine attribute={attribute} path={path} distribution={result} filter={filter} />

@@ -53,7 +53,7 @@ export function MapView() {
   const detected = coordinatesOf(numbers)
   const latitude = place.value.query.lat ?? detected?.latitude ?? numbers[0]!.name
   const longitude = place.value.query.lon ?? detected?.longitude ?? numbers[1]!.name
-  const { result, error, isLoading } = useAnswer(
+  const { result, error, isLoading, again } = useAnswer(
     signal => loadPoints(shown, latitude, longitude, signal),
     [dataClass, filter, set, latitude, longitude],
   )
@@ -128,7 +128,7 @@ export function MapView() {
       <p role="status" class="hint">
         {isLoading ? text('loading') : result && sentenceOf(result)}
       </p>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} again={again} />}
       <div class="map" ref={frame}>
         {width > 0 && (
           <Canvas points={points} size={size} view={view} isChoosing={isChoosing.value} onFit={fit} onNarrow={narrow} />
