@@ -23,8 +23,10 @@ import { matrixPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 import { inBrowser, type Scenarios, type Visit } from './harness.ts'
 
-/** Texts, attributes and fields of the page. Words of the markup itself, as names of tags and of styles, are not in it. */
-const SHOWN = `[...document.querySelectorAll('*')].flatMap(element => [
+/** Texts, attributes and fields of the page, those of shadow trees too. Words of the markup itself, as names of tags and of styles, are not in it. */
+const SHOWN = `(function within(root) {
+  return [...root.querySelectorAll('*')].flatMap(element => element.shadowRoot ? [element, ...within(element.shadowRoot)] : [element])
+})(document).flatMap(element => [
   ...[...element.childNodes].filter(node => node.nodeType === 3 && !/^(STYLE|SCRIPT)$/.test(element.tagName)).map(node => node.data),
   ...[...element.attributes].filter(({ name }) => name !== 'class').map(({ value }) => value),
   element.value ?? '',
@@ -44,16 +46,61 @@ function namesOf(may: Evaluator, wanted: boolean): string[] {
 
 const isIn = (text: string, name: string): boolean => new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`).test(text)
 
-/** Shows every view that there is for these dataclasses, and looks at each. */
-async function tour(
+/** Opens what stands above one dataclass: forms, panels of the filter with its completion, columns, the palette. */
+async function openAll(
   { page, open, sees, settled }: Visit,
-  classes: readonly string[],
+  dataClass: string,
   look: () => Promise<void>,
 ): Promise<void> {
+  for (const edit of ['entity=1&edit=1', 'edit=new']) {
+    await open(`${dataClass}?${edit}`)
+    await sees(page.getByRole('complementary', { name: 'Entity' }))
+    await settled()
+    await look()
+  }
+  await open(dataClass)
+  await page.getByRole('button', { name: 'Conditions' }).click()
+  await page.getByRole('button', { name: '+ Condition' }).click()
+  await look()
+  for (const name of ['Saved', 'Sets']) {
+    await page.getByRole('button', { name }).click()
+    await sees(page.getByRole('region', { name }))
+    await look()
+  }
+  await page.getByRole('textbox', { name: 'Filter' }).click()
+  await sees(page.locator('.cm-content'))
+  for (const key of ['Control+a', 'Backspace', 'Control+Space']) await page.keyboard.press(key)
+  await sees(page.locator('.cm-completionLabel'))
+  await look()
+  await page.keyboard.press('Escape')
+  for (const show of [
+    () => page.getByRole('button', { name: 'Columns' }).click(),
+    () => page.keyboard.press('Control+k'),
+  ]) {
+    await show()
+    await sees(page.getByRole('dialog'))
+    await look()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+}
+
+/** Shows every view that there is for these dataclasses, and looks at each. */
+async function tour(
+  visit: Visit,
+  { seen, hidden }: { readonly seen: readonly string[]; readonly hidden: readonly string[] },
+  look: () => Promise<void>,
+): Promise<void> {
+  const { page, open, sees, settled } = visit
   await open()
   await sees(page.getByRole('navigation', { name: 'Classes' }))
   await look()
-  for (const dataClass of classes) {
+  for (const dataClass of hidden) {
+    await open(dataClass)
+    await sees('There is no class of this name here.')
+    await look()
+  }
+  for (const dataClass of seen) {
     await open(dataClass)
     await sees(page.getByRole('heading', { name: dataClass }))
     await settled()
@@ -66,6 +113,7 @@ async function tour(
     await open(`${dataClass}?entity=1`)
     await settled()
     await look()
+    if (isLong || dataClass === seen[0]) await openAll(visit, dataClass, look)
   }
   for (const link of await linksOf(page, '.classes ul:last-of-type a')) {
     await open(link)
@@ -109,7 +157,10 @@ function scenariosOf(seed: number): Scenarios {
           const shown = new Set<string>()
           await tour(
             visit,
-            CLASSES.filter(name => seen.includes(name)),
+            {
+              seen: CLASSES.filter(name => seen.includes(name)),
+              hidden: CLASSES.filter(name => hidden.includes(name)),
+            },
             async () => {
               const text: string = await page.evaluate(SHOWN)
               for (const name of hidden) if (isIn(text, name)) told.add(`${name} at ${page.url()}`)
@@ -118,7 +169,7 @@ function scenariosOf(seed: number): Scenarios {
           )
           for (const answer of await answers()) {
             for (const name of hidden) {
-              if (isIn(decodeURIComponent(answer.url), name) || isIn(answer.text, name))
+              if ([decodeURIComponent(answer.url), answer.sent, answer.text].some(each => isIn(each, name)))
                 told.add(`${name} in ${answer.url}`)
             }
           }

@@ -9,6 +9,8 @@ export interface Answer {
   readonly url: string
   readonly status: number
   readonly bytes: number
+  /** Body of the request; empty for none. */
+  readonly sent: string
   /** Empty unless it is text. */
   readonly text: string
 }
@@ -101,6 +103,7 @@ async function answerOf(response: Response): Promise<Answer | undefined> {
     url: response.url(),
     status: response.status(),
     bytes: body.length,
+    sent: response.request().postData() ?? '',
     text: isText ? body.toString('utf8') : '',
   }
 }

@@ -102,6 +102,11 @@ export const browse: Scenarios = {
     await visit.until('the column has moved', () => visit.page.url().includes('columns=name%2Ccode'))
     await press('ArrowDown', 'Enter')
     await visit.until('the entity is open', () => visit.page.url().includes('entity='))
+    const focused = (): Promise<string> => visit.page.evaluate("document.activeElement.getAttribute('aria-label')")
+    await visit.until('the panel has the focus', async () => (await focused()) === 'Entity')
+    await press('Tab', 'Escape')
+    await visit.until('the grid has it again', async () => (await focused()) === 'Entities of Region')
+    await visit.missing(visit.page.getByRole('complementary', { name: 'Entity' }))
   },
   'columns are resized and moved by the mouse': async visit => {
     const { page, open, sees, until } = visit

@@ -108,16 +108,38 @@ export const entity: Scenarios = {
     const stored = await fetch(`${visit.url}/rest/Country(XO)/flag?$imageformat=best&$expand=flag`)
     t.equal(await stored.text(), image(200).toString())
   },
-  'an entity is deleted after a question, and brought back': async visit => {
-    const { page, open, sees, until } = visit
-    await save(visit, 'Region', { code: 'atlantis', name: 'Atlantis' })
-    await open('Region?entity=atlantis')
-    await button(page, 'Delete').click()
-    await page.getByRole('dialog', { name: 'Delete Atlantis?' }).getByRole('button', { name: 'Delete' }).click()
-    await sees('Atlantis was deleted.')
-    await button(page, 'Undo').click()
-    await until('it is there', async () => (await read(visit, 'Region(atlantis)')).name === 'Atlantis')
-    await fetch(`${visit.url}/rest/Region(atlantis)?$method=delete`, { method: 'POST' })
+  'an image that others have replaced too is chosen': async visit => {
+    const { page, open, sees, until, expect } = visit
+    expect(/status of 409/)
+    const stored = `${visit.url}/rest/Country(XO)/flag`
+    const put = (red: number): Promise<Response> =>
+      fetch(stored, { method: 'PUT', headers: { 'Content-Type': 'image/svg+xml' }, body: image(red) })
+    await save(visit, 'Country', OCEANIA)
+    await put(1)
+    await open('Country?entity=XO&edit=1')
+    const flag = panel(page).getByRole('group', { name: 'flag' })
+    const file = { name: 'mine.svg', mimeType: 'image/svg+xml', buffer: image(2) }
+    await flag.locator('input[type=file]').setInputFiles(file)
+    await put(3)
+    // What others have saved cannot be read either.
+    expect(/ERR_FAILED/)
+    await page.route(/rest\/Country\(XO\)/, route => route.abort())
+    await button(page, 'Save').click()
+    await sees(panel(page).getByRole('alert'))
+    await page.unroute(/rest\/Country\(XO\)/)
+    await button(page, 'Save').click()
+    const row = page.getByRole('row', { name: /^flag/ })
+    await sees(row.getByText('mine.svg'))
+    await until('both are shown', async () => (await row.getByRole('img').count()) === 2)
+    await row.getByRole('radio').last().check()
+    await button(page, 'Take these values').click()
+    await until('nothing is left to be saved', () => button(page, 'Save').isDisabled())
+    await flag.locator('input[type=file]').setInputFiles(file)
+    await button(page, 'Save').click()
+    await sees('Oceania was saved.')
+    const answer = await fetch(`${stored}?$imageformat=best&$expand=flag`)
+    await until('mine is stored', async () => (await answer.text()) === image(2).toString())
+    await fetch(`${visit.url}/rest/Country(XO)?$method=delete`, { method: 'POST' })
   },
   'chosen rows are deleted, and those that stay are said': async visit => {
     const { page, open, sees } = visit
@@ -129,6 +151,31 @@ export const entity: Scenarios = {
     await button(page, 'Delete 2…').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await sees('2 were deleted.')
+  },
+  'an entity is deleted as it was shown, and brought back after other notices': async visit => {
+    const { page, open, sees, until, t } = visit
+    const { __STAMP } = await save(visit, 'Region', { code: 'atlantis', name: 'Atlantis' })
+    await open('Region?entity=atlantis')
+    await sees(panel(page).getByRole('heading', { name: 'Atlantis' }))
+    await save(visit, 'Region', { __KEY: 'atlantis', __STAMP, name: 'Atlantis II' })
+    await button(page, 'Delete').click()
+    const dialog = page.getByRole('dialog', { name: /^Delete Atlantis/ })
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await sees(dialog.getByText(/^Others have changed it in the meantime/))
+    await button(page, 'Show it as it is now').click()
+    await sees(panel(page).getByRole('heading', { name: 'Atlantis II' }))
+    await button(page, 'Delete').click()
+    const deletion = page.waitForRequest(/method=delete/)
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    t.match((await deletion).headers()['if-match'], /^W\/"2-/, 'of this version alone')
+    await sees('Atlantis II was deleted.')
+    await page.getByText('Copy, save').click()
+    await button(page, 'Copy a link to this view').click()
+    await until('another notice is there', async () => (await page.locator('.notice').count()) === 2)
+    await button(page, 'Undo').click()
+    await sees('Undone.')
+    await until('it is there', async () => (await read(visit, 'Region(atlantis)')).name === 'Atlantis II')
+    await fetch(`${visit.url}/rest/Region(atlantis)?$method=delete`, { method: 'POST' })
   },
   'changes are not lost by a click elsewhere': async ({ page, open, sees }) => {
     await open('Genre?entity=2&edit=1')

@@ -6,7 +6,7 @@ const button = (page: Page, name: string | RegExp): Locator => page.getByRole('b
 
 /** Many entities at a time: pasted as a table, and deleted as rows that were chosen. */
 export const paste: Scenarios = {
-  'a table is checked, saved and reported row by row': async ({ page, open, sees, accessible, expect, t }) => {
+  'a table is checked, saved and reported row by row': async ({ page, open, sees, accessible, expect, t, url }) => {
     expect(/status of (?:409|422)/)
     await open('Director')
     await button(page, /^Paste/).click()
@@ -24,6 +24,11 @@ export const paste: Scenarios = {
     const report = readFileSync(await (await download).path(), 'utf8')
     t.match(report, /^name\t__ERROR\nx{90}\tname has 90 characters/)
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await sees('2 entities were created.')
+    await button(page, 'Undo').click()
+    await sees('2 were deleted again.')
+    const left = await fetch(`${url}/rest/Director?$filter="name=@Pasted"`)
+    t.equal(((await left.json()) as { __COUNT: number }).__COUNT, 0)
     await page.getByRole('gridcell', { name: 'Akira Kurosawa' }).waitFor({ state: 'attached' })
   },
   'chosen rows are deleted, and those that stay are listed': async ({ page, open, sees, accessible, expect, url }) => {

@@ -25,10 +25,10 @@ export const dataClasses = computed<ReadonlyMap<string, DataClass>>(
   () => new Map(catalog.value?.dataClasses.map(each => [each.name, each])),
 )
 
-/** Loads it, again after a login. */
-export async function loadCatalog(): Promise<void> {
+/** Asked for again after a login. */
+export async function loadCatalog(): Promise<Catalog> {
   const { dataClasses = [], ...others } = await ask<Partial<Catalog>>('$catalog/$all')
-  catalog.value = { ...others, dataClasses }
+  return { ...others, dataClasses }
 }
 
 /** Dataclass at the other end of a relation, if the user may see it. */

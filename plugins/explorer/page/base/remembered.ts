@@ -17,10 +17,13 @@ export function remembered<Value>(name: string, initial: Value): Signal<Value> {
 const OF_USER = 'user.'
 const resets: (() => void)[] = []
 
+/** Something that the page holds for a user, and not for the next one. */
+export const atLogout = (reset: () => void): void => void resets.push(reset)
+
 /** The same for traces of a user, which may name what the next one must not see: forgotten at a logout. */
 export function rememberedOfUser<Value>(name: string, initial: Value): Signal<Value> {
   const value = remembered(OF_USER + name, initial)
-  resets.push(() => {
+  atLogout(() => {
     value.value = initial
   })
   return value

@@ -1,6 +1,7 @@
 /** Requests to the public protocol: the only way to data that this page has. */
 import { signal } from '@preact/signals'
 import { bodyOf, type Parameters, queryOf } from './parameters.ts'
+import { text } from './rest-texts.ts'
 
 /** `/rest` of the server that has sent this page, behind its base path. */
 const REST = new URL('../rest/', document.baseURI).pathname
@@ -34,6 +35,8 @@ export class RestError extends Error {
 export const isOffline = signal(false)
 
 export type { Parameters } from './parameters.ts'
+/** Status of the last answer; every answer is another object. */
+export const answered = signal<{ readonly code: number } | undefined>(undefined)
 
 interface RestRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -95,8 +98,12 @@ async function send<Answer>(
   request: RestRequest = {},
 ): Promise<{ answer: Answer; response: Response; bytes: number }> {
   const response = await respond(address, request)
-  const text = await (request.maxBytes === undefined ? response.text() : textUpTo(response, request.maxBytes))
-  return { answer: checked(response, text) as Answer, response, bytes: text.length }
+  const { maxBytes = Infinity, signal } = request
+  const body = await textUpTo(response, maxBytes).catch((error: unknown) => {
+    if (signal?.aborted || error instanceof AnswerTooLarge) throw error
+    throw new Error(text('interrupted'), { cause: error })
+  })
+  return { answer: checked(response, body) as Answer, response, bytes: body.length }
 }
 
 /** The answer as it came, of any media type and status. */
@@ -107,10 +114,12 @@ export async function respond(address: string, { method, body, headers, signal }
   if (headers) init.headers = headers
   if (signal) init.signal = signal
   const response = await fetch(address, init).catch((error: unknown) => {
-    if (!signal?.aborted) isOffline.value = true
-    throw error
+    if (signal?.aborted) throw error
+    isOffline.value = true
+    throw new Error(text('noAnswer'), { cause: error })
   })
   isOffline.value = false
+  answered.value = { code: response.status }
   return response
 }
 

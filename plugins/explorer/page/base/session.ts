@@ -1,7 +1,8 @@
 /** The user, as the server knows the session. */
-import { signal } from '@preact/signals'
-import { loadCatalog } from './catalog.ts'
-import { forgetUser } from './remembered.ts'
+import { batch, signal } from '@preact/signals'
+import { catalog, loadCatalog } from './catalog.ts'
+import { go, linkTo, place } from './place.ts'
+import { forgetUser, remembered } from './remembered.ts'
 import { ask } from './rest.ts'
 
 interface User {
@@ -13,21 +14,38 @@ interface User {
 export const user = signal<User | null | undefined>(undefined)
 /** Privileges of the session, a guest's too. */
 export const privileges = signal<readonly string[]>([])
+/** Whether the user is asked for a name and a password. */
+export const isLoggingIn = signal(false)
 /** Whether the user may administrate the server. */
 export const isAdministrator = signal(false)
 
-interface CurrentUser {
+export interface CurrentUser {
   readonly result: User | null
   readonly privileges: readonly string[]
   readonly administrator: boolean
 }
 
-/** Asks who the user is and what there is to see. */
+/** Name of the user of whom this browser has traces; empty for guests. */
+const owner = remembered('owner', '')
+
+/** Asks who the user is and what there is to see. What another user has left is forgotten before anything is shown. */
 export async function loadSession(): Promise<void> {
-  const [who] = await Promise.all([ask<CurrentUser>('$directory/currentUser'), loadCatalog()])
-  user.value = who.result
-  privileges.value = who.privileges
-  isAdministrator.value = who.administrator
+  const [who, next] = await Promise.all([ask<CurrentUser>('$directory/currentUser'), loadCatalog()])
+  const name = who.result?.userName ?? ''
+  if (owner.value !== '' && owner.value !== name) {
+    // The address may name what the last user could see: a class that is still there is all that stays of it.
+    const stays = next.dataClasses.some(each => each.name === place.value.path[0])
+    catalog.value = undefined
+    go(linkTo(stays ? place.value.path.slice(0, 1) : []), { replace: true })
+    forgetUser()
+  }
+  owner.value = name
+  batch(() => {
+    user.value = who.result
+    privileges.value = who.privileges
+    isAdministrator.value = who.administrator
+    catalog.value = next
+  })
 }
 
 /** @throws {RestError} 401: the name or the password is wrong */
@@ -38,6 +56,7 @@ export async function logIn(name: string, password: string): Promise<void> {
 
 export async function logOut(): Promise<void> {
   await ask('$directory/logout', {}, { method: 'POST' })
-  forgetUser()
+  // Without one there is no view that asks for something.
+  catalog.value = undefined
   await loadSession()
 }

@@ -1,5 +1,6 @@
 /** Work that takes long: shown at the foot of the page with its progress, and cancelled there. */
 import { signal } from '@preact/signals'
+import { atLogout } from './remembered.ts'
 import { isAbort } from './rest.ts'
 
 interface Work {
@@ -53,3 +54,12 @@ export const notify = (text: string, action?: Notice['action']): void => {
 export const complain = (error: unknown): void => {
   if (!isAbort(error)) notice.value = { kind: 'error', text: error instanceof Error ? error.message : String(error) }
 }
+
+/** The user's last change that can be undone: it stays when there is something else to be said. */
+export const lastChange = signal<Required<Notice> | undefined>(undefined)
+
+atLogout(() => {
+  for (const { cancel } of works.value) cancel()
+  notice.value = undefined
+  lastChange.value = undefined
+})

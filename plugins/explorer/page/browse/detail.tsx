@@ -26,13 +26,13 @@ interface DetailProps {
 
 /** The whole value of one cell. */
 export function Detail({ dataClass, entityKey, column: { path, attribute }, onClose }: DetailProps) {
-  const { result, error } = useAnswer(
+  const { result, error, again } = useAnswer(
     signal => ask<Entity>(entityPath(dataClass.name, entityKey), { $attributes: path }, { signal }),
     [dataClass, entityKey, path],
   )
   return (
     <Dialog title={path} onClose={onClose}>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} again={again} />}
       {!result && error === undefined && <p role="status">{text('loading')}</p>}
       {result && (
         <Scroller label={path}>

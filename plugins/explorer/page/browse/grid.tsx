@@ -11,7 +11,6 @@ import { Fault } from '../components/fault.tsx'
 import { defaultColumns, parseColumns } from './columns.ts'
 import { type Page, type RowSource, Rows } from './rows.ts'
 import { Table } from './table.tsx'
-import { text } from './texts.ts'
 import './grid.css'
 
 /** Seconds without use after which the server forgets the set of a grid; it is made again when it is missing. */
@@ -53,14 +52,7 @@ export function Grid() {
 
   const error = rows.error.value
   if (error === undefined) return <Table rows={rows} columns={columns} dataClass={dataClass} />
-  return (
-    <div>
-      <Fault error={error} />
-      <button type="button" onClick={() => rows.refresh()}>
-        {text('again')}
-      </button>
-    </div>
-  )
+  return <Fault error={error} again={() => rows.refresh()} />
 }
 
 function sourceOf(shown: Selection): RowSource {

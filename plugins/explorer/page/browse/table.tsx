@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/
 import type { DataClass } from '../base/catalog.ts'
 import { chosen, isChosen, NONE_CHOSEN, toggled } from '../base/chosen.ts'
 import { SCORE } from '../base/model.ts'
+import { opener } from '../base/opener.ts'
 import { change, place } from '../base/place.ts'
 import { number } from '../base/texts.ts'
 import { complain } from '../base/work.ts'
@@ -146,6 +147,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
         else anchor.current = focus.value.row
         break
       case 'open':
+        opener.value = box.current!
         open(cell.row)
         break
       case 'detail':
@@ -190,7 +192,10 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   }
   const doubleClick = (event: MouseEvent): void => {
     const cell = cellOf(event)
-    if (cell && cell.row >= 0 && cell.column >= 0 && !isWithin(event, 'a, button')) open(cell.row)
+    if (cell && cell.row >= 0 && cell.column >= 0 && !isWithin(event, 'a, button')) {
+      opener.value = undefined
+      open(cell.row)
+    }
   }
 
   const total = columns.reduce((sum, each) => sum + each.width, numbers)

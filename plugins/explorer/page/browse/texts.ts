@@ -2,7 +2,6 @@ import { dictionary } from '../base/texts.ts'
 
 export const text = dictionary('browse', {
   en: {
-    again: 'Try again',
     beginning: 'The first {shown} of {count} elements',
     bytes: 'Bytes',
     chosen: { one: '{count} row chosen', other: '{count} rows chosen' },
@@ -35,7 +34,6 @@ export const text = dictionary('browse', {
     yes: 'yes',
   },
   de: {
-    again: 'Noch einmal',
     beginning: 'Die ersten {shown} von {count} Elementen',
     bytes: 'Bytes',
     chosen: { one: '{count} Zeile gewählt', other: '{count} Zeilen gewählt' },

@@ -1,8 +1,17 @@
 import { RestError } from '../base/rest.ts'
+import { isLoggingIn, user } from '../base/session.ts'
+import { text } from './texts.ts'
 
-/** The faults of an answer, with the codes of the protocol. */
-export function Fault({ error }: { readonly error: unknown }) {
+interface FaultProps {
+  readonly error: unknown
+  /** Asks once more. */
+  readonly again?: () => void
+}
+
+/** The faults of an answer, with the codes of the protocol, and what can be done about them. */
+export function Fault({ error, again }: FaultProps) {
   const faults = error instanceof RestError ? error.faults : []
+  const isRefused = error instanceof RestError && (error.status === 401 || error.status === 403)
   return (
     <div class="fault" role="alert">
       {faults.length > 0
@@ -12,6 +21,21 @@ export function Fault({ error }: { readonly error: unknown }) {
             </p>
           ))
         : error instanceof Error && <p>{error.message}</p>}
+      {again && (
+        <button type="button" onClick={again}>
+          {text('again')}
+        </button>
+      )}
+      {isRefused && !user.value && !isLoggingIn.value && (
+        <button
+          type="button"
+          onClick={() => {
+            isLoggingIn.value = true
+          }}
+        >
+          {text('logIn')}
+        </button>
+      )}
     </div>
   )
 }

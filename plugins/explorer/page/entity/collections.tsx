@@ -15,7 +15,7 @@ interface CollectionsProps {
 
 /** Relations to many entities: how many there are, and the first ones. */
 export function Collections({ dataClass, entityKey }: CollectionsProps) {
-  const { result, error } = useAnswer(
+  const { result, error, again } = useAnswer(
     signal => loadCollections(dataClass, entityKey, signal),
     [dataClass, entityKey, lastWrite.value],
   )
@@ -24,7 +24,7 @@ export function Collections({ dataClass, entityKey }: CollectionsProps) {
   return (
     <section class="collections" aria-label={text('related')}>
       <h3>{text('related')}</h3>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} again={again} />}
       {collections.map(attribute => (
         <Collection
           key={attribute.name}

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { type Attribute, attributeOf, targetOf } from '../base/catalog.ts'
 import { baseInput, changedInputs, type Draft, draft as current } from './draft.ts'
 import { editable, type Input, inputOf } from './editor.ts'
+import { FileView } from './file-field.tsx'
 import { knownLabel } from './known-labels.ts'
-import { type Entity, labelText, linkedEntity } from './load-entity.ts'
-import { changesAfter, mergeRows } from './merge.ts'
+import { type Entity, labelText, linkedEntity, storedAt } from './load-entity.ts'
+import { changesAfter, fileRows, mergeRows, type Side } from './merge.ts'
 import { text } from './texts.ts'
 
 interface ConflictProps {
@@ -16,7 +18,7 @@ interface ConflictProps {
 
 /** Changes of the user and of others since the entity was read, in three columns. */
 export function Conflict({ draft, theirs, onClose }: ConflictProps) {
-  const choices = useSignal<ReadonlyMap<string, 'mine' | 'theirs'>>(new Map())
+  const choices = useSignal<ReadonlyMap<string, Side>>(new Map())
   const names = editable(draft.dataClass, false).map(({ name }) => name)
   const of = (name: string): Attribute => attributeOf(draft.dataClass, name)!
   const rows = mergeRows(
@@ -25,10 +27,37 @@ export function Conflict({ draft, theirs, onClose }: ConflictProps) {
     changedInputs(draft),
     name => inputOf(of(name), theirs[name]),
   )
+  const storedIn = (entity: Entity | undefined, name: string): string | undefined => storedAt(entity?.[name])
+  const files = fileRows(
+    draft.files,
+    name => storedIn(draft.base, name),
+    name => storedIn(theirs, name),
+  )
   const take = (): void => {
-    current.value = { ...draft, base: theirs, inputs: changesAfter(rows, choices.value) }
+    current.value = {
+      ...draft,
+      base: theirs,
+      inputs: changesAfter(rows, choices.value),
+      files: changesAfter(files, choices.value),
+    }
     onClose()
   }
+  const sides = (name: string, from: Side, show: (side: Side) => ComponentChildren) =>
+    (['mine', 'theirs'] as const).map(side => (
+      <td key={side} class={(choices.value.get(name) ?? from) === side ? 'taken' : ''}>
+        <label>
+          <input
+            type="radio"
+            name={`choice-${name}`}
+            checked={(choices.value.get(name) ?? from) === side}
+            onChange={() => {
+              choices.value = new Map(choices.value).set(name, side)
+            }}
+          />
+          {show(side)}
+        </label>
+      </td>
+    ))
   return (
     <section class="conflict" aria-label={text('conflict')}>
       <h2>{text('conflict')}</h2>
@@ -49,24 +78,21 @@ export function Conflict({ draft, theirs, onClose }: ConflictProps) {
               <td>
                 <Shown attribute={of(name)} input={base} entity={draft.base} />
               </td>
-              {(['mine', 'theirs'] as const).map(side => (
-                <td key={side} class={(choices.value.get(name) ?? from) === side ? 'taken' : ''}>
-                  <label>
-                    <input
-                      type="radio"
-                      name={`choice-${name}`}
-                      checked={(choices.value.get(name) ?? from) === side}
-                      onChange={() => {
-                        choices.value = new Map(choices.value).set(name, side)
-                      }}
-                    />
-                    <Shown
-                      attribute={of(name)}
-                      input={side === 'mine' ? mine : their}
-                      entity={side === 'mine' ? draft.base : theirs}
-                    />
-                  </label>
-                </td>
+              {sides(name, from, side => (
+                <Shown
+                  attribute={of(name)}
+                  input={side === 'mine' ? mine : their}
+                  entity={side === 'mine' ? draft.base : theirs}
+                />
+              ))}
+            </tr>
+          ))}
+          {files.map(({ name, mine, theirs: their, from, isConflict }) => (
+            <tr key={name} class={isConflict ? 'contested' : ''}>
+              <th scope="row">{name}</th>
+              <td />
+              {sides(name, from, side => (
+                <FileView attribute={of(name)} file={side === 'mine' ? mine : undefined} uri={their} />
               ))}
             </tr>
           ))}

@@ -1,7 +1,9 @@
 /** The entity that the user is changing. There is one at a time, and it stays while other places are shown. */
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { type Attribute, attributeOf, type DataClass, dataClasses } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
+import { atLogout } from '../base/remembered.ts'
+import { user } from '../base/session.ts'
 import { type Input, inputOf } from './editor.ts'
 import type { Entity } from './load-entity.ts'
 import { readTrail } from './trail.ts'
@@ -19,6 +21,20 @@ export interface Draft {
 }
 
 export const draft = signal<Draft | undefined>(undefined)
+
+/** Changes that were not saved when the session ended: they wait for their user while the page is there. */
+let left: { readonly userName: string; readonly draft: Draft } | undefined
+atLogout(() => {
+  const of = draft.value
+  if (of && isChanged(of) && user.value) left = { userName: user.value.userName, draft: of }
+  draft.value = undefined
+})
+effect(() => {
+  const name = user.value?.userName
+  if (!left || name !== left.userName) return
+  draft.value = left.draft
+  left = undefined
+})
 
 export const newDraft = (dataClass: DataClass, base: Entity | undefined): Draft => ({
   dataClass,

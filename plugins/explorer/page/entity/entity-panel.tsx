@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Attribute, type DataClass, dataClasses } from '../base/catalog.ts'
 import { format } from '../base/format.ts'
+import { opener } from '../base/opener.ts'
 import { linkTo, linkWith, place } from '../base/place.ts'
 import { selection } from '../base/selection.ts'
 import { lastWrite } from '../base/writes.ts'
@@ -27,6 +28,9 @@ const TIMESTAMP: Attribute = { name: '__TIMESTAMP', kind: 'storage', type: 'date
 export function EntityPanel() {
   const shown = selection.value
   const { entity: key, trail, edit } = place.value.query
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => void (opener.value && panel.current?.focus()), [opener.value, key])
+  useEffect(() => () => giveFocusBack(panel.current), [])
   if (!shown) return null
   if (edit === 'new') {
     return (
@@ -41,6 +45,8 @@ export function EntityPanel() {
   const dataClass = dataClasses.value.get(step.dataClass)
   return (
     <aside
+      ref={panel}
+      tabIndex={-1}
       class="entity"
       aria-label={text('entity')}
       onKeyDown={({ key }) => key === 'Escape' && edit === undefined && close()}
@@ -49,10 +55,16 @@ export function EntityPanel() {
       {dataClass ? (
         <ShownEntity key={`${step.dataClass}/${step.key}`} dataClass={dataClass} entityKey={step.key} />
       ) : (
-        <p class="hint">{text('unknownClass', { name: step.dataClass })}</p>
+        <p class="hint">{text('unknownClass')}</p>
       )}
     </aside>
   )
+}
+
+function giveFocusBack(panel: HTMLElement | null): void {
+  const { activeElement } = document
+  if (activeElement === document.body || panel?.contains(activeElement)) opener.value?.focus()
+  opener.value = undefined
 }
 
 function Trail({ steps }: { readonly steps: readonly Step[] }) {
@@ -66,7 +78,7 @@ function Trail({ steps }: { readonly steps: readonly Step[] }) {
                 href={linkWith({ trail: writeTrail(steps.slice(1, at + 1)) || undefined, edit: undefined })}
                 aria-current={at === steps.length - 1 ? 'page' : undefined}
               >
-                <small>{step.dataClass}</small> {knownLabel(step)}
+                <small>{dataClasses.value.get(step.dataClass)?.name ?? '…'}</small> {knownLabel(step)}
               </a>
             </li>
           ))}
@@ -83,7 +95,7 @@ interface EntityProps {
 }
 
 function ShownEntity({ dataClass, entityKey }: EntityProps) {
-  const { result, error } = useAnswer(
+  const { result, error, again } = useAnswer(
     signal => loadEntity(dataClass, entityKey, signal),
     [dataClass, entityKey, lastWrite.value],
   )
@@ -91,7 +103,7 @@ function ShownEntity({ dataClass, entityKey }: EntityProps) {
     if (result)
       rememberLabel({ dataClass: dataClass.name, key: entityKey }, labelText(dataClass, result.entity, entityKey))
   }, [result])
-  if (error !== undefined) return <Fault error={error} />
+  if (error !== undefined) return <Fault error={error} again={again} />
   if (!result) return <p role="status">{text('loading')}</p>
   if (place.value.query.edit !== undefined) return <EntityForm dataClass={dataClass} loaded={result} />
   return <EntityView dataClass={dataClass} entityKey={entityKey} loaded={result} />
@@ -124,7 +136,7 @@ function EntityView({ dataClass, entityKey, loaded }: EntityProps & { readonly l
       {isDeleting.value && (
         <DeleteDialog
           dataClass={dataClass}
-          entityKey={entityKey}
+          entity={entity}
           label={label}
           onClose={() => {
             isDeleting.value = false

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Attribute } from '../base/catalog.ts'
 import { draft as current, type FieldProps } from './draft.ts'
 import { storedAt } from './load-entity.ts'
 import { fileKind } from './save.ts'
@@ -9,6 +10,40 @@ interface Props extends FieldProps {
   readonly id: string
 }
 
+interface FileViewProps {
+  readonly attribute: Attribute
+  /** Null for none; undefined where the stored one is shown. */
+  readonly file: File | null | undefined
+  /** Address of the stored one. */
+  readonly uri: string | undefined
+}
+
+/** A file that was chosen, or the stored one. */
+export function FileView({ attribute, file, uri }: FileViewProps) {
+  const { name } = attribute
+  const isImage = fileKind(attribute) === 'image'
+  const preview = useMemo(() => (file && isImage ? URL.createObjectURL(file) : undefined), [file])
+  useEffect(() => () => void (preview && URL.revokeObjectURL(preview)), [preview])
+  if (file === null || (!file && uri === undefined)) return <span class="null">null</span>
+  if (!file) {
+    return isImage ? (
+      <img src={`${uri}&$width=240`} alt={name} />
+    ) : (
+      <a href={uri} download={name}>
+        {text('download')}
+      </a>
+    )
+  }
+  return (
+    <>
+      {preview !== undefined && <img src={preview} alt={file.name} />}
+      <span>
+        {file.name} <small>{bytes(file.size)}</small>
+      </span>
+    </>
+  )
+}
+
 /** An image or a blob: chosen, dropped, shown before it is saved, or removed. */
 export function FileField({ id, draft, attribute, ...shared }: Props) {
   const { name } = attribute
@@ -17,8 +52,6 @@ export function FileField({ id, draft, attribute, ...shared }: Props) {
   const field = useRef<HTMLInputElement>(null)
   const file = draft.files.get(name)
   const uri = storedAt(draft.base?.[name])
-  const preview = useMemo(() => (file && isImage ? URL.createObjectURL(file) : undefined), [file])
-  useEffect(() => () => void (preview && URL.revokeObjectURL(preview)), [preview])
 
   const set = (chosen: File | null | undefined): void => {
     const files = new Map(draft.files)
@@ -43,14 +76,7 @@ export function FileField({ id, draft, attribute, ...shared }: Props) {
         if (dropped) set(dropped)
       }}
     >
-      {preview !== undefined && <img src={preview} alt={file?.name ?? name} />}
-      {file === undefined && uri !== undefined && isImage && <img src={`${uri}&$width=240`} alt={name} />}
-      {file && (
-        <span>
-          {file.name} <small>{bytes(file.size)}</small>
-        </span>
-      )}
-      {isEmpty && <span class="null">null</span>}
+      <FileView attribute={attribute} file={file} uri={uri} />
       <div class="row">
         <input
           {...shared}

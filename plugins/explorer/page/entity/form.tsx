@@ -54,11 +54,20 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
       change(base ? { edit: undefined } : { edit: undefined, entity: key, trail: undefined })
     } catch (fault) {
       error.value = fault
-      if (base && isStale(fault)) theirs.value = (await loadEntity(dataClass, base.__KEY)).entity
+      if (base && isStale(fault)) await loadTheirs(base.__KEY)
     } finally {
       isSaving.value = false
     }
   }
+  const loadTheirs = (key: string): Promise<void> =>
+    loadEntity(dataClass, key).then(
+      ({ entity }) => {
+        theirs.value = entity
+      },
+      (fault: unknown) => {
+        error.value = fault
+      },
+    )
 
   if (theirs.value && base) {
     return (

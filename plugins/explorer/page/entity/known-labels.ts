@@ -1,9 +1,13 @@
 /** Labels of entities that have been shown, for the trail. */
 import { signal } from '@preact/signals'
+import { atLogout } from '../base/remembered.ts'
 import type { Step } from './trail.ts'
 
 const MAX_KNOWN = 500
 const known = signal<ReadonlyMap<string, string>>(new Map())
+atLogout(() => {
+  known.value = new Map()
+})
 
 const nameOf = ({ dataClass, key }: Step): string => `${dataClass}/${key}`
 

@@ -1,6 +1,8 @@
 /** Three versions of an entity: as it was read, as the user wants it, and as others have saved it since. */
 import type { Input } from './editor.ts'
 
+export type Side = 'mine' | 'theirs'
+
 interface MergeRow {
   readonly name: string
   readonly base: Input
@@ -9,7 +11,7 @@ interface MergeRow {
   /** Both sides have changed it, to different values: the user chooses. */
   readonly isConflict: boolean
   /** The side that has changed it; of a conflict the one that is taken unless the user chooses. */
-  readonly from: 'mine' | 'theirs'
+  readonly from: Side
 }
 
 /**
@@ -34,11 +36,36 @@ export function mergeRows(
   })
 }
 
+interface FileRow<File> {
+  readonly name: string
+  readonly mine: File | null
+  /** Address of the one that is stored now. */
+  readonly theirs: string | undefined
+  readonly isConflict: boolean
+  readonly from: Side
+}
+
+/**
+ * Images and blobs that the user has changed. What was stored before cannot be read any more, nor whether others have replaced it:
+ * the user chooses unless there was nothing and there still is.
+ */
+export function fileRows<File>(
+  mine: ReadonlyMap<string, File | null>,
+  base: (name: string) => string | undefined,
+  theirs: (name: string) => string | undefined,
+): readonly FileRow<File>[] {
+  return [...mine].flatMap(([name, file]): FileRow<File>[] => {
+    const their = theirs(name)
+    const isConflict = their !== undefined || base(name) !== undefined
+    return file === null && their === undefined ? [] : [{ name, mine: file, theirs: their, isConflict, from: 'mine' }]
+  })
+}
+
 /** The user's changes of the entity as others have saved it. */
-export function changesAfter(
-  rows: readonly MergeRow[],
-  choices: ReadonlyMap<string, 'mine' | 'theirs'>,
-): ReadonlyMap<string, Input> {
+export function changesAfter<Value>(
+  rows: readonly { readonly name: string; readonly mine: Value; readonly from: Side }[],
+  choices: ReadonlyMap<string, Side>,
+): ReadonlyMap<string, Value> {
   return new Map(
     rows.flatMap(({ name, mine, from }) => ((choices.get(name) ?? from) === 'mine' ? [[name, mine] as const] : [])),
   )

@@ -2,8 +2,8 @@
 import { type Attribute, attributeOf, type DataClass } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
 import { entityPath } from '../base/paths.ts'
-import { ask, RestError } from '../base/rest.ts'
-import { complain, notify, runWork } from '../base/work.ts'
+import { ask, readWithHead, RestError } from '../base/rest.ts'
+import { complain, lastChange, notice, notify, runWork } from '../base/work.ts'
 import { hasWritten } from '../base/writes.ts'
 import { close } from './close.ts'
 import { changedInputs, type Draft } from './draft.ts'
@@ -17,8 +17,12 @@ const STALE_STAMP = 1263
 /** Images and blobs up to this size are kept so that a change can be undone. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
+/** Others have changed an entity since it was shown. */
+class ChangedSince extends Error {}
+
 export const isStale = (error: unknown): boolean =>
-  error instanceof RestError && error.faults.some(({ errCode }) => errCode === STALE_STAMP)
+  error instanceof ChangedSince ||
+  (error instanceof RestError && error.faults.some(({ errCode }) => errCode === STALE_STAMP))
 
 interface Saved {
   readonly __KEY: string
@@ -46,7 +50,7 @@ export async function saveDraft(of: Draft): Promise<string | undefined> {
   const undo = async (): Promise<undefined> => {
     if (before) await saveValues(dataClass, before, saved)
     else {
-      await ask(entityPath(dataClass.name, saved.__KEY), { $method: 'delete' }, { method: 'POST' })
+      await deleteVersion(dataClass, saved.__KEY, `"${saved.__STAMP}"`)
       if (place.value.query.entity === saved.__KEY) close()
     }
   }
@@ -54,9 +58,23 @@ export async function saveDraft(of: Draft): Promise<string | undefined> {
   return saved.__KEY
 }
 
-/** Deletes an entity, and offers to create it again. @throws {RestError} the server refuses it */
-export async function deleteEntity(dataClass: DataClass, key: string): Promise<void> {
+/** Deletes an entity only if it is of the version that a tag names. */
+const deleteVersion = ({ name }: DataClass, key: string, tag: string): Promise<unknown> =>
+  ask(entityPath(name, key), { $method: 'delete' }, { method: 'POST', headers: { 'If-Match': tag } })
+
+/**
+ * Deletes an entity as it was shown, and offers to create it again.
+ * @throws {RestError} the server refuses it
+ * @throws {ChangedSince}
+ */
+export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise<void> {
+  const key = shown.__KEY
+  // The tag comes first: what others change after it makes the deletion fail.
+  const { response } = await readWithHead(entityPath(dataClass.name, key), { $attributes: dataClass.key[0]?.name })
+  const tag = response.headers.get('ETag') ?? `"${shown.__STAMP}"`
   const { entity, large } = await loadEntity(dataClass, key)
+  // Of an entity that was deleted and created again the stamp may be the same.
+  if (entity.__STAMP !== shown.__STAMP || entity.__TIMESTAMP !== shown.__TIMESTAMP) throw new ChangedSince()
   const attributes = dataClass.attributes.filter(each => editorOf(each, true) || each.identifying)
   const read = { ...entity }
   for (const name of large) read[name] = await loadValue(dataClass, key, name)
@@ -65,7 +83,7 @@ export async function deleteEntity(dataClass: DataClass, key: string): Promise<v
     read,
     attributes.map(({ name }) => name),
   )
-  await ask(entityPath(dataClass.name, key), { $method: 'delete' }, { method: 'POST' })
+  await deleteVersion(dataClass, key, tag)
   hasWritten(dataClass.name)
   offerUndo(dataClass, text('deleted', { label: labelText(dataClass, entity, key) }), async () => {
     await saveValues(dataClass, before)
@@ -76,7 +94,8 @@ export async function deleteEntity(dataClass: DataClass, key: string): Promise<v
   })
 }
 
-function offerUndo(dataClass: DataClass, done: string, undo: () => Promise<string | undefined>): void {
+/** @param undo may say what it has left undone */
+export function offerUndo(dataClass: DataClass, done: string, undo: () => Promise<string | undefined>): void {
   let isDone = false
   const run = (): void => {
     if (isDone) return
@@ -84,15 +103,18 @@ function offerUndo(dataClass: DataClass, done: string, undo: () => Promise<strin
     undo().then(
       said => {
         hasWritten(dataClass.name)
+        if (lastChange.value === offer) lastChange.value = undefined
         notify(said ?? text('undone'))
       },
       (error: unknown) => {
         isDone = false
-        complain(error)
+        complain(isStale(error) ? new Error(text('changedSince')) : error)
       },
     )
   }
-  notify(done, { label: text('undo'), run })
+  const offer = { kind: 'done', text: done, action: { label: text('undo'), run } } as const
+  lastChange.value = offer
+  notice.value = undefined
 }
 
 const sentValues = (dataClass: DataClass, inputs: ReadonlyMap<string, Input>): Record<string, unknown> =>

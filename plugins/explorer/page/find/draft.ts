@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { partsOf } from '../base/filter-tokens.ts'
 import { change, place } from '../base/place.ts'
-import { rememberedOfUser } from '../base/remembered.ts'
+import { atLogout, rememberedOfUser } from '../base/remembered.ts'
 import { selection } from '../base/selection.ts'
 import { columnsWithoutScore, hasScore } from './meaning.ts'
 import { quickFilter } from './quick.ts'
@@ -17,6 +17,9 @@ export const applied = computed(() => {
 export const draft = signal('')
 effect(() => {
   draft.value = applied.value
+})
+atLogout(() => {
+  draft.value = ''
 })
 
 /** The columns of the address, without a score that there will not be. */

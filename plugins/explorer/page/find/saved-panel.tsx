@@ -9,7 +9,7 @@ import { isKnown } from './complete.ts'
 import { applied, recent } from './draft.ts'
 import { NameForm } from './name-form.tsx'
 import { RemoveButton } from './remove-button.tsx'
-import { forget, save, saved, type SavedFilter } from './saved.ts'
+import { forget, inOneText, save, saved } from './saved.ts'
 import { text } from './texts.ts'
 
 export function SavedPanel() {
@@ -66,8 +66,6 @@ export function SavedPanel() {
     </section>
   )
 }
-
-const inOneText = ({ filter, order }: SavedFilter): string => (order ? `${filter} order by ${order}` : filter)
 
 function copy(link: string): void {
   copyText(link).then(() => notify(text('copied')), complain)

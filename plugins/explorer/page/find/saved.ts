@@ -1,5 +1,7 @@
 /** Filters that the user has named, in this browser. */
+import { computed } from '@preact/signals'
 import { remembered } from '../base/remembered.ts'
+import { user } from '../base/session.ts'
 
 export interface SavedFilter {
   readonly name: string
@@ -7,19 +9,29 @@ export interface SavedFilter {
   readonly order: string
 }
 
-/** By dataclass. */
-export const saved = remembered<Readonly<Record<string, readonly SavedFilter[]>>>('find.saved', {})
+type ByClass = Readonly<Record<string, readonly SavedFilter[]>>
+
+/** By user: they outlive a logout, and nobody else is shown them. */
+const all = remembered<Readonly<Record<string, ByClass>>>('find.savedBy', {})
+const owner = (): string => user.value?.userName ?? ''
+
+/** Those of the user, by dataclass. */
+export const saved = computed<ByClass>(() => all.value[owner()] ?? {})
+
+const set = (dataClass: string, filters: readonly SavedFilter[]): void => {
+  all.value = { ...all.value, [owner()]: { ...saved.value, [dataClass]: filters } }
+}
 
 /** Saves a filter; one of the same name is replaced. */
-export function save(dataClass: string, filter: SavedFilter): void {
-  const others = withoutName(dataClass, filter.name)
-  const all = [...others, filter].sort((one, other) => one.name.localeCompare(other.name))
-  saved.value = { ...saved.value, [dataClass]: all }
-}
+export const save = (dataClass: string, filter: SavedFilter): void =>
+  set(
+    dataClass,
+    [...withoutName(dataClass, filter.name), filter].sort((one, other) => one.name.localeCompare(other.name)),
+  )
 
-export const forget = (dataClass: string, name: string): void => {
-  saved.value = { ...saved.value, [dataClass]: withoutName(dataClass, name) }
-}
+export const forget = (dataClass: string, name: string): void => set(dataClass, withoutName(dataClass, name))
 
 const withoutName = (dataClass: string, name: string): readonly SavedFilter[] =>
   (saved.value[dataClass] ?? []).filter(each => each.name !== name)
+
+export const inOneText = ({ filter, order }: SavedFilter): string => (order ? `${filter} order by ${order}` : filter)

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
-import { catalog } from '../base/catalog.ts'
+import { catalog, targetOf } from '../base/catalog.ts'
 import { go, linkTo } from '../base/place.ts'
 import { recentPlaces } from '../base/recent.ts'
-import { saved } from '../find/saved.ts'
+import { isKnown } from '../find/complete.ts'
+import { inOneText, saved } from '../find/saved.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { isShown, PAGES } from '../shell/rooms.ts'
 import { text as shellText } from '../shell/texts.ts'
@@ -74,6 +75,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 const names = (): string[] => catalog.value?.dataClasses.map(({ name }) => name) ?? []
 
 function allEntries(): Entry[] {
+  const all = catalog.value?.dataClasses ?? []
   return [
     ...names().map(name => ({ title: name, kind: text('class'), link: linkTo([name]) })),
     ...PAGES.filter(isShown).map(({ path, title }) => ({
@@ -81,12 +83,14 @@ function allEntries(): Entry[] {
       kind: text('page'),
       link: linkTo([path]),
     })),
-    ...names().flatMap(dataClass =>
-      (saved.value[dataClass] ?? []).map(({ name, filter, order }) => ({
-        title: `${dataClass} ${name}`,
-        kind: text('savedFilter'),
-        link: linkTo([dataClass], { filter, order }),
-      })),
+    ...all.flatMap(dataClass =>
+      (saved.value[dataClass.name] ?? [])
+        .filter(each => isKnown(inOneText(each), dataClass, targetOf))
+        .map(({ name, filter, order }) => ({
+          title: `${dataClass.name} ${name}`,
+          kind: text('savedFilter'),
+          link: linkTo([dataClass.name], { filter, order }),
+        })),
     ),
     ...recentPlaces.value
       .filter(({ detail }) => detail !== '')

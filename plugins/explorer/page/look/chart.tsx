@@ -166,7 +166,7 @@ function DistributionView() {
         </button>
       </div>
       <Waiting label={text('loading')} {...answer} />
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} again={answer.again} />}
       {result && (
         <>
           <SummaryLine attribute={attribute} path={path} distribution={result} filter={filter} />

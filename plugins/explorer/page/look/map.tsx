@@ -130,7 +130,7 @@ export function MapView() {
       <Waiting label={text('loading')} {...answer}>
         {result && sentenceOf(result)}
       </Waiting>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <Fault error={error} again={answer.again} />}
       <div class="map" ref={frame}>
         {width > 0 && (
           <Canvas points={points} size={size} view={view} isChoosing={isChoosing.value} onFit={fit} onNarrow={narrow} />

@@ -35,6 +35,14 @@ export function faultsIn(answer: unknown, batch: readonly SentRow[]): readonly R
   })
 }
 
+/** Keys of the entities that a save has created. */
+export function createdIn(answer: unknown, sent: readonly object[]): readonly string[] {
+  const elements = (answer as { __ENTITIES?: readonly Element[] } | undefined)?.__ENTITIES ?? []
+  return elements.flatMap(({ __KEY, __ERROR, __INDEX }, at) =>
+    __KEY === undefined || __ERROR || '__KEY' in (sent[__INDEX ?? at] ?? {}) ? [] : [__KEY],
+  )
+}
+
 function reasonOf(faults: readonly ProtocolFault[]): string {
   const reasons = faults.filter(({ errCode }) => !CONSEQUENCES.has(errCode))
   return (reasons.length > 0 ? reasons : faults).map(({ message }) => message).join('; ')

@@ -5,6 +5,8 @@ import { runWork } from '../base/work.ts'
 import { hasWritten } from '../base/writes.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { Fault } from '../components/fault.tsx'
+import { deleteMany, type DeleteReport, keysOf } from '../entity/delete-many.ts'
+import { offerUndo } from '../entity/save.ts'
 import { type ConvertedRow, convertRow, ERROR_COLUMN, mapColumns, type Mapping, targetsOf } from './columns.ts'
 import { type PasteReport, sendRows } from './run-paste.ts'
 import { parseTable, writeTable } from './table.ts'
@@ -121,7 +123,7 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
   const run = async (method: 'validate' | 'update'): Promise<void> => {
     isRunning.value = true
     error.value = undefined
-    const report: PasteReport = { good: [], faults: [] }
+    const report: PasteReport = { good: [], faults: [], created: [] }
     const sent = converted.flatMap(({ values, faults }, index) => (faults.length === 0 ? [{ index, values }] : []))
     try {
       await runWork(text(method === 'validate' ? 'checking' : 'saving', { name: dataClass.name }), work =>
@@ -132,7 +134,9 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
     }
     outcome.value = { method, report }
     isRunning.value = false
-    if (method === 'update' && report.good.length > 0) hasWritten(dataClass.name)
+    if (method !== 'update' || report.good.length === 0) return
+    hasWritten(dataClass.name)
+    offerUndoOf(dataClass, report)
   }
   const isSaved = outcome.value?.method === 'update'
   return (
@@ -237,6 +241,28 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
       </div>
     </>
   )
+}
+
+/** Entities that were changed stay so: what they were before is not known here. */
+function offerUndoOf(dataClass: DataClass, { good, created }: PasteReport): void {
+  if (created.length === 0) return
+  const changed = good.length - created.length
+  const done =
+    text('created', { count: created.length }) + (changed > 0 ? ` ${text('changesStay', { count: changed })}` : '')
+  offerUndo(dataClass, done, async () => {
+    const report: DeleteReport = { deleted: 0, failed: [] }
+    await runWork(text('undoing', { name: dataClass.name }), work =>
+      deleteMany(
+        dataClass,
+        keysOf(dataClass, { isAll: false, keys: new Set(created) }, undefined, work.signal),
+        created.length,
+        report,
+        work,
+      ),
+    )
+    const [failed] = report.failed
+    return text('removed', { count: report.deleted }) + (failed ? ` ${failed.error.message}` : '')
+  })
 }
 
 function statusOf(

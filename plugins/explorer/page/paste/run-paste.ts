@@ -2,12 +2,14 @@
 import type { DataClass } from '../base/catalog.ts'
 import { ask, RestError } from '../base/rest.ts'
 import type { WorkControl } from '../base/work.ts'
-import { batchesOf, faultsIn, type RowFault, type SentRow } from './batches.ts'
+import { batchesOf, createdIn, faultsIn, type RowFault, type SentRow } from './batches.ts'
 
 export interface PasteReport {
   /** Rows without an error. */
   readonly good: number[]
   readonly faults: RowFault[]
+  /** Keys of entities that did not exist before. */
+  readonly created: string[]
 }
 
 /**
@@ -32,7 +34,9 @@ export async function sendRows(
       return stamp === undefined ? values : { __KEY: key, __STAMP: stamp, ...values }
     })
     // A batch whose answer does not come may have been saved: it is not given up halfway.
-    const faults = faultsIn(await answerTo(dataClass, method, body), batch)
+    const answer = await answerTo(dataClass, method, body)
+    const faults = faultsIn(answer, batch)
+    if (method === 'update') report.created.push(...createdIn(answer, body))
     const failed = new Set(faults.map(({ index }) => index))
     report.faults.push(...faults)
     for (const { index } of batch) if (!failed.has(index)) report.good.push(index)

@@ -19,8 +19,9 @@ const Home = lazy(async () => (await import('../home/home.tsx')).Home)
 export function App() {
   useSignalEffect(() => {
     document.documentElement.lang = language.value
-    const { path } = place.value
-    document.title = [...path, 'Tesser'].join(' · ')
+    const [first = ''] = place.value.path
+    // Of names in addresses only those are shown that the visitor may see.
+    document.title = [...(pageAt(first) || dataClasses.value.has(first) ? [first] : []), 'Tesser'].join(' · ')
   })
   return (
     <>
@@ -48,13 +49,15 @@ export function App() {
 /** A link to `#content` would be taken for a place. */
 const skip = (): void => document.getElementById('content')?.focus()
 
+const pageAt = (name: string) => PAGES.find(({ path }) => path === name)
+
 function View() {
   if (!catalog.value) return <p role="status">{text('loading')}</p>
   const [first] = place.value.path
   if (first === undefined) return <Home />
-  const page = PAGES.find(({ path }) => path === first)
+  const page = pageAt(first)
   if (page) return <page.View />
   const dataClass = dataClasses.value.get(first)
-  if (!dataClass) return <p class="hint">{text('unknown', { name: first })}</p>
+  if (!dataClass) return <p class="hint">{text('unknown')}</p>
   return selection.value ? <ClassView key={first} /> : <p role="status">{text('loading')}</p>
 }

@@ -1,10 +1,9 @@
-import { notice, works } from '../base/work.ts'
+import { lastChange, notice, works } from '../base/work.ts'
 import { CloseButton } from '../components/dialog.tsx'
 import { text } from './texts.ts'
 
-/** Foot of the page: work in progress, and the last notice. */
+/** Foot of the page: work in progress, and the last change that can be undone, and the last notice. */
 export function Notices() {
-  const last = notice.value
   return (
     <div class="notices">
       {works.value.map(({ title, progress, cancel }) => (
@@ -18,20 +17,23 @@ export function Notices() {
         </div>
       ))}
       <div role="status">
-        {last && (
-          <div class={`notice ${last.kind}`}>
-            <span>{last.text}</span>
-            {last.action && (
-              <button type="button" onClick={last.action.run}>
-                {last.action.label}
-              </button>
-            )}
-            <CloseButton
-              onClick={() => {
-                notice.value = undefined
-              }}
-            />
-          </div>
+        {[lastChange, notice].map(
+          (each, at) =>
+            each.value && (
+              <div key={at} class={`notice ${each.value.kind}`}>
+                <span>{each.value.text}</span>
+                {each.value.action && (
+                  <button type="button" onClick={each.value.action.run}>
+                    {each.value.action.label}
+                  </button>
+                )}
+                <CloseButton
+                  onClick={() => {
+                    each.value = undefined
+                  }}
+                />
+              </div>
+            ),
         )}
       </div>
     </div>

@@ -1,12 +1,10 @@
-import { useSignal } from '@preact/signals'
-import { isAdministrator, logOut, privileges, user } from '../base/session.ts'
+import { isAdministrator, isLoggingIn, logOut, privileges, user } from '../base/session.ts'
 import { complain } from '../base/work.ts'
 import { LoginDialog } from './login.tsx'
 import { text } from './texts.ts'
 
 /** The user, with the rights of the session; the way in and out. */
 export function SessionMenu() {
-  const isLoggingIn = useSignal(false)
   const who = user.value
   const name = who ? who.fullName || who.userName : text('guest')
   return (

@@ -1,7 +1,7 @@
 import t from 'tap'
 import fc from '../../../../support/fast-check.ts'
 import type { Input } from '../../../../../plugins/explorer/page/entity/editor.ts'
-import { changesAfter, mergeRows } from '../../../../../plugins/explorer/page/entity/merge.ts'
+import { changesAfter, fileRows, mergeRows } from '../../../../../plugins/explorer/page/entity/merge.ts'
 
 const NAMES = ['a', 'b', 'c']
 type Values = Readonly<Record<string, Input>>
@@ -48,5 +48,33 @@ t.test('the merged entity has every change of either side', async t => {
         else t.equal(merged, theirs[name])
       }
     }),
+  )
+})
+
+t.test('a file is chosen where there was one, or others have stored one', async t => {
+  const files = new Map([
+    ['flag', 'mine'],
+    ['seal', null],
+    ['gone', null],
+    ['first', 'mine'],
+  ])
+  const before: Values = { flag: '/1', seal: '/1', gone: '/1' }
+  const now: Values = { flag: '/2', seal: '/2' }
+  const of = (values: Values) => (name: string) => values[name] as string | undefined
+  const rows = fileRows(files, of(before), of(now))
+  t.same(
+    rows.map(({ name, isConflict }) => [name, isConflict]),
+    [
+      ['flag', true],
+      ['seal', true],
+      ['first', false],
+    ],
+  )
+  t.same(
+    [...changesAfter(rows, new Map([['flag', 'theirs']]))],
+    [
+      ['seal', null],
+      ['first', 'mine'],
+    ],
   )
 })

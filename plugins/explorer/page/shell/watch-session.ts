@@ -1,0 +1,42 @@
+/** Notices a session that the server has ended, so that the page shows nothing of it any longer. */
+import { catalog } from '../base/catalog.ts'
+import { answered, ask } from '../base/rest.ts'
+import { type CurrentUser, isLoggingIn, loadSession, user } from '../base/session.ts'
+import { notify } from '../base/work.ts'
+import { text } from './texts.ts'
+
+/** Between two looks while all answers are good. None is made while nothing is asked: it would keep the session. */
+const LOOK_MS = 30_000
+/** Hidden names are not found. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404])
+
+let lookedAt = Date.now()
+let isLooking = false
+
+async function look(isRefused: boolean): Promise<void> {
+  const name = user.peek()?.userName
+  if (name === undefined || isLooking || (!isRefused && Date.now() - lookedAt < LOOK_MS)) return
+  isLooking = true
+  try {
+    const { result } = await ask<CurrentUser>('$directory/currentUser')
+    // The user may have logged out meanwhile.
+    if (result?.userName === name || user.peek()?.userName !== name) return
+    catalog.value = undefined
+    await loadSession()
+    notify(text('loggedOut'), {
+      label: text('logIn'),
+      run: () => {
+        isLoggingIn.value = true
+      },
+    })
+  } finally {
+    lookedAt = Date.now()
+    isLooking = false
+  }
+}
+
+export function watchSession(): void {
+  const run = (isRefused: boolean): void => void look(isRefused).catch(() => {})
+  answered.subscribe(status => status && run(REFUSALS.has(status.code)))
+  document.addEventListener('visibilitychange', () => document.hidden || run(false))
+}
