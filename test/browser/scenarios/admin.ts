@@ -27,7 +27,7 @@ export const admin: Scenarios = {
     await open('$admin?part=locks')
     await sees(page.getByRole('button', { name: 'Refresh' }))
     await settled()
-    // Of another client, which has no cookie of this one.
+    // Without the cookie it is another client.
     await page.evaluate(
       "fetch('/rest/Employee(3)?$lock=true', { method: 'POST', credentials: 'omit' }).then(answer => answer.text())",
     )

@@ -3,7 +3,7 @@ import type { Scenarios, Visit } from '../harness.ts'
 
 /** Counts at the same time; two of the six connections of a browser are left to the view. */
 const AT_A_TIME = 4
-/** What a first visit to the overview asks the server for, on a screen that shows 24 classes. */
+/** Requests of a first visit to the overview, on a screen that shows 24 classes. */
 const MAX_REQUESTS = 32
 
 /** Dataclasses that have been counted so far. */

@@ -6,13 +6,13 @@ import { ask } from './rest.ts'
 /** Browsers have six connections to a server: two are left to what the user has asked for. */
 const AT_A_TIME = 4
 
-/** Those that have been counted. */
+/** Numbers by dataclass. */
 export const counts = signal<ReadonlyMap<string, number>>(new Map())
 
 /** Dataclasses that are in view, with the number of places that show them. */
 const wanted = new Map<string, number>()
 const running = new Map<string, AbortController>()
-/** Those that have an answer, for the catalog that is shown. */
+/** Dataclasses that have an answer, for the catalog that is shown. */
 const asked = new Set<string>()
 let askedFor = catalog.peek()
 
