@@ -101,6 +101,8 @@ export interface Accepts {
   readonly verbs: readonly Verb[]
   /** For a service: guests may ask for it even where `roles.json` demands a login. */
   readonly guests?: boolean
+  /** For a route: another plugin may register the path, before or after, and answers there instead. */
+  readonly yields?: boolean
 }
 
 export interface AssetOptions {

@@ -173,9 +173,10 @@ export class Registry {
   }
 }
 
-function claim<T extends { plugin: string }>(table: Map<string, T>, name: string, entry: T): void {
+function claim<T extends { plugin: string; yields?: boolean }>(table: Map<string, T>, name: string, entry: T): void {
   const owner = table.get(name)
-  if (owner)
+  if (owner && entry.yields) return
+  if (owner && !owner.yields)
     throw new Error(`plugin ${entry.plugin} registers ${name}, which plugin ${owner.plugin} has registered already`)
   table.set(name, entry)
 }

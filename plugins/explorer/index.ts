@@ -6,7 +6,7 @@ import { readLanguages } from './languages.ts'
  * A page on which people see and change the data, in the browser:
  *
  *   GET /explorer/
- *   GET /                        →  302 to it
+ *   GET /                        →  302 to it, unless another plugin has something there
  *   GET /explorer/texts/en.json  →  all texts of the page in English: what a translation starts from
  *   GET /explorer/languages.json →  { "fr": "français" }, the languages that are added
  *
@@ -35,7 +35,8 @@ export default definePlugin({
   async register({ assets, basePath, configFolder, route }, { languages }) {
     const pages = new URL('./pages/', import.meta.url)
     await assets('/explorer/', pages)
-    route('/', { verbs: ['GET'] }, () => ({ status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }))
+    const moved = { status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }
+    route('/', { verbs: ['GET'], yields: true }, () => moved)
     const english = JSON.parse(await readFile(new URL('texts/en.json', pages), 'utf8'))
     const added = await readLanguages(languages, configFolder, english)
     const names = Object.fromEntries([...added].map(([code, { name }]) => [code, name]))

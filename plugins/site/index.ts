@@ -12,11 +12,10 @@ import { definePlugin, Type } from '../../kernel/api.ts'
  *   GET /app/orders/17       →  index.html, for a browser that opens a page; 404 for everything else
  *
  * `folder` starts at the folder of the config file. Its files are read at the start (64 MiB at most); a new version of the app
- * is served after a restart. `path` is where it is served. For all of the server it is `/`, with `"disablePlugins":
- * ["explorer"]`, which answers there otherwise; `/rest` and the addresses of other plugins stay theirs. The app has to be built
- * for this path, with `server.basePath` in front (`base` of Vite). With `"fallback": false` unknown paths are 404 for browsers,
- * too. `policy` is the `Content-Security-Policy` of all files, by default scripts, styles, images and data of this server
- * alone, nothing inline. Everybody may read the files: they hold no secrets.
+ * is served after a restart. `path` is where it is served, `/` for all of the server: `/rest`, `/explorer/` and the addresses of
+ * other plugins stay theirs. The app has to be built for this path, with `server.basePath` in front (`base` of Vite). With
+ * `"fallback": false` unknown paths are 404 for browsers, too. `policy` is the `Content-Security-Policy` of all files, by default
+ * scripts, styles, images and data of this server alone, nothing inline. Everybody may read the files: they hold no secrets.
  */
 export default definePlugin({
   name: 'site',

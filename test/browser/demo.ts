@@ -14,10 +14,11 @@ const users = [
 /** Guests see everything but for one attribute. */
 const roles = {
   privileges: [{ privilege: 'viewBoxOffice' }],
+  roles: [{ role: 'press', privileges: ['viewBoxOffice'] }],
   permissions: { allowed: [{ applyTo: 'Movie.worldwideGross', type: 'attribute', read: ['viewBoxOffice'] }] },
 }
 
-/** The demo with a user who sees more than guests do. */
+/** The demo with a user who sees more than guests do, and one who administrates. */
 export async function startExplorer(t: Test, transport: TransportName): Promise<string> {
   const folder = temporaryFolder(t)
   const file = (name: string, content: object): string => {

@@ -2,6 +2,7 @@
 import { startExplorer } from './demo.ts'
 import { inBrowser } from './harness.ts'
 import { access } from './scenarios/access.ts'
+import { rights } from './scenarios/admin.ts'
 import { browse } from './scenarios/browse.ts'
 import { entity } from './scenarios/entity.ts'
 import { find } from './scenarios/find.ts'
@@ -11,4 +12,4 @@ import { shell } from './scenarios/shell.ts'
 import { speed } from './scenarios/speed.ts'
 import { stranger } from './scenarios/stranger.ts'
 
-await inBrowser({ shell, browse, find, entity, paste, look, maps, speed, stranger, access }, startExplorer)
+await inBrowser({ shell, browse, find, entity, paste, look, maps, speed, stranger, access, rights }, startExplorer)

@@ -10,3 +10,4 @@ export type Locator = any
 export type Page = any
 export type Request = any
 export type Response = any
+export type Route = any

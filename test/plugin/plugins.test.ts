@@ -112,6 +112,18 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ],
 ]
 
+t.test('a route that yields is that of another plugin, whichever comes first', async t => {
+  const routeOf = (name: string, accepts: string) =>
+    `export default { name: '${name}', kernel: '^1.0.0', register(s) {
+      s.route('/start', { verbs: ['GET']${accepts} }, () => ({ status: 200, body: '${name}' }))
+    } }`
+  const [first, owner, last] = [', yields: true', '', ', yields: true'].map((accepts, i) => routeOf(`p${i}`, accepts))
+  const server = await startServer(t, company, {
+    config: { plugins: writePlugins(t, { first: first!, owner: owner!, last: last! }) },
+  })
+  t.match(await server.get('//start'), { status: 200, text: 'p1' })
+})
+
 for (const [name, sources, message] of refused) {
   t.test(`${name} is refused before the port opens`, async t => {
     await t.rejects(startServer(t, company, { config: { plugins: writePlugins(t, sources) } }), { message })

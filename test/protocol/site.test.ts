@@ -25,8 +25,6 @@ function appFolder(t: Test): string {
 }
 
 const PAGE = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
-/** The explorer leads from `/` to its page. */
-const FREE_ROOT = { disablePlugins: ['explorer'] }
 const APP = { status: 200, text: '<title>the app</title>' }
 
 for (const transport of transports) {
@@ -73,7 +71,7 @@ for (const transport of transports) {
   })
 
   t.test(`no path leads out of the folder on ${transport}`, async t => {
-    const server = await start(t, { folder: join(appFolder(t), 'app'), path: '/' }, FREE_ROOT)
+    const server = await start(t, { folder: join(appFolder(t), 'app'), path: '/' })
     for (const path of [
       '/../secret.txt',
       '/%2e%2e/secret.txt',
@@ -125,16 +123,24 @@ for (const transport of transports) {
 
   t.test(`an app for the whole server leaves the addresses of others alone on ${transport}`, async t => {
     const options = { folder: join(appFolder(t), 'app'), path: '/', policy: "default-src 'self'" }
-    const server = await start(t, options, FREE_ROOT)
+    const server = await start(t, options)
     t.match(await server.get('//', PAGE), { ...APP, headers: { 'content-security-policy': "default-src 'self'" } })
     t.match(await server.get('//orders/17', PAGE), APP)
     t.match(await server.get('/City(Paris)', PAGE), { status: 200, json: { __KEY: 'Paris' } })
     t.equal((await server.get('//rest/Nothing', PAGE)).status, 404)
     t.match(await server.get('//health', PAGE), { status: 200, json: { status: 'ready' } })
-    for (const path of ['//health/redy', '//health/', '//docs/nothing', '//REST/City']) {
+    for (const path of ['//health/redy', '//health/', '//docs/nothing', '//explorer/nothing', '//REST/City']) {
       t.match(await server.get(path, PAGE), { status: 404, json: { __ERROR: [{ errCode: 1806 }] } }, path)
     }
     t.equal((await server.get('//docs/', PAGE)).status, 200)
+    t.match(await server.get('//explorer/', PAGE), { status: 200, text: '<title>Tesser</title>' })
+    t.match(await server.get('//explorer', PAGE), { status: 308, headers: { location: 'explorer/' } })
+  })
+
+  t.test(`without a page of its own an app leaves the root to the explorer on ${transport}`, async t => {
+    const server = await start(t, { folder: join(appFolder(t), 'app/assets'), path: '/', fallback: false })
+    t.match(await server.get('//', PAGE), { status: 302, headers: { location: '/explorer/' } })
+    t.equal((await server.get('//main-5XHGJ4TM.js')).status, 200)
   })
 
   t.test(`behind a base path on ${transport}`, async t => {
@@ -167,7 +173,6 @@ t.test('options that cannot be served stop the start', async t => {
   const ofTwo = (path: string, plugin: string) => ({
     message: new RegExp(`plugin site registers ${path}, which plugin ${plugin} has registered already`),
   })
-  await t.rejects(start({ folder: join(folder, 'app'), path: '/' }), ofTwo('/', 'explorer'))
   writeFileSync(join(folder, 'app/health'), '')
   await t.rejects(start({ folder: join(folder, 'app'), path: '/' }), ofTwo('/health', 'health'))
 })

@@ -22,17 +22,31 @@ export const admin: Scenarios = {
     await row.getByRole('button', { name: 'Release' }).click()
     await sees('The entity set is released.')
   },
-  'locks are listed with their sessions, which can be ended': async ({ page, open, sees, accessible, settled }) => {
+  'locks are listed with their sessions, which can be ended': async visit => {
+    const { page, open, sees, missing, settled, accessible } = visit
     await open('$admin?part=locks')
     await sees(page.getByRole('button', { name: 'Refresh' }))
-    await page.evaluate("fetch('/rest/Employee(3)?$lock=true', { method: 'POST' }).then(answer => answer.text())")
+    await settled()
+    // Without the cookie it is another client.
+    await page.evaluate(
+      "fetch('/rest/Employee(3)?$lock=true', { method: 'POST', credentials: 'omit' }).then(answer => answer.text())",
+    )
     await page.getByRole('button', { name: 'Refresh' }).click()
-    await sees(page.getByRole('row').filter({ hasText: 'Employee' }).getByRole('link', { name: '3', exact: true }))
+    const lock = page.getByRole('row').filter({ hasText: 'Employee' })
+    await sees(lock.getByRole('link', { name: '3', exact: true }))
     await accessible()
-    await open('$admin?part=sessions')
+    const session = await lock.getByRole('code').textContent()
+    await page.getByRole('link', { name: 'Sessions' }).click()
     await sees('this session')
     await settled()
     await accessible()
+    const other = page.getByRole('row').filter({ hasText: session! })
+    await other.getByRole('button', { name: 'End' }).click()
+    await sees('The session has ended.')
+    await missing(other)
+    await sees('this session')
+    await page.getByRole('link', { name: 'Locks' }).click()
+    await sees('0 of 0')
   },
   'quotas, rights and all figures': async ({ open, sees, settled, accessible }) => {
     await open('$admin?part=quotas')
@@ -42,6 +56,34 @@ export const admin: Scenarios = {
     await open('$admin?part=figures')
     await sees('buffers_used_bytes')
     await settled()
+    await accessible()
+  },
+}
+
+/** Administration where there are roles, as a user with the privilege for it. */
+export const rights: Scenarios = {
+  'an administrator sees what a role may see, and why': async ({ page, open, sees, accessible, settled, t }) => {
+    await open('$admin?part=rights')
+    await sees('This page is for administrators')
+    t.equal(await page.getByRole('link', { name: 'Administration' }).count(), 0)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Log in' })
+    await dialog.getByRole('textbox', { name: 'User name' }).fill('admin')
+    await dialog.getByLabel('Password').fill('correct horse')
+    await dialog.getByRole('button', { name: 'Log in' }).click()
+    const of = page.getByRole('combobox', { name: 'Rights of' })
+    await sees(of)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('worldwide')
+    const gross = page.getByRole('row', { name: 'Movie.worldwideGross' })
+    await sees(gross.getByText('✗ no'))
+    await sees(gross.getByText('needs viewBoxOffice'))
+    await accessible()
+    await of.selectOption('press')
+    await sees(page.getByText('viewBoxOffice by press'))
+    await settled()
+    await sees(gross.getByText('✓ yes'))
+    await sees(gross.getByText('by viewBoxOffice'))
+    t.match(page.url(), /part=rights&of=role%2Fpress$/)
     await accessible()
   },
 }

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import type { Scenarios, Visit } from '../harness.ts'
 
 const panel = (page: Page): Locator => page.getByRole('complementary', { name: 'Entity' })
@@ -123,7 +123,7 @@ export const entity: Scenarios = {
     await put(3)
     // What others have saved cannot be read either.
     expect(/ERR_FAILED/)
-    await page.route(/rest\/Country\(XO\)/, route => route.abort())
+    await page.route(/rest\/Country\(XO\)/, (route: Route) => route.abort())
     await button(page, 'Save').click()
     await sees(panel(page).getByRole('alert'))
     await page.unroute(/rest\/Country\(XO\)/)

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { readFileSync } from 'node:fs'
 import type { Scenarios, Visit } from '../harness.ts'
 
@@ -130,7 +131,7 @@ export const maps: Scenarios = {
   'a sample on the map comes from everywhere, shows how far it is, and is given up': async visit => {
     const { page, open, sees, answers, settled, t } = visit
     let asked = 0
-    await page.route(/entityset.*skip=/, route => {
+    await page.route(/entityset.*skip=/, (route: Route) => {
       if (++asked <= 50) return route.continue()
     })
     await open('City?tab=chart&chart=$map')

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import type { Scenarios } from '../harness.ts'
 
 /** Header, list of classes, login, languages, themes. */
@@ -139,7 +140,7 @@ export const shell: Scenarios = {
   'what is refused to guests offers to log in': async ({ page, open, sees, expect }) => {
     expect(/status of 403/)
     const body = JSON.stringify({ __ERROR: [{ message: 'no rights', errCode: 1, componentSignature: 'dbmg' }] })
-    await page.route(/rest\/Region\(europe\)/, route => route.fulfill({ status: 403, body }))
+    await page.route(/rest\/Region\(europe\)/, (route: Route) => route.fulfill({ status: 403, body }))
     await open('Region?entity=europe')
     await page.getByRole('alert').getByRole('button', { name: 'Log in' }).first().click()
     await sees(page.getByRole('dialog', { name: 'Log in' }))
@@ -152,7 +153,7 @@ export const shell: Scenarios = {
     const unreached = page.getByText('The server cannot be reached. Check the connection, then try again.')
     const address = /rest\/Region\(europe\)/
     await open('Region')
-    await page.route(address, route => route.abort())
+    await page.route(address, (route: Route) => route.abort())
     await open('Region?entity=europe')
     await sees(panel.getByText(/^The server cannot be reached/))
     await page.unroute(address)
@@ -160,7 +161,7 @@ export const shell: Scenarios = {
     await sees(panel.getByRole('heading', { name: 'Europe' }))
 
     for (const chart of ['chart=latitude', 'chart=%24map']) {
-      await page.route(/rest\/City/, route => route.abort())
+      await page.route(/rest\/City/, (route: Route) => route.abort())
       await open(`City?tab=chart&${chart}`)
       await sees(unreached)
       await page.unroute(/rest\/City/)

@@ -1,8 +1,8 @@
 import { catalog, type DataClass, isRelation, targetOf } from '../base/catalog.ts'
-import { counts } from '../base/counts.ts'
 import { linkTo } from '../base/place.ts'
 import { recentPlaces } from '../base/recent.ts'
 import { number } from '../base/texts.ts'
+import { useCount } from '../components/use-count.ts'
 import { isShown, PAGES } from '../shell/rooms.ts'
 import { text as shellText } from '../shell/texts.ts'
 import { text } from './texts.ts'
@@ -62,14 +62,14 @@ function Recent() {
 
 function ClassCard({ dataClass }: { readonly dataClass: DataClass }) {
   const { name, attributes, extraProperties } = dataClass
-  const count = counts.value.get(name)
+  const { ref, count } = useCount<HTMLLIElement>(name)
   const relations = attributes.filter(isRelation).flatMap(attribute => {
     const target = targetOf(attribute)
     return target ? [{ attribute, target }] : []
   })
   const own = attributes.filter(attribute => !isRelation(attribute))
   return (
-    <li>
+    <li ref={ref}>
       <h3>
         <a href={linkTo([name])}>{name}</a>
         {count !== undefined && <small>{text('entities', { count })}</small>}

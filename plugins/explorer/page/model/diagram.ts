@@ -30,6 +30,10 @@ export interface Diagram extends Size {
 export const HEAD = 30
 export const ROW = 18
 const WIDTH = 190
+/** A letter of a name that stands alone, which is larger. */
+const LETTER = 11.5
+/** Models with more dataclasses are shown by their names alone at first. */
+export const MANY = 30
 const MAX_ATTRIBUTES = 7
 /** Distance between lines that join the same boxes. */
 const SPREAD = 26
@@ -43,7 +47,8 @@ export function diagramOf(dataClasses: readonly DataClass[], withAttributes: boo
     const shown = withAttributes ? first.slice(0, first.length === MAX_ATTRIBUTES + 1 ? undefined : MAX_ATTRIBUTES) : []
     const more = withAttributes ? first.length - shown.length : 0
     const rows = shown.length + (more > 0 ? 1 : 0)
-    return { dataClass, attributes: shown, more, width: WIDTH, height: HEAD + rows * ROW + (rows > 0 ? 8 : 0) }
+    const width = withAttributes ? WIDTH : Math.max(80, 24 + dataClass.name.length * LETTER)
+    return { dataClass, attributes: shown, more, width, height: HEAD + rows * ROW + (rows > 0 ? 8 : 0) }
   })
   const position = new Map(dataClasses.map(({ name }, i) => [name, i]))
   const { places, width, height } = layOut(
@@ -109,8 +114,10 @@ function borderOf({ x, y, width, height }: Box, inside: { x: number; y: number }
   return { x: inside.x + dx * share, y: inside.y + dy * share }
 }
 
-/** Whether a text occurs in the name of a dataclass or of an attribute of it. */
-export function matches({ name, attributes }: DataClass, wanted: string): boolean {
+/** Dataclasses whose name has a text in it, then those that have an attribute with such a name. */
+export function matching(dataClasses: readonly DataClass[], wanted: string): DataClass[] {
   const text = wanted.trim().toLowerCase()
-  return [name, ...attributes.map(each => each.name)].some(each => each.toLowerCase().includes(text))
+  const has = ({ name }: { readonly name: string }): boolean => name.toLowerCase().includes(text)
+  const [named, others] = [dataClasses.filter(has), dataClasses.filter(each => !has(each))]
+  return [...named, ...others.filter(({ attributes }) => attributes.some(has))]
 }

@@ -72,7 +72,7 @@ function layOutComponent(
   near: readonly (readonly number[])[],
 ): Component {
   const sizes = members.map(member => boxes[member]!)
-  const centres = lying(stressed(members, sizes, near))
+  const centres = spread(stressed(members, sizes, near))
   pushApart(centres, sizes)
   const places = centres.map(({ x, y }, i) => ({ x: x - sizes[i]!.width / 2, y: y - sizes[i]!.height / 2 }))
   const left = Math.min(...places.map(({ x }) => x))
@@ -112,11 +112,17 @@ function stressed(members: readonly number[], sizes: readonly Size[], near: read
   return points
 }
 
-/** Turned where it is higher than wide. */
-function lying(points: readonly Point[]): Point[] {
+/** Turned where it is higher than wide, then made wider and lower: places where it is shown are wide, and so are boxes. */
+function spread(points: readonly Point[]): Point[] {
   const span = (values: number[]): number => Math.max(...values) - Math.min(...values)
-  const isLying = span(points.map(({ x }) => x)) >= span(points.map(({ y }) => y))
-  return points.map(({ x, y }) => (isLying ? { x, y } : { x: y, y: x }))
+  const [width, height] = [span(points.map(({ x }) => x)), span(points.map(({ y }) => y))]
+  const isLying = width >= height
+  const [longer, shorter] = isLying ? [width, height] : [height, width]
+  const factor = longer > 0 ? Math.sqrt(Math.max(1, (RATIO * shorter) / longer)) : 1
+  return points.map(({ x, y }) => {
+    const [along, across] = isLying ? [x, y] : [y, x]
+    return { x: along * factor, y: across / factor }
+  })
 }
 
 /** Moves boxes that overlap, each pair along the axis on which it takes less. */

@@ -4,7 +4,7 @@ import { catalog } from '../base/catalog.ts'
 import { download, standaloneSvg } from '../base/download.ts'
 import type { DataClass } from '../base/model.ts'
 import { change, go, linkTo, place } from '../base/place.ts'
-import { type Box, type Diagram, diagramOf, HEAD, matches, ROW } from './diagram.ts'
+import { type Box, type Diagram, diagramOf, HEAD, MANY, matching, ROW } from './diagram.ts'
 import { type Relation, relationsOf } from './relations.ts'
 import { text } from './texts.ts'
 import './model.css'
@@ -22,6 +22,8 @@ const ZOOM = 1.25
 /** Widest and narrowest part, in pixels of the diagram. */
 const MAX_WIDTH = 60_000
 const MIN_WIDTH = 200
+/** Least width of what is shown of boxes that are searched. */
+const MIN_PART = 900
 /** Pixels with which a drag begins; less is a click. */
 const MIN_DRAG = 4
 
@@ -29,18 +31,18 @@ const MIN_DRAG = 4
 export function ModelPage() {
   const dataClasses = catalog.value!.dataClasses
   const { query } = place.value
-  const withAttributes = query.attributes !== 'no'
+  const isLarge = dataClasses.length > MANY
+  const withAttributes = isLarge ? query.attributes === 'yes' : query.attributes !== 'no'
   const wanted = query.find ?? ''
   const diagram = useMemo(() => diagramOf(dataClasses, withAttributes), [dataClasses, withAttributes])
   const picture = useRef<SVGSVGElement>(null)
   const view = useView(picture, diagram)
-  const found = wanted.trim() === '' ? undefined : dataClasses.filter(each => matches(each, wanted))
+  const found = wanted.trim() === '' ? undefined : matching(dataClasses, wanted)
   useEffect(() => {
-    const box = diagram.boxes.find(({ dataClass }) => dataClass === found?.[0])
-    if (box) view.centre(box)
+    if (found) view.fit(diagram.boxes.filter(({ dataClass }) => found.includes(dataClass)))
   }, [wanted, diagram])
   return (
-    <section class="model" aria-label={text('title')}>
+    <section class={`model${isLarge ? ' large' : ''}${withAttributes ? '' : ' plain'}`} aria-label={text('title')}>
       <header>
         <h1>{text('title')}</h1>
         <input
@@ -60,7 +62,7 @@ export function ModelPage() {
           <input
             type="checkbox"
             checked={withAttributes}
-            onChange={({ currentTarget }) => change({ attributes: currentTarget.checked ? undefined : 'no' })}
+            onChange={({ currentTarget }) => change({ attributes: currentTarget.checked ? 'yes' : 'no' })}
           />
           {text('attributes')}
         </label>
@@ -71,7 +73,7 @@ export function ModelPage() {
         <button type="button" aria-label={text('zoomIn')} title={text('zoomIn')} onClick={() => view.zoom(1 / ZOOM)}>
           +
         </button>
-        <button type="button" onClick={view.fit}>
+        <button type="button" onClick={() => view.fit()}>
           {text('fit')}
         </button>
         <button
@@ -102,6 +104,15 @@ const allOf = ({ width, height }: Diagram): Window => ({
   width: width + 2 * MARGIN,
   height: height + 2 * MARGIN,
 })
+
+/** The part with some boxes, large enough to show where they are. */
+function partWith(boxes: readonly Box[]): Window {
+  const [left, top] = [Math.min(...boxes.map(({ x }) => x)), Math.min(...boxes.map(({ y }) => y))]
+  const width = Math.max(...boxes.map(box => box.x + box.width)) - left
+  const height = Math.max(...boxes.map(box => box.y + box.height)) - top
+  const marginX = Math.max(MARGIN, (MIN_PART - width) / 2)
+  return { x: left - marginX, y: top - MARGIN, width: width + 2 * marginX, height: height + 2 * MARGIN }
+}
 
 type View = ReturnType<typeof useView>
 
@@ -138,8 +149,8 @@ function useView(picture: { readonly current: SVGSVGElement | null }, diagram: D
     const before = shown.value
     shown.value = { ...before, x: x + width / 2 - before.width / 2, y: y + height / 2 - before.height / 2 }
   }
-  const fit = (): void => {
-    shown.value = allOf(diagram)
+  const fit = (boxes: readonly Box[] = []): void => {
+    shown.value = boxes.length > 0 ? partWith(boxes) : allOf(diagram)
   }
   const pointAt = ({ clientX, clientY }: MouseEvent): { x: number; y: number } => {
     const box = picture.current!.getBoundingClientRect()
@@ -272,8 +283,8 @@ function ClassBox({ box, isFound, onPoint, onFocus }: ClassBoxProps) {
         onPointerLeave={() => onPoint(undefined)}
         onFocus={onFocus}
       >
-        <rect width={width} height={height} rx="6" />
-        <path class="head" d={`M0 6a6 6 0 0 1 6 -6H${width - 6}a6 6 0 0 1 6 6V${HEAD}H0z`} />
+        <rect class={height === HEAD ? 'head' : undefined} width={width} height={height} rx="6" />
+        {height > HEAD && <path class="head" d={`M0 6a6 6 0 0 1 6 -6H${width - 6}a6 6 0 0 1 6 6V${HEAD}H0z`} />}
         <text class="name" x="10" y="20">
           {dataClass.name}
         </text>

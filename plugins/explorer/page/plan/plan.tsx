@@ -34,7 +34,7 @@ export function Plan() {
         </button>
         <Waiting label={text('loading')} {...answer} again={undefined} />
       </header>
-      {error !== undefined && <Fault error={error} again={answer.again} />}
+      {error !== undefined && <Fault error={error} />}
       {result && <Picture plan={result} />}
     </section>
   )

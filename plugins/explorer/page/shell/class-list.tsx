@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { catalog, type DataClass } from '../base/catalog.ts'
-import { counts, setCount } from '../base/counts.ts'
 import { linkTo, place } from '../base/place.ts'
-import { ask } from '../base/rest.ts'
 import { number } from '../base/texts.ts'
-import { useAnswer } from '../components/use-answer.ts'
+import { useCount } from '../components/use-count.ts'
 import { isShown, PAGES } from './rooms.ts'
 import { text } from './texts.ts'
 
@@ -45,15 +44,14 @@ export function ClassList() {
 }
 
 function ClassItem({ dataClass: { name } }: { readonly dataClass: DataClass }) {
-  // Counted again when the catalog is, which is after a login.
-  useAnswer(
-    async signal => setCount(name, (await ask<{ __COUNT: number }>(name, { $top: 0 }, { signal })).__COUNT),
-    [catalog.value],
-  )
-  const count = counts.value.get(name)
+  const { ref, count } = useCount<HTMLLIElement>(name)
+  const isCurrent = place.value.path[0] === name
+  useEffect(() => {
+    if (isCurrent) ref.current!.scrollIntoView({ block: 'nearest' })
+  }, [isCurrent])
   return (
-    <li>
-      <a href={linkTo([name])} aria-current={place.value.path[0] === name ? 'page' : undefined}>
+    <li ref={ref}>
+      <a href={linkTo([name])} aria-current={isCurrent ? 'page' : undefined}>
         <span>{name}</span>
         {count !== undefined && <small>{number(count)}</small>}
       </a>
