@@ -125,7 +125,7 @@ export const shell: Scenarios = {
     await page.getByRole('gridcell', { name: 'Avatar', exact: true }).dblclick()
     await page.getByRole('link', { name: 'Edit', exact: true }).click()
     await page.getByRole('textbox', { name: /^title/ }).fill('Avatar again')
-    await page.evaluate("fetch('../rest/$directory/logout', { method: 'POST' })")
+    await page.evaluate("fetch('../rest/$directory/logout', { method: 'POST' }).then(answer => answer.text())")
     await page.getByRole('columnheader', { name: 'worldwideGross' }).click()
     await sees('Your session has ended: you have been logged out.')
     await sees(page.getByRole('button', { name: 'Guest' }))

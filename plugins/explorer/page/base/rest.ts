@@ -98,8 +98,9 @@ async function send<Answer>(
   request: RestRequest = {},
 ): Promise<{ answer: Answer; response: Response; bytes: number }> {
   const response = await respond(address, request)
-  const { maxBytes = Infinity, signal } = request
-  const body = await textUpTo(response, maxBytes).catch((error: unknown) => {
+  const { maxBytes, signal } = request
+  const read = maxBytes === undefined ? response.text() : textUpTo(response, maxBytes)
+  const body = await read.catch((error: unknown) => {
     if (signal?.aborted || error instanceof AnswerTooLarge) throw error
     throw new Error(text('interrupted'), { cause: error })
   })
