@@ -93,7 +93,7 @@ const pageOf = path => (path === 'README.md' ? 'index.html' : path.replace(/\.md
 const hrefOf = (from, to) => relative(dirname(from), pageOf(to))
 const NAMES = {
   'config/README.md': 'Configuration',
-  'config/deploy/README.md': 'In production',
+  'config/deploy/README.md': 'Running Tesser',
   'config/deploy/METRICS.md': 'Metrics',
   'bench/README.md': 'Benchmarks',
 }

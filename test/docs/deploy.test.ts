@@ -9,7 +9,9 @@ const FOLDER = 'config/deploy'
 /** Variables of `Caddyfile`, and one that Kubernetes would make. */
 const OTHERS = ['TESSER_CONFIG', 'TESSER_ADDRESS', 'TESSER_PORT']
 
-const files = readdirSync(FOLDER).map(name => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }))
+const files = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
+  .filter(entry => entry.isFile())
+  .map(({ name, parentPath }) => ({ name, text: readFileSync(join(parentPath, name), 'utf8') }))
 
 t.test('variables of the environment', async t => {
   const known = [...CONFIG_KEYS.flatMap(environmentNames), ...OTHERS]

@@ -8,6 +8,7 @@ import { createTestServer } from '../../kernel/testing.ts'
 import { selectTransport } from '../../kernel/transport/select.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { type Contract, contractOf } from './openapi.ts'
+import { isBehindNginx, startNginx } from './nginx.ts'
 import { optionsOf, type Setting, settingOf, wantedSetting } from './setting.ts'
 import { isLong } from './reference/rounds.ts'
 import { testLimits } from './transports.ts'
@@ -68,9 +69,17 @@ export interface ServerOptions {
   setting?: Setting
   /** Plugins of the test change answers: in long runs they are not held against the OpenAPI document. */
   isChanged?: boolean
+  /**
+   * Clients reach it without the proxy of TESSER_TEST_PROXY, which would answer itself what the test sends or hide what it looks
+   * at. So do those of a server with `trustedProxies`: there the test is the proxy.
+   */
+  isDirect?: boolean
   /** Folder of the store, to be opened again after a server has closed it. */
   folder?: string
 }
+
+/** Options that the page for operators asks for. */
+const BEHIND_A_PROXY = { trustedProxies: ['loopback'], allowedHosts: ['data.example.com'] }
 
 /** A server on a free port of 127.0.0.1 with a store of its own. Closes with the test. */
 export async function startServer(
@@ -83,6 +92,7 @@ export async function startServer(
     now,
     setting: own,
     isChanged,
+    isDirect = false,
     folder = temporaryFolder(t),
   }: ServerOptions = {},
 ): Promise<TestServer> {
@@ -90,30 +100,38 @@ export async function startServer(
   t.comment(`setting: ${setting}`)
   const { pool, ...storage } = optionsOf(setting)
   if (roles) writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
+  const { trustedProxies } = (config.server ?? {}) as { trustedProxies?: unknown }
+  const isProxied = isBehindNginx() && !isDirect && trustedProxies === undefined
   const server = await createTestServer({
     model: fixture.model,
     data: fixture.rows,
     folder,
     config: {
       ...config,
-      server: { transport, ...(config.server as object) },
+      server: { transport, ...(isProxied && BEHIND_A_PROXY), ...(config.server as object) },
       log: { level: 'silent' },
       storage: { ...storage, ...(config.storage as object) },
       pool: { ...pool, ...(config.pool as object) },
     },
     now,
   })
+  const nginx = isProxied ? await startNginx(server.port) : undefined
+  const port = nginx?.ports.plain ?? server.port
+  const url = nginx ? `http://127.0.0.1:${port}` : server.url
   const agent = new Agent({ keepAliveTimeout: 1_000 })
   let closing: Promise<void> | undefined
   const close = () => {
-    closing ??= agent.close().then(() => server.close())
+    closing ??= agent
+      .close()
+      .then(() => nginx?.close())
+      .then(() => server.close())
     return closing
   }
   t.teardown(close)
 
   let contract: Contract | undefined
   const send: TestServer['send'] = async (method, path, body, headers = {}) => {
-    const answer = await request(`${server.url}${path.startsWith('//') ? path.slice(1) : `/rest${path}`}`, {
+    const answer = await request(`${url}${path.startsWith('//') ? path.slice(1) : `/rest${path}`}`, {
       method,
       dispatcher: agent,
       headers,
@@ -135,8 +153,8 @@ export async function startServer(
   // Without roles the document is the same for all clients.
   if (isLong && !roles && !isChanged) contract = await contractOf({ get })
   return {
-    url: server.url,
-    port: server.port,
+    url,
+    port,
     transport: server.transport,
     engine: server.engine as Engine,
     send,
