@@ -87,10 +87,10 @@ export class RequestCounts {
       histogram(
         'tesser_http_request_duration_seconds',
         'Time from the head of a request until its answer was sent.',
-        this.cells,
         this.plugins.flatMap((plugin, i) =>
           METHODS.map((method, place) => ({
             labels: { plugin, method },
+            cells: this.cells,
             start: timesOf(i * METHODS.length + place),
           })),
         ),

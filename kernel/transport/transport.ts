@@ -224,6 +224,8 @@ export interface Transport {
   readonly port: number
   /** State of its sockets now. */
   readonly load: () => Promise<TransportLoad>
+  /** That of new connections; undefined without TLS. */
+  readonly certificate: X509Certificate | undefined
   /**
    * Reads the TLS files again. Connections from then on get what they hold; those that are open go on.
    * @returns the certificate
