@@ -21,7 +21,7 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
   const { tls } = options
   let identity = tls && (await readTls(tls))
   const server = createHttpServer(options.limits, identity)
-  const edge = new Edge(options, handler)
+  const edge = new Edge(options, handler, false)
   const connections = new NodeHttpConnections(edge, server)
   server.keepAliveTimeout = options.limits.idleTimeoutMs
   // Node would silently leave out what is beyond; the head is bounded in bytes.

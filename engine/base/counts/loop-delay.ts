@@ -3,6 +3,8 @@ import { COUNT, ownCounts, SharedCounts, type ThreadCounts, type ThreadRole } fr
 
 /** Time between two looks, in milliseconds. */
 export const LOOK_MS = 100
+/** From which on a turn is known to be a long one. */
+export const LONG_MS = 2 * LOOK_MS
 
 /**
  * Delay of the event loop of a thread: it looks at the clock ten times a second, and is as late as whatever else came at that
@@ -29,6 +31,11 @@ export class LoopDelay {
 
   stop(): void {
     clearInterval(this.timer)
+  }
+
+  /** `now`, unless the loop has been held up: then the last time before at which it certainly was not, up to 0.1 s earlier. */
+  heldUpSince(now: number): number {
+    return now - this.lookedAt < LONG_MS ? now : this.lookedAt
   }
 
   look(now: number): void {
