@@ -571,6 +571,7 @@ for (const name of loadableTransports) {
       }
       const early = await open()
       t.equal(await served(early), first)
+      t.equal(transport.certificate?.fingerprint256, first)
 
       const second = write(RENEWED_KEY_FILE, RENEWED_CERT_FILE)
       let isRenewing = true
@@ -594,6 +595,7 @@ for (const name of loadableTransports) {
       writeFileSync(tls.certFile, 'half a cert')
       await t.rejects(transport.renewCertificate(), { message: /TLS cannot use/ })
       t.equal(await served(await open()), second, 'files that cannot be used change nothing')
+      t.equal(transport.certificate?.fingerprint256, second)
 
       await t.rejects(
         startTransport(t, name, () => ok(), { port }),
