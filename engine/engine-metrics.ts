@@ -1,21 +1,27 @@
 import { readFile, statfs } from 'node:fs/promises'
 import { histogram } from './base/counts/histogram.ts'
 import { byLabel, counter, gauge, type Metric } from './base/counts/metric.ts'
-import { COUNT, type SharedCounts, type ThreadRole } from './base/counts/thread-counts.ts'
+import { COUNT, ROLES, type SharedCounts, type ThreadRole } from './base/counts/thread-counts.ts'
+import type { Binaries } from './binary/binaries.ts'
+import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import type { EngineParts } from './engine-parts.ts'
 
 /** State and counters of an engine as metrics, summed over its threads when they are asked for. */
 export class EngineMetrics {
   private readonly times: ThreadTimes
 
-  constructor(private readonly parts: EngineParts) {
+  constructor(
+    private readonly parts: EngineParts,
+    private readonly binaries: Pick<Binaries, 'cacheUsage'>,
+  ) {
     this.times = new ThreadTimes(parts.counts)
   }
 
   async read(): Promise<Metric[]> {
     const counts = this.parts.counts.sum()
+    const pieces = this.binaries.cacheUsage
     const time = (name: string, help: string, start: number): Metric =>
-      histogram(name, help, counts, [{ labels: {}, start }])
+      histogram(name, help, [{ labels: {}, cells: counts, start }])
     return [
       ...this.pool(),
       counter('tesser_pool_refused_total', 'Queries refused because the queue was full.', counts[COUNT.poolRefused]!),
@@ -40,17 +46,29 @@ export class EngineMetrics {
       time('tesser_writer_commit_seconds', 'Time that a commit waited for the disk.', COUNT.writerCommitTime),
       counter(
         'tesser_cache_lookups_total',
-        'Lookups in the caches of all threads: parsed filters, prepared plans, column segments outside of shared memory.',
+        'Lookups in the caches of all threads: parsed filters, prepared plans, column segments outside of shared memory, pieces of images and blobs.',
         [
           ...lookups('parse', counts[COUNT.parseHits]!, counts[COUNT.parseMisses]!),
           ...lookups('plan', counts[COUNT.planHits]!, counts[COUNT.planMisses]!),
           ...lookups('columns', counts[COUNT.columnHits]!, counts[COUNT.columnMisses]!),
+          ...lookups('binary', pieces.hits, pieces.misses),
         ],
       ),
       ...this.memory(),
       ...(await this.disk()),
       ...(await this.times.read()),
+      this.loopDelay(),
     ]
+  }
+
+  private loopDelay(): Metric {
+    const { counts } = this.parts
+    const roles = ROLES.map(role => ({ labels: { role }, cells: counts.sum(role), start: COUNT.loopDelay }))
+    return histogram(
+      'tesser_event_loop_delay_seconds',
+      'Time for which an event would have had to wait until its thread came to it, by purpose of the thread.',
+      roles,
+    )
   }
 
   private pool(): Metric[] {
@@ -89,6 +107,7 @@ export class EngineMetrics {
   private memory(): Metric[] {
     const { heap, options, entitySetStore, buffers, spools } = this.parts
     const { sets, bytes } = entitySetStore.usage
+    const { diskBytes, guestBytes } = entitySetStore.stored
     return [
       ...(heap
         ? [
@@ -102,6 +121,30 @@ export class EngineMetrics {
       gauge('tesser_spool_used_bytes', 'Disk space of large answers under way.', spools.disk.usedBytes),
       gauge('tesser_entity_sets_in_memory', 'Entity sets in memory.', sets),
       gauge('tesser_entity_sets_bytes', 'Memory of entity sets.', bytes),
+      gauge('tesser_entity_sets_stored_bytes', 'Disk space of entity sets.', diskBytes),
+      gauge('tesser_entity_sets_guest_bytes', 'Bytes that count for the bound of guests.', guestBytes),
+      ...this.binary(),
+    ]
+  }
+
+  private binary(): Metric[] {
+    const { uploads, options } = this.parts
+    const { kept, receiving, bytes, guestBytes } = uploads.load
+    const limit = options.binaryCacheBytes ?? BINARY_CACHE_BYTES
+    return [
+      gauge('tesser_binary_cache_limit_bytes', 'Memory that pieces of images and blobs may take.', limit),
+      gauge(
+        'tesser_binary_cache_used_bytes',
+        'Memory of pieces of images and blobs that were read last.',
+        this.binaries.cacheUsage.bytes,
+      ),
+      gauge('tesser_uploads', 'Uploads that arrive, or wait to be attached.', byLabel('state', { receiving, kept })),
+      gauge('tesser_uploads_limit_bytes', 'Bytes that uploads may take.', uploads.limits.maxPendingBytes),
+      gauge(
+        'tesser_uploads_used_bytes',
+        'Bytes of these uploads.',
+        byLabel('of', { guests: guestBytes, users: bytes - guestBytes }),
+      ),
     ]
   }
 

@@ -4,6 +4,7 @@ import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
 import type { Catalog, DataClass } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
+import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
 import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import { EngineMetrics } from './engine-metrics.ts'
@@ -75,6 +76,8 @@ export class Engine implements PluginEngine {
   readonly binaries: Binaries
   readonly classes: ClassRegistry
   readonly metrics: EngineMetrics
+  /** Belongs to the thread that opens the engine, and is started by it. */
+  readonly loopDelay: LoopDelay
 
   /** @param parts what it works with; tests reach single rooms by them */
   constructor(readonly parts: EngineParts) {
@@ -84,7 +87,7 @@ export class Engine implements PluginEngine {
     this.permissions = parts.permissions
     this.uploads = uploads
     this.classes = parts.classes
-    this.metrics = new EngineMetrics(parts)
+    this.loopDelay = new LoopDelay(parts.ownCounts, parts.counts.beats)
     this.binaries = new Binaries({
       data,
       tasks,
@@ -94,6 +97,7 @@ export class Engine implements PluginEngine {
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })
+    this.metrics = new EngineMetrics(parts, this.binaries)
   }
 
   get catalog(): Catalog {
@@ -379,6 +383,7 @@ export class Engine implements PluginEngine {
   /** Finishes what runs and the queued writes, then closes the store. */
   async close(): Promise<void> {
     const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools } = this.parts
+    this.loopDelay.stop()
     await functions?.close()
     // Its results go on in the pool.
     await vectors?.close()

@@ -222,6 +222,7 @@ export async function startServer(
     )
     let quietMs = 0
     opened.push({ close: () => transport.close(graceMs, quietMs) })
+    engine.loopDelay.start()
     const renewal = tls && new CertificateRenewal(transport, tls, log)
     if (renewal) opened.push(renewal)
     metrics.add(undefined, () => serverMetrics(transport, visitors.sessions, lifecycle))

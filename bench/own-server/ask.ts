@@ -23,7 +23,7 @@ export async function keepAsking(
   connections: number,
   paths: readonly string[],
   over: Promise<unknown>,
-): Promise<{ perSecond: number; p99Ms: number }> {
+): Promise<{ count: number; perSecond: number; p99Ms: number }> {
   const latencies = new Histogram()
   const lengths = new Map<string, number>()
   let isOver = false
@@ -57,5 +57,6 @@ export async function keepAsking(
   })
   await Promise.all(Array.from({ length: connections }, lane))
   const seconds = (performance.now() - startedAt) / 1000
-  return { perSecond: latencies.count / seconds, p99Ms: latencies.quantile(0.99) / 1000 }
+  const { count } = latencies
+  return { count, perSecond: count / seconds, p99Ms: latencies.quantile(0.99) / 1000 }
 }

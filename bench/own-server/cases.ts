@@ -1,7 +1,8 @@
 import type { OwnServerCase } from './own-server-case.ts'
 import lines from './lines.bench.ts'
+import metrics from './metrics.bench.ts'
 import image from './image.bench.ts'
 import uploads from './uploads.bench.ts'
 import vectorNearest from './vector-nearest.bench.ts'
 
-export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, lines, uploads, vectorNearest]
+export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, lines, metrics, uploads, vectorNearest]

@@ -14,9 +14,11 @@ const MODEL = {
 /**
  * A folder with a configuration, removed when this process ends.
  * @param data path of a store that is there; else it begins without data
+ * @param options more of the configuration
+ * @param name of the folder, where a case has several servers
  */
-export function makePlace(model: object = MODEL, data = 'store'): string {
-  const folder = resolve('.tesser/bench', `own-server-${process.pid}`)
+export function makePlace(model: object = MODEL, data = 'store', options: object = {}, name = 'own-server'): string {
+  const folder = resolve('.tesser/bench', `${name}-${process.pid}`)
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
@@ -27,6 +29,7 @@ export function makePlace(model: object = MODEL, data = 'store'): string {
     server: { port: 0 },
     log: { level: 'error' },
     upload: { guestBytesPerAddress: '2 GiB' },
+    ...options,
   }
   writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(config))
   return folder

@@ -1,6 +1,6 @@
 import { startBaseline } from '../baseline/server.ts'
 import { answerParent } from './answer-parent.ts'
-import { memory } from './memory.ts'
+import { cpu, memory } from './memory.ts'
 import type { ServerQuestions } from './questions.ts'
 
 /** Fastify and SQLite. */
@@ -13,6 +13,7 @@ answerParent<ServerQuestions>({
     return { port: server.port }
   },
   memory,
+  cpu,
   close: async () => {
     await close()
     return null

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { loadUws, type UwsModule } from '../../kernel/transport/uws-module.ts'
 import { answerParent } from './answer-parent.ts'
-import { memory } from './memory.ts'
+import { cpu, memory } from './memory.ts'
 import type { BoundQuestions, FixedAnswers } from './questions.ts'
 
 /** uWebSockets.js and nothing else: sends bytes that were made before. */
@@ -44,6 +44,7 @@ answerParent<BoundQuestions>({
     return null
   },
   memory,
+  cpu,
   close: () => {
     app?.close()
     return null

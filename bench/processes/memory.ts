@@ -8,3 +8,9 @@ export function memory(): Memory {
   const [, kilobytes] = /^RssFile:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   return { resident, mapped: kilobytes === undefined ? undefined : Number(kilobytes) * 1024 }
 }
+
+/** CPU time of this process so far, in microseconds. */
+export function cpu(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}

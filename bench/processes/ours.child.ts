@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { createServer, type Server } from '../../kernel/main.ts'
 import { worldConfig } from '../world/tesser-store.ts'
 import { answerParent } from './answer-parent.ts'
-import { memory } from './memory.ts'
+import { cpu, memory } from './memory.ts'
 import type { ServerQuestions } from './questions.ts'
 
 /** Class functions on the world. A bench runs in the folder of the repository. */
@@ -23,6 +23,7 @@ answerParent<ServerQuestions>({
     return { port: server.port, transport: server.transport, readyMs: performance.now() - startedAt }
   },
   memory: () => ({ ...memory(), shared: server?.engine.memoryUse() }),
+  cpu,
   close: async () => {
     await server?.close()
     return null

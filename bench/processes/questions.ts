@@ -33,6 +33,8 @@ interface Listening {
 export type ServerQuestions = {
   start: Ask<WorldPlace, Listening>
   memory: Ask<null, Memory>
+  /** CPU time of the process so far, in microseconds. */
+  cpu: Ask<null, number>
   close: Ask<null, null>
 }
 

@@ -52,6 +52,11 @@ export class Binaries {
     this.reader = new BinaryReader(options.data.records.files, options.cacheBytes)
   }
 
+  /** Memory and lookups of the pieces that were read last. */
+  get cacheUsage(): { bytes: number; hits: number; misses: number } {
+    return this.reader.pieces.usage
+  }
+
   /**
    * The image or blob that the attribute list of `request` is about, when it is about nothing else of one entity.
    */

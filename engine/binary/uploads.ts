@@ -145,6 +145,12 @@ export class Uploads {
     await this.discard(value)
   }
 
+  /** Uploads that are kept or being received, and their bytes; a part of them is of guests. */
+  get load(): { kept: number; receiving: number; bytes: number; guestBytes: number } {
+    const { receiving, pendingBytes, guestBytes } = this
+    return { kept: this.pending.size, receiving, bytes: pendingBytes, guestBytes }
+  }
+
   /** Ends what has expired. */
   sweep(): Promise<void> {
     return this.sweeper.run()

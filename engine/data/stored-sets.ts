@@ -25,4 +25,6 @@ export interface StoredSets<Header extends StoredSetHeader = StoredSetHeader> {
   headers(after?: string): Iterable<{ id: string; header: Header }>
   /** Ids of the entries that have to go at `now`, the oldest first. */
   expired(now: number, limit: number): string[]
+  /** Bytes of the disk that they all take. */
+  diskBytes(): number
 }

@@ -64,7 +64,7 @@ export class EntitySetStore {
   private readonly cached = new Map<string, Cached>()
   private readonly unsaved = new Map<string, EntitySetChange>()
   private readonly inFlight = new Set<EntitySetChange>()
-  private readonly stored: StoredSets<EntitySetHeader>
+  private readonly sets: StoredSets<EntitySetHeader>
   private bytes = 0
   private readonly counts: SetCounts
   private readonly guests: GuestSets
@@ -72,7 +72,7 @@ export class EntitySetStore {
   private readonly sweeper: Sweeper
 
   constructor(private readonly options: EntitySetStoreOptions) {
-    this.stored = setsOf(options.store)
+    this.sets = setsOf(options.store)
     this.counts = new SetCounts(options.store)
     this.guests = new GuestSets(options.guests)
     this.sweeper = new Sweeper(
@@ -189,7 +189,7 @@ export class EntitySetStore {
     store.refresh()
     let count = 0
     const ids: string[] = []
-    for (const { id, header } of this.stored.headers()) {
+    for (const { id, header } of this.sets.headers()) {
       if (header.hasEnded || header.expires <= now()) continue
       count++
       if (ids.length < limit) ids.push(id)
@@ -202,6 +202,12 @@ export class EntitySetStore {
     return { sets: this.cached.size, bytes: this.bytes }
   }
 
+  /** Bytes of the disk that all sets take, and of sets of guests as they count for their bounds. */
+  get stored(): { diskBytes: number; guestBytes: number } {
+    this.options.store.refresh()
+    return { diskBytes: this.sets.diskBytes(), guestBytes: this.guests.bytes }
+  }
+
   private async sweepSlices(): Promise<void> {
     await this.flush()
     if (!this.hasCountedGuests) await this.countGuests()
@@ -209,7 +215,7 @@ export class EntitySetStore {
       const { store, now } = this.options
       store.refresh()
       const changes: EntitySetChange[] = []
-      for (const id of this.stored.expired(now(), SLICE)) {
+      for (const id of this.sets.expired(now(), SLICE)) {
         if (this.unsaved.has(id)) continue
         const set = this.cached.get(id)
         if (set && set.expires > now()) changes.push(this.record(set))
@@ -233,7 +239,7 @@ export class EntitySetStore {
   private countGuestsAfter(after: string): string | undefined {
     const until = performance.now() + COUNT_MS
     this.options.store.refresh()
-    for (const { id, header } of this.stored.headers(after)) {
+    for (const { id, header } of this.sets.headers(after)) {
       const change = this.unsaved.get(id)
       const guest = change ? change.header?.guest : header.guest
       if (guest && !this.guests.has(id)) this.guests.put(id, guest)
@@ -299,7 +305,7 @@ export class EntitySetStore {
     const header = this.header(id)
     if (!header || header.hasEnded) return undefined
     const { expires } = header
-    const encoded = this.stored.members(id)
+    const encoded = this.sets.members(id)
     const set: Cached = { ...entitySet({ id, ...header, encoded }), expires, storedExpires: expires }
     this.remember(set)
     this.evict()
@@ -309,7 +315,7 @@ export class EntitySetStore {
   private header(id: string): EntitySetHeader | undefined {
     this.options.store.refresh()
     const change = this.unsaved.get(id)
-    return change ? change.header : this.stored.header(id)
+    return change ? change.header : this.sets.header(id)
   }
 
   /** Notes that a use has to be written. */
@@ -331,7 +337,7 @@ export class EntitySetStore {
 
   private endStored(id: string): EntitySetChange {
     this.forget(id)
-    return this.endEntry(id, this.stored.header(id))
+    return this.endEntry(id, this.sets.header(id))
   }
 
   private endEntry(id: string, header: EntitySetHeader | undefined): EntitySetChange {

@@ -45,6 +45,11 @@ export class GuestSets {
     return this.all.shares.has(id)
   }
 
+  /** Bytes of all sets of guests. */
+  get bytes(): number {
+    return this.all.bytes
+  }
+
   /** Counts a set as the newest, or again with other bytes. */
   put(id: string, share: GuestShare): void {
     const group = this.networks.get(share.network) ?? new Group()

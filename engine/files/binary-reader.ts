@@ -36,7 +36,7 @@ export async function readWhole(source: ByteSource): Promise<Uint8Array> {
  * a file never changes, so they are right as long as they are there.
  */
 export class BinaryReader {
-  private readonly pieces: ByteCache
+  readonly pieces: ByteCache
 
   constructor(
     private readonly files: BinaryFiles,

@@ -3,7 +3,9 @@ export class ByteCache {
   /** In the order of use. */
   private readonly kept = new Map<string, Uint8Array>()
   private readonly loading = new Map<string, Promise<Uint8Array>>()
-  private bytes = 0
+  private usedBytes = 0
+  private hits = 0
+  private misses = 0
 
   constructor(private readonly maxBytes: number) {}
 
@@ -11,10 +13,12 @@ export class ByteCache {
   get(key: string, load: () => Promise<Uint8Array>): Uint8Array | Promise<Uint8Array> {
     const known = this.kept.get(key)
     if (known) {
+      this.hits++
       this.kept.delete(key)
       this.kept.set(key, known)
       return known
     }
+    this.misses++
     let loading = this.loading.get(key)
     if (!loading) {
       loading = load()
@@ -28,15 +32,20 @@ export class ByteCache {
     return loading
   }
 
+  /** Memory that it takes, and lookups so far. */
+  get usage(): { bytes: number; hits: number; misses: number } {
+    return { bytes: this.usedBytes, hits: this.hits, misses: this.misses }
+  }
+
   private keep(key: string, bytes: Uint8Array): void {
     const cost = bytes.length + OVERHEAD_BYTES
     if (cost > this.maxBytes) return
     this.kept.set(key, bytes)
-    this.bytes += cost
+    this.usedBytes += cost
     for (const [oldest, { length }] of this.kept) {
-      if (this.bytes <= this.maxBytes) return
+      if (this.usedBytes <= this.maxBytes) return
       this.kept.delete(oldest)
-      this.bytes -= length + OVERHEAD_BYTES
+      this.usedBytes -= length + OVERHEAD_BYTES
     }
   }
 }

@@ -9,6 +9,9 @@ const CHUNK_BYTES = 4064
 /** LMDB cannot read from shared memory. */
 const chunk = Buffer.alloc(CHUNK_BYTES)
 
+/** Pages of a table, as LMDB counts them. */
+type PageCounts = Record<'pageSize' | 'treeBranchPageCount' | 'treeLeafPageCount' | 'overflowPages', number>
+
 /** Entity sets in LMDB: headers, members in chunks, and an index by the end of their lives. */
 export class EntitySetTable implements StoredSets {
   private readonly table: Environment['entitySets']
@@ -45,6 +48,11 @@ export class EntitySetTable implements StoredSets {
   expired(now: number, limit: number): string[] {
     const keys = this.table.getKeys({ start: expiryKey(0), end: expiryKey(now + 1), limit })
     return [...keys.map(idOfExpiryKey)]
+  }
+
+  diskBytes(): number {
+    const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = this.table.getStats() as PageCounts
+    return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
   }
 
   /** Inside the open write transaction. */

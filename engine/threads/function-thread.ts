@@ -17,7 +17,7 @@ import { LanguageErrors } from '../author/data-api/language-errors.ts'
 import { ModuleDeclarations, originOfClass } from '../author/declare/module-declarations.ts'
 import { messageWithPlace } from '../author/declare/place.ts'
 import { unexported } from '../author/declare/unexported.ts'
-import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { countThread } from '../base/counts/loop-delay.ts'
 import { suggestion } from '../base/suggestion.ts'
 import { type CodePlace, observeCode, runAs } from '../author/declare/running-code.ts'
 import { CodeConsole } from '../author/run/code-console.ts'
@@ -131,7 +131,7 @@ try {
     else if ('open' in message) {
       const { store, limits } = message.open
       runner = new CallRunner({
-        store: openReadStore(store, SharedCounts.claimIn(store.counts, 'function')),
+        store: openReadStore(store, countThread(store.counts, 'function')),
         limits,
         classes,
         registry,

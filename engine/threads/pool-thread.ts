@@ -3,7 +3,7 @@
  * whatever had been committed when the task came.
  */
 import { workerData } from 'node:worker_threads'
-import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { countThread } from '../base/counts/loop-delay.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { answerTask, type PoolStore, poolStore } from '../placement/answer-task.ts'
 import { runBodyTask } from '../placement/body-task.ts'
@@ -12,6 +12,7 @@ import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions, SearchedTas
 
 const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)
+const counts = countThread(options.store.counts, 'pool')
 let opened: PoolStore | undefined
 // Code of a plugin may throw null behind its task, which Piscina would take for an answer.
 process.on('uncaughtException', thrown => {
@@ -34,7 +35,7 @@ function answer(message: PoolMessage<PoolTask>): PoolOutcome {
   if (task.kind === 'problems') return Buffer.from(JSON.stringify(problems))
   if ('body' in task) return runBodyTask({ ...message, task }, options)
   return answerTask(message as PoolMessage<SearchedTask>, options, registry, () => {
-    opened ??= poolStore(openReadStore(options.store, SharedCounts.claimIn(options.store.counts, 'pool')), options)
+    opened ??= poolStore(openReadStore(options.store, counts), options)
     return opened
   })
 }

@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { move } from 'piscina'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { ReadStore } from '../data/read-store.ts'
-import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { countThread } from '../base/counts/loop-delay.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { nearestRows } from '../query/execute/nearest-rows.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
@@ -29,7 +29,7 @@ let kept: KeptIndexes | undefined
 let opened: ReadStore | undefined
 
 const store = (): ReadStore => {
-  opened ??= openReadStore(options.store, SharedCounts.claimIn(options.store.counts, 'vector'))
+  opened ??= openReadStore(options.store, countThread(options.store.counts, 'vector'))
   return opened
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
-import { SharedCounts } from '../base/counts/thread-counts.ts'
+import { countThread } from '../base/counts/loop-delay.ts'
 import { ModelError } from '../catalog/model-error.ts'
 import { ImageSchedule } from '../memory/writer/image-schedule.ts'
 import { MemoryWriter } from '../memory/writer/memory-writer.ts'
@@ -63,7 +63,7 @@ try {
     onInternalError: reportInternalError,
     limits: options.limits,
     heartbeat: new Heartbeat(options.heartbeat),
-    counts: SharedCounts.claimIn(options.counts, 'writer'),
+    counts: countThread(options.counts, 'writer'),
     onStoreLost: loseStore,
     ...(memory && { onCommit: memory.committed.bind(memory) }),
   })

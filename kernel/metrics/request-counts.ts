@@ -45,8 +45,11 @@ export class RequestCounts {
     this.untimed = new Float64Array(this.plugins.length * METHODS.length)
   }
 
-  /** @param ms undefined: it was not measured, and answered in the turn of its arrival */
-  finished(request: FinishedRequest, isSameTurn: boolean, ms: number | undefined): void {
+  /**
+   * @param isSample stands for those of its series whose time was not measured
+   * @param ms undefined: it was not measured, and answered in the turn of its arrival
+   */
+  finished(request: FinishedRequest, isSample: boolean, ms: number | undefined): void {
     const { cells } = this
     const plugin = this.positions.get(request.plugin) ?? 0
     const method = methodPosition(request.method)
@@ -58,13 +61,13 @@ export class RequestCounts {
     cells[first + EXAMINED]! += request.rowsExamined
     const series = plugin * METHODS.length + method
     if (ms === undefined) this.untimed[series]!++
-    else this.timed(series, ms, isSameTurn)
+    else this.timed(series, ms, isSample)
   }
 
   /** Answers of the series that were not measured take the time of the next one that is. */
-  private timed(series: number, ms: number, isSameTurn: boolean): void {
+  private timed(series: number, ms: number, isSample: boolean): void {
     observe(this.cells, timesOf(series), ms)
-    if (!isSameTurn) return
+    if (!isSample) return
     observe(this.cells, timesOf(series), ms, this.untimed[series]!)
     this.untimed[series] = 0
     this.lastTimes[series] = ms
@@ -87,10 +90,10 @@ export class RequestCounts {
       histogram(
         'tesser_http_request_duration_seconds',
         'Time from the head of a request until its answer was sent.',
-        this.cells,
         this.plugins.flatMap((plugin, i) =>
           METHODS.map((method, place) => ({
             labels: { plugin, method },
+            cells: this.cells,
             start: timesOf(i * METHODS.length + place),
           })),
         ),

@@ -25,5 +25,14 @@ export async function serverMetrics(transport: Transport, sessions: Sessions, li
       'Sessions with a record, as far as they have been seen.',
       byLabel('of', sessions.recorded),
     ),
+    ...(transport.certificate
+      ? [
+          gauge(
+            'tesser_tls_certificate_expiry_timestamp_seconds',
+            'When the certificate of new connections expires, in seconds since 1970.',
+            Date.parse(transport.certificate.validTo) / 1000,
+          ),
+        ]
+      : []),
   ]
 }

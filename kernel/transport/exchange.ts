@@ -11,7 +11,6 @@ import { InFlight } from './in-flight.ts'
 import { PIECE_BYTES } from './owned-bytes.ts'
 import { type Pending, SlowReaders } from './slow-readers.ts'
 import { Client } from './client.ts'
-import { TIMED_EVERY } from './transport.ts'
 import type {
   BodySource,
   BodyStream,
@@ -38,19 +37,29 @@ export class Edge {
   readonly guard: RequestGuard
   readonly options: TransportOptions
   readonly handler: TransportHandler
+  readonly beats: Int32Array
   #requests = 0
 
-  constructor(options: TransportOptions, handler: TransportHandler) {
+  /** @param isQuick most answers to GET are complete in the turn of their request */
+  constructor(
+    options: TransportOptions,
+    handler: TransportHandler,
+    private readonly isQuick = true,
+  ) {
     this.options = options
     this.handler = handler
     this.guard = new RequestGuard(options.limits)
     this.slowReaders = new SlowReaders(options.limits)
+    this.beats = options.meter?.beats ?? new Int32Array(1)
     this.memory = options.memory ?? ByteBudget.of(NO_LIMIT_BYTES)
   }
 
-  /** Whether the time of a request is measured from its beginning. */
-  isTimed(): boolean {
-    return this.options.meter !== undefined && ++this.#requests % TIMED_EVERY === 1
+  /** Whether the time of a request is measured from its beginning. Of those that go on later it is anyway, so that this costs nothing. */
+  isTimed(method: string): boolean {
+    const { meter } = this.options
+    if (meter === undefined) return false
+    const isQuick = this.isQuick && (method === 'GET' || method === 'HEAD')
+    return !isQuick || this.#requests++ % meter.timedEvery === 0
   }
 }
 
@@ -66,6 +75,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   onExamined: TransportRequest['onExamined']
   plugin: string | undefined
   startedAt = 0
+  readonly beat: number
   status = 0
   receivedBytes = 0
   answerBytes = 0
@@ -100,7 +110,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
 
   constructor(edge: Edge) {
     this.edge = edge
-    if (edge.isTimed()) this.startedAt = performance.now()
+    this.beat = edge.beats[0]!
     edge.inFlight.enter()
   }
 
@@ -127,7 +137,9 @@ export abstract class Exchange implements FinishedRequest, Pending {
 
   /** Checks the head, then has the handler answer. @param eachHeader calls back with every header line, name lower-case */
   serve(eachHeader: (visit: (name: string, value: string) => void) => void): void {
-    const { guard } = this.edge
+    const { edge } = this
+    const { guard } = edge
+    if (edge.isTimed(this.method)) this.startedAt = performance.now()
     guard.begin()
     eachHeader(guard.header)
     this.receivedBytes = guard.headBytes
@@ -139,7 +151,8 @@ export abstract class Exchange implements FinishedRequest, Pending {
       this.#handle()
     }
     this.isFirstTurn = false
-    if (this.startedAt === 0 && !this.finished && this.edge.options.meter) this.startedAt = performance.now()
+    const { meter } = edge.options
+    if (meter && this.startedAt === 0 && !this.finished) this.startedAt = meter.turnBegan()
   }
 
   /** Answers with an error in place of the handler, and ends the connection. */

@@ -13,13 +13,15 @@ import { EdgeErrors, errorResponse } from './edge-errors.ts'
 import { EncodedConnection, type ParserError } from './encoded-connection.ts'
 import { Edge, Exchange } from './exchange.ts'
 import { unmapped } from './remote-address.ts'
-import { readTls } from './tls-files.ts'
+import { readTls, type TlsIdentity } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
 
 /** The transport that runs wherever Node does. */
 export const startNodeHttp: StartTransport = async (options, handler) => {
-  const server = await createHttpServer(options)
-  const edge = new Edge(options, handler)
+  const { tls } = options
+  let identity = tls && (await readTls(tls))
+  const server = createHttpServer(options.limits, identity)
+  const edge = new Edge(options, handler, false)
   const connections = new NodeHttpConnections(edge, server)
   server.keepAliveTimeout = options.limits.idleTimeoutMs
   // Node would silently leave out what is beyond; the head is bounded in bytes.
@@ -44,8 +46,11 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
       refused: limit.refusals,
     }),
     warnings: [],
+    get certificate() {
+      return identity?.certificate
+    },
     async renewCertificate() {
-      const identity = await readTls(options.tls!)
+      identity = await readTls(tls!)
       ;(server as TlsServer).setSecureContext(identity)
       return identity.certificate
     },
@@ -64,7 +69,7 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
   }
 }
 
-async function createHttpServer({ tls, limits }: TransportOptions): Promise<Server> {
+function createHttpServer(limits: TransportOptions['limits'], identity: TlsIdentity | undefined): Server {
   const settings: ServerOptions = {
     maxHeaderSize: limits.headerBytes,
     // Bodies have times of their own, which depend on who takes them.
@@ -74,7 +79,7 @@ async function createHttpServer({ tls, limits }: TransportOptions): Promise<Serv
     // The guard asks for it, with an answer that says so.
     requireHostHeader: false,
   }
-  return tls ? createTlsServer({ ...settings, ...(await readTls(tls)) }) : createServer(settings)
+  return identity ? createTlsServer({ ...settings, ...identity }) : createServer(settings)
 }
 
 function listen(server: Server, { host, port }: TransportOptions): Promise<void> {

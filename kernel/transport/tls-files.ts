@@ -8,7 +8,7 @@ export interface TlsFiles {
   readonly passphrase?: string | undefined
 }
 
-interface TlsIdentity extends Pick<SecureContextOptions, 'key' | 'cert' | 'passphrase'> {
+export interface TlsIdentity extends Pick<SecureContextOptions, 'key' | 'cert' | 'passphrase'> {
   /** The first of the chain. */
   readonly certificate: X509Certificate
 }

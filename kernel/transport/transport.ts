@@ -135,19 +135,15 @@ export interface TransportResponse {
  */
 export type TransportHandler = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>
 
-/**
- * Answers in the turn of their request, of which one has its time measured: a look at the clock takes half a percent of the shortest,
- * and they differ little, since what takes longer is handed to other threads.
- */
-export const TIMED_EVERY = 16
-
 /** A request that is over. */
 export interface FinishedRequest extends TransportRequest {
   /**
-   * By `performance.now`, when its head had been read. One in {@link TIMED_EVERY}; others have the end of that turn, or 0 when they
-   * were answered in it.
+   * By `performance.now`, when its head had been read, of those that are timed ({@link RequestMeter.timedEvery}). Others have the end
+   * of that turn, unless it was a long one, or 0 when they were answered in it.
    */
   readonly startedAt: number
+  /** {@link RequestMeter.beats} when it arrived. */
+  readonly beat: number
   /** Status of the answer; 0: the client had gone before there was one. */
   readonly status: number
   /** Bytes of the head and of the body as far as it was read. */
@@ -161,6 +157,12 @@ export interface FinishedRequest extends TransportRequest {
 
 /** Called when requests are over, once for each. */
 export interface RequestMeter {
+  /** One request in this many is timed from its beginning. */
+  readonly timedEvery: number
+  /** One cell, which other threads change some ten times a second: a turn in which it stays as it is was short, without a look at the clock. */
+  readonly beats: Int32Array
+  /** When the turn has begun that is ending now: now, unless it was a long one. */
+  turnBegan(): number
   /**
    * It is answered, or its client has gone: `aborted` then.
    * @param isSameTurn in the turn of the event loop in which its head was read
@@ -224,6 +226,8 @@ export interface Transport {
   readonly port: number
   /** State of its sockets now. */
   readonly load: () => Promise<TransportLoad>
+  /** That of new connections; undefined without TLS. */
+  readonly certificate: X509Certificate | undefined
   /**
    * Reads the TLS files again. Connections from then on get what they hold; those that are open go on.
    * @returns the certificate

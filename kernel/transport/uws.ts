@@ -37,7 +37,7 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
       return app
     }
     // The build only says that something failed, if at all.
-    if (options.tls) await readTls(options.tls)
+    let certificate = options.tls && (await readTls(options.tls)).certificate
     let listenSocket = await listen(uws, addApp(), options)
     const port = uws.us_socket_local_port(listenSocket)
     let closed: Promise<void> | undefined
@@ -50,8 +50,11 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
         refused: limit?.refusals ?? 0,
       }),
       warnings: warnings(name, options),
+      get certificate() {
+        return certificate
+      },
       async renewCertificate() {
-        const { certificate } = await readTls(options.tls!)
+        const renewed = (await readTls(options.tls!)).certificate
         const app = addApp()
         const socket = await tryToListen(app, { ...options, port }, SHARED)
         if (!socket) throw new Error(`the system does not let port ${port} be listened to a second time`)
@@ -62,7 +65,8 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
           uws.us_listen_socket_close(listenSocket)
           listenSocket = socket
         }
-        return certificate
+        certificate = renewed
+        return renewed
       },
       close(graceMs, quietMs = 0) {
         // Once only: closing a listening socket twice crashes the process.

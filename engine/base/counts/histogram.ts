@@ -16,15 +16,16 @@ export function observe(cells: Float64Array, start: number, ms: number, count = 
   cells[start + SUM]! += (count * ms) / 1000
 }
 
-/** A histogram with its labels, and the cell at which it begins. */
+/** A histogram with its labels, and the place at which it begins. */
 interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>
+  readonly cells: Float64Array
   readonly start: number
 }
 
 /** Series without a single time are left out. */
-export function histogram(name: string, help: string, cells: Float64Array, series: readonly HistogramSeries[]): Metric {
-  const values = series.flatMap(({ labels, start }): MetricValue[] => {
+export function histogram(name: string, help: string, series: readonly HistogramSeries[]): Metric {
+  const values = series.flatMap(({ labels, cells, start }): MetricValue[] => {
     let count = 0
     const buckets = [...BOUNDS, '+Inf'].map((le, i) => {
       count += cells[start + i]!

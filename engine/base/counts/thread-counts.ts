@@ -24,6 +24,7 @@ const TIMES = [
   'poolRunTime',
   'functionWaitTime',
   'functionRunTime',
+  'loopDelay',
 ] as const
 const BLOCK_CELLS = COUNTERS.length + TIMES.length * HISTOGRAM_CELLS
 
@@ -34,7 +35,7 @@ export const COUNT = Object.fromEntries([
 ]) as Readonly<Record<(typeof COUNTERS | typeof TIMES)[number], number>>
 
 /** Purposes of threads. */
-const ROLES = ['kernel', 'writer', 'pool', 'vector', 'function'] as const
+export const ROLES = ['kernel', 'writer', 'pool', 'vector', 'function'] as const
 export type ThreadRole = (typeof ROLES)[number]
 
 /** Counters of one thread. Only that thread writes them, so it needs no atomic operations; any thread may read them. */
@@ -44,35 +45,38 @@ export type ThreadCounts = Float64Array
 export const ownCounts = (): ThreadCounts => new Float64Array(BLOCK_CELLS)
 
 const BLOCKS = 128
-/** Words of a block: the id of its thread plus 1, its role, and its id in the system or 0. */
+/** Words of a block: the id of its thread plus 1, its role plus 1, and its id in the system; 0: none. */
 const WORDS = 3
 const ROLE = 1
 const SYSTEM_ID = 2
 
 /**
  * Counters of all threads of a server, in memory that they share: a block for each. The counts of a thread that has ended
- * stay, and the next one counts on in its block.
+ * stay, and the next one of its role counts on in its block.
  */
 export class SharedCounts {
   private readonly words: Int32Array
   private readonly cells: Float64Array
+  /** One cell, which every thread raises some ten times a second, as far as it is not held up. */
+  readonly beats: Int32Array
 
-  constructor(readonly buffer = new SharedArrayBuffer(BLOCKS * (8 * BLOCK_CELLS + 4 * WORDS))) {
+  constructor(readonly buffer = new SharedArrayBuffer(BLOCKS * (8 * BLOCK_CELLS + 4 * WORDS) + 4)) {
     this.cells = new Float64Array(buffer, 0, BLOCKS * BLOCK_CELLS)
-    this.words = new Int32Array(buffer, 8 * BLOCKS * BLOCK_CELLS)
-  }
-
-  /** A block for the thread that calls it, in the memory of another thread's counts, if there are such. */
-  static claimIn(buffer: SharedArrayBuffer | undefined, role: ThreadRole): ThreadCounts {
-    return buffer ? new SharedCounts(buffer).claim(role) : ownCounts()
+    this.words = new Int32Array(buffer, 8 * BLOCKS * BLOCK_CELLS, BLOCKS * WORDS)
+    this.beats = new Int32Array(buffer, buffer.byteLength - 4, 1)
   }
 
   /** A block for the thread that calls it. Without a free one its counts are lost. */
   claim(role: ThreadRole): ThreadCounts {
+    const wanted = ROLES.indexOf(role) + 1
     for (let block = 0; block < BLOCKS; block++) {
       const word = block * WORDS
       if (Atomics.compareExchange(this.words, word, 0, threadId + 1) !== 0) continue
-      Atomics.store(this.words, word + ROLE, ROLES.indexOf(role))
+      const counted = Atomics.compareExchange(this.words, word + ROLE, 0, wanted)
+      if (counted !== 0 && counted !== wanted) {
+        Atomics.store(this.words, word, 0)
+        continue
+      }
       Atomics.store(this.words, word + SYSTEM_ID, systemId())
       return this.cells.subarray(block * BLOCK_CELLS, (block + 1) * BLOCK_CELLS)
     }
@@ -87,10 +91,15 @@ export class SharedCounts {
     }
   }
 
-  /** The cells of all blocks together. */
-  sum(): ThreadCounts {
+  /** The cells of all blocks together. @param role of the threads of one role, those that have ended too */
+  sum(role?: ThreadRole): ThreadCounts {
     const total = ownCounts()
-    for (let i = 0; i < this.cells.length; i++) total[i % BLOCK_CELLS]! += this.cells[i]!
+    const wanted = role && ROLES.indexOf(role) + 1
+    for (let block = 0; block < BLOCKS; block++) {
+      const counted = Atomics.load(this.words, block * WORDS + ROLE)
+      if (counted === 0 || (wanted !== undefined && counted !== wanted)) continue
+      for (let i = 0; i < BLOCK_CELLS; i++) total[i]! += this.cells[block * BLOCK_CELLS + i]!
+    }
     return total
   }
 
@@ -99,7 +108,7 @@ export class SharedCounts {
     const found: { role: ThreadRole; systemId: number }[] = []
     for (let word = 0; word < BLOCKS * WORDS; word += WORDS) {
       if (Atomics.load(this.words, word) === 0) continue
-      found.push({ role: ROLES[this.words[word + ROLE]!]!, systemId: this.words[word + SYSTEM_ID]! })
+      found.push({ role: ROLES[this.words[word + ROLE]! - 1]!, systemId: this.words[word + SYSTEM_ID]! })
     }
     return found
   }

@@ -9,6 +9,7 @@ t.test('what was used last stays, as much as fits', async t => {
   for (const key of ['a', 'b', 'c']) await cache.get(key, bytes(700))
   t.equal((await cache.get('a', never)).length, 700)
   await cache.get('d', bytes(700))
+  t.same(cache.usage, { bytes: 2_700, hits: 1, misses: 4 }, 'with 200 bytes beside each')
   t.equal((await cache.get('a', never)).length, 700)
   t.equal((await cache.get('b', bytes(1))).length, 1, 'the oldest has gone')
 })

@@ -424,6 +424,10 @@ t.test('the sets of guests have bounds by network and in all; the oldest end, wi
   t.same(living(store), [false, true, false, true, true, true], 'others have no bound')
   await t.rejects(store.put(make(numbers(5000)), undefined, 'd'), { name: 'ENTITY_SET.TOO_LARGE', httpStatus: 413 })
 
+  const { diskBytes, guestBytes } = store.stored
+  t.ok(guestBytes > 6_000 && guestBytes <= guests.maxGuestBytes, `${guestBytes} bytes of guests`)
+  t.ok(diskBytes >= 4 * 4_000 && diskBytes % 4096 === 0, `${diskBytes} bytes, in pages`)
+
   const all = [...fixture.records.sets.headers()].map(({ id }) => id)
   t.same(
     [...fixture.records.sets.headers(all[1])].map(({ id }) => id),

@@ -10,8 +10,14 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { request } from 'undici'
 import { RequestAborted } from '../../../../kernel/transport/edge-errors.ts'
-import type { TransportHandler, TransportRequest, TransportResponse } from '../../../../kernel/transport/transport.ts'
+import type {
+  RequestMeter,
+  TransportHandler,
+  TransportRequest,
+  TransportResponse,
+} from '../../../../kernel/transport/transport.ts'
 import { exchangeRaw } from '../../../support/raw-connection.ts'
+import { until } from '../../../support/until.ts'
 import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
 
 const KEY_FILE = 'test/edge/fixtures/localhost.key.pem'
@@ -58,6 +64,45 @@ for (const name of loadableTransports) {
       await request(url(port, '/a'))
       t.match(seen, { path: '/a', query: '' })
     })
+
+    t.test(
+      'a meter gets to see the beat of each arrival, the start of one in some, and of those that go on later',
+      async t => {
+        const seen: object[] = []
+        const beats = new Int32Array(1)
+        const meter: RequestMeter = {
+          timedEvery: 3,
+          beats,
+          turnBegan: () => -1,
+          finished({ path, startedAt, beat }, isSameTurn) {
+            const start = startedAt === -1 ? 'told' : startedAt > 0 ? 'measured' : 'unknown'
+            seen.push({ path, isSameTurn, start, beat })
+          },
+          unreadable() {},
+        }
+        const answer: TransportHandler = ({ path }) => {
+          beats[0]!++
+          return path === '/later' ? new Promise(resolve => setImmediate(() => resolve(ok()))) : ok()
+        }
+        const { port } = await startTransport(t, name, answer, { meter })
+        for (const path of ['/a', '/b', '/later', '/d', '/later?post', '/f']) {
+          const method = path.endsWith('post') ? 'POST' : 'GET'
+          await request(url(port, path), { method }).then(({ body }) => body.dump())
+        }
+        await until(() => seen.length === 6)
+        // The answers of `node:http` are on their way a turn later.
+        const isSameTurn = name !== 'node-http'
+        const start = isSameTurn ? 'unknown' : 'measured'
+        t.match(seen, [
+          { path: '/a', isSameTurn, start: 'measured', beat: 0 },
+          { path: '/b', isSameTurn, start, beat: 1 },
+          { path: '/later', isSameTurn: false, start: isSameTurn ? 'told' : 'measured', beat: 2 },
+          { path: '/d', isSameTurn, start: 'measured', beat: 3 },
+          { path: '/later', isSameTurn: false, start: 'measured', beat: 4 },
+          { path: '/f', isSameTurn, start, beat: 5 },
+        ])
+      },
+    )
 
     t.test('every method of the protocol arrives as it was sent', async t => {
       const { port } = await startTransport(t, name, request => ok(request.method))
@@ -526,6 +571,7 @@ for (const name of loadableTransports) {
       }
       const early = await open()
       t.equal(await served(early), first)
+      t.equal(transport.certificate?.fingerprint256, first)
 
       const second = write(RENEWED_KEY_FILE, RENEWED_CERT_FILE)
       let isRenewing = true
@@ -549,6 +595,7 @@ for (const name of loadableTransports) {
       writeFileSync(tls.certFile, 'half a cert')
       await t.rejects(transport.renewCertificate(), { message: /TLS cannot use/ })
       t.equal(await served(await open()), second, 'files that cannot be used change nothing')
+      t.equal(transport.certificate?.fingerprint256, second)
 
       await t.rejects(
         startTransport(t, name, () => ok(), { port }),
