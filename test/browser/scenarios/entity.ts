@@ -121,7 +121,7 @@ export const entity: Scenarios = {
     const file = { name: 'mine.svg', mimeType: 'image/svg+xml', buffer: image(2) }
     await flag.locator('input[type=file]').setInputFiles(file)
     await put(3)
-    // What others have saved cannot be read either.
+    // The version of the others cannot be read either.
     expect(/ERR_FAILED/)
     await page.route(/rest\/Country\(XO\)/, (route: Route) => route.abort())
     await button(page, 'Save').click()

@@ -46,7 +46,7 @@ interface FileRow<File> {
 }
 
 /**
- * Images and blobs that the user has changed. What was stored before cannot be read any more, nor whether others have replaced it:
+ * Images and blobs that the user has changed. What was stored before cannot be read, nor whether others have replaced it:
  * the user chooses unless there was nothing and there still is.
  */
 export function fileRows<File>(

@@ -73,7 +73,7 @@ export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise
   const { response } = await readWithHead(entityPath(dataClass.name, key), { $attributes: dataClass.key[0]?.name })
   const tag = response.headers.get('ETag') ?? `"${shown.__STAMP}"`
   const { entity, large } = await loadEntity(dataClass, key)
-  // Of an entity that was deleted and created again the stamp may be the same.
+  // An entity that was deleted and created again may have the same stamp.
   if (entity.__STAMP !== shown.__STAMP || entity.__TIMESTAMP !== shown.__TIMESTAMP) throw new ChangedSince()
   const attributes = dataClass.attributes.filter(each => editorOf(each, true) || each.identifying)
   const read = { ...entity }

@@ -3,7 +3,7 @@ import { computed } from '@preact/signals'
 import { remembered } from '../base/remembered.ts'
 import { user } from '../base/session.ts'
 
-export interface SavedFilter {
+interface SavedFilter {
   readonly name: string
   readonly filter: string
   readonly order: string
@@ -11,11 +11,11 @@ export interface SavedFilter {
 
 type ByClass = Readonly<Record<string, readonly SavedFilter[]>>
 
-/** By user: they outlive a logout, and nobody else is shown them. */
+/** By user: they outlive a logout, and are shown to no other user. */
 const all = remembered<Readonly<Record<string, ByClass>>>('find.savedBy', {})
 const owner = (): string => user.value?.userName ?? ''
 
-/** Those of the user, by dataclass. */
+/** Saved filters of the user, by dataclass. */
 export const saved = computed<ByClass>(() => all.value[owner()] ?? {})
 
 const set = (dataClass: string, filters: readonly SavedFilter[]): void => {

@@ -20,7 +20,7 @@ export function App() {
   useSignalEffect(() => {
     document.documentElement.lang = language.value
     const [first = ''] = place.value.path
-    // Of names in addresses only those are shown that the visitor may see.
+    // A name in an address is shown only when the visitor may see it.
     document.title = [...(pageAt(first) || dataClasses.value.has(first) ? [first] : []), 'Tesser'].join(' · ')
   })
   return (
