@@ -4,7 +4,7 @@ const PROBLEMS: readonly (readonly [reason: string, ...codes: (string | number)[
   ['a file of the store is as large as the system lets it be, so the disk of the store is full', 'EFBIG', 27],
   // LMDB reports a write that the disk took only in part as this.
   ['the disk of the store is full or failing', 'EIO', 5],
-  ['the store is as large as storage.mapSizeBytes lets it be', -30792],
+  ['the system has no more address space for the store than storage.mapSizeBytes', -30792],
   ['the folder of the store is on a disk that is mounted read-only', 'EROFS', 30],
   ['the folder of the store may not be written to by the user of the server', 'EACCES', 13, 'EPERM', 1],
   ['the folder of the store has been removed or replaced', 'ENOENT', 'ENOTDIR'],

@@ -360,7 +360,7 @@ t.test('what keeps the disk from taking a write is told, and what was there stay
   const reasons: [number | string, RegExp][] = [
     [5, /^the disk of the store is full or failing; nothing of this was written, reading still works$/],
     [28, /^the disk of the store is full;/],
-    [-30792, /^the store is as large as storage\.mapSizeBytes lets it be;/],
+    [-30792, /^the system has no more address space for the store than storage\.mapSizeBytes;/],
     ['EROFS', /^the folder of the store is on a disk that is mounted read-only;/],
     ['EACCES', /^the folder of the store may not be written to/],
   ]
