@@ -213,7 +213,7 @@ export async function startServer(
         },
         memory: options.buffers,
         trustedProxies,
-        meter: requestMeter(requests, log, engine, config.log.slowQueryMs),
+        meter: requestMeter(requests, log, engine, config.log),
         onHandlerError: (error, plugin) => log.error({ plugin, err: error }, 'an answer failed'),
         onWaiting: text => log.warn(text),
         onWarning: text => log.warn(text),

@@ -131,4 +131,8 @@ export const serverOptions = {
     min: 0,
     doc: 'Time in milliseconds from which on a request is logged as slow, with its plan and counts and without the values that it names; 0: none are.',
   }),
+  'log.slowQueryValues': flag({
+    default: false,
+    doc: 'Lines about slow requests have the address with its query, and so the values of filters; bodies are never in them.',
+  }),
 } as const

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Config } from '../../config/load-config.ts'
 import { LONG_MS } from '../../engine/base/counts/loop-delay.ts'
 import type { Engine } from '../../engine/index.ts'
 import type { RequestMeter } from '../transport/transport.ts'
@@ -8,18 +9,21 @@ import { SlowLog } from './slow-log.ts'
 /** A look at the clock takes half a percent of the shortest request, and those that are answered in their turn differ little. */
 const TIMED_EVERY = 16
 
-/** @param counts undefined: requests are not counted @param slowMs 0: none is slow @returns undefined: nothing is to be done */
+/**
+ * @param counts undefined: requests are not counted
+ * @returns undefined: nothing is to be done
+ */
 export function requestMeter(
   counts: RequestCounts | undefined,
   log: Logger,
   engine: Pick<Engine, 'loopDelay' | 'outline'>,
-  slowMs: number,
+  { slowQueryMs, slowQueryValues }: Pick<Config['log'], 'slowQueryMs' | 'slowQueryValues'>,
 ): RequestMeter | undefined {
-  if (!counts && slowMs === 0) return undefined
+  if (!counts && slowQueryMs === 0) return undefined
   const { loopDelay } = engine
   const { beats } = loopDelay
-  const bound = slowMs || Number.POSITIVE_INFINITY
-  const slow = new SlowLog(log, engine)
+  const bound = slowQueryMs || Number.POSITIVE_INFINITY
+  const slow = new SlowLog(log, engine, slowQueryValues)
   loopDelay.onDelay = ms => {
     if (ms >= bound) log.warn({ ms: Math.round(ms) }, 'the thread that serves requests was held up')
   }

@@ -1,13 +1,15 @@
 import type { Logger } from 'pino'
 import { type Engine, type QueryOutline, type ReadRequest, traceOf } from '../../engine/index.ts'
+import { shownPath } from '../shown-path.ts'
 import type { FinishedRequest } from '../transport/transport.ts'
 
 /** More would hold up the thread that serves all, and tell little. */
 const LINES_PER_SECOND = 10
+const MAX_ADDRESS = 4_000
 
 /**
  * Lines about slow requests. They have names of the model, numbers and the plan, and no values: not those of filters, nor keys, nor what
- * stands in an address otherwise.
+ * stands in an address otherwise, unless the operator wants addresses whole (`log.slowQueryValues`).
  */
 export class SlowLog {
   private second = 0
@@ -17,6 +19,7 @@ export class SlowLog {
   constructor(
     private readonly log: Logger,
     private readonly engine: Pick<Engine, 'outline'>,
+    private readonly withValues = false,
     private readonly now = performance.now.bind(performance),
   ) {}
 
@@ -35,7 +38,7 @@ export class SlowLog {
       {
         client: request.client.address,
         method,
-        address: outlineAddress(request),
+        address: this.withValues ? wholeAddress(request) : outlineAddress(request),
         plugin,
         status: aborted ? 'aborted' : status,
         ms: Math.round(ms),
@@ -64,6 +67,9 @@ export class SlowLog {
     }
   }
 }
+
+const wholeAddress = ({ path, query }: FinishedRequest): string =>
+  (shownPath(path) + (query && `?${query}`)).slice(0, MAX_ADDRESS)
 
 /** `/rest/Employee(…)?$filter&$top`: names of a path up to the first key, and of the parameters of the protocol. */
 function outlineAddress({ path, query }: FinishedRequest): string {

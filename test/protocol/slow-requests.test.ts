@@ -127,10 +127,20 @@ for (const transport of transports) {
   })
 }
 
+t.test('a slow request is logged with its whole address where that is wanted, and without its body', async t => {
+  const { ask, lines } = await start(t, { log: { slowQueryMs: NO_TIME, slowQueryValues: true } })
+  await ask('/rest/City?$filter="name=wanted"&$top=3')
+  await ask('/rest/City/$query', {}, JSON.stringify({ $filter: 'name = hidden' }))
+  await until(() => lines.filter(({ msg }) => msg === 'slow request').length === 2)
+  const addresses = lines.flatMap(({ address }) => address ?? [])
+  t.same(addresses, ['/rest/City?$filter=%22name=wanted%22&$top=3', '/rest/City/$query'])
+  t.notMatch(JSON.stringify(lines), /hidden/)
+})
+
 t.test('ten lines a second, then a number', async t => {
   const { lines, logger } = logSink()
   let now = 0
-  const log = new SlowLog(logger, { outline: () => ({}) }, () => now)
+  const log = new SlowLog(logger, { outline: () => ({}) }, false, () => now)
   const slow = {
     method: 'GET',
     path: '/rest/A',
