@@ -93,14 +93,15 @@ t.test('what cannot be is refused, and the file stays as it is', async t => {
   const shop = new Shop(t)
   await shop.tesser(['key', 'create', 'nightly'])
   const before = readFileSync(shop.file, 'utf8')
-  const cases: [string[], string, RegExp][] = [
+  // 2: the file could not be read again with such a name.
+  const cases: [args: string[], input: string, message: RegExp, code?: number][] = [
     [['user', 'add', 'Ada', '--password-stdin'], 'short', /5 characters; at least 8/],
     [['user', 'add', 'Ada', '--password-stdin'], 'x'.repeat(1025), /more than 1024 bytes/],
     [['user', 'add', 'Ada', '--password-stdin'], `a${'\u0300\u0323'.repeat(80_000)}`, /more than 1024 bytes/],
-    [['user', 'add', 'x'.repeat(201), '--password-stdin'], 'correct horse', /200 characters/],
-    [['user', 'add', '', '--password-stdin'], 'correct horse', /1 characters/],
-    [['user', 'add', 'Ada', '--groups', ',', '--password-stdin'], 'correct horse', /1 characters/],
-    [['key', 'create', 'x'.repeat(201)], '', /200 characters/],
+    [['user', 'add', 'x'.repeat(201), '--password-stdin'], 'correct horse', /200 characters/, 2],
+    [['user', 'add', '', '--password-stdin'], 'correct horse', /1 characters/, 2],
+    [['user', 'add', 'Ada', '--groups', ',', '--password-stdin'], 'correct horse', /1 characters/, 2],
+    [['key', 'create', 'x'.repeat(201)], '', /200 characters/, 2],
     [['key', 'create', 'other', '--expires', '2030-02-30'], '', /2030-02-30 is not a day/],
     [['user', 'add', 'Ada'], '', /no terminal/],
     [['user', 'remove', 'Nobody'], '', /there is no user Nobody/],
@@ -108,9 +109,9 @@ t.test('what cannot be is refused, and the file stays as it is', async t => {
     [['key', 'create', 'other', '--expires', 'soon'], '', /soon is not a day/],
     [['key', 'revoke', 'other'], '', /there is no key other/],
   ]
-  const refusals = cases.map(async ([args, input, message]) => {
+  const refusals = cases.map(async ([args, input, message, expected = 1]) => {
     const { code, err } = await shop.tesser(args, input)
-    t.equal(code, 1, args.join(' '))
+    t.equal(code, expected, args.join(' '))
     t.match(err, message)
     t.notMatch(err, /\n\s+at /, 'no stack')
   })
@@ -127,7 +128,7 @@ t.test('hashes and days that mean nothing are refused when the file is read', as
   ]
   writeFileSync(shop.file, JSON.stringify({ users: [{ name: 'Ada', password: hash }], keys }))
   const { code, err } = await shop.tesser(['user', 'list'])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(err, /hash of Ada cannot be verified: N is 3/)
   t.match(err, /nightly expires on 2027-99-99, which is not a day/)
   t.match(err, /two entries named nightly/)
@@ -137,7 +138,7 @@ t.test('a file that is wrong is refused with every reason', async t => {
   const shop = new Shop(t)
   writeFileSync(shop.file, JSON.stringify({ users: [{ name: 'Ada', password: 'plain' }], kays: [] }))
   const { code, err } = await shop.tesser(['user', 'list'])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(err, /\/users\/0\/password/)
   t.match(err, /additional properties/)
 })
