@@ -5,7 +5,7 @@ export const storageOptions = {
   'storage.mapSizeBytes': bytes({
     default: '64 GiB',
     min: 2 ** 20,
-    doc: 'Address space that is reserved for the store, neither memory nor disk. A store that outgrows it is given more: it is no bound of the disk.',
+    doc: 'Address space that is reserved for the store, neither memory nor disk. A store that outgrows it is given more: its size is not bounded.',
   }),
   'storage.cacheBytes': bytes({
     default: '256 MiB',

@@ -14,7 +14,12 @@ function measured(slowMs = SLOW_MS) {
   const loopDelay = new LoopDelay(shared.claim('kernel'), shared.beats)
   const counts = new RequestCounts(['read'])
   const { lines, logger } = logSink()
-  const meter = requestMeter(counts, logger, { loopDelay, outline: () => ({}) }, { slowQueryMs: slowMs, slowQueryValues: false })!
+  const meter = requestMeter(
+    counts,
+    logger,
+    { loopDelay, outline: () => ({}) },
+    { slowQueryMs: slowMs, slowQueryValues: false },
+  )!
   return {
     meter,
     lines,
