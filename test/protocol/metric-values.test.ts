@@ -88,8 +88,6 @@ const EXAMINED = [
   ['Item?$filter="number = 5"', SEGMENT, 'a scan'],
   ['Item?$filter="number < 10"&$top=3', SEGMENT, 'a scan goes on behind the page, for the count'],
   ['Item?$filter="code = c3"', 10, 'hits of an index'],
-  ['Item?$filter="code = c3 and number > 50"', 20, 'hits, and each once more for the rest'],
-  ['Item?$filter="code = c3 and number > 50"&$compute=count', 20, 'the same'],
   ['Item?$filter="ID > 90"', 10, 'keys of a range'],
   ['Item?$filter="code = nothing"', 0, 'an index without a hit'],
 ] as const
