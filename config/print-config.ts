@@ -3,6 +3,7 @@ import { HIDDEN, withoutSecrets } from './secrets.ts'
 import { CONFIG_KEYS, optionOf } from './schema.ts'
 
 const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
+
 /** The configuration in the form of its file, complete, with secrets hidden, also in the options of plugins. */
 export function printConfig({ file: _, folder: __, pathsFolder: ___, demo: ____, plugins, ...values }: Config): string {
   const shown = {

@@ -4,12 +4,13 @@ export const HIDDEN = '(hidden)'
 const SECRET_NAME =
   /pass(word|phrase|wd|code)?(-4d)?$|secret|credential|token$|(api|access|private|signing)[-_]?key$|authorization$|cookie$/i
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i
-/** More of an object is not shown. */
-const MAX_VALUES = 1_000
 
-/** A copy as JSON has it, without what has the name of a secret and without passwords in addresses. */
-export function withoutSecrets(value: unknown): unknown {
-  let left = MAX_VALUES
+/**
+ * A copy as JSON has it, without what has the name of a secret and without passwords in addresses.
+ * @param maxObjects further objects and arrays are left out, as those that contain themselves have no end
+ */
+export function withoutSecrets(value: unknown, maxObjects = Number.POSITIVE_INFINITY): unknown {
+  let left = maxObjects
   const shown = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replace(URL_PASSWORD, `$1${HIDDEN}@`)
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value

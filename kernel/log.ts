@@ -2,6 +2,9 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { withoutSecrets } from '../config/secrets.ts'
 
+/** More of a line is left out. */
+const MAX_OBJECTS = 1_000
+
 /**
  * The logger of the server: a JSON object per line on standard output, or lines for people with `log.pretty`.
  * @param destination where lines go instead, for tests
@@ -15,16 +18,25 @@ export function createLogger(
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: hideSecrets },
-    serializers: { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) },
+    serializers: { err: (error: Error) => readable(pino.stdSerializers.err(error)) },
   }
   return pino(options, log.pretty ? { write: line => destination.write(prettyLine(line)) } : destination)
 }
 
 /** Hides what a reader of the log could act with for another client. */
 const hideSecrets = ({ err, ...values }: Record<string, unknown>): Record<string, unknown> => ({
-  ...(withoutSecrets(values) as object),
+  ...readable(values),
   ...(err !== undefined && { err }),
 })
+
+/** Values of plugins may throw when they are looked at, which must not fail the code that logs them. */
+function readable(values: object): object {
+  try {
+    return withoutSecrets(values, MAX_OBJECTS) as object
+  } catch {
+    return { unreadable: Object.keys(values) }
+  }
+}
 
 /** `10:31:02.123 warn  the header limit is 4 KiB  plugin=health`; the stack of an error below. */
 function prettyLine(line: string): string {

@@ -21,7 +21,7 @@ async function open(config: Config, print: (line: string) => void): Promise<Serv
   return createServer(config, log, { warmUp: true })
 }
 
-/** Waits for a server to open. A signal that comes before ends the process at once: nothing is answered yet, and a store outlives it. */
+/** Waits for a server to open. A signal that comes before it is ready ends the process at once: a store outlives it. */
 export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>): Promise<T> {
   let isOpen = false
   void stop.then(() => isOpen || process.exit())

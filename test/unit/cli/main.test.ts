@@ -200,17 +200,20 @@ t.test('--print-config prints the configuration as JSON', async t => {
   t.equal(JSON.parse(out).server.port, 1234)
 })
 
-t.test('what is wrong is told on standard error without a stack, and the exit code is 2', async t => {
-  const cwd = t.testdir({ 'tesser.config.json': '{ "model": "m.json", "sever": {} }' })
-  const { code, out, err } = await tesser(t, cwd, 'start', '--port', 'x').end
-  t.equal(code, 2)
-  t.equal(out, '')
-  t.match(
-    err,
-    /^tesser: the configuration cannot be used:\n.*sever: there is no such option.*\n.*--port: expected an integer/,
-  )
-  t.notMatch(err, /\n\s+at /)
-})
+t.test(
+  'a configuration that cannot be used ends with a message on standard error, no stack, and exit code 2',
+  async t => {
+    const cwd = t.testdir({ 'tesser.config.json': '{ "model": "m.json", "sever": {} }' })
+    const { code, out, err } = await tesser(t, cwd, 'start', '--port', 'x').end
+    t.equal(code, 2)
+    t.equal(out, '')
+    t.match(
+      err,
+      /^tesser: the configuration cannot be used:\n.*sever: there is no such option.*\n.*--port: expected an integer/,
+    )
+    t.notMatch(err, /\n\s+at /)
+  },
+)
 
 t.test('check tells every problem of the model and changes nothing', async t => {
   const cwd = t.testdir({

@@ -35,7 +35,7 @@ function measured(slowMs = SLOW_MS) {
       const whole = { method: 'GET', path: '/rest/A', query: '', plugin: 'read', status: 200, client, work: [] }
       meter.finished({ startedAt: 0, ...whole, ...numbers, ...request } as unknown as FinishedRequest, isSameTurn)
     },
-    /** Requests whose time is told to be at most so many seconds, by `le`. */
+    /** Numbers of requests by the upper bound of their time in seconds, the label `le`. */
     times(): Record<string, number> {
       const { values } = counts.read().find(({ name }) => name === 'tesser_http_request_duration_seconds')!
       return Object.fromEntries(values.map(({ metricName, labels, value }) => [labels.le ?? metricName, value]))
@@ -46,7 +46,7 @@ function measured(slowMs = SLOW_MS) {
 t.test('a turn in which other threads did not look at the clock is a short one', async t => {
   const { meter, lines, answer, times, loopDelay } = measured()
   t.equal(meter.timedEvery, 16)
-  // Nobody knows it.
+  // The thread was held up, and no other thread has looked at its clock since.
   loopDelay.lookedAt = performance.now() - 2 * SLOW_MS
   answer({ beat: meter.beats[0]! })
   t.same(lines, [])

@@ -60,7 +60,7 @@ t.test('threads that come and go need no more blocks than there are at a time', 
   t.equal(shared.sum('pool')[COUNT.planHits], 5 * BLOCKS)
 })
 
-t.test('a thread beyond the last block counts for itself, and disturbs nobody', async t => {
+t.test('a thread beyond the last block has counts of its own and changes no others', async t => {
   const shared = new SharedCounts()
   const all = Array.from({ length: BLOCKS }, () => shared.claim('function'))
   for (const counts of all) counts[COUNT.planHits] = 1
