@@ -91,6 +91,19 @@ export const find: Scenarios = {
     await filter(page).fill('name = :1')
     await sees('The rows cannot show this filter.')
   },
+  'a condition without a value is not asked about': async ({ page, open, sees, answers, t }) => {
+    await open('Country')
+    await button(page, 'Conditions').click()
+    await button(page, '+ Condition').click()
+    await page.getByRole('combobox', { name: 'Attribute' }).fill('population')
+    await page.getByRole('textbox', { name: 'Value' }).click()
+    await button(page, '+ Group').click()
+    // Longer than the pause after which the server is asked.
+    await page.waitForTimeout(200)
+    await page.getByRole('textbox', { name: 'Value' }).first().fill('9000000')
+    await sees(/\d+ found/)
+    t.notOk((await answers()).some(({ url }) => decodeURIComponent(url).includes('population = ""')))
+  },
   'a saved filter outlives the page': async ({ page, open, accessible, sees, until }) => {
     await open('City?filter=isCapital&order=name%20desc')
     await button(page, 'Saved').click()

@@ -1,5 +1,6 @@
 import { RestError } from '../base/rest.ts'
 import { isLoggingIn, user } from '../base/session.ts'
+import { LoginButton } from './login-button.tsx'
 import { text } from './texts.ts'
 
 interface FaultProps {
@@ -26,16 +27,7 @@ export function Fault({ error, again }: FaultProps) {
           {text('again')}
         </button>
       )}
-      {isRefused && !user.value && !isLoggingIn.value && (
-        <button
-          type="button"
-          onClick={() => {
-            isLoggingIn.value = true
-          }}
-        >
-          {text('logIn')}
-        </button>
-      )}
+      {isRefused && !user.value && !isLoggingIn.value && <LoginButton />}
     </div>
   )
 }

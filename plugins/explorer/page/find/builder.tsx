@@ -1,11 +1,12 @@
 /** The filter as rows of conditions. */
+import { batch } from '@preact/signals'
 import { useId, useState } from 'preact/hooks'
 import { targetOf } from '../base/catalog.ts'
 import { labelOf } from '../base/label.ts'
 import type { Attribute, DataClass } from '../base/model.ts'
 import { selection } from '../base/selection.ts'
 import { attributeAt, completionAt } from './complete.ts'
-import { draft } from './draft.ts'
+import { draft, unfinished } from './draft.ts'
 import { type Conjunction, type FilterTree, type OrderTerm, type Term, textOf, treeOf } from './filter-tree.ts'
 import { conditionWith, type Operator, operandOf, operatorOf, operatorsFor, type Simple } from './operators.ts'
 import { RemoveButton } from './remove-button.tsx'
@@ -16,7 +17,12 @@ export function Builder() {
   const tree = treeOf(draft.value)
   if (!tree) return <p class="hint">{text('onlyText')}</p>
   const change = (changes: Partial<FilterTree>): void => {
-    draft.value = textOf({ ...tree, ...changes })
+    const next = { ...tree, ...changes }
+    const filter = textOf(next)
+    batch(() => {
+      unfinished.value = next.terms.some(term => lacksValue(term, dataClass)) ? filter : ''
+      draft.value = filter
+    })
   }
   return (
     <fieldset class="builder">
@@ -25,6 +31,15 @@ export function Builder() {
       <Order dataClass={dataClass} order={tree.order} onChange={order => change({ order })} />
     </fieldset>
   )
+}
+
+/** Types of which an empty text is a value. */
+const TYPES_WITH_EMPTY_TEXT: ReadonlySet<string | undefined> = new Set(['string', 'object', undefined])
+
+function lacksValue({ condition }: Term, dataClass: DataClass): boolean {
+  if (condition.kind === 'group') return condition.terms.some(term => lacksValue(term, dataClass))
+  if (condition.kind === 'truth' || condition.value.kind !== 'literal' || condition.value.text !== '') return false
+  return !TYPES_WITH_EMPTY_TEXT.has(attributeAt(condition.path, dataClass, targetOf)?.attribute.type)
 }
 
 const changed = <Item,>(items: readonly Item[], index: number, ...by: readonly Item[]): readonly Item[] => [

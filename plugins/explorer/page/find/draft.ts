@@ -40,6 +40,9 @@ export const effective = computed(() => {
   return (dataClass && quickFilter(draft.value, dataClass)?.filter) ?? draft.value
 })
 
+/** Text of a draft in which the builder has a condition without a value. The server is not asked about it. */
+export const unfinished = signal('')
+
 /** Shows the selection by a filter, the draft if none is given. */
 export function apply(text = effective.value): void {
   const { conditions, order } = partsOf(text)

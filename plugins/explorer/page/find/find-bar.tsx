@@ -6,7 +6,7 @@ import { selection } from '../base/selection.ts'
 import { lazy } from '../shell/lazy.tsx'
 import { type Check, useCheck } from './check.ts'
 import { Chips } from './chips.tsx'
-import { applied, apply, draft, effective } from './draft.ts'
+import { applied, apply, draft, effective, unfinished } from './draft.ts'
 import { errorPlace } from './error-place.ts'
 import { FilterInput } from './filter-input.tsx'
 import { meaningsOf } from './meaning.ts'
@@ -36,7 +36,7 @@ const panel = remembered('find.panel', '')
 
 /** The filter of the selection above its views, as text and as rows of conditions. */
 export function FindBar() {
-  const check = useCheck(selection.value!, effective.value)
+  const check = useCheck(selection.value!, draft.value === unfinished.value ? '' : effective.value)
   const { dataClass } = selection.value!
   const panels = PANELS.filter(({ isFor }) => isFor?.(dataClass) ?? true)
   const shown = panels.find(({ name }) => name === panel.value)

@@ -1,5 +1,6 @@
 import { isAdministrator, isLoggingIn, logOut, privileges, user } from '../base/session.ts'
 import { complain } from '../base/work.ts'
+import { LoginButton } from '../components/login-button.tsx'
 import { LoginDialog } from './login.tsx'
 import { text } from './texts.ts'
 
@@ -25,16 +26,7 @@ export function SessionMenu() {
           </button>
         )}
       </div>
-      {!who && (
-        <button
-          type="button"
-          onClick={() => {
-            isLoggingIn.value = true
-          }}
-        >
-          {text('logIn')}
-        </button>
-      )}
+      {!who && <LoginButton />}
       {isLoggingIn.value && (
         <LoginDialog
           onClose={() => {
