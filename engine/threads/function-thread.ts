@@ -17,6 +17,7 @@ import { LanguageErrors } from '../author/data-api/language-errors.ts'
 import { ModuleDeclarations, originOfClass } from '../author/declare/module-declarations.ts'
 import { messageWithPlace } from '../author/declare/place.ts'
 import { unexported } from '../author/declare/unexported.ts'
+import { traceOf } from '../caller/caller.ts'
 import { countThread } from '../base/counts/loop-delay.ts'
 import { suggestion } from '../base/suggestion.ts'
 import { type CodePlace, observeCode, runAs } from '../author/declare/running-code.ts'
@@ -190,7 +191,7 @@ function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
     if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
     Atomics.store(progress, MEMORY, NOT_MEASURED)
     const { task, deadlineMs } = batch[done]!
-    console.beginTask(task.trace)
+    console.beginTask(traceOf(task))
     const begunAt = performance.now()
     const outcome = runner.run(task, deadlineMs)
     // Console output is in the log before the client has the answer.

@@ -30,6 +30,7 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['An entity of the data API', membersOf(CLASSES, 'BaseEntity')],
   ['The datastore of the data API', membersOf(CLASSES, 'BaseDataStore')],
   ['`Session` of the data API', membersOf(CLASSES, 'CallSession')],
+  ['`request` of the data API', membersOf(CLASSES, 'CallRequest')],
   ['Status of a save or a drop', membersOf(CLASSES, 'Status')],
   ['Exports of `tesser/testing`', exportsOf('kernel/testing.ts')],
   ['Options of `createTestServer`', membersOf('kernel/testing.ts', 'TestServerOptions')],

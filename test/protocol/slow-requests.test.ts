@@ -38,8 +38,8 @@ async function start(t: Test, { log, ...config }: Record<string, Record<string, 
   const ask = async (path: string, headers: Record<string, string> = {}, body?: string) => {
     const method = body === undefined ? 'GET' : 'POST'
     const answer = await request(server.url + path, { method, headers, ...(body !== undefined && { body }) })
-    await answer.body.dump()
-    return { status: answer.statusCode, headers: answer.headers }
+    const text = await answer.body.text()
+    return { status: answer.statusCode, headers: answer.headers, text }
   }
   return { ask, lines }
 }
@@ -108,6 +108,10 @@ for (const transport of transports) {
     await ask('/rest/Company(1)', { traceparent: TRACEPARENT })
     const traced = lines.filter(({ trace }) => trace === TRACE)
     t.match(traced.map(({ msg }) => msg).sort(), ['request', 'request', /failed/])
+    const inCode = async (traceparent: string) =>
+      JSON.parse((await ask('/rest/$catalog/traceparent', { traceparent }, '[]')).text) as unknown
+    t.same(await inCode(TRACEPARENT), { result: TRACEPARENT }, 'and in code of classes')
+    t.same(await inCode(TRACE), { result: '' })
     for (const wrong of [
       TRACE,
       `ff${TRACEPARENT.slice(2)}`,

@@ -14,7 +14,7 @@ export { type Static, Type } from '@sinclair/typebox'
 export { entityOf, selectionOf } from '../declare/signature.ts'
 export { ProtocolError } from '../../base/errors.ts'
 export { OutgoingMessage } from './outgoing-message.ts'
-export { DataStore, ds, Session, Singleton } from './data-store.ts'
+export { DataStore, ds, request, Session, Singleton } from './data-store.ts'
 export * from '../declare/decorators.ts'
 
 export const DataClass = factory('DataClass', DataClassBase, 'dataClass') as typeof Declared.DataClass

@@ -1,6 +1,6 @@
 import { derived } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
-import type { CallSession, DataStoreOf } from '../declare/author-types.ts'
+import type { CallRequest, CallSession, DataStoreOf } from '../declare/author-types.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { giveMetadata } from '../declare/members.ts'
@@ -40,6 +40,13 @@ export const Session = new Proxy({} as CallSession, {
   },
   has: (_, name) => Reflect.has(currentLanguage().session, name),
 })
+
+/** The request that the code runs for. */
+export const request: CallRequest = {
+  get traceparent() {
+    return currentLanguage().request.traceparent
+  },
+}
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
 export class DataStore {

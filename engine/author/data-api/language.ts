@@ -21,7 +21,7 @@ import type {
   SaveRequest,
   SaveResult,
 } from '../../write/requests.ts'
-import type { CallSession } from '../declare/author-types.ts'
+import type { CallRequest, CallSession } from '../declare/author-types.ts'
 import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../../write/writer-link.ts'
 import { bindClasses } from './bind-classes.ts'
@@ -60,6 +60,8 @@ export interface CallOptions {
   readonly restricting?: Snapshot
   /** Undefined: for the server itself. */
   readonly session?: TaskSession | undefined
+  /** `traceparent` of the request; empty or undefined without a valid one. */
+  readonly traceparent?: string | undefined
   /** Whose rights count. Undefined: those of the code itself, which may do everything. */
   readonly access?: Access | undefined
 }
@@ -163,6 +165,12 @@ export class Language {
     if (session) return session
     this.noSession ??= new NoSession(isUnrestricted)
     return this.noSession
+  }
+
+  /** The request of the call; an empty one where there is none. @throws {LanguageErrors.NO_CALL} */
+  get request(): CallRequest {
+    if (!this.call) throw LanguageErrors.NO_CALL()
+    return { traceparent: this.call.traceparent ?? '' }
   }
 
   /** View of the running code. */

@@ -7,6 +7,7 @@ import type {
   BaseDataStore,
   BaseEntity,
   BaseSelection,
+  CallRequest,
   CallSession,
   DataClassName,
   DataStoreOf,
@@ -25,6 +26,9 @@ export declare const ds: DataStoreOf
 
 /** Session of the request that a function runs for. */
 export declare const Session: CallSession
+
+/** The request that a function runs for. */
+export declare const request: CallRequest
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
 export declare class DataStore implements BaseDataStore {

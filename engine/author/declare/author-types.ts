@@ -213,6 +213,12 @@ export interface BaseDataStore {
   transaction<T>(work: () => T): T
 }
 
+/** The request that the code runs for. Where there is none, as in `tesser load`, it is empty. */
+export interface CallRequest {
+  /** `traceparent` (W3C) of the client, for what code asks of others; empty without a valid one. */
+  readonly traceparent: string
+}
+
 /**
  * Session of the request that the code runs for. Where there is none, as in `tesser load`, it is empty: no user, no
  * privileges, a storage that is forgotten. Source: protocol notes, 8.5.

@@ -91,6 +91,7 @@ export class CallRunner {
     const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
     const call: CallOptions = {
       session,
+      traceparent: task.traceparent,
       // Handlers, getters and events, which all else is made of, have rights of their own.
       access: task.kind === 'call' ? task.access : undefined,
       isUnrestricted: isOfServer(task),

@@ -113,15 +113,14 @@ export class FunctionClient {
   private async run<Outcome extends TaskOutcome>(task: FunctionTask, options: RunOptions): Promise<Outcome> {
     const { caller } = options
     const session = caller?.session?.()
-    const trace = traceOf(caller)
-    const outcome = await this.pool.run({ ...task, session: session?.data, trace }, options)
+    const outcome = await this.pool.run({ ...task, session: session?.data, traceparent: caller?.traceparent }, options)
     caller?.examined?.(outcome.examined)
     if (outcome.session) await session?.change(outcome.session)
     if ('error' in outcome) throw new ProtocolError(outcome.error)
     // A task has outcomes of its kind only.
     if (!('fault' in outcome)) return outcome as unknown as Outcome
     const { fault, place = options.place } = outcome
-    this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace })
+    this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace: traceOf(caller) })
     throw FunctionErrors.THREW(options.name, outcome.fault.name)
   }
 }

@@ -84,8 +84,8 @@ export interface CalculateTask {
 export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | CalculateTask) & {
   /** Session of the caller. Undefined: the server itself. */
   readonly session?: SessionData | undefined
-  /** Id of the trace that the caller belongs to, for log lines. */
-  readonly trace?: string | undefined
+  /** `traceparent` of the caller; empty or undefined without a valid one. */
+  readonly traceparent?: string | undefined
 }
 
 /** Outcome of a task, and of the session that it ran for. */

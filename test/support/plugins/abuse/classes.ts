@@ -1,10 +1,13 @@
 import { createServer } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
-import { DataClass, DataStore, exposed, OutgoingMessage, Singleton } from 'tesser/classes'
+import { DataClass, DataStore, exposed, OutgoingMessage, request, Singleton } from 'tesser/classes'
 
 export class Abuse extends DataStore {
   @exposed throws() {
     throw new Error('inner secret')
+  }
+  @exposed traceparent() {
+    return request.traceparent
   }
   @exposed throwsNothing() {
     throw undefined
