@@ -1,5 +1,5 @@
 import t from 'tap'
-import { givenSeed, isLong, seedOf, seeds, seedsInUse } from '../support/reference/rounds.ts'
+import { givenSeed, isLong, seedOf, seeds, seedsInUse } from '../../support/reference/rounds.ts'
 
 t.test('a usual run takes the same seeds every time', async t => {
   process.stderr.write(`tests run with ${seedsInUse}\n`)
