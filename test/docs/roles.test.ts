@@ -1,0 +1,66 @@
+/** `config/ROLES.md` and the step of `config/MODEL.md` about roles: servers with these files answer as the pages say. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { request } from 'undici'
+import { hashKey } from '../../kernel/auth/directory.ts'
+import { startDemo } from '../support/demo-server.ts'
+import { temporaryFolder } from '../support/test-server.ts'
+
+const KEY = `tesser_${'k'.repeat(40)}`
+const GUEST = undefined
+
+interface Case {
+  readonly path: string
+  readonly key: string | undefined
+  readonly status: number
+  readonly says?: RegExp
+  readonly body?: object
+}
+
+const save = (dataClass: string, body: object) => ({ path: `${dataClass}?$method=update`, body })
+const movie = 'Movie?$attributes=title,worldwideGross,imdbRating&$top=1'
+
+t.test('the roles of the example answer as the page says', async t => {
+  const folder = temporaryFolder(t)
+  const [, roles] = /^```json\n(.*?)^```$/ms.exec(readFileSync('config/ROLES.md', 'utf8'))!
+  const files = { roles: join(folder, 'roles.json'), directory: join(folder, 'directory.json') }
+  writeFileSync(files.roles, roles!)
+  writeFileSync(
+    files.directory,
+    JSON.stringify({ keys: [{ name: 'archive', hash: hashKey(KEY), privileges: [], roles: ['archivist'] }] }),
+    { mode: 0o600 },
+  )
+  const { url } = await startDemo(t, { 'auth-roles-file': files.roles, 'auth-directory-file': files.directory })
+  const { body: first } = await request(`${url}/rest/Movie?$filter="title=Jaws"&$attributes=title`)
+  const [jaws] = ((await first.json()) as { __ENTITIES: { __KEY: string; __STAMP: number }[] }).__ENTITIES
+  const cases: readonly Case[] = [
+    { path: 'Movie?$orderby=worldwideGross', key: GUEST, status: 404 },
+    { path: 'Movie?$orderby=worldwideGross', key: KEY, status: 200 },
+    { path: movie, key: GUEST, status: 404 },
+    { path: movie, key: KEY, status: 200, says: /"worldwideGross":\d/ },
+    { path: '$catalog/Movie', key: GUEST, status: 200, says: /^(?!.*worldwideGross)/ },
+    { path: 'Border', key: GUEST, status: 404 },
+    { path: 'Country(FR)/borders', key: GUEST, status: 404 },
+    { path: 'Border', key: KEY, status: 404 },
+    {
+      ...save('Movie', { title: 'New', releaseDate: '2026-01-31' }),
+      key: GUEST,
+      status: 401,
+      says: /"errCode":15(?:58|59|60)/,
+    },
+    { ...save('Movie', { title: 'New', releaseDate: '2026-01-31' }), key: KEY, status: 200, says: /"title":"New"/ },
+    { ...save('Movie', { ...jaws, imdbRating: 1 }), key: KEY, status: 401, says: /"errCode":1608/ },
+    { ...save('Genre', { name: 'New' }), key: KEY, status: 401 },
+    { path: `Movie(${jaws!.__KEY})?$method=delete`, key: KEY, status: 401, body: [] },
+  ]
+  for (const { path, key, status, says = /./, body } of cases) {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    const sent =
+      body === undefined ? { method: 'GET' as const } : { method: 'POST' as const, body: JSON.stringify(body) }
+    const answer = await request(`${url}/rest/${path}`, { ...sent, headers })
+    const text = await answer.body.text()
+    t.equal(answer.statusCode, status, `${path} ${key ? 'by the key' : 'by a guest'}: ${text.slice(0, 200)}`)
+    t.match(text, says, path)
+  }
+})
