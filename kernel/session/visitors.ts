@@ -1,11 +1,11 @@
 import { type Directory, KEY_PREFIX } from '../auth/directory.ts'
 import type { Logins } from '../auth/logins.ts'
 import type { Tokens } from '../auth/tokens.ts'
-import type { Reply } from '../reply.ts'
-import type { TransportRequest } from '../transport/transport.ts'
+import type { User } from '../auth/user.ts'
+import type { TransportRequest, TransportResponse } from '../transport/transport.ts'
 import type { PagePolicy } from './page-policy.ts'
 import type { RequestQuota } from './request-quota.ts'
-import { Session, type User } from './session.ts'
+import { Session } from './session.ts'
 import { SessionErrors } from './session-errors.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
@@ -53,7 +53,7 @@ export class Visitors {
   }
 
   /** It has been answered: the cookie of a new session goes with it. */
-  leave({ session, receivedId }: Visit, request: TransportRequest, reply: Reply): Reply {
+  leave({ session, receivedId }: Visit, request: TransportRequest, reply: TransportResponse): TransportResponse {
     if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
     // Paths outside the protocol have no use for a guest.
