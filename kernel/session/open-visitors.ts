@@ -50,9 +50,16 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
     log.error({ err: error }, 'logins were not recorded'),
   )
   const logins = new Logins(identities, familiar, auth.login, now)
-  const requestQuota = new RequestQuota(quota, now)
-  return new Visitors(sessions, identities, logins, requestQuota, new PagePolicy(server), now, async () => {
-    watch.close()
-    await familiar.close()
+  return new Visitors({
+    sessions,
+    identities,
+    logins,
+    quota: new RequestQuota(quota, now),
+    pages: new PagePolicy(server),
+    now,
+    stopWatching: async () => {
+      watch.close()
+      await familiar.close()
+    },
   })
 }

@@ -15,17 +15,32 @@ export interface Identities {
   tokens: Tokens | undefined
 }
 
+interface VisitorParts extends Pick<Visitors, 'sessions' | 'identities' | 'logins' | 'quota' | 'pages'> {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Ends what reads the file of users again. */
+  readonly stopWatching: () => Promise<void>
+}
+
 /** Authenticates requests. */
 export class Visitors {
-  constructor(
-    readonly sessions: Sessions,
-    readonly identities: Identities,
-    readonly logins: Logins,
-    readonly quota: RequestQuota,
-    readonly pages: PagePolicy,
-    private readonly now: () => number,
-    private readonly stopWatching: () => Promise<void>,
-  ) {}
+  readonly sessions: Sessions
+  readonly identities: Identities
+  readonly logins: Logins
+  readonly quota: RequestQuota
+  readonly pages: PagePolicy
+  private readonly now: () => number
+  private readonly stopWatching: () => Promise<void>
+
+  constructor({ sessions, identities, logins, quota, pages, now, stopWatching }: VisitorParts) {
+    this.sessions = sessions
+    this.identities = identities
+    this.logins = logins
+    this.quota = quota
+    this.pages = pages
+    this.now = now
+    this.stopWatching = stopWatching
+  }
 
   /** Before the engine is closed. */
   async close(): Promise<void> {
