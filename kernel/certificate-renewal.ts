@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { FileWatch } from './file-watch.ts'
+import { FileWatch } from './base/file-watch.ts'
 import type { TlsFiles } from './transport/tls-files.ts'
 import type { Transport } from './transport/transport.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type Engine, messageWithPlace } from '../engine/index.ts'
-import type { Lifecycle } from './lifecycle.ts'
+import type { Lifecycle } from './base/lifecycle.ts'
 import type { MetricSources, ReadMetrics } from './metrics/metrics.ts'
 import { type Plugin, PluginError } from './plugin-loader.ts'
 import { Registry } from './registry.ts'

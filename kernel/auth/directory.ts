@@ -5,8 +5,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import type { User } from '../session/session.ts'
 import { costProblem, HASH, verifyPassword } from './password.ts'
+import type { User } from './user.ts'
 
 const NAME = Type.String({ minLength: 1, maxLength: 200 })
 const NAMES = Type.Optional(Type.Array(NAME))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ServerRecords, Sweeper } from '../../engine/index.ts'
+import { recordSlices } from '../base/record-slices.ts'
 
 /** Network from which a user logged in, and when last, in milliseconds since 1970. */
 interface Familiar {
@@ -12,7 +13,6 @@ const PREFIX = 'login/'
 const MAX_NETWORKS = 8
 const DAY_MS = 86_400_000
 const KEPT_MS = 90 * DAY_MS
-const SWEEP_SLICE = 500
 
 /**
  * Networks from which each user has logged in, for 90 days, kept over restarts. Failures elsewhere do not lock a user out of
@@ -59,14 +59,10 @@ export class FamiliarNetworks {
     return this.now() - at > KEPT_MS
   }
 
-  /** A slice at a time. */
   private async removeExpired(): Promise<void> {
-    for (let after = PREFIX; ; ) {
-      const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
+    for (const slice of recordSlices(this.records, PREFIX)) {
       const expired = slice.filter(({ value }) => (value as readonly Familiar[]).every(each => this.hasExpired(each)))
       await this.records.put(expired.map(({ key }) => ({ key, value: undefined })))
-      if (slice.length < SWEEP_SLICE) return
-      after = slice.at(-1)!.key
     }
   }
 }

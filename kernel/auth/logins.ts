@@ -1,10 +1,10 @@
 import pLimit, { type LimitFunction } from 'p-limit'
-import type { User } from '../session/session.ts'
 import { AuthErrors } from './auth-errors.ts'
 import { Backoff } from './backoff.ts'
 import type { Directory } from './directory.ts'
 import type { FamiliarNetworks } from './familiar-networks.ts'
 import { Throttle } from './throttle.ts'
+import type { User } from './user.ts'
 
 export interface LoginOptions {
   maxNameLength: number

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import type { Engine } from '../../engine/index.ts'
-import { FileWatch } from '../file-watch.ts'
+import { FileWatch } from '../base/file-watch.ts'
 import { directoryFile, readDirectory } from './directory.ts'
 import { warnOfUnknownGrants } from './unknown-grants.ts'
 

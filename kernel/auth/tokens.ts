@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, type JWTVerifyGetKey } from 'jose'
-import type { User } from '../session/session.ts'
+import type { User } from './user.ts'
 
 export interface TokenOptions {
   /** Public key in PEM, or a JSON Web Key Set. */

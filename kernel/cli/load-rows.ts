@@ -1,9 +1,9 @@
 import { ProtocolError, type SaveStatus } from '../../engine/base/errors.ts'
 import type { DataClass, Engine, SavedEntity } from '../../engine/index.ts'
-import type { Row as ReadRow } from './read-rows.ts'
+import type { ReadRow } from './read-rows.ts'
 
 /** A row of a load. */
-export interface Row extends ReadRow {
+export interface LoadRow extends ReadRow {
   /** In the file: 0 is the first row. */
   position: number
   /** A load that was interrupted may have saved it: when its key exists it is passed over. */
@@ -13,11 +13,11 @@ export interface Row extends ReadRow {
 interface LoadOptions {
   engine: Pick<Engine, 'write'>
   dataClass: DataClass
-  rows: AsyncIterable<Row>
+  rows: AsyncIterable<LoadRow>
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
   /** Called for each row that cannot be saved, with the reasons. */
-  onRejected: (row: Row, reasons: readonly string[]) => void
+  onRejected: (row: LoadRow, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
   /** Called once, before the first rows are saved. */
   onBegin?: () => void
@@ -65,7 +65,7 @@ const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
 export const emptySummary = (): LoadSummary => ({ read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0 })
 
 /** Rows with their positions. */
-export async function* numbered(rows: AsyncIterable<ReadRow>): AsyncGenerator<Row> {
+export async function* numbered(rows: AsyncIterable<ReadRow>): AsyncGenerator<LoadRow> {
   let position = 0
   for await (const row of rows) yield { ...row, position: position++ }
 }
@@ -98,7 +98,7 @@ export async function loadRows(options: LoadOptions): Promise<LoadSummary> {
 
 class Load {
   readonly summary: LoadSummary
-  private waiting: { row: Row; entity: SavedEntity }[] = []
+  private waiting: { row: LoadRow; entity: SavedEntity }[] = []
   private position = 0
 
   constructor(private readonly options: LoadOptions) {
@@ -106,9 +106,9 @@ class Load {
   }
 
   /** @param isRetry of rows that were kept */
-  async save(batch: readonly Row[], isRetry: boolean): Promise<void> {
+  async save(batch: readonly LoadRow[], isRetry: boolean): Promise<void> {
     const { dataClass, existing } = this.options
-    const known: Row[] = []
+    const known: LoadRow[] = []
     const rows = batch.filter(row => !(row.value instanceof Error) || this.reject(row, [row.value.message]))
     await this.write(
       rows,
@@ -126,7 +126,7 @@ class Load {
     this.options.onProgress?.(this.summary)
   }
 
-  private settle(batch: readonly Row[], isRetry: boolean): void {
+  private settle(batch: readonly LoadRow[], isRetry: boolean): void {
     const kept = new Set(this.waiting.map(({ row }) => row.position))
     const positions = batch.map(({ position }) => position)
     if (!isRetry) this.position = Math.max(this.position, positions.at(-1)! + 1)
@@ -153,7 +153,7 @@ class Load {
    * Changes existing entities. A save with a wrong stamp is refused with the entity as it is, which tells the right one;
    * of several rows with one key the next one gets its turn in the round after.
    */
-  private async update(rows: readonly Row[]): Promise<void> {
+  private async update(rows: readonly LoadRow[]): Promise<void> {
     const { dataClass } = this.options
     let open = rows.map(row => ({ row, stamp: 0 }))
     while (open.length > 0) {
@@ -197,7 +197,7 @@ class Load {
     for (const [i, entity] of entities.entries()) each(items[i]!, entity)
   }
 
-  private keepOrReject(row: Row, entity: SavedEntity): void {
+  private keepOrReject(row: LoadRow, entity: SavedEntity): void {
     // The last entry only says that the entity was not saved.
     const isEarly = codes(entity)
       .slice(0, -1)
@@ -206,15 +206,15 @@ class Load {
     else this.reject(row, reasons(entity))
   }
 
-  private reject(row: Row, reasons: readonly string[]): false {
+  private reject(row: LoadRow, reasons: readonly string[]): false {
     this.summary.rejected++
     this.options.onRejected(row, reasons)
     return false
   }
 }
 
-async function* batches(rows: AsyncIterable<Row>, size: number): AsyncGenerator<Row[]> {
-  let batch: Row[] = []
+async function* batches(rows: AsyncIterable<LoadRow>, size: number): AsyncGenerator<LoadRow[]> {
+  let batch: LoadRow[] = []
   let characters = 0
   for await (const row of rows) {
     batch.push(row)
@@ -233,17 +233,17 @@ const reasons = ({ failure }: SavedEntity): string[] => failure?.error.entries.m
 /** `__STAMP` in the bytes of a row, see `row-layout.ts`. */
 const stampOf = (row: Uint8Array): number => new DataView(row.buffer, row.byteOffset).getUint32(4, true)
 
-const own = (value: Row['value'], name: string): unknown =>
+const own = (value: LoadRow['value'], name: string): unknown =>
   Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
 
 /** A row of an answer of this protocol carries `__KEY`, which would make it the change of an entity. */
-function insertion({ json, value }: Row, { key }: DataClass): string {
+function insertion({ json, value }: LoadRow, { key }: DataClass): string {
   const sent = own(value, '__KEY')
   if (sent === undefined) return json
   return extend(json, own(value, key.name) === undefined ? { __KEY: null, [key.name]: sent } : { __KEY: null })
 }
 
-const change = ({ json, value }: Row, { key }: DataClass, stamp: number): string =>
+const change = ({ json, value }: LoadRow, { key }: DataClass, stamp: number): string =>
   extend(json, { __KEY: own(value, key.name) ?? own(value, '__KEY'), __STAMP: stamp })
 
 /** A JSON object with further properties. Of two with one name the last counts, so the text of the others can stay. */

@@ -11,7 +11,7 @@ import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { type ForeignFormat, hintFor } from './foreign-values.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
-import { BATCH_ROWS, emptySummary, loadRows, type LoadSummary, numbered, type Row } from './load-rows.ts'
+import { BATCH_ROWS, emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from './load-rows.ts'
 import { type Format, FORMATS, formatOf, readRows } from './read-rows.ts'
 
 export interface LoadArguments extends ForeignFormat {
@@ -121,10 +121,10 @@ export async function load(
 
 /** Rows that have not been settled by a load before. */
 async function* rowsToLoad(
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<LoadRow>,
   left: Unsettled | undefined,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Row> {
+): AsyncGenerator<LoadRow> {
   for await (const row of rows) {
     if (signal?.aborted) return
     if (!left) yield row
@@ -171,7 +171,7 @@ class ErrorFile {
     private readonly goesOn: boolean,
   ) {}
 
-  add({ line, json, value, raw }: Row, errors: readonly string[]): void {
+  add({ line, json, value, raw }: LoadRow, errors: readonly string[]): void {
     this.descriptor ??= openSync(this.path, this.goesOn ? 'a' : 'w', 0o600)
     const row = raw ? JSON.stringify(raw()) : value instanceof Error ? JSON.stringify(json) : inOneLine(json)
     writeSync(this.descriptor, `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}\n`)

@@ -21,7 +21,7 @@ interface RowFile extends ForeignFormat {
 }
 
 /** A row as it stands in its file. */
-export interface Row {
+export interface ReadRow {
   line: number
   /** The JSON object as it was written, so that long integers keep their digits; or whatever is there instead. */
   json: string
@@ -42,7 +42,7 @@ export function formatOf(path: string): Format | undefined {
  * The rows of a file, one after the other. What is wrong with one is its value.
  * @throws {Error} when the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
-export async function* readRows(file: RowFile, dataClass: DataClass): AsyncGenerator<Row> {
+export async function* readRows(file: RowFile, dataClass: DataClass): AsyncGenerator<ReadRow> {
   const parts = readText(file.path, file.onBytes ?? (() => {}), file.encoding)
   if (file.format === 'csv') yield* readCsv(rawLines(parts), file, dataClass)
   else
@@ -50,7 +50,7 @@ export async function* readRows(file: RowFile, dataClass: DataClass): AsyncGener
       yield parseRow(row, dataClass, file)
 }
 
-function parseRow({ line, text, problem }: RowText, dataClass: DataClass, format: ForeignFormat): Row {
+function parseRow({ line, text, problem }: RowText, dataClass: DataClass, format: ForeignFormat): ReadRow {
   if (problem !== undefined) return { line, json: text, value: new Error(problem) }
   if (hasUndecodable(text)) return { line, json: text.toWellFormed(), value: new Error(NOT_UTF8) }
   try {
@@ -81,7 +81,7 @@ const isOfErrors = (
 const ROW_OF_ERRORS = '],"row":'
 
 /** The row of a line of a file of errors. Its texts are read as the fields of CSV which they may have been. */
-function correctedRow(line: number, text: string, row: unknown, dataClass: DataClass, format: ForeignFormat): Row {
+function correctedRow(line: number, text: string, row: unknown, dataClass: DataClass, format: ForeignFormat): ReadRow {
   if (!isObject(row)) return { line, json: text, value: new Error('"row" is not a JSON object') }
   const raw = () => row
   try {
@@ -104,7 +104,7 @@ function correctedRow(line: number, text: string, row: unknown, dataClass: DataC
   }
 }
 
-async function* readCsv(lines: AsyncGenerator<RowText>, file: RowFile, dataClass: DataClass): AsyncGenerator<Row> {
+async function* readCsv(lines: AsyncGenerator<RowText>, file: RowFile, dataClass: DataClass): AsyncGenerator<ReadRow> {
   const { delimiter, isHint, first } = await findDelimiter(lines, file.delimiter, dataClass)
   let attributes: Attribute[] | undefined
   for await (const { line, text, fields, problem } of splitCsv(isHint ? lines : after(first, lines), delimiter)) {
@@ -171,7 +171,7 @@ function csvRow(
   fields: readonly (string | null)[],
   attributes: readonly Attribute[],
   format: ForeignFormat,
-): Row {
+): ReadRow {
   const row = (read: (attribute: Attribute, field: string | null) => unknown): Record<string, unknown> =>
     Object.fromEntries(attributes.map((attribute, i) => [attribute.name, read(attribute, fields[i] ?? null)]))
   const raw = () => row((_, field) => field)

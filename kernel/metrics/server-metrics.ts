@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { byLabel, counter, gauge, type Metric } from '../../engine/base/counts/metric.ts'
-import type { Lifecycle } from '../lifecycle.ts'
+import type { Lifecycle } from '../base/lifecycle.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { Transport } from '../transport/transport.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type Engine, type QueryOutline, type ReadRequest, traceOf } from '../../engine/index.ts'
-import { shownPath } from '../shown-path.ts'
+import { shownPath } from '../url/shown-path.ts'
 import type { FinishedRequest } from '../transport/transport.ts'
 
 /** More would hold up the thread that serves all, and tell little. */

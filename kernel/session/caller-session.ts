@@ -1,6 +1,7 @@
 import type { CallerSession, SessionChanges } from '../../engine/index.ts'
+import type { User } from '../auth/user.ts'
 import type { TransportRequest } from '../transport/transport.ts'
-import { NOTHING_GRANTED, type Peer, type User } from './session.ts'
+import { NOTHING_GRANTED, type Peer } from './session.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { MAX_TOKENS, type RecordChange, type ServerRecords, TOKEN_PREFIX } from '../../engine/index.ts'
+import { recordSlices } from '../base/record-slices.ts'
 import type { Session, SessionRecord } from './session.ts'
 import { handleOf, randomId } from './session-id.ts'
 
@@ -12,7 +13,6 @@ interface Entry {
 const ALIAS_PREFIX = 'alias/'
 /** Further ids of a session; the oldest go. */
 const MAX_ALIASES = 32
-const SWEEP_SLICE = 500
 
 /**
  * Secrets by which another client takes a session over, once, and the further ids that the session has from then on. Both
@@ -78,12 +78,9 @@ export class OneTimeTokens {
   /** Removes what has expired, a slice at a time. */
   async sweep(): Promise<void> {
     for (const prefix of [TOKEN_PREFIX, ALIAS_PREFIX]) {
-      for (let after = prefix; ; ) {
-        const slice = this.records.list(prefix, SWEEP_SLICE, after)
+      for (const slice of recordSlices(this.records, prefix)) {
         const expired = slice.filter(({ value }) => (value as Entry).expires <= this.now())
         await this.records.put(expired.map(({ key }) => ({ key, value: undefined })))
-        if (slice.length < SWEEP_SLICE) break
-        after = slice.at(-1)!.key
       }
     }
   }

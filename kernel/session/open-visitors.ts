@@ -6,7 +6,7 @@ import { warnOfUnknownGrants } from '../auth/unknown-grants.ts'
 import { FamiliarNetworks } from '../auth/familiar-networks.ts'
 import { Logins } from '../auth/logins.ts'
 import { LOOK_MS } from '../auth/roles-file.ts'
-import { FileWatch } from '../file-watch.ts'
+import { FileWatch } from '../base/file-watch.ts'
 import { PagePolicy } from './page-policy.ts'
 import { RequestQuota } from './request-quota.ts'
 import { Sessions } from './sessions.ts'
@@ -50,9 +50,16 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
     log.error({ err: error }, 'logins were not recorded'),
   )
   const logins = new Logins(identities, familiar, auth.login, now)
-  const requestQuota = new RequestQuota(quota, now)
-  return new Visitors(sessions, identities, logins, requestQuota, new PagePolicy(server), now, async () => {
-    watch.close()
-    await familiar.close()
+  return new Visitors({
+    sessions,
+    identities,
+    logins,
+    quota: new RequestQuota(quota, now),
+    pages: new PagePolicy(server),
+    now,
+    stopWatching: async () => {
+      watch.close()
+      await familiar.close()
+    },
   })
 }

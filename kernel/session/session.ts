@@ -1,20 +1,9 @@
 import type { CreateOptions, EntitySetQuotas, Granted } from '../../engine/index.ts'
+import type { User } from '../auth/user.ts'
 import { type Client, networkOf } from '../transport/client.ts'
 import { handleOf } from './session-id.ts'
 
 export const NOTHING_GRANTED: Granted = { privileges: [], roles: [] }
-
-/** A user as the directory or a token knows it. */
-export interface User {
-  readonly userName: string
-  readonly fullName?: string | undefined
-  /** Number or text by which older clients know the user. */
-  readonly id?: string | number | undefined
-  readonly groups: readonly string[]
-  readonly granted: Granted
-  /** Hash of the entry of the directory: a session whose user has another one by now ends. */
-  readonly entry?: string | undefined
-}
 
 /** Stored record of a session. */
 export interface SessionRecord {

@@ -1,34 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { type Granted, type RecordChange, type ServerRecords, Sweeper } from '../../engine/index.ts'
+import type { User } from '../auth/user.ts'
+import { guestKey, Guests } from './guests.ts'
+import { GUEST_MS, Lifetimes } from './lifetimes.ts'
 import { OneTimeTokens } from './one-time-tokens.ts'
-import { isGuestRecord, NOTHING_GRANTED, type Peer, Session, type SessionRecord, type User } from './session.ts'
-import { type CookieOptions, SessionCookies } from './session-cookies.ts'
+import { RecentCookies } from './recent-cookies.ts'
+import { isGuestRecord, type Peer, Session, type SessionRecord } from './session.ts'
+import { SessionCookies } from './session-cookies.ts'
 import { SessionErrors } from './session-errors.ts'
-import { GuestIds, handleOf, randomId } from './session-id.ts'
-import { SessionQuota, type SessionQuotaOptions } from './session-quota.ts'
+import { handleOf, randomId } from './session-id.ts'
+import type { SessionOptions } from './session-options.ts'
+import { SessionQuota } from './session-quota.ts'
+import { SessionRecords } from './session-records.ts'
 
-export interface SessionOptions extends CookieOptions, SessionQuotaOptions {
-  /** Minutes without a request after which a session ends. */
-  idleMinutes: number
-  /** Maximum idle time that a login may ask for. */
-  maxIdleMinutes: number
-  /** Hours after which a session ends although it is used. */
-  lifetimeHours: number
-  /** A login keeps what function code has stored for the guest before it. */
-  keepGuestStorage: boolean
-  /** Bytes of JSON that function code may store for a guest. */
-  guestStorageBytes: number
-}
-
-const GUEST_HOURS = 24
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
-/** Part of a minute of idle time that a use must add to be recorded. */
-const RECORDED_MS = 6_000
-const SWEEP_SLICE = 500
-const MAX_RECENT = 10_000
-const MAX_RECENT_LENGTH = 500
-const PREFIX = 'session/'
+const SWEEP_MS = 60_000
 
 /** A request of a session. */
 export interface Visit {
@@ -43,38 +27,35 @@ export interface Visit {
 /** Called when a session has ended, with its handle: what it owned can go. */
 export type OnSessionEnd = (handle: string) => void | Promise<void>
 
-/**
- * The sessions of a server. LMDB has those with something to keep, under a hash of their ids; memory those that have been
- * used since the start.
- */
+/** The sessions of a server: which one a request belongs to, and how it begins, changes and ends. */
 export class Sessions {
-  private readonly tokens: OneTimeTokens
-  private readonly known = new Map<string, Session>()
+  private readonly lifetimes: Lifetimes
+  private readonly guests: Guests
+  private readonly stored: SessionRecords
   private readonly quota: SessionQuota
-  /** By the header that they came with. */
-  private readonly recent = new Map<string, Session>()
-  private readonly guestIds: GuestIds
+  private readonly oneTimeTokens: OneTimeTokens
   private readonly cookies: SessionCookies
-  /** Sessions that have ended, until their records are gone. */
-  private readonly ended = new Set<string>()
+  private readonly recent = new RecentCookies()
   private readonly endListeners: OnSessionEnd[] = []
   /** Removes what has expired. */
   private readonly sweeper: Sweeper
 
   private constructor(
     readonly options: SessionOptions,
-    private readonly records: ServerRecords,
-    private readonly now: () => number,
-    guestKey: Buffer,
+    records: ServerRecords,
+    now: () => number,
+    key: Buffer,
     private readonly onInternalError: (text: string) => void,
   ) {
-    this.guestIds = new GuestIds(guestKey, now)
-    this.tokens = new OneTimeTokens(records, now)
-    this.cookies = new SessionCookies(options)
+    this.lifetimes = new Lifetimes(options, now)
+    this.guests = new Guests(key, this.lifetimes, now)
     this.quota = new SessionQuota(options)
+    this.stored = new SessionRecords(records, this.quota, excess => this.endInBackground(excess))
+    this.oneTimeTokens = new OneTimeTokens(records, now)
+    this.cookies = new SessionCookies(options)
     this.sweeper = new Sweeper(
       () => this.removeExpired(),
-      MINUTE_MS,
+      SWEEP_MS,
       error => this.failed(error),
     )
   }
@@ -84,12 +65,7 @@ export class Sessions {
     records: ServerRecords,
     { now, onInternalError }: { now: () => number; onInternalError: (text: string) => void },
   ): Promise<Sessions> {
-    let key = records.get('guest-key')
-    if (typeof key !== 'string') {
-      key = randomBytes(16).toString('hex')
-      await records.put([{ key: 'guest-key', value: key }])
-    }
-    return new Sessions(options, records, now, Buffer.from(key as string, 'hex'), onInternalError)
+    return new Sessions(options, records, now, await guestKey(records), onInternalError)
   }
 
   /**
@@ -115,16 +91,12 @@ export class Sessions {
     peer: Peer,
     idleMinutes = 0,
   ): Promise<Session> {
-    const { lifetimeHours, maxIdleMinutes, idleMinutes: minimum, keepGuestStorage } = this.options
-    const storage = keepGuestStorage && session.isGuest ? session.record.storage : {}
+    const storage = this.options.keepGuestStorage && session.isGuest ? session.record.storage : {}
     // The old one first: an id that was planted must not outlive the login.
     await this.end(session)
     if (isGuestRecord({ user, granted })) return this.guest(peer)
-    const idle = Math.min(Math.max(idleMinutes, minimum), Math.max(maxIdleMinutes, minimum))
-    const endsAt = this.now() + lifetimeHours * HOUR_MS
-    const expires = Math.min(this.now() + idle * MINUTE_MS, endsAt)
     const { address } = peer.client
-    const renewed = new Session(randomId(), { user, granted, storage, idleMinutes: idle, expires, endsAt, address })
+    const renewed = new Session(randomId(), { user, granted, storage, ...this.lifetimes.begin(idleMinutes), address })
     await this.keep(renewed)
     return renewed
   }
@@ -147,11 +119,11 @@ export class Sessions {
    * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid
    */
   async restore(session: Session, tokenHash: string): Promise<Session> {
-    const handle = await this.tokens.redeem(tokenHash)
-    const target = handle === undefined ? undefined : (this.known.get(handle) ?? this.load('', handle))
-    if (!target || target.record.expires <= this.now()) throw SessionErrors.WRONG_CREDENTIALS()
+    const handle = await this.oneTimeTokens.redeem(tokenHash)
+    const target = handle === undefined ? undefined : this.stored.find(handle)
+    if (!target || this.lifetimes.hasExpired(target.record)) throw SessionErrors.WRONG_CREDENTIALS()
     if (target.handle === session.handle) return session
-    const { id, changes } = this.tokens.createAlias(target)
+    const { id, changes } = this.oneTimeTokens.createAlias(target)
     await this.keep(target, changes)
     await this.end(session)
     return new Session(id, target.record, target.handle)
@@ -161,19 +133,18 @@ export class Sessions {
   async addTokens(session: Session, tokens: readonly { hash: string; seconds: number }[]): Promise<void> {
     await this.keep(
       session,
-      tokens.flatMap(({ hash, seconds }) => this.tokens.create(session, hash, seconds)),
+      tokens.flatMap(({ hash, seconds }) => this.oneTimeTokens.create(session, hash, seconds)),
     )
   }
 
   /** From now on; within what the server allows. */
   setIdleMinutes({ record }: Session, minutes: number): void {
-    record.idleMinutes = Math.min(minutes, Math.max(this.options.maxIdleMinutes, this.options.idleMinutes))
-    record.expires = Math.min(this.now() + record.idleMinutes * MINUTE_MS, record.endsAt)
+    this.lifetimes.setIdleMinutes(record, minutes)
   }
 
   /** A new guest. */
   guest(peer: Peer): Session {
-    return new Session(this.guestIds.create(), () => this.guestRecord(peer, this.now()))
+    return this.guests.create(peer)
   }
 
   /**
@@ -184,13 +155,10 @@ export class Sessions {
   async keep(session: Session, further: readonly RecordChange[] = []): Promise<void> {
     if (session.id === undefined) return
     const { record, handle } = session
-    if (record.endsAt <= this.now()) return this.end(session)
+    if (this.lifetimes.isOver(record)) return this.end(session)
     // From now on a guest can be idle too.
-    if (!this.known.has(handle)) {
-      record.expires = Math.min(this.now() + record.idleMinutes * MINUTE_MS, record.endsAt)
-    }
-    this.remember(session)
-    await this.records.put([...further, { key: PREFIX + handle, value: record }])
+    if (!this.stored.inMemory(handle)) this.lifetimes.restart(record)
+    await this.stored.put(session, further)
   }
 
   /** Ends it at once. Resolves when that is durable. */
@@ -199,13 +167,9 @@ export class Sessions {
     const { handle, record } = session
     record.expires = 0
     record.endsAt = 0
-    this.known.delete(handle)
-    this.quota.remove(handle)
+    this.stored.forget(handle)
     for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
-    if (!this.records.get(PREFIX + handle)) return
-    this.ended.add(handle)
-    await this.records.put([{ key: PREFIX + handle, value: undefined }, ...this.tokens.removalsOf(record)])
-    this.ended.delete(handle)
+    await this.stored.remove(handle, this.oneTimeTokens.removalsOf(record))
   }
 
   /** Ends it at once, and logs when that could not be made durable. */
@@ -216,17 +180,12 @@ export class Sessions {
   /** Ends all sessions that match. @returns how many there were */
   async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
-    for (let after = PREFIX; ; ) {
-      const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
-      for (const { key, value } of slice) {
-        const handle = key.slice(PREFIX.length)
-        if (!matches(value as SessionRecord, handle)) continue
-        count++
-        await this.end(this.stored(handle, value))
-      }
-      if (slice.length < SWEEP_SLICE) return count
-      after = slice.at(-1)!.key
+    for (const session of this.stored.all()) {
+      if (!matches(session.record, session.handle)) continue
+      count++
+      await this.end(session)
     }
+    return count
   }
 
   /** Number of sessions with a record; those of an earlier run of the server are counted within a minute. */
@@ -240,11 +199,10 @@ export class Sessions {
 
   /** Sessions with a record that have not expired. */
   list(limit: number): { handle: string; record: SessionRecord }[] {
-    return this.records
-      .list(PREFIX, limit)
-      .map(({ key, value }) => ({ handle: key.slice(PREFIX.length), record: value as SessionRecord }))
-      .map(({ handle, record }) => ({ handle, record: this.known.get(handle)?.record ?? record }))
-      .filter(({ record }) => record.expires > this.now())
+    return this.stored
+      .list(limit)
+      .map(({ handle, record }) => ({ handle, record }))
+      .filter(({ record }) => !this.lifetimes.hasExpired(record))
   }
 
   /**
@@ -253,116 +211,62 @@ export class Sessions {
    */
   setCookie(session: Session, isSecure: boolean): string {
     // The record of a guest is not asked for: it has the address, which costs a system call.
-    const seconds = session.isGuest
-      ? GUEST_HOURS * 3600
-      : Math.max(0, Math.round((session.record.endsAt - this.now()) / 1000))
+    const seconds = session.isGuest ? GUEST_MS / 1000 : this.lifetimes.secondsLeft(session.record)
     return this.cookies.write(session.id!, seconds, isSecure)
-  }
-
-  /** A slice at a time. */
-  private async removeExpired(): Promise<void> {
-    await this.tokens.sweep()
-    for (let after = PREFIX; ; ) {
-      const slice = this.records.list(PREFIX, SWEEP_SLICE, after)
-      for (const { key, value } of slice) {
-        const handle = key.slice(PREFIX.length)
-        const session = this.stored(handle, value)
-        if (session.record.expires <= this.now() || this.ended.has(handle)) await this.end(session)
-        // Sessions of an earlier run of the server count too.
-        else this.count(session)
-      }
-      if (slice.length < SWEEP_SLICE) return
-      after = slice.at(-1)!.key
-    }
   }
 
   /** Records the last uses. Before the engine is closed. */
   async close(): Promise<void> {
     await this.sweeper.close()
-    const changes = [...this.known].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record }))
-    await this.records.put(changes).catch(error => this.onInternalError(`sessions were not stored: ${error}`))
+    await this.stored.close().catch(error => this.onInternalError(`sessions were not stored: ${error}`))
   }
 
   private byCookies(cookies: string, peer: Peer): Session | undefined {
     const id = this.cookies.idIn(cookies)
     const session = id === undefined ? undefined : this.byId(id, peer)
-    if (!session || cookies.length > MAX_RECENT_LENGTH) return session
-    if (this.recent.size >= MAX_RECENT) this.recent.clear()
-    this.recent.set(cookies, session)
+    if (session) this.recent.add(cookies, session)
     return session
   }
 
-  /** Hashes and ciphers cost more than a read by key, so they are done once for each client. */
   private recall(cookies: string): Session | undefined {
     const recent = this.recent.get(cookies)
     if (!recent) return undefined
-    const session = this.known.get(recent.handle)
+    const session = this.stored.inMemory(recent.handle)
     if (session) return this.use(session)
     // A guest without stored state. A session that has ended has no time left.
-    return recent.isGuest && recent.record.expires > this.now() ? recent : undefined
+    return recent.isGuest && !this.lifetimes.hasExpired(recent.record) ? recent : undefined
   }
 
   private byId(id: string, peer: Peer): Session | undefined {
     const handle = handleOf(id)
-    const session = this.known.get(handle) ?? this.load(id, handle)
+    const session = this.stored.find(handle, id)
     if (session) return this.use(session)
-    const madeAt = this.guestIds.madeAt(id)
-    if (madeAt === undefined) return this.byAlias(handle)
-    if (this.now() - madeAt > GUEST_HOURS * HOUR_MS) return undefined
-    return new Session(id, this.guestRecord(peer, madeAt), handle)
+    return this.guests.find(id, handle, peer) ?? this.byAlias(handle)
   }
 
   private byAlias(hash: string): Session | undefined {
-    const handle = this.tokens.sessionOf(hash)
-    const session = handle === undefined ? undefined : (this.known.get(handle) ?? this.load('', handle))
+    const handle = this.oneTimeTokens.sessionOf(hash)
+    const session = handle === undefined ? undefined : this.stored.find(handle)
     return session && this.use(session)
-  }
-
-  private load(id: string, handle: string): Session | undefined {
-    const record = this.records.get(PREFIX + handle) as SessionRecord | undefined
-    if (!record || this.ended.has(handle)) return undefined
-    const session = new Session(id, record, handle)
-    this.remember(session)
-    return session
   }
 
   /** Its idle time starts again. */
   private use(session: Session): Session | undefined {
-    const { record } = session
-    const now = this.now()
-    if (record.expires <= now) {
+    if (this.lifetimes.hasExpired(session.record)) {
       this.endInBackground(session)
       return undefined
     }
-    const expires = Math.min(now + record.idleMinutes * MINUTE_MS, record.endsAt)
-    // Not every use is worth writing.
-    if (expires - record.expires >= Math.min(MINUTE_MS, record.idleMinutes * RECORDED_MS)) {
-      record.expires = expires
-      this.inBackground(this.records.put([{ key: PREFIX + session.handle, value: record }]))
-    }
+    if (this.lifetimes.extend(session.record)) this.inBackground(this.stored.put(session))
     return session
   }
 
-  private guestRecord({ client: { address } }: Peer, madeAt: number): SessionRecord {
-    const endsAt = madeAt + GUEST_HOURS * HOUR_MS
-    const { idleMinutes } = this.options
-    return { user: undefined, granted: NOTHING_GRANTED, storage: {}, idleMinutes, expires: endsAt, endsAt, address }
-  }
-
-  private remember(session: Session): void {
-    this.known.set(session.handle, session)
-    this.count(session)
-  }
-
-  private count({ handle, record }: Session): void {
-    for (const excess of this.quota.add(handle, record)) {
-      this.endInBackground(this.stored(excess, this.records.get(PREFIX + excess)))
+  private async removeExpired(): Promise<void> {
+    await this.oneTimeTokens.sweep()
+    for (const session of this.stored.all()) {
+      if (this.lifetimes.hasExpired(session.record) || this.stored.hasEnded(session)) await this.end(session)
+      // Sessions of an earlier run of the server count too.
+      else this.stored.count(session)
     }
-  }
-
-  /** A session of which there is a record, without its id. */
-  private stored(handle: string, record: unknown): Session {
-    return this.known.get(handle) ?? new Session('', record as SessionRecord, handle)
   }
 
   private inBackground(work: Promise<unknown>): void {

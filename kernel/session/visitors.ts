@@ -1,11 +1,11 @@
 import { type Directory, KEY_PREFIX } from '../auth/directory.ts'
 import type { Logins } from '../auth/logins.ts'
 import type { Tokens } from '../auth/tokens.ts'
-import type { Reply } from '../reply.ts'
-import type { TransportRequest } from '../transport/transport.ts'
+import type { User } from '../auth/user.ts'
+import type { TransportRequest, TransportResponse } from '../transport/transport.ts'
 import type { PagePolicy } from './page-policy.ts'
 import type { RequestQuota } from './request-quota.ts'
-import { Session, type User } from './session.ts'
+import { Session } from './session.ts'
 import { SessionErrors } from './session-errors.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
@@ -15,17 +15,32 @@ export interface Identities {
   tokens: Tokens | undefined
 }
 
+interface VisitorParts extends Pick<Visitors, 'sessions' | 'identities' | 'logins' | 'quota' | 'pages'> {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Ends what reads the file of users again. */
+  readonly stopWatching: () => Promise<void>
+}
+
 /** Authenticates requests. */
 export class Visitors {
-  constructor(
-    readonly sessions: Sessions,
-    readonly identities: Identities,
-    readonly logins: Logins,
-    readonly quota: RequestQuota,
-    readonly pages: PagePolicy,
-    private readonly now: () => number,
-    private readonly stopWatching: () => Promise<void>,
-  ) {}
+  readonly sessions: Sessions
+  readonly identities: Identities
+  readonly logins: Logins
+  readonly quota: RequestQuota
+  readonly pages: PagePolicy
+  private readonly now: () => number
+  private readonly stopWatching: () => Promise<void>
+
+  constructor({ sessions, identities, logins, quota, pages, now, stopWatching }: VisitorParts) {
+    this.sessions = sessions
+    this.identities = identities
+    this.logins = logins
+    this.quota = quota
+    this.pages = pages
+    this.now = now
+    this.stopWatching = stopWatching
+  }
 
   /** Before the engine is closed. */
   async close(): Promise<void> {
@@ -53,7 +68,7 @@ export class Visitors {
   }
 
   /** It has been answered: the cookie of a new session goes with it. */
-  leave({ session, receivedId }: Visit, request: TransportRequest, reply: Reply): Reply {
+  leave({ session, receivedId }: Visit, request: TransportRequest, reply: TransportResponse): TransportResponse {
     if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
     // Paths outside the protocol have no use for a guest.

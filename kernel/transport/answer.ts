@@ -10,7 +10,7 @@ const OWN_HEADERS = new Set(['content-length', 'connection', 'date', 'transfer-e
 const knownLines = new WeakMap<object, readonly string[]>()
 
 /** An answer ready for the socket. */
-export interface Answer {
+export interface PreparedAnswer {
   status: number
   /** `Not Found` for 404; never empty. */
   reason: string
@@ -31,7 +31,7 @@ export interface Answer {
  * Makes an answer ready, or says why it cannot be sent.
  * @throws {Error} for a status outside 200–599 and for a header that is not visible ASCII or not the handler's to set
  */
-export function prepareAnswer({ status, headers, cookie, tag, body }: TransportResponse): Answer {
+export function prepareAnswer({ status, headers, cookie, tag, body }: TransportResponse): PreparedAnswer {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Error(`a handler answered with status ${status}; use 200 to 599`)
   }
@@ -58,7 +58,7 @@ export const isSource = (body: TransportResponse['body']): body is BodySource =>
   typeof body === 'object' && !(body instanceof Uint8Array) && !isStream(body)
 
 /** Bytes of a body; undefined while they are not known. */
-function sizeOf(body: Answer['body']): number | undefined {
+function sizeOf(body: PreparedAnswer['body']): number | undefined {
   if (body instanceof Uint8Array) return body.byteLength
   return isStream(body) ? undefined : body.size
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { ByteBudget, noMemory, ProtocolError, type WorkElsewhere } from '../../engine/index.ts'
-import { type Answer, discard, endStream, isSource, isStream, prepareAnswer } from './answer.ts'
+import { discard, endStream, isSource, isStream, prepareAnswer, type PreparedAnswer } from './answer.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { BodyReceiver, Receiving } from './body-receiver.ts'
 import { BodyStreamer, type Flow } from './body-streamer.ts'
@@ -125,7 +125,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   protected abstract resume(): void
 
   /** Writes the answer; the connection ends with it if `closing`. */
-  protected abstract send(answer: Answer): void
+  protected abstract send(answer: PreparedAnswer): void
 
   /** Sends a piece of a stream. @returns undefined: the socket has taken it; else when it has */
   protected abstract sendPiece(piece: Uint8Array): undefined | Promise<void>
@@ -367,7 +367,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
       discard(response.body)
       return
     }
-    let answer: Answer
+    let answer: PreparedAnswer
     try {
       answer = this.#withMemory(prepareAnswer(response))
     } catch (error) {
@@ -390,7 +390,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   }
 
   /** A change must not look as if it had failed, so answers to other methods than GET may take twice as much. */
-  #withMemory(answer: Answer): Answer {
+  #withMemory(answer: PreparedAnswer): PreparedAnswer {
     const { memory } = this.edge
     const { body, size } = answer
     const bytes = isSource(body) ? (body.bufferBytes ?? 0) : (size ?? 0)

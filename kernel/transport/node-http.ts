@@ -4,7 +4,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import type { ProtocolError } from '../../engine/index.ts'
-import { type Answer, isSource, isStream, prepareAnswer } from './answer.ts'
+import { isSource, isStream, prepareAnswer, type PreparedAnswer } from './answer.ts'
 import { OwnedBytes, PIECE_BYTES } from './owned-bytes.ts'
 import type { Receiving } from './body-receiver.ts'
 import { cannotListen } from './cannot-listen.ts'
@@ -195,7 +195,7 @@ function isHead({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 }
 
 /** An answer as it goes over the wire, where there is no `ServerResponse` to write it. */
-function rawAnswer({ status, reason, headerLines, cookie, body, size }: Answer, isHead: boolean): Buffer {
+function rawAnswer({ status, reason, headerLines, cookie, body, size }: PreparedAnswer, isHead: boolean): Buffer {
   let head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`
   for (let i = 0; i < headerLines.length; i += 2) head += `${headerLines[i]}: ${headerLines[i + 1]}\r\n`
   if (cookie !== undefined) head += `Set-Cookie: ${cookie}\r\n`
@@ -290,7 +290,7 @@ class NodeHttpExchange extends Exchange {
     if (this.#res.headersSent) this.#res.once('finish', () => this.#req.socket.destroy())
   }
 
-  protected send({ status, reason, headerLines, cookie, tag, body, size, bodiless }: Answer): void {
+  protected send({ status, reason, headerLines, cookie, tag, body, size, bodiless }: PreparedAnswer): void {
     const res = this.#res
     if (this.refused) this.#endsConnection()
     const lines = [...headerLines]

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import { type Answer, isSource, isStream } from './answer.ts'
+import { isSource, isStream, type PreparedAnswer } from './answer.ts'
 import type { Receiving } from './body-receiver.ts'
 import { cannotListen } from './cannot-listen.ts'
 import { ConnectionLimit } from './connection-limit.ts'
@@ -260,7 +260,7 @@ class UwsExchange extends Exchange {
    * with them when this turn ends. While a request is unanswered it closes the connection at the next one; once it is
    * answered it would run it, even if the answer said `Connection: close`.
    */
-  protected send(answer: Answer): void {
+  protected send(answer: PreparedAnswer): void {
     if (!this.refused) {
       this.#write(answer)
       return
@@ -271,12 +271,12 @@ class UwsExchange extends Exchange {
   }
 
   /** In the handler's own turn all goes into one packet by itself. */
-  #write(answer: Answer): void {
+  #write(answer: PreparedAnswer): void {
     if (this.isFirstTurn) this.#writeCorked(answer)
     else this.#res.cork(() => this.#writeCorked(answer))
   }
 
-  #writeCorked({ status, reason, headerLines, cookie, tag, body, size, bodiless }: Answer): void {
+  #writeCorked({ status, reason, headerLines, cookie, tag, body, size, bodiless }: PreparedAnswer): void {
     const res = this.#res
     const { closing } = this
     // Without it the status is 200 OK.

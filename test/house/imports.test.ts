@@ -40,10 +40,18 @@ function roomOf(rooms: readonly Room[], file: string): Room | undefined {
   return rooms.find(({ path }) => dirname(file) === path || (file.startsWith(`${path}/`) && !hasRooms(path)))
 }
 
+/** Whether a place is one of the rooms, or a file in one of them. */
+const isIn = (rooms: readonly Room[], place: string): boolean =>
+  place.endsWith('.ts') ? roomOf(rooms, place) !== undefined : rooms.some(({ path }) => path === place)
+
 t.test('every import is one that ARCHITECTURE.md allows', async t => {
   const rooms = readRooms()
   t.ok(rooms.length > 30, `${rooms.length} rooms in the table`)
-  const wrong: string[] = []
+  const wrong = rooms.flatMap(({ path, imports }, i) =>
+    imports
+      .filter(place => !isIn(rooms.slice(0, i), place))
+      .map(place => `${path} names ${place}, which is not above it`),
+  )
   let seen = 0
   for (const { path, text } of sources('.ts', '.tsx')) {
     if (!PRODUCT.test(path) || path.startsWith('engine/simd/assembly/')) continue

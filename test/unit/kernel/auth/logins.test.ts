@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ProtocolError } from '../../../../engine/base/errors.ts'
 import { FamiliarNetworks } from '../../../../kernel/auth/familiar-networks.ts'
 import { type LoginOptions, Logins } from '../../../../kernel/auth/logins.ts'
-import type { User } from '../../../../kernel/session/session.ts'
+import type { User } from '../../../../kernel/auth/user.ts'
 import { MemoryRecords } from '../../../support/memory-records.ts'
 
 const MINUTE = 60_000

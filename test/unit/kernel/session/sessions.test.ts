@@ -1,9 +1,11 @@
 import t from 'tap'
+import type { User } from '../../../../kernel/auth/user.ts'
 import { OneTimeTokens } from '../../../../kernel/session/one-time-tokens.ts'
 import { RequestQuota, type RequestQuotaOptions } from '../../../../kernel/session/request-quota.ts'
 import { SessionQuota } from '../../../../kernel/session/session-quota.ts'
-import { type OnSessionEnd, type SessionOptions, Sessions } from '../../../../kernel/session/sessions.ts'
-import { NOTHING_GRANTED, type Session, type User } from '../../../../kernel/session/session.ts'
+import type { SessionOptions } from '../../../../kernel/session/session-options.ts'
+import { type OnSessionEnd, Sessions } from '../../../../kernel/session/sessions.ts'
+import { NOTHING_GRANTED, type Session } from '../../../../kernel/session/session.ts'
 import { Client } from '../../../../kernel/transport/client.ts'
 import { MemoryRecords } from '../../../support/memory-records.ts'
 

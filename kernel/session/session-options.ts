@@ -1,0 +1,15 @@
+import type { CookieOptions } from './session-cookies.ts'
+import type { SessionQuotaOptions } from './session-quota.ts'
+
+export interface SessionOptions extends CookieOptions, SessionQuotaOptions {
+  /** Minutes without a request after which a session ends. */
+  idleMinutes: number
+  /** Maximum idle time that a login may ask for. */
+  maxIdleMinutes: number
+  /** Hours after which a session ends although it is used. */
+  lifetimeHours: number
+  /** A login keeps what function code has stored for the guest before it. */
+  keepGuestStorage: boolean
+  /** Bytes of JSON that function code may store for a guest. */
+  guestStorageBytes: number
+}
