@@ -14,12 +14,23 @@ const SECTIONS = [
   [
     'Start',
     [
-      ...['README.md', 'config/MODEL.md', 'config/README.md', 'config/deploy/README.md', 'config/deploy/METRICS.md'],
+      ...[
+        'README.md',
+        'plugins/TOUR.md',
+        'config/MODEL.md',
+        'config/ROLES.md',
+        'config/README.md',
+        'kernel/cli/README.md',
+      ],
+      ...['config/deploy/README.md', 'config/deploy/METRICS.md'],
       ...['SECURITY.md', 'CHANGELOG.md'],
     ],
   ],
   ['Protocol', ['plugins/FETCH.md', 'plugins/PARAMETERS.md', 'kernel/ERRORS.md', 'plugins/COMPATIBILITY.md']],
-  ['Clients and plugins', ['plugins/client/README.md', 'plugins/GUIDE.md', 'plugins/API.md']],
+  [
+    'Clients and plugins',
+    ['plugins/client/README.md', 'plugins/mcp/README.md', 'plugins/GUIDE.md', 'plugins/API.md', 'plugins/VERSIONS.md'],
+  ],
   ['Inside', ['ARCHITECTURE.md', 'DECISIONS.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md']],
 ]
 const ROOMS = ['kernel', 'engine']
@@ -32,7 +43,9 @@ const EXCERPT = 160
  * @returns {Promise<string[]>} sources of their script
  */
 export async function writePages(root, target) {
-  const sections = [...SECTIONS, ['Rooms', await roomDocuments(root)]]
+  const named = SECTIONS.flatMap(([, files]) => files)
+  const found = async folders => (await readmes(root, folders)).filter(path => !named.includes(path))
+  const sections = [...SECTIONS, ['Examples', await found(['plugins/examples'])], ['Rooms', await found(ROOMS)]]
   const paths = sections.flatMap(([, files]) => files)
   const read = async path => ({ path, ...render(await readFile(new URL(path, root), 'utf8'), path, paths) })
   const pages = await Promise.all(paths.map(read))
@@ -78,12 +91,12 @@ export async function writePages(root, target) {
   return files.sources
 }
 
-async function roomDocuments(root) {
+async function readmes(root, folders) {
   const found = await Promise.all(
-    ROOMS.map(async room =>
-      (await readdir(new URL(room, root), { recursive: true }))
-        .filter(path => /(?:^|\/)README\.md$/.test(path))
-        .map(path => `${room}/${path}`),
+    folders.map(async folder =>
+      (await readdir(new URL(folder, root), { recursive: true }))
+        .filter(path => /(?:^|\/)README\.md$/.test(path) && !path.includes('node_modules'))
+        .map(path => `${folder}/${path}`),
     ),
   )
   return found.flat().sort()
@@ -93,6 +106,9 @@ const pageOf = path => (path === 'README.md' ? 'index.html' : path.replace(/\.md
 const hrefOf = (from, to) => relative(dirname(from), pageOf(to))
 const NAMES = {
   'config/README.md': 'Configuration',
+  'kernel/cli/README.md': 'Commands',
+  'plugins/client/README.md': 'Typed clients',
+  'plugins/mcp/README.md': 'Agents',
   'config/deploy/README.md': 'Running Tesser',
   'config/deploy/METRICS.md': 'Metrics',
   'bench/README.md': 'Benchmarks',

@@ -5,13 +5,21 @@ import { CONFIG_KEYS } from '../../config/schema.ts'
 import { loadSentenceModel, startDemo } from '../support/demo-server.ts'
 import { followTour, tourOf } from '../support/tour.ts'
 
-t.test('the tours of the README, of the search by meaning and of agents answer as they say', async t => {
-  const tour = ['README.md', 'plugins/examples/semantic/README.md', 'plugins/mcp/README.md'].flatMap(tourOf)
-  t.ok(tour.length > 15)
-  const server = await startDemo(t, { plugins: resolve('plugins/examples/geo/index.ts') })
-  await loadSentenceModel(server)
-  await followTour(t, server.url, tour)
-})
+t.test(
+  'the tours of the README, of the protocol, of the search by meaning and of agents answer as they say',
+  async t => {
+    const tour = [
+      'plugins/TOUR.md',
+      'README.md',
+      'plugins/examples/semantic/README.md',
+      'plugins/mcp/README.md',
+    ].flatMap(tourOf)
+    t.ok(tour.length > 25)
+    const server = await startDemo(t, { plugins: resolve('plugins/examples/geo/index.ts') })
+    await loadSentenceModel(server)
+    await followTour(t, server.url, tour)
+  },
+)
 
 t.test('every file that the README and SECURITY.md link to is there', async t => {
   const links = ['README.md', 'SECURITY.md'].flatMap(file =>

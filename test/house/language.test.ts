@@ -33,13 +33,10 @@ const RULES: readonly { name: string; pattern: RegExp; in: 'comments' | 'product
   },
 ]
 
-/** `privilege: "nobody"` is an example of a privilege that no user has. */
-const EXCEPTIONS = ['README.md']
-
 for (const { name, pattern, in: scope } of RULES) {
   t.test(name, async t => {
     const files = sources('.ts', '.tsx', '.mjs', ...(scope === 'product' ? ['.md'] : [])).filter(
-      ({ path }) => scope === 'comments' || !(path.startsWith('test/') || EXCEPTIONS.includes(path)),
+      ({ path }) => scope === 'comments' || !path.startsWith('test/'),
     )
     const found = files.flatMap(({ path, text }) =>
       [...text.matchAll(pattern)].map(({ index, 0: words }) => {
