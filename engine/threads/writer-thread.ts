@@ -22,7 +22,7 @@ import {
   type WriterThreadOptions,
 } from '../write/messages.ts'
 import { Writer } from '../write/writer.ts'
-import type { LinkEnd, ToLinkedWriter } from '../write/writer-link.ts'
+import type { LinkEnd, ToLinkedWriter } from '../write/link-messages.ts'
 
 /** How long a write may have to wait for the memory while it is filled. */
 const FILL_SLICE_MS = 5

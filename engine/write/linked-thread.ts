@@ -12,7 +12,7 @@ import {
   REQUESTS,
   STATE,
   type ToLinkedWriter,
-} from './writer-link.ts'
+} from './link-messages.ts'
 
 const BEAT_MS = 250
 

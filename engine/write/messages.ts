@@ -6,7 +6,7 @@ import type { WritingOptions } from '../data/store-options.ts'
 import { isLargeResult, type PackedSave, packResult } from './packed-result.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
 import type { SaveLimits } from './write-limits.ts'
-import type { LinkEnd } from './writer-link.ts'
+import type { LinkEnd } from './link-messages.ts'
 
 /**
  * Messages between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which

@@ -25,7 +25,7 @@ import { PackedResult } from './packed-result.ts'
 import type { ResultOf, WriteRequest, WriteResult } from './requests.ts'
 import { SAVE_LIMITS, type SaveLimits } from './write-limits.ts'
 import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
-import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './writer-link.ts'
+import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './link-messages.ts'
 
 export interface WriterClientOptions {
   /** Folder of the store. */
