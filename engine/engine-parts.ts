@@ -34,7 +34,7 @@ import { kernelRegistry } from './placement/task-registry.ts'
 import { TaskRunner } from './placement/task-runner.ts'
 import { VectorPool } from './placement/vector-pool.ts'
 import { ServerRecords } from './records/server-records.ts'
-import { SAVE_LIMITS, type SaveLimits } from './write/write-limits.ts'
+import { SAVE_LIMITS, type SaveLimits } from './write/contract/write-limits.ts'
 import type { WriterClient } from './write/writer-client.ts'
 
 /** Threads and state that exist before the store is opened for reading. */

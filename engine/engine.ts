@@ -41,7 +41,7 @@ import { warmUpGrammar } from './query/parse/warm-up.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { ServerRecords } from './records/server-records.ts'
-import { lockStatus, WriteErrors } from './write/write-errors.ts'
+import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
 import type {
   DeleteRequest,
   DeleteResult,
@@ -50,8 +50,8 @@ import type {
   SaveRequest,
   SaveResult,
   WriteRequest,
-} from './write/requests.ts'
-import { bodyLimits } from './write/write-limits.ts'
+} from './write/contract/requests.ts'
+import { bodyLimits } from './write/contract/write-limits.ts'
 
 /** A body up to this size may be one entity, whose refusal shows it. */
 const SMALL_BODY_BYTES = 16 * 1024

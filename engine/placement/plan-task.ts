@@ -22,7 +22,7 @@ import {
   writeTable,
 } from '../query/serialise/write-selection.ts'
 import type { VectorSearch } from '../vector/index/searched-indexes.ts'
-import { PackedResult } from '../write/packed-result.ts'
+import { PackedResult } from '../write/contract/packed-result.ts'
 import type { PlannedTask, TaskScope } from './task-kind.ts'
 import type { Task } from './tasks.ts'
 

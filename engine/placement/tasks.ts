@@ -5,9 +5,9 @@ import type { JsonBounds } from '../base/json-bounds.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
-import type { PackedSave } from '../write/packed-result.ts'
-import type { SaveRequest, SaveResult } from '../write/requests.ts'
-import type { BodyLimits } from '../write/write-limits.ts'
+import type { PackedSave } from '../write/contract/packed-result.ts'
+import type { SaveRequest, SaveResult } from '../write/contract/requests.ts'
+import type { BodyLimits } from '../write/contract/write-limits.ts'
 import type { Searched, VectorSearch } from '../vector/index/searched-indexes.ts'
 
 /** Tasks on a store, in any thread: plain data. The answers are bytes. */

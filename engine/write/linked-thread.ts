@@ -1,8 +1,8 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ErrorData } from '../base/errors.ts'
 import type { StepContext, WriteJob } from './jobs.ts'
-import type { WriteResult } from './requests.ts'
-import { WriterErrors } from './write-errors.ts'
+import type { WriteResult } from './contract/requests.ts'
+import { WriterErrors } from './contract/write-errors.ts'
 import {
   ANSWERS,
   type FromLinkedWriter,
@@ -12,7 +12,7 @@ import {
   REQUESTS,
   STATE,
   type ToLinkedWriter,
-} from './link-messages.ts'
+} from './contract/link-messages.ts'
 
 const BEAT_MS = 250
 

@@ -1,7 +1,7 @@
 import { RowView } from '../row-format/row-view.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { uriKey } from '../row-format/wire-value.ts'
-import type { SavedEntity, SaveFailure, SaveResult } from './requests.ts'
+import type { SavedEntity, SaveFailure, SaveResult } from './contract/requests.ts'
 import { type AnswerContext, type AnswerShape, finishAnswer, startAnswer } from '../query/serialise/answer.ts'
 import type { ByteWriter } from '../answer/byte-writer.ts'
 import type { Projection } from '../query/serialise/projection.ts'

@@ -12,7 +12,7 @@ import { outputUrl } from '../base/output-root.ts'
 import type { StoreLockOptions } from '../data/store-options.ts'
 import type { TransactionPhase } from '../data/store-transaction.ts'
 import type { Progress } from '../base/progress.ts'
-import { Heartbeat } from './heartbeat.ts'
+import { Heartbeat } from './contract/heartbeat.ts'
 import {
   bodiesOf,
   type FromWriter,
@@ -20,12 +20,12 @@ import {
   packBodies,
   type ToWriter,
   type WriterThreadOptions,
-} from './messages.ts'
-import { PackedResult } from './packed-result.ts'
-import type { ResultOf, WriteRequest, WriteResult } from './requests.ts'
-import { SAVE_LIMITS, type SaveLimits } from './write-limits.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
-import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './link-messages.ts'
+} from './contract/messages.ts'
+import { PackedResult } from './contract/packed-result.ts'
+import type { ResultOf, WriteRequest, WriteResult } from './contract/requests.ts'
+import { SAVE_LIMITS, type SaveLimits } from './contract/write-limits.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
+import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './contract/link-messages.ts'
 
 export interface WriterClientOptions {
   /** Folder of the store. */

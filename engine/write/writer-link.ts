@@ -13,10 +13,10 @@ import {
   REQUESTS,
   STATE,
   type ToLinkedWriter,
-} from './link-messages.ts'
-import { isWriteResult } from './messages.ts'
-import type { ResultOf } from './requests.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
+} from './contract/link-messages.ts'
+import { isWriteResult } from './contract/messages.ts'
+import type { ResultOf } from './contract/requests.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 
 /**
  * Writing from a thread that waits for its writes: function code is synchronous. What is sent goes the same way through

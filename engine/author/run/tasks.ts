@@ -12,9 +12,9 @@ import type { Output, ReadRequest } from '../../query/contract/request.ts'
 import type { SaveAnswer } from '../../placement/saved-answers.ts'
 import type { CallTarget } from '../declare/class-registry.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
-import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/requests.ts'
-import type { SaveLimits } from '../../write/write-limits.ts'
-import type { LinkEnd } from '../../write/link-messages.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
+import type { SaveLimits } from '../../write/contract/write-limits.ts'
+import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import type { MessagePort } from 'node:worker_threads'
 
 /** A module with classes of an author. Plain data, so that it can be sent to the threads that load it. */

@@ -3,7 +3,7 @@ import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
 import { isDebugged } from './debugger.ts'
 import { outputUrl } from '../../base/output-root.ts'
-import type { LinkEnd } from '../../write/link-messages.ts'
+import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import {
   ASKED,
   type BatchTask,

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ErrorData } from '../base/errors.ts'
-import type { Change } from '../data/change.ts'
+import type { ErrorData } from '../../base/errors.ts'
+import type { Change } from '../../data/change.ts'
 import type { CalculatedRequest, DeleteRequest, LockRequest, SaveRequest, WriteResult } from './requests.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */

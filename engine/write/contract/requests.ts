@@ -1,10 +1,10 @@
-import type { UploadChange, UploadOwner } from '../data/stored-uploads.ts'
-import type { RecordChange } from '../data/record-store.ts'
-import type { EntitySetChange } from '../entity-set/entity-set-header.ts'
-import type { ErrorData, SaveStatus } from '../base/errors.ts'
-import type { Access } from '../permission/views.ts'
+import type { UploadChange, UploadOwner } from '../../data/stored-uploads.ts'
+import type { RecordChange } from '../../data/record-store.ts'
+import type { EntitySetChange } from '../../entity-set/entity-set-header.ts'
+import type { ErrorData, SaveStatus } from '../../base/errors.ts'
+import type { Access } from '../../permission/views.ts'
 import type { ExpectedVersion } from './expected-version.ts'
-import type { LockHolder, LockInfo } from '../caller/lock-holder.ts'
+import type { LockHolder, LockInfo } from '../../caller/lock-holder.ts'
 
 /**
  * Requests to the writer thread and their results: plain data only.
