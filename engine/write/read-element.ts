@@ -97,6 +97,9 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
       if (!attribute.calculation?.settable)
         change.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
       else if (!change.mayChange(attribute)) change.problems.push(notPermitted(attribute))
+      return
+    default:
+      attribute satisfies never
   }
 }
 

@@ -3,9 +3,11 @@ import { ProtocolError } from '../base/errors.ts'
 import type { Change } from '../data/change.ts'
 import {
   ANSWERS,
+  type CutState,
   type FromLinkedWriter,
   type LinkEnd,
   type LinkedRequest,
+  LOST,
   OPEN,
   REFUSED,
   REFUSED_DISK,
@@ -65,7 +67,7 @@ export class WriterLink {
       const state = Atomics.load(signal, STATE)
       if (state !== OPEN) {
         this.close()
-        throw reasonOf(state)
+        throw reasonOf(state as CutState)
       }
       Atomics.wait(signal, ANSWERS, seen)
     }
@@ -79,7 +81,7 @@ export class WriterLink {
   }
 }
 
-function reasonOf(state: number): ProtocolError {
+function reasonOf(state: CutState): ProtocolError {
   switch (state) {
     case REFUSED:
       return WriterErrors.RESTARTING().retryAfter(1)
@@ -87,7 +89,7 @@ function reasonOf(state: number): ProtocolError {
       return WriterErrors.DISK_SILENT().retryAfter(STALL_RETRY_SECONDS)
     case REFUSED_STALLED:
       return WriterErrors.STALLED().retryAfter(STALL_RETRY_SECONDS)
-    default:
+    case LOST:
       return WriterErrors.OUTCOME_UNKNOWN()
   }
 }

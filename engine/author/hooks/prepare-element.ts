@@ -165,6 +165,13 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     }
     case 'alias':
       if (attribute.relations.length === 0) assign(entity, attribute.target, json, context)
+      return
+    // Calculated ones that can be set have been set above.
+    case 'calculated':
+    case 'relatedEntities':
+      return
+    default:
+      attribute satisfies never
   }
 
   function set(target: StorageAttribute, value: Value): void {

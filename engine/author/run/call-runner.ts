@@ -183,6 +183,8 @@ function accessOf(task: FunctionTask): Access | undefined {
       return task.request.access
     case 'calculate':
       return undefined
+    default:
+      return task satisfies never
   }
 }
 

@@ -66,7 +66,8 @@ function bind(expression: Expression, scope: Scope, level: number): Predicate {
       return { kind: 'not', input: bind(expression.operand, scope, level + 1) }
     case 'group':
       return bind(expression.inner, scope, level + 1)
-    default:
+    case 'comparison':
+    case 'truth':
       return bindRun([expression], scope, level)
   }
 }

@@ -62,7 +62,8 @@ function predicateNode(predicate: Predicate): Node {
     case 'not':
     case 'complement':
       return node(predicate.kind, predicateNode(predicate.input))
-    default:
+    case 'always':
+    case 'never':
       return node(predicate.kind)
   }
 }

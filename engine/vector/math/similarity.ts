@@ -81,7 +81,7 @@ export function passes(test: ScoreTest | undefined, score: number): boolean {
       return score > test.threshold
     case 'greaterOrEqual':
       return score >= test.threshold
-    default:
+    case undefined:
       return true
   }
 }

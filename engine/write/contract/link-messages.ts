@@ -23,7 +23,8 @@ export const REFUSED = 2
 export const REFUSED_DISK = 3
 export const REFUSED_STALLED = 4
 
-type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | typeof REFUSED_STALLED
+/** Reason for which a link was cut. */
+export type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | typeof REFUSED_STALLED
 
 /** Requests of a linked thread. */
 export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
