@@ -288,6 +288,7 @@ export class QueryPool<T = PoolTask> {
     return this.piscina?.threads.map(thread => thread.threadId) ?? []
   }
 
+  /** Outcomes are declared in `engine/placement/tasks.ts`. */
   private settle(pending: Pending<T>, outcome: PoolOutcome, spool: number | undefined): void {
     const packed = 'packed' in outcome ? outcome.packed : undefined
     const isSpooled = packed !== undefined && packed.bytes === undefined

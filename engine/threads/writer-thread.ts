@@ -1,6 +1,7 @@
 /**
  * Entry of the writer thread: owns all write transactions of a store. What has arrived when a transaction ends goes into
- * the next one together (group commit); a request that is larger than a slice takes part in several.
+ * the next one together (group commit); a request that is larger than a slice takes part in several. Messages are declared in
+ * `engine/write/contract`: `messages.ts`, and `link-messages.ts` for threads that wait for what they write.
  */
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'

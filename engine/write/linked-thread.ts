@@ -16,7 +16,7 @@ import {
 
 const BEAT_MS = 250
 
-/** A thread that is linked to the writer, as the writer sees it. */
+/** A thread that is linked to the writer, as the writer sees it. Messages are declared in `engine/write/contract/link-messages.ts`. */
 export class LinkedThread {
   readonly port: MessagePort
   private readonly signal: Int32Array

@@ -276,6 +276,7 @@ export class WriterClient {
     return ready
   }
 
+  /** Messages are declared in `engine/write/contract/messages.ts`. */
   private receive(message: FromWriter): void {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
     else if (message.kind === 'note') this.options.onNote?.(message.text)

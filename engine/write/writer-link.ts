@@ -22,7 +22,8 @@ import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 
 /**
  * Writing from a thread that waits for its writes: function code is synchronous. What is sent goes the same way through
- * the writer thread as a client's request does, and its answer comes when it is durable.
+ * the writer thread as a client's request does, and its answer comes when it is durable. Messages are declared in
+ * `engine/write/contract/link-messages.ts`.
  */
 export class WriterLink {
   private end: LinkEnd | undefined

@@ -99,7 +99,7 @@ export class Writer {
     return jobs.map(job => job.outcome!)
   }
 
-  /** Reads a request. Nothing is written yet. */
+  /** Reads a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
   begin(request: WriteRequest): WriteJob {
     try {
       if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {

@@ -124,6 +124,7 @@ export class CallRunner {
     return called ? check(called, values, sets, this.scope.language.views.of(access)) : values
   }
 
+  /** Tasks are declared in `engine/author/run/tasks.ts`. */
   private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome {
     const { language, limits } = this.scope
     switch (task.kind) {

@@ -110,6 +110,7 @@ export class FunctionClient {
     return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
   }
 
+  /** Outcomes are declared in `engine/author/run/tasks.ts`. */
   private async run<Outcome extends TaskOutcome>(task: FunctionTask, options: RunOptions): Promise<Outcome> {
     const { caller } = options
     const session = caller?.session?.()

@@ -223,6 +223,7 @@ export class WorkerSlot {
     tryIn(KILL_MS)
   }
 
+  /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
     if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome, message.ranMs)
     else if ('importing' in message) {

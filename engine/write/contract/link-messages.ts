@@ -29,12 +29,14 @@ export type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | type
 /** Requests of a linked thread. */
 export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
 
+/** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
 export type ToLinkedWriter =
   | { readonly kind: 'write'; readonly request: LinkedRequest }
   /** All following requests up to its end are one transaction, or a part of the open one. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
   | { readonly kind: 'end'; readonly keep: boolean }
 
+/** Handled in `engine/write/writer-link.ts`. */
 export interface FromLinkedWriter {
   /** Nothing when a transaction has begun or ended well. */
   readonly outcome?: WriteResult | ErrorData

@@ -25,6 +25,7 @@ export interface WriterThreadOptions extends ImageScheduleOptions, WritingOption
   memory?: WebAssembly.Memory | undefined
 }
 
+/** Handled in `engine/threads/writer-thread.ts`. */
 export type ToWriter =
   /** `clockOffsetMs`: how far the clock of the server is ahead of the system's. */
   | { kind: 'write'; clockOffsetMs: number; requests: { id: number; request: WriteRequest }[] }
@@ -32,6 +33,7 @@ export type ToWriter =
   | ({ kind: 'connect' } & LinkEnd)
   | { kind: 'close' }
 
+/** Handled in `engine/write/writer-client.ts`. */
 export type FromWriter =
   /** The store is open and fits the model. */
   | { kind: 'ready'; created: boolean }
