@@ -94,10 +94,11 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const disk = ByteBudget.of(options.spoolBytes ?? SPOOL_BYTES)
   const spools = new SpoolFiles(join(path, 'spool'), disk, onInternalError ?? (() => {}))
   const buffers = options.buffers ?? ByteBudget.of(BUFFER_BYTES)
+  const pooled = { ...poolOptions, store, limits, events }
   const entry = queryThread(indexStatus, taskModules)
-  const pool = new QueryPool(poolOptions, store, limits, events, entry, { memory: buffers, spools }, ownCounts)
+  const pool = new QueryPool({ ...pooled, entry, answers: { memory: buffers, spools }, counts: ownCounts })
   const index = options.vectorIndex ?? VECTOR_INDEX
-  const vectors = indexStatus && new VectorPool(catalog, poolOptions, store, limits, index, events, indexStatus)
+  const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore({ open: { store, limits } }, { connectWriter: end => writer.connect(end), onThreadEnd })
   /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
   function onThreadEnd(): void {
