@@ -46,10 +46,10 @@ import type {
   DeleteRequest,
   DeleteResult,
   ListLocksResult,
-  ResultOf,
   SaveRequest,
   SaveResult,
   WriteRequest,
+  WriteResultOf,
 } from './write/contract/requests.ts'
 import { bodyLimits } from './write/contract/write-limits.ts'
 
@@ -308,7 +308,10 @@ export class Engine implements PluginEngine {
     return this.parts.hooked.onDrop(dataClass) ? this.parts.code!.drop(request, caller) : this.toWriter(request, caller)
   }
 
-  private async toWriter<Request extends WriteRequest>(request: Request, caller?: Caller): Promise<ResultOf<Request>> {
+  private async toWriter<Request extends WriteRequest>(
+    request: Request,
+    caller?: Caller,
+  ): Promise<WriteResultOf<Request>> {
     const sentAt = performance.now()
     try {
       return await this.parts.writer.write(request)

@@ -22,7 +22,7 @@ import {
   type WriterThreadOptions,
 } from './contract/messages.ts'
 import { PackedResult } from './contract/packed-result.ts'
-import type { ResultOf, WriteRequest, WriteResult } from './contract/requests.ts'
+import type { WriteRequest, WriteResult, WriteResultOf } from './contract/requests.ts'
 import { SAVE_LIMITS, type SaveLimits } from './contract/write-limits.ts'
 import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './contract/link-messages.ts'
@@ -161,7 +161,7 @@ export class WriterClient {
    * Resolves when it is durable, also when not all of it could be done.
    * @throws {ProtocolError} when nothing could be looked at; {@link WriterErrors}
    */
-  write<Request extends WriteRequest>(request: Request): Promise<ResultOf<Request>> {
+  write<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
     const bytes =
       request.kind === 'delete'

@@ -17,7 +17,7 @@ import {
   type ToLinkedWriter,
 } from './contract/link-messages.ts'
 import { isWriteResult } from './contract/messages.ts'
-import type { ResultOf } from './contract/requests.ts'
+import type { WriteResultOf } from './contract/requests.ts'
 import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 
 /**
@@ -32,9 +32,11 @@ export class WriterLink {
   constructor(private readonly connect: (end: LinkEnd) => void) {}
 
   /** @throws {ProtocolError} */
-  write<Request extends LinkedRequest>(request: Request): { result: ResultOf<Request>; changes: readonly Change[] } {
+  write<Request extends LinkedRequest>(
+    request: Request,
+  ): { result: WriteResultOf<Request>; changes: readonly Change[] } {
     const { outcome, changes = [] } = this.ask({ kind: 'write', request })
-    return { result: outcome as ResultOf<Request>, changes }
+    return { result: outcome as WriteResultOf<Request>, changes }
   }
 
   /**

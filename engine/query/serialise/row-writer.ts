@@ -31,7 +31,7 @@ interface Fragment {
 }
 
 /** Entities that are related to one entity: how many there are, and the rows of them that are sent, from which position on. */
-export interface Members {
+export interface MemberPage {
   readonly count: number
   readonly first: number
   readonly rowIds: Uint32Array
@@ -81,9 +81,9 @@ const DEFERRED_END_LENGTH = '}}'.length
 export class RowWriter {
   /** By row id, for each value that shows related rows. Most answers have none. */
   private fragments: Map<RelatedValue, Map<number, Fragment>> | undefined
-  private collections: Map<RelatedEntitiesValue, Map<number, Members>> | undefined
+  private collections: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
   /** Members that have been looked up to see how large a batch may be. */
-  private counted: Map<RelatedEntitiesValue, Map<number, Members>> | undefined
+  private counted: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
   /** Values whose members are not among the fragments. */
   private streamed: Set<RelatedEntitiesValue> | undefined
   /** Related rows of a batch: their written ranges, and those of each row. */
@@ -106,7 +106,7 @@ export class RowWriter {
     private readonly snapshot: Snapshot,
     { budget, sink }: AnswerContext,
     /** The first related value of the entity, selected from all related ones. */
-    private readonly selected: Members | undefined,
+    private readonly selected: MemberPage | undefined,
   ) {
     this.isArray = projection.form === 'array'
     this.isTable = projection.form === 'table'
@@ -115,7 +115,7 @@ export class RowWriter {
   }
 
   /** Starts the answer of this thread. */
-  static start(projection: Projection, snapshot: Snapshot, context: AnswerContext, selected?: Members): RowWriter {
+  static start(projection: Projection, snapshot: Snapshot, context: AnswerContext, selected?: MemberPage): RowWriter {
     return new RowWriter(startAnswer(projection, context.sink), projection, snapshot, context, selected)
   }
 
@@ -462,7 +462,7 @@ export class RowWriter {
 
   private prepareMembers(value: RelatedEntitiesValue, rows: Rows, canStream: boolean): void {
     const counted = this.counted?.get(value)
-    const members = new Map<number, Members>()
+    const members = new Map<number, MemberPage>()
     const all = new Set<number>()
     for (const [rowId] of rows) {
       this.budget?.step()
@@ -481,7 +481,7 @@ export class RowWriter {
     }
   }
 
-  private membersOf(value: RelatedEntitiesValue, rowId: number): Members {
+  private membersOf(value: RelatedEntitiesValue, rowId: number): MemberPage {
     const { relations, skip, count } = value
     if (this.selected && value === this.projection.entity.related[0]) return this.selected
     if (rowId === NOT_STORED) return { count: 0, first: skip, rowIds: NO_ROWS }

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../data/snapshot.ts'
 import type { Table } from '../contract/request.ts'
 import { type AnswerContext, finishAnswer } from './answer.ts'
 import type { Projection } from './projection.ts'
-import { type Members, RowWriter } from './row-writer.ts'
+import { type MemberPage, RowWriter } from './row-writer.ts'
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
 /** The rows of a page, in order. Deleted ones are sent as `{"__STAMP":0}`. */
@@ -104,7 +104,7 @@ export function writeEntity(
   projection: Projection,
   snapshot: Snapshot,
   context: AnswerContext = {},
-  selected?: Members,
+  selected?: MemberPage,
 ): Uint8Array {
   const template = projection.entity
   const rows = RowWriter.start(projection, snapshot, context, selected)

@@ -249,7 +249,7 @@ interface Done {
 export type WriteResult = SaveResult | DeleteResult | LockResult | ListLocksResult | Done
 
 /** Result type of a request. */
-export type ResultOf<Request extends WriteRequest> = Request extends SaveRequest
+export type WriteResultOf<Request extends WriteRequest> = Request extends SaveRequest
   ? SaveResult
   : Request extends DeleteRequest
     ? DeleteResult
