@@ -11,7 +11,7 @@ import type { PoolOptions } from './placement/query-pool.ts'
 import type { TaskModule, VectorIndexOptions } from './placement/tasks.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { StoreLockOptions } from './data/store-options.ts'
-import type { SaveLimits } from './write/write-limits.ts'
+import type { SaveLimits } from './write/contract/write-limits.ts'
 import type { Progress } from './base/progress.ts'
 
 export interface EngineOptions {

@@ -34,7 +34,7 @@ import { kernelRegistry } from './placement/task-registry.ts'
 import { TaskRunner } from './placement/task-runner.ts'
 import { VectorPool } from './placement/vector-pool.ts'
 import { ServerRecords } from './records/server-records.ts'
-import { SAVE_LIMITS, type SaveLimits } from './write/write-limits.ts'
+import { SAVE_LIMITS, type SaveLimits } from './write/contract/write-limits.ts'
 import type { WriterClient } from './write/writer-client.ts'
 
 /** Threads and state that exist before the store is opened for reading. */
@@ -94,10 +94,11 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const disk = ByteBudget.of(options.spoolBytes ?? SPOOL_BYTES)
   const spools = new SpoolFiles(join(path, 'spool'), disk, onInternalError ?? (() => {}))
   const buffers = options.buffers ?? ByteBudget.of(BUFFER_BYTES)
+  const pooled = { ...poolOptions, store, limits, events }
   const entry = queryThread(indexStatus, taskModules)
-  const pool = new QueryPool(poolOptions, store, limits, events, entry, { memory: buffers, spools }, ownCounts)
+  const pool = new QueryPool({ ...pooled, entry, answers: { memory: buffers, spools }, counts: ownCounts })
   const index = options.vectorIndex ?? VECTOR_INDEX
-  const vectors = indexStatus && new VectorPool(catalog, poolOptions, store, limits, index, events, indexStatus)
+  const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore({ open: { store, limits } }, { connectWriter: end => writer.connect(end), onThreadEnd })
   /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
   function onThreadEnd(): void {

@@ -41,17 +41,17 @@ import { warmUpGrammar } from './query/parse/warm-up.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { ServerRecords } from './records/server-records.ts'
-import { lockStatus, WriteErrors } from './write/write-errors.ts'
+import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
 import type {
   DeleteRequest,
   DeleteResult,
   ListLocksResult,
-  ResultOf,
   SaveRequest,
   SaveResult,
   WriteRequest,
-} from './write/requests.ts'
-import { bodyLimits } from './write/write-limits.ts'
+  WriteResultOf,
+} from './write/contract/requests.ts'
+import { bodyLimits } from './write/contract/write-limits.ts'
 
 /** A body up to this size may be one entity, whose refusal shows it. */
 const SMALL_BODY_BYTES = 16 * 1024
@@ -308,7 +308,10 @@ export class Engine implements PluginEngine {
     return this.parts.hooked.onDrop(dataClass) ? this.parts.code!.drop(request, caller) : this.toWriter(request, caller)
   }
 
-  private async toWriter<Request extends WriteRequest>(request: Request, caller?: Caller): Promise<ResultOf<Request>> {
+  private async toWriter<Request extends WriteRequest>(
+    request: Request,
+    caller?: Caller,
+  ): Promise<WriteResultOf<Request>> {
     const sentAt = performance.now()
     try {
       return await this.parts.writer.write(request)

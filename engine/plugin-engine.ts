@@ -21,7 +21,7 @@ import type { Aggregation } from './query/aggregate/aggregate.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
-import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/requests.ts'
+import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
 /** A call of a class function, as a client sends it. */
 export interface FunctionCall extends Pick<CallTask, 'read' | 'keep'> {

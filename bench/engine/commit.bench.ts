@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/index.ts'
-import type { SaveResult } from '../../engine/write/requests.ts'
+import type { SaveResult } from '../../engine/write/contract/requests.ts'
 import { MODEL } from '../world/model.ts'
 import { differs, type EngineCase, engineCase } from './engine-case.ts'
 import { openOwnStore } from './own-store.ts'

@@ -8,7 +8,7 @@ import type { PropertyType, StorageType } from './value-type.ts'
  */
 
 export const METRICS = ['cosine', 'dot', 'euclidean'] as const
-export type Metric = (typeof METRICS)[number]
+export type VectorMetric = (typeof METRICS)[number]
 export type Scope = 'public' | 'private'
 
 interface AttributeBase {
@@ -86,7 +86,7 @@ export interface VectorOptions {
   /** Numbers in each of them. */
   readonly dimension: number
   /** The metric that it is searched by mostly: that of its index. */
-  readonly metric: Metric
+  readonly metric: VectorMetric
   /** Options of its index; undefined: there is none. */
   readonly hnsw: HnswOptions | undefined
 }

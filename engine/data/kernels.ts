@@ -1,4 +1,4 @@
-import type { Metric } from '../catalog/attribute.ts'
+import type { VectorMetric } from '../catalog/attribute.ts'
 import type { LeastSums, SketchQuestion } from '../vector/math/sketch.ts'
 import type { CodedQuestion } from '../vector/math/vector-codes.ts'
 
@@ -33,7 +33,7 @@ export interface VectorKernels {
    * @param above whether scores up from the limit are wanted, or down from it
    * @returns undefined when there is no room for the vector that they are compared with
    */
-  codeScorer(question: CodedQuestion, metric: Metric, above: boolean): CodeScorer | undefined
+  codeScorer(question: CodedQuestion, metric: VectorMetric, above: boolean): CodeScorer | undefined
   /** @returns undefined when there is no room for the question */
   sketchScanner(question: SketchQuestion): SketchScanner | undefined
 }
@@ -89,7 +89,7 @@ export interface ReferenceCollector {
 /** Operand of a comparison with vectors. */
 export interface VectorQuestion {
   readonly vector: Float32Array
-  readonly metric: Metric
+  readonly metric: VectorMetric
   readonly scale: number
   readonly tolerance: number
 }

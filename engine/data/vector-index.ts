@@ -1,9 +1,9 @@
-import type { Metric, StorageAttribute } from '../catalog/attribute.ts'
+import type { StorageAttribute, VectorMetric } from '../catalog/attribute.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 
 /** An index of the vectors of an attribute, as the planner of any thread knows it. */
 export interface VectorIndex {
-  readonly metric: Metric
+  readonly metric: VectorMetric
   /** Expected time to find the nearest of them, in microseconds. */
   cost(count: number): number
   /** The nearest `count`. Undefined: this thread cannot ask. */

@@ -160,7 +160,9 @@ export function ofFunction(kind: ClassKind, owner: string | undefined, name: str
       return [{ type: 'method', name: `${DATASTORE.name}.${name}` }, DATASTORE]
     case 'singleton':
       return [{ type: 'singletonMethod', name: `${owner}.${name}` }, { type: 'singleton', name: owner! }, DATASTORE]
-    default:
+    case 'dataClass':
+    case 'entitySelection':
+    case 'entity':
       return [{ type: 'method', name: `${owner}.${name}` }, ...ofDataClass(owner!)]
   }
 }

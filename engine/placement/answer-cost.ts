@@ -5,7 +5,7 @@ import type { Measure } from '../query/aggregate/measure.ts'
 import { columnTarget } from '../query/execute/over-columns.ts'
 import type { PathListItem } from '../query/parse/parse-path-list.ts'
 import type { Output } from '../query/contract/request.ts'
-import { fanOut } from './selection-cost.ts'
+import { relatedPerEntity } from './selection-cost.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
 import { costOfReading } from '../query/estimate/reading-cost.ts'
 
@@ -31,7 +31,7 @@ function relatedRows({ path, range }: PathListItem, dataClass: DataClass, snapsh
     const relations = relationsNamed(name, owner)
     if (relations.length === 0) break
     const shown = (relation: RelationAttribute) =>
-      Math.min(range?.count ?? defaultTop(relation.target), fanOut(relation, snapshot))
+      Math.min(range?.count ?? defaultTop(relation.target), relatedPerEntity(relation, snapshot))
     atOnce *= relations.reduce((sum, relation) => sum + shown(relation), 0)
     all += atOnce
     owner = relations.at(-1)!.target

@@ -2,7 +2,7 @@ import { move } from 'piscina'
 import { ProtocolError } from '../base/errors.ts'
 import { jsonMembers } from '../base/json-members.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
-import type { BodyParts } from '../write/requests.ts'
+import type { BodyParts } from '../write/contract/requests.ts'
 import { splitBody } from '../write/split-body.ts'
 import type { BodyTask, PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 

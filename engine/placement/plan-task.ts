@@ -22,12 +22,13 @@ import {
   writeTable,
 } from '../query/serialise/write-selection.ts'
 import type { VectorSearch } from '../vector/index/searched-indexes.ts'
-import { PackedResult } from '../write/packed-result.ts'
+import { PackedResult } from '../write/contract/packed-result.ts'
 import type { PlannedTask, TaskScope } from './task-kind.ts'
 import type { Task } from './tasks.ts'
 
 /**
- * Plans what is asked, without looking at rows: the one function behind every answer, whichever thread gives it.
+ * Plans what is asked, without looking at rows: the one function behind every answer, whichever thread gives it. Tasks are
+ * declared in `engine/placement/tasks.ts`.
  * @throws {ProtocolError} what is wrong with the request itself
  */
 export function planTask(task: Task, scope: TaskScope, context: QueryContext): PlannedTask {

@@ -79,6 +79,18 @@ interface AnswerResources {
   readonly spools: SpoolFiles
 }
 
+export interface QueryPoolOptions extends PoolOptions {
+  readonly store: ReadStoreOptions
+  readonly limits: QueryLimits
+  readonly events?: PoolEvents
+  /** Undefined: that of threads for queries. */
+  readonly entry?: ThreadEntry
+  /** Undefined: nothing that the threads do is an answer for a client. */
+  readonly answers?: AnswerResources
+  /** Counters of the thread that this belongs to. */
+  readonly counts?: ThreadCounts
+}
+
 /**
  * Tasks that a thread has at a time: the one that it works on and the next, so that it does not stand still between
  * them. More would only wait behind a long one while another thread is idle.
@@ -132,17 +144,14 @@ export class QueryPool<T = PoolTask> {
   private closing: Promise<void> | undefined
   private onIdle: (() => void) | undefined
 
-  constructor(
-    private readonly options: PoolOptions,
-    private readonly store: ReadStoreOptions,
-    private readonly limits: QueryLimits,
-    private readonly events: PoolEvents = {},
-    private readonly entry: ThreadEntry = queryThread(),
-    /** Undefined: nothing that the threads do is an answer for a client. */
-    private readonly answers?: AnswerResources,
-    /** Counters of the thread that this belongs to. */
-    private readonly counts: ThreadCounts = ownCounts(),
-  ) {
+  private readonly events: PoolEvents
+  private readonly entry: ThreadEntry
+  private readonly counts: ThreadCounts
+
+  constructor(private readonly options: QueryPoolOptions) {
+    this.events = options.events ?? {}
+    this.entry = options.entry ?? queryThread()
+    this.counts = options.counts ?? ownCounts()
     this.threads = options.threads || Math.max(MIN_THREADS, availableParallelism() - 1)
     const slots = this.threads * TASKS_PER_THREAD
     this.cancelled = new Int32Array(new SharedArrayBuffer(4 * slots))
@@ -159,7 +168,7 @@ export class QueryPool<T = PoolTask> {
    * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link RequiresPluginCode};
    * {@link SearchNeeded}
    */
-  run(task: T, caller?: Caller, deadlineAt = Date.now() + this.limits.timeoutMs): Promise<AnswerBody> {
+  run(task: T, caller?: Caller, deadlineAt = Date.now() + this.options.limits.timeoutMs): Promise<AnswerBody> {
     if (this.closing) return Promise.reject(PoolErrors.CLOSED())
     if (this.freeSlots.length === 0 && this.waiting.length >= this.options.queueLimit) {
       this.counts[COUNT.poolRefused]!++
@@ -213,7 +222,7 @@ export class QueryPool<T = PoolTask> {
     this.sent[slot] = 0
     this.ranMs[slot] = 0
     this.piscina ??= this.start()
-    const spool = this.answers?.spools.take()
+    const spool = this.options.answers?.spools.take()
     try {
       const message: PoolMessage<T> = { task, deadlineAt, slot, spool }
       const outcome = (await this.piscina.run(message)) as PoolOutcome
@@ -223,8 +232,8 @@ export class QueryPool<T = PoolTask> {
       this.settle(pending, outcome, spool)
     } catch (error) {
       clearTimeout(pending.endTimer)
-      this.answers?.spools.abandon(spool)
-      this.answers?.memory.release(1024 * Atomics.exchange(this.held, slot, 0))
+      this.options.answers?.spools.abandon(spool)
+      this.options.answers?.memory.release(1024 * Atomics.exchange(this.held, slot, 0))
       this.threadLost(pending, Atomics.load(this.worksAt, slot), error)
       this.events.onThreadEnd?.()
     }
@@ -288,16 +297,17 @@ export class QueryPool<T = PoolTask> {
     return this.piscina?.threads.map(thread => thread.threadId) ?? []
   }
 
+  /** Outcomes are declared in `engine/placement/tasks.ts`. */
   private settle(pending: Pending<T>, outcome: PoolOutcome, spool: number | undefined): void {
     const packed = 'packed' in outcome ? outcome.packed : undefined
     const isSpooled = packed !== undefined && packed.bytes === undefined
-    if (!isSpooled) this.answers?.spools.giveBack(spool)
+    if (!isSpooled) this.options.answers?.spools.giveBack(spool)
     if (!this.finish(pending)) {
-      if (isSpooled) this.answers!.spools.source(spool!, packed.size).close()
+      if (isSpooled) this.options.answers!.spools.source(spool!, packed.size).close()
     } else if (outcome instanceof Uint8Array) pending.resolve(outcome)
     else if ('packed' in outcome) {
       const { coding, bytes, size } = outcome.packed
-      pending.resolve({ coding, body: bytes ?? this.answers!.spools.source(spool!, size) })
+      pending.resolve({ coding, body: bytes ?? this.options.answers!.spools.source(spool!, size) })
     } else if ('requiresPluginCode' in outcome) pending.reject(new RequiresPluginCode())
     else if ('searchNeeded' in outcome) pending.reject(new SearchNeeded(outcome.searchNeeded))
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
@@ -349,7 +359,7 @@ export class QueryPool<T = PoolTask> {
       const now = Date.now()
       for (const pending of [...this.open]) {
         if (pending.deadlineAt > now) break
-        this.giveUp(pending, QueryErrors.TIMEOUT(this.limits.timeoutMs))
+        this.giveUp(pending, QueryErrors.TIMEOUT(this.options.limits.timeoutMs))
       }
       this.watchDeadlines()
     }, oldest.deadlineAt - Date.now())
@@ -357,17 +367,18 @@ export class QueryPool<T = PoolTask> {
   }
 
   private start(): Piscina {
+    const { store, limits, answers } = this.options
     const workerData: Omit<PoolThreadOptions, 'indexStatus' | 'tasks'> = {
-      store: { ...this.store, cacheBytes: Math.floor(this.store.cacheBytes / this.threads) },
-      limits: this.limits,
+      store: { ...store, cacheBytes: Math.floor(store.cacheBytes / this.threads) },
+      limits,
       cancelled: this.cancelled,
       worksAt: this.worksAt,
       examined: this.examined,
       sent: this.sent,
       ranMs: this.ranMs,
-      answers: this.answers && {
-        memory: this.answers.memory.shared,
-        disk: this.answers.spools.disk.shared,
+      answers: answers && {
+        memory: answers.memory.shared,
+        disk: answers.spools.disk.shared,
         held: this.held,
       },
       loaded: this.loaded,

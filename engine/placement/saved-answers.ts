@@ -9,8 +9,8 @@ import { prepareSaved, type SavedShape, type SavedWriter, savedWriter, STORED_ON
 import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Snapshot } from '../data/snapshot.ts'
-import { PackedResult, statusOf } from '../write/packed-result.ts'
-import type { SavedEntity, SaveResult } from '../write/requests.ts'
+import { PackedResult, statusOf } from '../write/contract/packed-result.ts'
+import type { SavedEntity, SaveResult } from '../write/contract/requests.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { TaskRunner } from './task-runner.ts'
 

@@ -9,6 +9,7 @@ import type { LogicalPlan } from '../query/nodes/logical-plan.ts'
 import type { SelectRequest, Selection } from '../query/select.ts'
 import { estimate } from '../query/operators/estimate.ts'
 import type { Expectation } from '../query/operators/operator.ts'
+import { fanOut } from '../query/operators/related-rows.ts'
 import { orderCost, sortCost } from '../query/estimate/sort-cost.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
 import { costOfReading } from '../query/estimate/reading-cost.ts'
@@ -70,7 +71,7 @@ function expectSource({ source }: SelectRequest, dataClass: DataClass, view: Vie
     case 'related': {
       let rows = 1
       for (const relation of relationsOf(source.relation, view.dataClass(source.from.dataClass), view)) {
-        rows *= fanOut(relation, snapshot)
+        rows *= relatedPerEntity(relation, snapshot)
       }
       return { rows, microseconds: MICROSECONDS.key + rows * MICROSECONDS.indexHit }
     }
@@ -82,7 +83,5 @@ function expectSource({ source }: SelectRequest, dataClass: DataClass, view: Vie
 }
 
 /** Entities at the end of a relation, of one entity, on average. */
-export function fanOut(relation: RelationAttribute, snapshot: Snapshot): number {
-  if (relation.kind === 'relatedEntity') return 1
-  return snapshot.table(relation.target).live.size / Math.max(1, snapshot.table(relation.dataClass).live.size)
-}
+export const relatedPerEntity = (relation: RelationAttribute, snapshot: Snapshot): number =>
+  relation.kind === 'relatedEntity' ? 1 : fanOut(snapshot.table(relation.target), snapshot.table(relation.dataClass))

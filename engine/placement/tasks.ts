@@ -5,12 +5,12 @@ import type { JsonBounds } from '../base/json-bounds.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
-import type { PackedSave } from '../write/packed-result.ts'
-import type { SaveRequest, SaveResult } from '../write/requests.ts'
-import type { BodyLimits } from '../write/write-limits.ts'
+import type { PackedSave } from '../write/contract/packed-result.ts'
+import type { SaveRequest, SaveResult } from '../write/contract/requests.ts'
+import type { BodyLimits } from '../write/contract/write-limits.ts'
 import type { Searched, VectorSearch } from '../vector/index/searched-indexes.ts'
 
-/** Tasks on a store, in any thread: plain data. The answers are bytes. */
+/** Tasks on a store, in any thread: plain data. The answers are bytes. Handled in `engine/placement/plan-task.ts`. */
 export type Task =
   /** The answer to a read: UTF-8 JSON. */
   | { readonly kind: 'read'; readonly request: ReadRequest }
@@ -122,10 +122,10 @@ interface ProblemsTask {
   readonly kind: 'problems'
 }
 
-/** Works on a body, and reads nothing of the store. */
+/** Works on a body, and reads nothing of the store. Handled in `engine/placement/body-task.ts`. */
 export type BodyTask = SplitTask | MembersTask
 
-/** Tasks of the threads of the pool for queries. */
+/** Tasks of the threads of the pool for queries. Handled in `engine/threads/pool-thread.ts`. */
 export type PoolTask = SearchedTask | BodyTask | ProblemsTask
 
 /** To a thread of the pool. */
@@ -139,7 +139,10 @@ export interface PoolMessage<T = SearchedTask> {
   readonly spool: number | undefined
 }
 
-/** Back from it. Whatever a task throws comes as an outcome, so that a rejection means that the thread is gone. */
+/**
+ * Back from it. Whatever a task throws comes as an outcome, so that a rejection means that the thread is gone. Handled in
+ * `engine/placement/query-pool.ts`.
+ */
 export type PoolOutcome =
   /** Transferred, not copied. */
   | Uint8Array

@@ -1,12 +1,17 @@
 import type { Catalog } from '../catalog/dataclass.ts'
-import type { QueryLimits } from '../query/contract/query-limits.ts'
-import type { ReadStoreOptions } from '../data/read-store.ts'
 import { decodeFound, type Searched, type VectorSearch } from '../vector/index/searched-indexes.ts'
 import { ThreadGate } from '../vector/index/thread-gate.ts'
 import { IndexStatus } from '../data/vector-index.ts'
 import type { Caller } from '../caller/caller.ts'
-import { type PoolEvents, type PoolOptions, QueryPool } from './query-pool.ts'
+import { QueryPool, type QueryPoolOptions } from './query-pool.ts'
 import type { VectorIndexOptions } from './tasks.ts'
+
+interface VectorPoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry' | 'answers' | 'counts'> {
+  readonly catalog: Catalog
+  readonly index: VectorIndexOptions
+  /** See {@link IndexStatus}; shared with all threads. */
+  readonly indexStatus: Int32Array
+}
 
 /** The one thread that has the indexes of vectors, with a queue like that of the queries. */
 export class VectorPool extends QueryPool<VectorSearch> {
@@ -14,28 +19,19 @@ export class VectorPool extends QueryPool<VectorSearch> {
   readonly indexes: IndexStatus
   private readonly gate: ThreadGate
 
-  constructor(
-    catalog: Catalog,
-    options: PoolOptions,
-    store: ReadStoreOptions,
-    limits: QueryLimits,
-    index: VectorIndexOptions,
-    events: PoolEvents,
-    /** See {@link IndexStatus}; shared with all threads. */
-    indexStatus: Int32Array,
-  ) {
+  constructor({ catalog, index, indexStatus, events, ...options }: VectorPoolOptions) {
     const indexes = new IndexStatus(catalog, indexStatus)
     const gate = ThreadGate.allocate()
     const onThreadEnd = () => {
       indexes.clear()
-      events.onThreadEnd?.()
+      events?.onThreadEnd?.()
     }
     const entry = {
       file: 'engine/threads/vector-thread.js',
       role: 'vector' as const,
       data: { index, indexStatus, gate },
     }
-    super({ ...options, threads: 1 }, store, limits, { ...events, onThreadEnd }, entry)
+    super({ ...options, threads: 1, events: { ...events, onThreadEnd }, entry })
     this.indexes = indexes
     this.gate = new ThreadGate(gate)
   }

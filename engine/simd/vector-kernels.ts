@@ -1,4 +1,4 @@
-import type { Metric } from '../catalog/attribute.ts'
+import type { VectorMetric } from '../catalog/attribute.ts'
 import {
   type CodeScorer,
   MAX_PAGES,
@@ -16,7 +16,7 @@ import type { Kernels, MemoryLayout } from './kernels.ts'
 /** Sums have 16 bits. */
 const toSum = (sum: number): number => Math.max(0, Math.min(0x7fff, sum))
 
-const METRIC_CODES: Record<Metric, number> = { cosine: 0, dot: 1, euclidean: 2 }
+const METRIC_CODES: Record<VectorMetric, number> = { cosine: 0, dot: 1, euclidean: 2 }
 
 /** Kernels for vectors in WebAssembly with SIMD. */
 export class SimdVectorKernels implements VectorKernels {
@@ -54,7 +54,11 @@ export class SimdVectorKernels implements VectorKernels {
   }
 
   /** See {@link Kernels.scoreCodes}. */
-  codeScorer({ numbers, step, error, length }: CodedQuestion, metric: Metric, above: boolean): CodeScorer | undefined {
+  codeScorer(
+    { numbers, step, error, length }: CodedQuestion,
+    metric: VectorMetric,
+    above: boolean,
+  ): CodeScorer | undefined {
     const { words, singles, data, kernels } = this
     const { list, mask, end: entries } = this.manyPages(data + 2 * numbers.length)
     const bounds = entries + SEGMENT_ROWS * 4

@@ -37,7 +37,7 @@ const REMEMBERED_TARGETS = 50_000
 const KEPT_CHANGE_RECORDS = 100_000
 
 /** The writer's state of one dataclass. */
-interface Table {
+interface WrittenTable {
   readonly layout: RowLayout
   readonly indexed: readonly StorageAttribute[]
   /** Key → entity; forgotten when something is undone. */
@@ -47,7 +47,7 @@ interface Table {
 /** The write transaction of a store in LMDB: rows, indexes, counters, the change log and all that belongs to them, in step. */
 export class LmdbTransaction implements StoreTransaction {
   /** By table number. */
-  private readonly tables: (Table | undefined)[] = []
+  private readonly tables: (WrittenTable | undefined)[] = []
   private globalStamp = 0
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
@@ -289,7 +289,7 @@ export class LmdbTransaction implements StoreTransaction {
     for (const table of this.tables) table?.targets.clear()
   }
 
-  private table(dataClass: DataClass): Table {
+  private table(dataClass: DataClass): WrittenTable {
     let table = this.tables[dataClass.tableNumber]
     if (!table) {
       table = { layout: this.layouts.get(dataClass)!, indexed: indexesOf(dataClass), targets: new Map() }

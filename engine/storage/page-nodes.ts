@@ -7,7 +7,7 @@ export const NODE = { BIG: 0x01, TREE: 0x02 } as const
 const BIG_BYTES = 24
 
 /** `MDB_node`: an entry of a page. */
-export interface Node {
+export interface PageNode {
   readonly index: number
   readonly flags: number
   readonly keyAt: number
@@ -46,12 +46,12 @@ export function problemOfPage(
 }
 
 /** The entries of a page that has no problem. */
-export function* nodesOf(page: Buffer): Generator<Node> {
+export function* nodesOf(page: Buffer): Generator<PageNode> {
   const count = page.readUInt16LE(20) / 2
   for (let i = 0; i < count; i++) yield nodeAt(page, i)
 }
 
-function nodeAt(page: Buffer, index: number): Node {
+function nodeAt(page: Buffer, index: number): PageNode {
   const at = page.readUInt16LE(PAGE_HEADER_BYTES + 2 * index) + PAGE_HEADER_BYTES
   const flags = page.readUInt16LE(at + 4)
   const keyBytes = page.readUInt16LE(at + 6)
@@ -61,7 +61,7 @@ function nodeAt(page: Buffer, index: number): Node {
 }
 
 /** The order of two keys of a page. @param isNumber false: bytes */
-export function compareKeys(page: Buffer, left: Node, right: Node, isNumber: boolean): number {
+export function compareKeys(page: Buffer, left: PageNode, right: PageNode, isNumber: boolean): number {
   if (isNumber) {
     const difference = page.readBigUInt64LE(left.keyAt) - page.readBigUInt64LE(right.keyAt)
     return difference < 0n ? -1 : difference > 0n ? 1 : 0

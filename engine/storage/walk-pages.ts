@@ -1,5 +1,5 @@
 import { type DataFile, isPlausible, type Meta, PAGE, PAGE_HEADER_BYTES, readTree, type Tree } from './data-file.ts'
-import { compareKeys, NODE, type Node, nodesOf, problemOfPage } from './page-nodes.ts'
+import { compareKeys, NODE, nodesOf, type PageNode, problemOfPage } from './page-nodes.ts'
 
 const TREE_BYTES = 48
 /** More of them say no more. */
@@ -38,7 +38,7 @@ interface Subject {
   readonly isWhole: boolean
   /** Keys are numbers of transactions; bytes otherwise. */
   readonly hasNumbers: boolean
-  readonly onEntry?: ((page: Buffer, node: Node) => void) | undefined
+  readonly onEntry?: ((page: Buffer, node: PageNode) => void) | undefined
   branch: number
   leaf: number
   overflow: number
@@ -117,7 +117,7 @@ class Walk {
     // Pages below are read into the same buffer.
     const page = Buffer.from(stored!)
     subject[level > 1 ? 'branch' : 'leaf']++
-    let previous: Node | undefined
+    let previous: PageNode | undefined
     for (const node of nodesOf(page)) {
       // The first key of a branch page is never looked at.
       const isCompared = previous !== undefined && (level === 1 || previous.index > 0)
@@ -135,7 +135,7 @@ class Walk {
   }
 
   /** Pages of a value that does not fit on its leaf. @returns false when they cannot be used */
-  private big(subject: Subject, page: Buffer, node: Node): boolean {
+  private big(subject: Subject, page: Buffer, node: PageNode): boolean {
     const { name } = subject
     const [first, pages] = [Number(page.readBigUInt64LE(node.dataAt)), Number(page.readBigUInt64LE(node.dataAt + 16))]
     if (pages !== Math.floor((PAGE_HEADER_BYTES - 1 + node.size) / this.file.pageBytes) + 1) {
@@ -181,7 +181,7 @@ class Walk {
     return (this.used[page >> 3]! & (1 << (page & 7))) !== 0
   }
 
-  private table(page: Buffer, node: Node): void {
+  private table(page: Buffer, node: PageNode): void {
     if ((node.flags & NODE.TREE) === 0) return
     const name = `table "${page.toString('latin1', node.keyAt, node.keyAt + node.keyBytes).replace(/\0$/, '')}"`
     if (node.size !== TREE_BYTES) {
@@ -194,7 +194,7 @@ class Walk {
   }
 
   /** An entry of the list of free pages: numbers, and minus a length before the first one of a row of them. */
-  private freePages(page: Buffer, node: Node): void {
+  private freePages(page: Buffer, node: PageNode): void {
     const list = Buffer.alloc(node.size)
     if (node.flags & NODE.BIG) {
       const first = Number(page.readBigUInt64LE(node.dataAt))

@@ -1,6 +1,6 @@
 /**
  * Entry of the threads in which plugin code runs: classes are loaded once, calls are done one after the other, each on
- * a state of the data of its own.
+ * a state of the data of its own. Messages are declared in `engine/author/run/tasks.ts`.
  */
 import { dirname } from 'node:path'
 import { workerData } from 'node:worker_threads'

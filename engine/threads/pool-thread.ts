@@ -1,6 +1,6 @@
 /**
  * Entry of the threads of the pool: each reads the store by itself, a fresh snapshot for every task, so that it sees
- * whatever had been committed when the task came.
+ * whatever had been committed when the task came. Messages are declared in `engine/placement/tasks.ts`.
  */
 import { workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'

@@ -1,7 +1,8 @@
 /**
  * Entry of the thread that has the indexes of vectors: hnswlib-node shares nothing, so that searches come here. Whatever
  * else a query needs is done where the others are. Between searches it makes the indexes and keeps them up to date. Without
- * hnswlib-node there are none, and no search comes.
+ * hnswlib-node there are none, and no search comes. Messages are declared in `engine/placement/tasks.ts`, searches and what they find
+ * in `engine/vector/index/searched-indexes.ts`.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { move } from 'piscina'

@@ -1,6 +1,7 @@
 /**
  * Entry of the writer thread: owns all write transactions of a store. What has arrived when a transaction ends goes into
- * the next one together (group commit); a request that is larger than a slice takes part in several.
+ * the next one together (group commit); a request that is larger than a slice takes part in several. Messages are declared in
+ * `engine/write/contract`: `messages.ts`, and `link-messages.ts` for threads that wait for what they write.
  */
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -10,7 +11,7 @@ import { ImageSchedule } from '../memory/writer/image-schedule.ts'
 import { MemoryWriter } from '../memory/writer/memory-writer.ts'
 import { type OpenedForWriting, openForWriting } from '../storage/migration/open-for-writing.ts'
 import { ProtocolError } from '../base/errors.ts'
-import { Heartbeat } from '../write/heartbeat.ts'
+import { Heartbeat } from '../write/contract/heartbeat.ts'
 import type { WriteJob } from '../write/jobs.ts'
 import { InteractiveJob, LinkedThread } from '../write/linked-thread.ts'
 import {
@@ -20,9 +21,9 @@ import {
   type SentOutcome,
   type ToWriter,
   type WriterThreadOptions,
-} from '../write/messages.ts'
+} from '../write/contract/messages.ts'
 import { Writer } from '../write/writer.ts'
-import type { LinkEnd, ToLinkedWriter } from '../write/writer-link.ts'
+import type { LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
 
 /** How long a write may have to wait for the memory while it is filled. */
 const FILL_SLICE_MS = 5

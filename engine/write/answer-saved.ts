@@ -4,7 +4,7 @@ import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import type { Snapshot } from '../data/snapshot.ts'
-import type { SaveRequest, SaveResult } from './requests.ts'
+import type { SaveRequest, SaveResult } from './contract/requests.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { Output } from '../query/contract/request.ts'
 import type { AnswerContext } from '../query/serialise/answer.ts'
@@ -17,7 +17,7 @@ export interface SavedShape {
   readonly output: Output
 }
 
-interface Scope {
+interface SavedScope {
   readonly view: View
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly limits: QueryLimits
@@ -34,7 +34,7 @@ export type SavedWriter = (result: SaveResult, snapshot: Snapshot, context?: Ans
  * a failed save: the answer is written with less in it.
  * @throws {ProtocolError} what is wrong with `output`; {@link RequiresPluginCode}
  */
-export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Scope): SavedWriter {
+export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: SavedScope): SavedWriter {
   const first = savedWriter(dataClass, shape, scope)
   return (result, snapshot, context) => {
     let write = first
@@ -61,7 +61,7 @@ export const STORED_ONLY = 2
 export function savedWriter(
   dataClass: DataClass,
   { mode, output }: SavedShape,
-  { view, layouts, limits }: Scope,
+  { view, layouts, limits }: SavedScope,
   reduction = 0,
 ): SavedWriter {
   if (mode === 'validate') {

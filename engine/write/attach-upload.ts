@@ -3,7 +3,7 @@ import { BinaryValue } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
 import { isJsonObject } from './parse-body.ts'
 import type { SaveContext } from './entity-change.ts'
-import { describe, WriteErrors } from './write-errors.ts'
+import { describe, WriteErrors } from './contract/write-errors.ts'
 
 type AttachContext = Pick<SaveContext, 'transaction' | 'uploads' | 'received'>
 

@@ -1,7 +1,7 @@
 import { EngineErrors } from '../base/engine-errors.ts'
-import { WriteErrors } from './write-errors.ts'
-import { type BodyLimits, TRUSTED_BODY } from './write-limits.ts'
-import type { BodyParts } from './requests.ts'
+import { WriteErrors } from './contract/write-errors.ts'
+import { type BodyLimits, TRUSTED_BODY } from './contract/write-limits.ts'
+import type { BodyParts } from './contract/requests.ts'
 
 /** Positions of the elements of a body, found by brackets, commas and quotes alone. */
 interface BodyOutline {

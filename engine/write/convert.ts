@@ -5,7 +5,7 @@ import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import { withDigits } from '../catalog/types/with-digits.ts'
 import type { Value } from '../catalog/value.ts'
-import { describe, WriteErrors } from './write-errors.ts'
+import { describe, WriteErrors } from './contract/write-errors.ts'
 
 /**
  * JSON of a request into a value of `attribute`, or the error that says why it is none.

@@ -6,10 +6,10 @@ import type { ErrorData, ProtocolError } from '../base/errors.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { describeValue } from './convert.ts'
 import { calculatedValues } from './put-calculated.ts'
-import { type ExpectedVersion, isExpected } from './expected-version.ts'
-import type { HookedDeletion, HookedRow } from './requests.ts'
-import { identify, type Row } from './row-identity.ts'
-import { WriteErrors } from './write-errors.ts'
+import { type ExpectedVersion, isExpected } from './contract/expected-version.ts'
+import type { HookedDeletion, HookedRow } from './contract/requests.ts'
+import { identify, type TableRow } from './row-identity.ts'
+import { WriteErrors } from './contract/write-errors.ts'
 import type { LockTable } from './lock-table.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 
@@ -57,7 +57,7 @@ type Referencing = (relation: RelatedEntityAttribute, rowId: number) => readonly
 
 /** A row that stays, and the relation that it loses. */
 export interface Unlinked {
-  readonly row: Row
+  readonly row: TableRow
   readonly relation: RelatedEntityAttribute
 }
 
@@ -106,7 +106,7 @@ export function deleteRows(
 }
 
 /** Rows of `target` that cannot be deleted while these rows refer to them. */
-function restrictedBy(rows: Iterable<Row>, target: DataClass, transaction: StoreTransaction): number[] {
+function restrictedBy(rows: Iterable<TableRow>, target: DataClass, transaction: StoreTransaction): number[] {
   if (!target.referencedBy.some(relation => onDelete(relation) === 'restrict')) return []
   const found: number[] = []
   for (const { dataClass, rowId } of rows) {
@@ -123,8 +123,8 @@ function restrictedBy(rows: Iterable<Row>, target: DataClass, transaction: Store
 
 interface Selected {
   /** Rows of the selection, and with {@link candidates} what cascades from them. */
-  readonly rows: readonly Row[]
-  readonly candidates: Map<number, Row>
+  readonly rows: readonly TableRow[]
+  readonly candidates: Map<number, TableRow>
   /** Rows that stay whatever refers to them, and why. */
   readonly stopped: ReadonlyMap<number, ProtocolError>
   readonly taken: number
@@ -144,8 +144,8 @@ function select(
 ): Selected {
   const holdsGuarded = guardOf(transaction, dataClass, view)
   const cascades = dataClass.referencedBy.some(relation => onDelete(relation) !== 'restrict')
-  const rows: Row[] = []
-  const candidates = new Map<number, Row>()
+  const rows: TableRow[] = []
+  const candidates = new Map<number, TableRow>()
   const stopped = new Map<number, ProtocolError>()
   let changes = 0
   let taken = 0
@@ -180,11 +180,11 @@ function select(
  * @returns undefined when they are more than `max`
  */
 function cascadeOf(
-  row: Row,
-  known: ReadonlyMap<number, Row>,
+  row: TableRow,
+  known: ReadonlyMap<number, TableRow>,
   referencing: Referencing,
   max: number,
-): { rows: Row[]; changes: number } | undefined {
+): { rows: TableRow[]; changes: number } | undefined {
   if (known.has(identify(row))) return { rows: [], changes: 0 }
   const added = new Map([[identify(row), row]])
   let unlinked = 0
@@ -240,8 +240,8 @@ const onDelete = (relation: RelatedEntityAttribute): RelatedEntityAttribute['onD
   relation.onDelete === 'setNull' && relation.foreignKey.mandatory ? 'restrict' : relation.onDelete
 
 /** The rows and, transitively, those that go with them. */
-export function withCascades(rows: readonly Row[], referencing: Referencing): Map<number, Row> {
-  const candidates = new Map<number, Row>()
+export function withCascades(rows: readonly TableRow[], referencing: Referencing): Map<number, TableRow> {
+  const candidates = new Map<number, TableRow>()
   for (const row of rows) {
     for (const each of cascadeOf(row, candidates, referencing, Number.POSITIVE_INFINITY)!.rows) {
       candidates.set(identify(each), each)
@@ -260,7 +260,7 @@ function blockError(key: string, { name }: DataClass, reason: string): ProtocolE
 /** Which of the rows have to stay, each with the relation that leads to it, `Person.employer`; or {@link LOCKED}. */
 function findBlocks(
   { transaction, locks, owner, view }: DeleteContext,
-  candidates: ReadonlyMap<number, Row>,
+  candidates: ReadonlyMap<number, TableRow>,
   referencing: Referencing,
 ): Map<number, string> {
   const blockers = new Map<number, string>()
@@ -298,11 +298,11 @@ function findBlocks(
 const reason = (relation: RelatedEntityAttribute, view: View): string =>
   view.shows(relation) ? `${relation.dataClass.name}.${relation.name}` : 'an entity that is not shown'
 
-const keyOf = (transaction: StoreTransaction, { dataClass, rowId }: Row): string =>
+const keyOf = (transaction: StoreTransaction, { dataClass, rowId }: TableRow): string =>
   describeValue(dataClass.key, transaction.row(dataClass, rowId)!.value(dataClass.key) as Value)
 
 /** Rows that refer to deleted rows, stay, and will refer to nothing. */
-export function findUnlinked(deletable: ReadonlyMap<number, Row>, referencing: Referencing): Unlinked[] {
+export function findUnlinked(deletable: ReadonlyMap<number, TableRow>, referencing: Referencing): Unlinked[] {
   const found: Unlinked[] = []
   for (const { dataClass: target, rowId: targetRowId } of deletable.values()) {
     for (const relation of target.referencedBy) {
@@ -337,7 +337,7 @@ function unlink(
 }
 
 /** Whether code has seen all of the rows that it wants to see, as they are now. */
-const isSeen = (transaction: StoreTransaction, rows: readonly Row[], hooked: SeenRows): boolean =>
+const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], hooked: SeenRows): boolean =>
   rows.every(({ dataClass, rowId }) => {
     if (!hooked.demands(dataClass)) return true
     return hooked.find(dataClass, rowId)?.seen === transaction.row(dataClass, rowId)!.stamp

@@ -3,8 +3,8 @@ import type { View } from '../catalog/view.ts'
 import type { ErrorData } from '../base/errors.ts'
 import { type Deletion, deleteRows, SeenRows } from './delete-entities.ts'
 import type { StepContext, WriteJob } from './jobs.ts'
-import type { DeleteRequest, WriteResult } from './requests.ts'
-import { WriteErrors } from './write-errors.ts'
+import type { DeleteRequest, WriteResult } from './contract/requests.ts'
+import { WriteErrors } from './contract/write-errors.ts'
 
 /** Rows between two looks at the clock: some 15 ms. */
 const ROWS_PER_LOOK = 500

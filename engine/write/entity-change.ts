@@ -8,8 +8,8 @@ import type { StoredEntity, StoreTransaction } from '../data/store-transaction.t
 import type { RowView } from '../row-format/row-view.ts'
 import { AttributeValues } from './attribute-values.ts'
 import type { LockTable } from './lock-table.ts'
-import type { SaveRequest } from './requests.ts'
-import { WriteErrors } from './write-errors.ts'
+import type { SaveRequest } from './contract/requests.ts'
+import { WriteErrors } from './contract/write-errors.ts'
 import type { SaveRules } from './validate.ts'
 
 /** Context shared by all entities of a request. */

@@ -1,4 +1,4 @@
-import type { SaveFailure } from './requests.ts'
+import type { SaveFailure } from './contract/requests.ts'
 
 /**
  * Bounds what the failures of one save take: the first are described in full, the others share an object for each kind, so that a

@@ -22,12 +22,12 @@ import type {
   SaveRequest,
   UploadsRequest,
   WriteResult,
-} from './requests.ts'
+} from './contract/requests.ts'
 import type { SaveContext } from './entity-change.ts'
 import { saveEntity } from './save-entity.ts'
 import type { SaveRules } from './validate.ts'
-import { WriteErrors } from './write-errors.ts'
-import { isOneTransaction, type WriteLimits } from './write-limits.ts'
+import { WriteErrors } from './contract/write-errors.ts'
+import { isOneTransaction, type WriteLimits } from './contract/write-limits.ts'
 
 /** Environment of a step. */
 export interface StepContext {

@@ -3,7 +3,7 @@ import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { describeValue, foreignKeyFor } from './convert.ts'
 import { type EntityChange, sameValue } from './entity-change.ts'
-import { WriteErrors } from './write-errors.ts'
+import { WriteErrors } from './contract/write-errors.ts'
 import type { RelatedEntity } from '../data/store-transaction.ts'
 
 /** A relation and its foreign key are one value: of two that are sent, the one that differs from what is stored counts. */

@@ -1,8 +1,8 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ErrorData } from '../base/errors.ts'
 import type { StepContext, WriteJob } from './jobs.ts'
-import type { WriteResult } from './requests.ts'
-import { WriterErrors } from './write-errors.ts'
+import type { WriteResult } from './contract/requests.ts'
+import { WriterErrors } from './contract/write-errors.ts'
 import {
   ANSWERS,
   type FromLinkedWriter,
@@ -12,11 +12,11 @@ import {
   REQUESTS,
   STATE,
   type ToLinkedWriter,
-} from './writer-link.ts'
+} from './contract/link-messages.ts'
 
 const BEAT_MS = 250
 
-/** A thread that is linked to the writer, as the writer sees it. */
+/** A thread that is linked to the writer, as the writer sees it. Messages are declared in `engine/write/contract/link-messages.ts`. */
 export class LinkedThread {
   readonly port: MessagePort
   private readonly signal: Int32Array

@@ -1,6 +1,6 @@
 import type { LockHolder, LockInfo } from '../caller/lock-holder.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
-import { identify, type Row } from './row-identity.ts'
+import { identify, type TableRow } from './row-identity.ts'
 
 interface Held {
   readonly owner: string
@@ -45,7 +45,7 @@ export class LockTable {
   }
 
   /** Locks an entity that no other owner has locked. @returns false when the owner has too many already */
-  take(row: Row, holder: LockHolder): boolean {
+  take(row: TableRow, holder: LockHolder): boolean {
     const owned = this.owned.get(holder.owner) ?? new Set()
     const key = identify(row)
     if (owned.size >= MAX_PER_OWNER && !owned.has(key)) return false
@@ -56,7 +56,7 @@ export class LockTable {
   }
 
   /** @returns whether `owner` had locked it */
-  free(row: Row, owner: string): boolean {
+  free(row: TableRow, owner: string): boolean {
     if (this.holder(row)?.owner !== owner) return false
     this.forget(identify(row), owner)
     return true
@@ -73,7 +73,7 @@ export class LockTable {
     for (const [row, held] of this.holders) if (held.expires > now) yield { ...held, row }
   }
 
-  private holder(row: Row): Held | undefined {
+  private holder(row: TableRow): Held | undefined {
     const key = identify(row)
     const holder = this.holders.get(key)
     if (!holder || holder.expires > this.now()) return holder

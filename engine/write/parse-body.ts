@@ -7,10 +7,10 @@ import { EngineErrors } from '../base/engine-errors.ts'
 import { isLongNumber } from '../base/exact-json.ts'
 import { parseExactJson, parseJson } from '../base/json-body.ts'
 import { outlineBody } from './body-outline.ts'
-import type { BodyParts, SaveRequest } from './requests.ts'
+import type { BodyParts, SaveRequest } from './contract/requests.ts'
 import { textOf } from './split-body.ts'
-import { describe, WriteErrors } from './write-errors.ts'
-import type { BodyLimits } from './write-limits.ts'
+import { describe, WriteErrors } from './contract/write-errors.ts'
+import type { BodyLimits } from './contract/write-limits.ts'
 
 export const isJsonObject = (json: unknown): json is Record<string, unknown> =>
   typeof json === 'object' && json !== null && !Array.isArray(json) && !isLongNumber(json)

@@ -3,7 +3,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { convertValue } from './convert.ts'
-import type { CalculatedRow } from './requests.ts'
+import type { CalculatedRow } from './contract/requests.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 
 /** Gives a row the values of its stored calculated attributes, unless it has changed since they were computed. */

@@ -4,8 +4,8 @@ import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from './convert.ts'
 import { type EntityChange, notPermitted, sameValue } from './entity-change.ts'
 import { isJsonObject } from './parse-body.ts'
-import type { PreparedElement } from './requests.ts'
-import { describe, WriteErrors } from './write-errors.ts'
+import type { PreparedElement } from './contract/requests.ts'
+import { describe, WriteErrors } from './contract/write-errors.ts'
 
 /**
  * Reads what was sent for one entity, and what code has made of it, into its change.
@@ -97,6 +97,9 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
       if (!attribute.calculation?.settable)
         change.problems.push(WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is calculated'))
       else if (!change.mayChange(attribute)) change.problems.push(notPermitted(attribute))
+      return
+    default:
+      attribute satisfies never
   }
 }
 

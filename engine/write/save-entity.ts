@@ -5,13 +5,13 @@ import { keyText } from '../row-format/row-layout.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { convertKey, convertValue, describeValue } from './convert.ts'
 import { EntityChange, type SaveContext } from './entity-change.ts'
-import { isExpected } from './expected-version.ts'
+import { isExpected } from './contract/expected-version.ts'
 import { changeRelations, linkForeignKeys } from './link-relations.ts'
 import { isJsonObject } from './parse-body.ts'
 import { own, readElement } from './read-element.ts'
-import { type PreparedElement, type SavedEntity, UNSEEN } from './requests.ts'
+import { type PreparedElement, type SavedEntity, UNSEEN } from './contract/requests.ts'
 import { hasLimits, violations } from './validate.ts'
-import { describe, lockStatus, notFound, saveFailure, WriteErrors } from './write-errors.ts'
+import { describe, lockStatus, notFound, saveFailure, WriteErrors } from './contract/write-errors.ts'
 
 /**
  * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all

@@ -3,9 +3,9 @@ import { EngineErrors } from '../base/engine-errors.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { parseJson } from '../base/json-body.ts'
 import { outlineBody } from './body-outline.ts'
-import type { BodyParts } from './requests.ts'
-import { describe, WriteErrors } from './write-errors.ts'
-import type { BodyLimits } from './write-limits.ts'
+import type { BodyParts } from './contract/requests.ts'
+import { describe, WriteErrors } from './contract/write-errors.ts'
+import type { BodyLimits } from './contract/write-limits.ts'
 
 /**
  * Checks a large body and splits it into parts that the writer parses one by one: all of it is known to be JSON then, so

@@ -7,7 +7,7 @@ import { TYPES } from '../catalog/types/registry.ts'
 import type { ScalarType } from '../catalog/value-type.ts'
 import type { Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
-import { describe, WriteErrors } from './write-errors.ts'
+import { describe, WriteErrors } from './contract/write-errors.ts'
 
 /** Whether there is a value, or none, that the model has something against. */
 export const hasLimits = (attribute: StorageAttribute): boolean =>

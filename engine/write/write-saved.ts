@@ -1,11 +1,12 @@
 import { RowView } from '../row-format/row-view.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { uriKey } from '../row-format/wire-value.ts'
-import type { SavedEntity, SaveFailure, SaveResult } from './requests.ts'
+import type { SavedEntity, SaveFailure, SaveResult } from './contract/requests.ts'
 import { type AnswerContext, type AnswerShape, finishAnswer, startAnswer } from '../query/serialise/answer.ts'
 import type { ByteWriter } from '../answer/byte-writer.ts'
 import type { Projection } from '../query/serialise/projection.ts'
-import { NOT_STORED, RowWriter } from '../query/serialise/row-writer.ts'
+import { BatchWriter } from '../query/serialise/batch-writer.ts'
+import { NOT_STORED, type RowWriter } from '../query/serialise/row-writer.ts'
 
 /** An element of the answer: the entity on the server, what went wrong, or both. */
 interface Outcome {
@@ -28,8 +29,8 @@ export function writeSaved(
   snapshot: Snapshot,
   context: AnswerContext = {},
 ): Uint8Array {
-  const rows = RowWriter.start(projection, snapshot, context)
-  const { out } = rows
+  const batches = BatchWriter.start(projection, snapshot, context)
+  const { out, rows } = batches
   const { layout, dataClass } = projection.entity
   const isArray = projection.form === 'array'
   const uri = `,"uri":"${dataClass.uri}(`
@@ -37,7 +38,7 @@ export function writeSaved(
   do {
     const start = end
     context.budget?.examine(0)
-    end = Math.min(start + rows.batchRows, entities.length)
+    end = Math.min(start + batches.batchRows, entities.length)
     const outcomes = entities
       .slice(start, end)
       .map(
@@ -45,7 +46,7 @@ export function writeSaved(
       )
     if (start > 0) out.closeAt(0)
     const shown = outcomes.flatMap(({ row, rowId }) => (row ? [[rowId, row] as const] : []))
-    rows.prepare(projection.entity, shown, true)
+    batches.prepare(projection.entity, shown, true)
     out.open()
     if (start === 0 && many) out.ascii(isArray ? '[' : '{"__ENTITIES":[')
     for (const [i, outcome] of outcomes.entries()) {

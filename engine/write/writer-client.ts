@@ -12,7 +12,7 @@ import { outputUrl } from '../base/output-root.ts'
 import type { StoreLockOptions } from '../data/store-options.ts'
 import type { TransactionPhase } from '../data/store-transaction.ts'
 import type { Progress } from '../base/progress.ts'
-import { Heartbeat } from './heartbeat.ts'
+import { Heartbeat } from './contract/heartbeat.ts'
 import {
   bodiesOf,
   type FromWriter,
@@ -20,12 +20,12 @@ import {
   packBodies,
   type ToWriter,
   type WriterThreadOptions,
-} from './messages.ts'
-import { PackedResult } from './packed-result.ts'
-import type { ResultOf, WriteRequest, WriteResult } from './requests.ts'
-import { SAVE_LIMITS, type SaveLimits } from './write-limits.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
-import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './writer-link.ts'
+} from './contract/messages.ts'
+import { PackedResult } from './contract/packed-result.ts'
+import type { WriteRequest, WriteResult, WriteResultOf } from './contract/requests.ts'
+import { SAVE_LIMITS, type SaveLimits } from './contract/write-limits.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
+import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from './contract/link-messages.ts'
 
 export interface WriterClientOptions {
   /** Folder of the store. */
@@ -161,7 +161,7 @@ export class WriterClient {
    * Resolves when it is durable, also when not all of it could be done.
    * @throws {ProtocolError} when nothing could be looked at; {@link WriterErrors}
    */
-  write<Request extends WriteRequest>(request: Request): Promise<ResultOf<Request>> {
+  write<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
     const bytes =
       request.kind === 'delete'
@@ -276,6 +276,7 @@ export class WriterClient {
     return ready
   }
 
+  /** Messages are declared in `engine/write/contract/messages.ts`. */
   private receive(message: FromWriter): void {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
     else if (message.kind === 'note') this.options.onNote?.(message.text)

@@ -1,60 +1,29 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { type ErrorData, ProtocolError } from '../base/errors.ts'
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
+import { ProtocolError } from '../base/errors.ts'
 import type { Change } from '../data/change.ts'
-import { isWriteResult } from './messages.ts'
-import type { CalculatedRequest, DeleteRequest, LockRequest, ResultOf, SaveRequest, WriteResult } from './requests.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
-
-/** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
-export interface LinkEnd {
-  readonly port: MessagePort
-  /** {@link ANSWERS}, {@link REQUESTS} and {@link STATE}. */
-  readonly signal: Int32Array
-}
-
-/** Entries of a link's signal. A sender counts a message after it is sent, so that a sleeper who wakes up finds it. */
-export const ANSWERS = 0
-export const REQUESTS = 1
-export const STATE = 2
-/** States of a link. */
-export const OPEN = 0
-/** The writer is gone; what it had may be written or not. */
-export const LOST = 1
-/** The writer never got it: it is being started again, waits for the disk, or makes no progress. */
-export const REFUSED = 2
-export const REFUSED_DISK = 3
-export const REFUSED_STALLED = 4
-
-type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | typeof REFUSED_STALLED
-
-/** Requests of a linked thread. */
-export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
-
-export type ToLinkedWriter =
-  | { readonly kind: 'write'; readonly request: LinkedRequest }
-  /** All following requests up to its end are one transaction, or a part of the open one. */
-  | { readonly kind: 'begin'; readonly timeoutMs: number }
-  | { readonly kind: 'end'; readonly keep: boolean }
-
-export interface FromLinkedWriter {
-  /** Nothing when a transaction has begun or ended well. */
-  readonly outcome?: WriteResult | ErrorData
-  /** Inside a transaction: what others do not see yet. */
-  readonly changes?: readonly Change[]
-}
-
-/** Ends a link for good; `state` is the reason for the thread that waits. May be called in any thread that has the signal. */
-export function cutLink(signal: Int32Array, state: CutState): void {
-  Atomics.compareExchange(signal, STATE, OPEN, state)
-  for (const entry of [ANSWERS, REQUESTS]) {
-    Atomics.add(signal, entry, 1)
-    Atomics.notify(signal, entry)
-  }
-}
+import {
+  ANSWERS,
+  type CutState,
+  type FromLinkedWriter,
+  type LinkEnd,
+  type LinkedRequest,
+  LOST,
+  OPEN,
+  REFUSED,
+  REFUSED_DISK,
+  REFUSED_STALLED,
+  REQUESTS,
+  STATE,
+  type ToLinkedWriter,
+} from './contract/link-messages.ts'
+import { isWriteResult } from './contract/messages.ts'
+import type { WriteResultOf } from './contract/requests.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 
 /**
  * Writing from a thread that waits for its writes: function code is synchronous. What is sent goes the same way through
- * the writer thread as a client's request does, and its answer comes when it is durable.
+ * the writer thread as a client's request does, and its answer comes when it is durable. Messages are declared in
+ * `engine/write/contract/link-messages.ts`.
  */
 export class WriterLink {
   private end: LinkEnd | undefined
@@ -63,9 +32,11 @@ export class WriterLink {
   constructor(private readonly connect: (end: LinkEnd) => void) {}
 
   /** @throws {ProtocolError} */
-  write<Request extends LinkedRequest>(request: Request): { result: ResultOf<Request>; changes: readonly Change[] } {
+  write<Request extends LinkedRequest>(
+    request: Request,
+  ): { result: WriteResultOf<Request>; changes: readonly Change[] } {
     const { outcome, changes = [] } = this.ask({ kind: 'write', request })
-    return { result: outcome as ResultOf<Request>, changes }
+    return { result: outcome as WriteResultOf<Request>, changes }
   }
 
   /**
@@ -99,7 +70,7 @@ export class WriterLink {
       const state = Atomics.load(signal, STATE)
       if (state !== OPEN) {
         this.close()
-        throw reasonOf(state)
+        throw reasonOf(state as CutState)
       }
       Atomics.wait(signal, ANSWERS, seen)
     }
@@ -113,7 +84,7 @@ export class WriterLink {
   }
 }
 
-function reasonOf(state: number): ProtocolError {
+function reasonOf(state: CutState): ProtocolError {
   switch (state) {
     case REFUSED:
       return WriterErrors.RESTARTING().retryAfter(1)
@@ -121,7 +92,7 @@ function reasonOf(state: number): ProtocolError {
       return WriterErrors.DISK_SILENT().retryAfter(STALL_RETRY_SECONDS)
     case REFUSED_STALLED:
       return WriterErrors.STALLED().retryAfter(STALL_RETRY_SECONDS)
-    default:
+    case LOST:
       return WriterErrors.OUTCOME_UNKNOWN()
   }
 }

@@ -9,7 +9,7 @@ import type { WritableStore } from '../data/writable-store.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { Views } from '../permission/views.ts'
 import { CommitTimes } from './commit-times.ts'
-import type { Heartbeat } from './heartbeat.ts'
+import type { Heartbeat } from './contract/heartbeat.ts'
 import {
   CalculatedJob,
   endedJob,
@@ -23,10 +23,10 @@ import {
 import { DeleteJob } from './delete-job.ts'
 import { LockTable } from './lock-table.ts'
 import { openBody } from './parse-body.ts'
-import type { WriteRequest, WriteResult } from './requests.ts'
+import type { WriteRequest, WriteResult } from './contract/requests.ts'
 import { type SaveRules, saveRules } from './validate.ts'
-import { WriteErrors, WriterErrors } from './write-errors.ts'
-import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from './write-limits.ts'
+import { WriteErrors, WriterErrors } from './contract/write-errors.ts'
+import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from './contract/write-limits.ts'
 
 export interface WriterOptions {
   store: Pick<WritableStore, 'catalog' | 'transaction'>
@@ -99,7 +99,7 @@ export class Writer {
     return jobs.map(job => job.outcome!)
   }
 
-  /** Reads a request. Nothing is written yet. */
+  /** Reads a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
   begin(request: WriteRequest): WriteJob {
     try {
       if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {

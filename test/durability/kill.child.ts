@@ -2,7 +2,7 @@
  * Writes without end, many saves at a time, and sends every acknowledged one to its parent as `[name, stamp]`: the
  * parent kills it. `stamp` is null for a deletion, which is announced (`[name]`) before it is asked for.
  */
-import type { SavedEntity } from '../../engine/write/requests.ts'
+import type { SavedEntity } from '../../engine/write/contract/requests.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'
 import { city, options, withImages } from './world.ts'
 

@@ -3,7 +3,7 @@
  * it. Ends itself the only way that is left.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Heartbeat } from '../../engine/write/heartbeat.ts'
+import type { Heartbeat } from '../../engine/write/contract/heartbeat.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'
 import { city, options } from './world.ts'
 

@@ -10,7 +10,7 @@ import { idOfSetKey } from '../../engine/storage/keys.ts'
 import { prepareStore } from '../../engine/storage/migration/prepare-store.ts'
 import { RowView } from '../../engine/row-format/row-view.ts'
 import { tableRows } from '../../engine/storage/table-rows.ts'
-import type { SaveRequest } from '../../engine/write/requests.ts'
+import type { SaveRequest } from '../../engine/write/contract/requests.ts'
 import { engineOptions } from '../support/engine-options.ts'
 
 const model = {

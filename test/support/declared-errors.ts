@@ -11,7 +11,7 @@ import { AggregateErrors } from '../../engine/query/aggregate/aggregate-errors.t
 import { ParseErrors } from '../../engine/query/parse/parse-errors.ts'
 import { QueryErrors } from '../../engine/query/contract/query-errors.ts'
 import { SerialiseErrors } from '../../engine/answer/serialise-errors.ts'
-import { WriteErrors, WriterErrors } from '../../engine/write/write-errors.ts'
+import { WriteErrors, WriterErrors } from '../../engine/write/contract/write-errors.ts'
 import { AuthErrors } from '../../kernel/auth/auth-errors.ts'
 import { KernelErrors } from '../../kernel/errors.ts'
 import { PageErrors } from '../../kernel/session/page-errors.ts'

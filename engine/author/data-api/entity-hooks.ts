@@ -1,7 +1,7 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
-import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/requests.ts'
+import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
 import type { EntityBase } from './entity.ts'
 import type { Language } from './language.ts'
 

@@ -13,7 +13,7 @@ import { saveEntities } from './save-entities.ts'
 import { statusOf, success } from './status.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
-import { lockStatus } from '../../write/write-errors.ts'
+import { lockStatus } from '../../write/contract/write-errors.ts'
 
 /** Argument of the constructor: an author's class may have one of its own without parameters. */
 interface Made {

@@ -20,7 +20,7 @@ import type {
   LockResult,
   SaveRequest,
   SaveResult,
-} from '../../write/requests.ts'
+} from '../../write/contract/requests.ts'
 import type { CallRequest, CallSession } from '../declare/author-types.ts'
 import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../../write/writer-link.ts'

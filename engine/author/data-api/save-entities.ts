@@ -1,5 +1,5 @@
 import { partsOf } from '../../write/body-outline.ts'
-import type { SavedEntity, SaveFailure } from '../../write/requests.ts'
+import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
 import type { Status } from '../declare/author-types.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'

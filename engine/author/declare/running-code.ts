@@ -67,7 +67,8 @@ export function placeOf(member: Member, className: string): CodePlace {
       const { event, attribute } = member
       return { ...code, function: name, event, ...(attribute !== undefined && { attribute }) }
     }
-    default:
+    case 'queryOf':
+    case 'orderByOf':
       return { ...code, function: name, attribute: member.attribute }
   }
 }

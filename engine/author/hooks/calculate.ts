@@ -1,7 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { fingerprintsOf } from '../../catalog/calculated.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
-import type { CalculatedRequest, CalculatedRow } from '../../write/requests.ts'
+import type { CalculatedRequest, CalculatedRow } from '../../write/contract/requests.ts'
 
 /** How far the rows of a dataclass have got the values of new code. */
 export interface CalculatedSlice {

@@ -6,9 +6,9 @@ import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
 import { findUnlinked, type Unlinked, withCascades } from '../../write/delete-entities.ts'
-import { identify, type Row } from '../../write/row-identity.ts'
-import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../../write/requests.ts'
-import { describe, WriteErrors } from '../../write/write-errors.ts'
+import { identify, type TableRow } from '../../write/row-identity.ts'
+import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../../write/contract/requests.ts'
+import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
 import type { EventCode } from './event-code.ts'
 import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
@@ -44,8 +44,8 @@ export function dropWithEvents(
 /** One look at everything that is to go. */
 class Drop {
   /** Rows to be deleted, with the failure that their events returned, if any. */
-  private readonly looked = new Map<number, { row: Row; entity: EntityBase; failure: ErrorData | undefined }>()
-  private readonly deletable = new Map<number, Row>()
+  private readonly looked = new Map<number, { row: TableRow; entity: EntityBase; failure: ErrorData | undefined }>()
+  private readonly deletable = new Map<number, TableRow>()
   private readonly dataClasses: readonly DataClass[]
 
   constructor(
@@ -105,7 +105,7 @@ class Drop {
       if (names.has(dataClass))
         rows.push({ dataClass: dataClass.name, rowId, seen: this.entity(dataClass, rowId).getStamp() })
     }
-    const unlinked = new Map<number, { row: Row; relations: RelatedEntityAttribute[] }>()
+    const unlinked = new Map<number, { row: TableRow; relations: RelatedEntityAttribute[] }>()
     for (const { row, relation } of findUnlinked(this.deletable, this.referencing)) {
       if (!names.has(row.dataClass)) continue
       const known = unlinked.get(identify(row)) ?? { row, relations: [] }
@@ -131,7 +131,7 @@ class Drop {
     }
   }
 
-  private lookAt(row: Row): ErrorData | undefined {
+  private lookAt(row: TableRow): ErrorData | undefined {
     const { dataClass, rowId } = row
     const events = this.hooks.classes.events(dataClass)
     if (!events || !this.hooks.classes.hasDropEvents(dataClass)) return undefined

@@ -1,6 +1,6 @@
 import { errorText, ProtocolError, type SaveStatus } from '../../base/errors.ts'
-import type { SaveFailure } from '../../write/requests.ts'
-import { WriteErrors } from '../../write/write-errors.ts'
+import type { SaveFailure } from '../../write/contract/requests.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
 import type { EventError } from '../declare/event-types.ts'
 
 const MILD: SaveStatus = { status: 7, statusText: 'Mild Validation Error' }

@@ -12,10 +12,10 @@ import { internals } from '../data-api/entity-internals.ts'
 import { toJson } from '../data-api/values.ts'
 import { convertValue, foreignKeyFor } from '../../write/convert.ts'
 import { isJsonObject } from '../../write/parse-body.ts'
-import { type PreparedElement, UNSEEN } from '../../write/requests.ts'
+import { type PreparedElement, UNSEEN } from '../../write/contract/requests.ts'
 import { sameValue } from '../../write/entity-change.ts'
 import { linkedKey, own } from '../../write/read-element.ts'
-import { describe, notFound, WriteErrors } from '../../write/write-errors.ts'
+import { describe, notFound, WriteErrors } from '../../write/contract/write-errors.ts'
 import { computedValue } from './computed-value.ts'
 import { thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
@@ -165,6 +165,13 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     }
     case 'alias':
       if (attribute.relations.length === 0) assign(entity, attribute.target, json, context)
+      return
+    // Calculated ones that can be set have been set above.
+    case 'calculated':
+    case 'relatedEntities':
+      return
+    default:
+      attribute satisfies never
   }
 
   function set(target: StorageAttribute, value: Value): void {

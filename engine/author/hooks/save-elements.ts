@@ -7,15 +7,15 @@ import { partsOf } from '../../write/body-outline.ts'
 import { FailureDigest } from '../../write/failure-digest.ts'
 import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
 import { own } from '../../write/read-element.ts'
-import type { BodyParts, SavedEntity, SaveRequest, SaveResult } from '../../write/requests.ts'
-import { notFound } from '../../write/write-errors.ts'
+import type { BodyParts, SavedEntity, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
+import { notFound } from '../../write/contract/write-errors.ts'
 import {
   bodyLimits,
   checkTransactionSize,
   isOneTransaction,
   type SaveLimits,
   TRUSTED_BODY,
-} from '../../write/write-limits.ts'
+} from '../../write/contract/write-limits.ts'
 import type { Hooks } from './hooks.ts'
 import { type Prepared, prepareElement } from './prepare-element.ts'
 

@@ -14,8 +14,9 @@ import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import { prepareSaved } from '../../write/answer-saved.ts'
 import type { Access } from '../../permission/views.ts'
 import type { ReadStore } from '../../data/read-store.ts'
-import { statusOf } from '../../write/packed-result.ts'
-import { type LinkEnd, WriterLink } from '../../write/writer-link.ts'
+import { statusOf } from '../../write/contract/packed-result.ts'
+import type { LinkEnd } from '../../write/contract/link-messages.ts'
+import { WriterLink } from '../../write/writer-link.ts'
 import { SetCounts } from '../../entity-set/set-counts.ts'
 import { type SessionContext, TaskSession, TOKEN_PREFIX } from '../data-api/session.ts'
 import type { RecordStore } from '../../data/record-store.ts'
@@ -123,6 +124,7 @@ export class CallRunner {
     return called ? check(called, values, sets, this.scope.language.views.of(access)) : values
   }
 
+  /** Tasks are declared in `engine/author/run/tasks.ts`. */
   private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome {
     const { language, limits } = this.scope
     switch (task.kind) {
@@ -182,6 +184,8 @@ function accessOf(task: FunctionTask): Access | undefined {
       return task.request.access
     case 'calculate':
       return undefined
+    default:
+      return task satisfies never
   }
 }
 

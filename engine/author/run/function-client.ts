@@ -5,8 +5,8 @@ import { type Caller, traceOf } from '../../caller/caller.ts'
 import type { Task } from '../../placement/tasks.ts'
 import type { Output } from '../../query/contract/request.ts'
 import type { SaveAnswer } from '../../placement/saved-answers.ts'
-import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/requests.ts'
-import type { SaveLimits } from '../../write/write-limits.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
+import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import type { ClassFunction } from '../declare/class-registry.ts'
 import type { CodeLogLine } from './code-log.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
@@ -110,6 +110,7 @@ export class FunctionClient {
     return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
   }
 
+  /** Outcomes are declared in `engine/author/run/tasks.ts`. */
   private async run<Outcome extends TaskOutcome>(task: FunctionTask, options: RunOptions): Promise<Outcome> {
     const { caller } = options
     const session = caller?.session?.()

@@ -12,9 +12,9 @@ import type { Output, ReadRequest } from '../../query/contract/request.ts'
 import type { SaveAnswer } from '../../placement/saved-answers.ts'
 import type { CallTarget } from '../declare/class-registry.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
-import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/requests.ts'
-import type { SaveLimits } from '../../write/write-limits.ts'
-import type { LinkEnd } from '../../write/writer-link.ts'
+import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
+import type { SaveLimits } from '../../write/contract/write-limits.ts'
+import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import type { MessagePort } from 'node:worker_threads'
 
 /** A module with classes of an author. Plain data, so that it can be sent to the threads that load it. */
@@ -80,7 +80,7 @@ export interface CalculateTask {
   readonly from: number
 }
 
-/** Tasks of a function thread. */
+/** Tasks of a function thread. Handled in `engine/author/run/call-runner.ts`. */
 export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | CalculateTask) & {
   /** Session of the caller. Undefined: the server itself. */
   readonly session?: SessionData | undefined
@@ -95,6 +95,7 @@ export type FunctionOutcome = TaskOutcome & {
   readonly examined: number
 }
 
+/** Handled in `engine/author/run/function-client.ts`. */
 export type TaskOutcome =
   /** UTF-8 JSON, or its text. */
   | { readonly body: Uint8Array | string }
@@ -162,7 +163,7 @@ export const ASKED = 1
 export const ENOUGH = 2
 export const TOO_LITTLE = 3
 
-/** To a function thread. */
+/** To a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
   | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
   | { readonly batch: readonly BatchTask[] }
@@ -174,7 +175,7 @@ export interface BatchTask {
   readonly deadlineMs: number
 }
 
-/** From it. */
+/** From it. Handled in `engine/author/run/worker-slot.ts`. */
 export type FromFunctionThread =
   /** It begins to import the module with this number. */
   | { readonly importing: number }

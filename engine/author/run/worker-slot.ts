@@ -3,7 +3,7 @@ import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
 import { isDebugged } from './debugger.ts'
 import { outputUrl } from '../../base/output-root.ts'
-import type { LinkEnd } from '../../write/writer-link.ts'
+import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import {
   ASKED,
   type BatchTask,
@@ -223,6 +223,7 @@ export class WorkerSlot {
     tryIn(KILL_MS)
   }
 
+  /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
     if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome, message.ranMs)
     else if ('importing' in message) {

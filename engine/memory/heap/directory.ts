@@ -5,7 +5,7 @@ import { TYPES } from '../../catalog/types/registry.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { ColumnAttribute } from '../../data/snapshot.ts'
 import { type Address, addressAt } from './address.ts'
-import { BITS, NUMBERS, type PageKind, POINTERS, VECTORS } from './pages.ts'
+import { BITS, type ColumnKind, NUMBERS, POINTERS, VECTORS } from './pages.ts'
 
 /**
  * Parts of a version. Words, unless said otherwise; 0 for an absent address.
@@ -46,7 +46,7 @@ export const orderAt = (words: Uint32Array, directory: Address, { columns, index
 export interface TableShape {
   readonly layout: RowLayout
   readonly columns: readonly ColumnAttribute[]
-  readonly kinds: readonly PageKind[]
+  readonly kinds: readonly ColumnKind[]
   /** Each has a column too. */
   readonly indexed: readonly (StorageAttribute | RelatedEntityAttribute)[]
   /** Attributes among them whose order is kept. */
@@ -75,11 +75,11 @@ export function tableShape(layout: RowLayout): TableShape {
   }
 }
 
-const kindOfColumn = (attribute: ColumnAttribute): PageKind =>
+const kindOfColumn = (attribute: ColumnAttribute): ColumnKind =>
   attribute.kind === 'relatedEntity' ? NUMBERS : PAGE_KIND[TYPES[attribute.type].cell]
 
 /** A page of integers has numbers until one needs 64 bits. Of an object only the properties have columns. */
-const PAGE_KIND: Record<CellForm, PageKind> = {
+const PAGE_KIND: Record<CellForm, ColumnKind> = {
   bit: NUMBERS,
   double: NUMBERS,
   integer: NUMBERS,

@@ -30,7 +30,9 @@ export const POINTERS = 3
 export const ROWS = 4
 /** Addresses of vectors. */
 export const VECTORS = 5
-export type PageKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS | typeof ROWS | typeof VECTORS
+/** Kind of the pages of a column. */
+export type ColumnKind = typeof BITS | typeof NUMBERS | typeof BIGINTS | typeof POINTERS | typeof VECTORS
+type PageKind = ColumnKind | typeof ROWS
 
 export const ROW_PAGE_ROWS = 1024
 
@@ -44,7 +46,8 @@ const VALUES_BYTES: Record<PageKind, number> = {
 }
 const pageBytes = (kind: PageKind): number => PAGE_VALUES + VALUES_BYTES[kind]
 
-export const kindOf = (words: Uint32Array, page: Address): PageKind => words[(page >>> 2) + PAGE_KIND]! as PageKind
+const kindOf = (words: Uint32Array, page: Address): PageKind => words[(page >>> 2) + PAGE_KIND]! as PageKind
+export const columnKindOf = kindOf as (words: Uint32Array, page: Address) => ColumnKind
 export const bornOf = (words: Uint32Array, page: Address): number => words[(page >>> 2) + PAGE_BORN]!
 // Indexes of the first entries of a page: in the words of the memory, `numbersStart` in its floats and integers.
 export const bitsStart = (page: Address): number => (page + PAGE_BITS) >>> 2
@@ -213,10 +216,11 @@ export class Pages {
 export const hasBit = ({ words }: SharedHeap, page: Address, entry: number): boolean =>
   (words[bitsStart(page) + (entry >>> 5)]! & (1 << (entry & 31))) !== 0
 
-/** A value of a page: a number, or the address of a text or a vector; undefined for null. */
+/** A value of a page of a column: a number, or the address of a text or a vector; undefined for null. */
 export function valueAt(heap: SharedHeap, page: Address, entry: number): number | bigint | undefined {
   if (!hasBit(heap, page, entry)) return undefined
-  switch (kindOf(heap.words, page)) {
+  const kind = columnKindOf(heap.words, page)
+  switch (kind) {
     case NUMBERS:
       return heap.floats[numbersStart(page) + entry]
     case BIGINTS:
@@ -224,8 +228,10 @@ export function valueAt(heap: SharedHeap, page: Address, entry: number): number 
     case POINTERS:
     case VECTORS:
       return heap.words[valuesStart(page) + entry]
-    default:
+    case BITS:
       return 1
+    default:
+      return kind satisfies never
   }
 }
 

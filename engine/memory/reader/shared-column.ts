@@ -13,9 +13,10 @@ import {
   BITS,
   bitsStart,
   bornOf,
-  kindOf,
+  type ColumnKind,
+  columnKindOf,
+  NUMBERS,
   PAGE_VALUES,
-  type PageKind,
   POINTERS,
   VECTORS,
 } from '../heap/pages.ts'
@@ -48,7 +49,7 @@ export class SegmentViews {
     private readonly heap: SharedHeap,
     private readonly texts: TextPool,
     private readonly column: number,
-    private readonly kind: PageKind,
+    private readonly kind: ColumnKind,
     private readonly kernels: SegmentKernels | undefined,
   ) {}
 
@@ -91,7 +92,7 @@ export class SegmentViews {
     const { buffer } = this.heap.words
     const at = address + PAGE_VALUES
     const page = this.kernels && address !== 0 ? { address, kernels: this.kernels } : undefined
-    const kind = address === 0 ? this.kind : kindOf(this.heap.words, address)
+    const kind = address === 0 ? this.kind : columnKindOf(this.heap.words, address)
     switch (kind) {
       case BITS:
         return { kind: 'presence', present }
@@ -103,7 +104,7 @@ export class SegmentViews {
         const starts = new Uint32Array(buffer, at, SEGMENT_ROWS)
         return { kind: 'vector', present, floats: this.heap.singles, starts, page }
       }
-      default:
+      case NUMBERS:
         return { kind: 'number', present, values: new Float64Array(buffer, at, SEGMENT_ROWS), page }
     }
   }

@@ -77,8 +77,11 @@ export class SharedHash {
       case 'number':
       case 'bigint':
         return this.texts ? undefined : value
-      default:
+      // Null is in no hash table, and objects have no index.
+      case 'object':
         return undefined
+      default:
+        return value satisfies never
     }
   }
 

@@ -6,8 +6,9 @@ import type { RowTest } from '../index/order-tree.ts'
 import { OrderWriter } from '../index/order-writer.ts'
 import {
   BIGINTS,
+  BITS,
   codesStart,
-  kindOf,
+  columnKindOf,
   NUMBERS,
   numbersStart,
   Pages,
@@ -100,7 +101,7 @@ export class ColumnWriter {
       if (order) this.added.push(rowId)
       const value = reader.read(rows[i]!)
       if (value === undefined) continue
-      if (typeof value === 'bigint' && kindOf(heap.words, page) === NUMBERS) page = pages.widen(segment)
+      if (typeof value === 'bigint' && columnKindOf(heap.words, page) === NUMBERS) page = pages.widen(segment)
       setBit(heap, page, rowId % SEGMENT_ROWS, true)
       this.write(page, rowId % SEGMENT_ROWS, value)
       index?.add(this.hash(value), rowId)
@@ -126,7 +127,7 @@ export class ColumnWriter {
     this.leaveOrder(rowId)
     const segment = rowId >>> SEGMENT_BITS
     let page = pages.writable(segment)
-    if (typeof value === 'bigint' && kindOf(heap.words, page) === NUMBERS) page = pages.widen(segment)
+    if (typeof value === 'bigint' && columnKindOf(heap.words, page) === NUMBERS) page = pages.widen(segment)
     setBit(heap, page, rowId % SEGMENT_ROWS, value !== undefined)
     if (value !== undefined) this.write(page, rowId % SEGMENT_ROWS, value)
     if (this.builtOrder) this.moved.add(rowId)
@@ -230,20 +231,27 @@ export class ColumnWriter {
 
   private write(page: Address, entry: number, value: number | bigint): void {
     const { heap } = this.space
-    switch (kindOf(heap.words, page)) {
+    const kind = columnKindOf(heap.words, page)
+    switch (kind) {
       case NUMBERS:
         heap.floats[numbersStart(page) + entry] = value as number
-        break
+        return
       case BIGINTS:
         heap.integers[numbersStart(page) + entry] = BigInt(value)
-        break
+        return
       case VECTORS:
         heap.words[valuesStart(page) + entry] = value as Address
         heap.words[codesStart(page) + entry] = codesOf(heap.words, value as Address)
         this.vectors!.sketch(page, entry, value as Address)
-        break
+        return
       case POINTERS:
         heap.words[valuesStart(page) + entry] = value as Address
+        return
+      // The bit says it all.
+      case BITS:
+        return
+      default:
+        kind satisfies never
     }
   }
 }

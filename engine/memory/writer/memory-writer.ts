@@ -9,7 +9,7 @@ import { globalStampIndex, ROOT_SEQUENCE, ROOT_TABLES, ROOT_TEXTS } from '../hea
 import type { Workspace } from '../heap/pages.ts'
 import { Reclaimer } from '../heap/reclaimer.ts'
 import { SharedHeap } from '../heap/shared-heap.ts'
-import { type Table, TableQueue } from './table-queue.ts'
+import { type QueuedTable, TableQueue } from './table-queue.ts'
 import { type TableState, TableWriter } from './table-writer.ts'
 import { TextTable } from '../text/text-table.ts'
 
@@ -78,7 +78,7 @@ export class MemoryWriter {
     this.checkpoint = new Checkpoint(store, folder, fingerprint)
   }
 
-  private get tables(): readonly Table[] {
+  private get tables(): readonly QueuedTable[] {
     return this.queue.tables
   }
 
@@ -254,7 +254,7 @@ export class MemoryWriter {
     }
   }
 
-  private buildTable(table: Table, end: number): void {
+  private buildTable(table: QueuedTable, end: number): void {
     const { records } = this.options.store
     const isFitting = this.queue.fit(table, () => {
       table.writer ??= new TableWriter(this.space, table.shape, this.texts, table.keepsRows)

@@ -5,7 +5,7 @@ import { type TableShape, tableShape } from '../heap/directory.ts'
 import type { TableWriter } from './table-writer.ts'
 
 /** A dataclass on its way into memory. */
-export interface Table {
+export interface QueuedTable {
   readonly dataClass: DataClass
   readonly shape: TableShape
   /** Undefined while the dataclass is not in memory and nothing of it either. */
@@ -20,9 +20,9 @@ export interface Table {
 /** The dataclasses: which of them are still to be read into memory, and what gives way when there is no room. */
 export class TableQueue {
   /** In the order of the catalog. */
-  readonly tables: readonly Table[]
-  private readonly byNumber: ReadonlyMap<number, Table>
-  private waiting: Table[]
+  readonly tables: readonly QueuedTable[]
+  private readonly byNumber: ReadonlyMap<number, QueuedTable>
+  private waiting: QueuedTable[]
 
   constructor(
     catalog: Catalog,
@@ -42,11 +42,11 @@ export class TableQueue {
   }
 
   /** Table that is read now; undefined when all are. */
-  get first(): Table | undefined {
+  get first(): QueuedTable | undefined {
     return this.waiting[0]
   }
 
-  find(tableNumber: number): Table | undefined {
+  find(tableNumber: number): QueuedTable | undefined {
     return this.byNumber.get(tableNumber)
   }
 
@@ -72,7 +72,7 @@ export class TableQueue {
    * Runs `work`. When there is no room for it, the dataclass is taken out, and read again with less of it or of others:
    * what is freed can be used after the next version.
    */
-  fit(table: Table, work: (writer: TableWriter) => void): boolean {
+  fit(table: QueuedTable, work: (writer: TableWriter) => void): boolean {
     try {
       work(table.writer!)
       return true
@@ -94,20 +94,20 @@ export class TableQueue {
     }
   }
 
-  private takeOut(table: Table): void {
+  private takeOut(table: QueuedTable): void {
     table.writer?.clear()
     table.writer = undefined
     table.next = 0
   }
 
-  private enqueue(table: Table): void {
+  private enqueue(table: QueuedTable): void {
     const position = this.waiting.indexOf(table)
     if (position >= 0) this.waiting.splice(position, 1)
     if (!table.doesNotFit) this.waiting.push(table)
   }
 
   /** Smallest first, so that as many as possible fit. */
-  private smallestFirst(): Table[] {
+  private smallestFirst(): QueuedTable[] {
     const sizes = new Map(this.tables.map(table => [table, this.rowCount(table.dataClass)]))
     return [...this.tables].sort((a, b) => sizes.get(a)! - sizes.get(b)!)
   }

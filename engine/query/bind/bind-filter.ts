@@ -37,7 +37,7 @@ export function bindFilter(
   return bind(expression, { dataClass, params, view, limits, handlers: 0 }, 0)
 }
 
-interface Scope {
+interface FilterScope {
   readonly dataClass: DataClass
   readonly params: Params | undefined
   /** Query handlers whose queries this one is inside of. */
@@ -46,7 +46,7 @@ interface Scope {
   readonly limits: TextLimits
 }
 
-function bind(expression: Expression, scope: Scope, level: number): Predicate {
+function bind(expression: Expression, scope: FilterScope, level: number): Predicate {
   if (level > MAX_LEVELS) throw QueryErrors.TOO_DEEP(MAX_LEVELS)
   switch (expression.kind) {
     case 'and':
@@ -66,7 +66,8 @@ function bind(expression: Expression, scope: Scope, level: number): Predicate {
       return { kind: 'not', input: bind(expression.operand, scope, level + 1) }
     case 'group':
       return bind(expression.inner, scope, level + 1)
-    default:
+    case 'comparison':
+    case 'truth':
       return bindRun([expression], scope, level)
   }
 }
@@ -75,7 +76,7 @@ function bind(expression: Expression, scope: Scope, level: number): Predicate {
  * One run of AND. Its conditions on one 1→N path are about one related entity, those on one letter (`coll[a]`) about one
  * element; what stands under `not`, in parentheses or in an `or` of its own is about another one.
  */
-function bindRun(operands: readonly Expression[], scope: Scope, level: number): Predicate {
+function bindRun(operands: readonly Expression[], scope: FilterScope, level: number): Predicate {
   const conditions: Condition[] = []
   const others: Predicate[] = []
   for (const operand of operands) {
@@ -96,7 +97,7 @@ function operandsOf(expression: Expression, kind: 'and' | 'or'): Expression[] {
   return [...operands, rest].reverse()
 }
 
-function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' }, scope: Scope): Condition {
+function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' }, scope: FilterScope): Condition {
   const path = bindPath(condition.path, scope)
   if (condition.kind === 'comparison')
     return compare(path, condition.comparator, bindValue(condition.value, scope), scope)
@@ -109,7 +110,7 @@ function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' },
 }
 
 /** Binds a comparison. The code of a calculated attribute may say what it means; otherwise its values are compared. */
-function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonValue, scope: Scope): Condition {
+function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonValue, scope: FilterScope): Condition {
   const { target, relations, elements } = path
   if (target.kind === 'calculated' && target.calculation && elements.length === 0) {
     const query = askHandler(target, comparator, value)
@@ -118,7 +119,11 @@ function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonVa
   return bindComparison(path, comparator, value, scope.limits)
 }
 
-function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: QueryText, scope: Scope): Predicate {
+function bindHandlerQuery(
+  attribute: CalculatedAttribute,
+  { text, parameters }: QueryText,
+  scope: FilterScope,
+): Predicate {
   const name = `${attribute.dataClass.name}.${attribute.name}`
   if (scope.handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, `gives queries that lead to themselves`)
   try {
@@ -137,10 +142,10 @@ function bindHandlerQuery(attribute: CalculatedAttribute, { text, parameters }: 
   }
 }
 
-const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params, view }: Scope): ResolvedPath =>
+const bindPath = (path: PathSyntax | PlaceholderSyntax, { dataClass, params, view }: FilterScope): ResolvedPath =>
   resolvePath(path.kind === 'path' ? path.steps : placeholderPath(path, params), dataClass, view)
 
-function bindValue(value: ValueSyntax, { params }: Scope): ComparisonValue {
+function bindValue(value: ValueSyntax, { params }: FilterScope): ComparisonValue {
   switch (value.kind) {
     case 'null':
       return { kind: 'null' }

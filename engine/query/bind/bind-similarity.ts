@@ -1,4 +1,4 @@
-import { type Metric, METRICS, type StorageAttribute } from '../../catalog/attribute.ts'
+import { METRICS, type StorageAttribute, type VectorMetric } from '../../catalog/attribute.ts'
 import { rounded } from '../../base/exact-json.ts'
 import { suggestion } from '../../base/suggestion.ts'
 import { readFloats } from '../../catalog/types/read-vector.ts'
@@ -52,7 +52,7 @@ const isScoreComparator = (comparator: Comparator): comparator is ScoreTest['com
 function readComparison(
   value: unknown,
   fail: (received: string) => Error,
-): { vector: unknown; metric: Metric; threshold: number | null } {
+): { vector: unknown; metric: VectorMetric; threshold: number | null } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw fail(Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`)
   }
@@ -73,4 +73,4 @@ function readComparison(
 const shown = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'object' ? excerpt(JSON.stringify(value)) : String(value)
 
-const isMetric = (metric: unknown): metric is Metric => (METRICS as readonly unknown[]).includes(metric)
+const isMetric = (metric: unknown): metric is VectorMetric => (METRICS as readonly unknown[]).includes(metric)

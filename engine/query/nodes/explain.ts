@@ -12,17 +12,17 @@ export function explainPlan(plan: LogicalPlan): string {
 export const explainPredicate = (predicate: Predicate): string => draw(predicateNode(predicate))
 
 /** A line with those below it. */
-export interface Node {
+export interface TextNode {
   readonly label: string
-  readonly inputs: readonly Node[]
+  readonly inputs: readonly TextNode[]
 }
 
-export const node = (label: string, ...inputs: Node[]): Node => ({ label, inputs })
+export const node = (label: string, ...inputs: TextNode[]): TextNode => ({ label, inputs })
 
-export const draw = ({ label, inputs }: Node, indent = ''): string =>
+export const draw = ({ label, inputs }: TextNode, indent = ''): string =>
   [indent + label, ...inputs.map(input => draw(input, `${indent}  `))].join('\n')
 
-function planNode(plan: LogicalPlan): Node {
+function planNode(plan: LogicalPlan): TextNode {
   switch (plan.kind) {
     case 'Source':
       return node(`Source ${plan.dataClass.name}`)
@@ -39,7 +39,7 @@ function planNode(plan: LogicalPlan): Node {
   }
 }
 
-function predicateNode(predicate: Predicate): Node {
+function predicateNode(predicate: Predicate): TextNode {
   switch (predicate.kind) {
     case 'test':
       return node(
@@ -62,7 +62,8 @@ function predicateNode(predicate: Predicate): Node {
     case 'not':
     case 'complement':
       return node(predicate.kind, predicateNode(predicate.input))
-    default:
+    case 'always':
+    case 'never':
       return node(predicate.kind)
   }
 }

@@ -1,6 +1,6 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
-import { draw, type Node, node } from '../nodes/explain.ts'
+import { draw, node, type TextNode } from '../nodes/explain.ts'
 import type { Operator } from './operator.ts'
 import { inputsOf, kindOf } from './registry.ts'
 
@@ -33,7 +33,7 @@ export function outlineOperator(operator: Operator, dataClass: DataClass): strin
   return `${operator.kind}${name === undefined ? '' : ` ${name}`}${below}`
 }
 
-const operatorNode = (operator: Operator, dataClass: DataClass): Node =>
+const operatorNode = (operator: Operator, dataClass: DataClass): TextNode =>
   node(
     `${operator.kind}${kindOf(operator).explain?.(operator) ?? ''}`,
     ...inputsOf(operator, dataClass).map(input => operatorNode(input.operator, input.dataClass)),

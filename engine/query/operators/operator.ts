@@ -101,18 +101,18 @@ export interface Expectation {
   readonly microseconds: number
 }
 
-interface Scope {
+interface OperatorScope {
   /** Dataclass of the candidates. */
   readonly dataClass: DataClass
   readonly table: TableSnapshot
 }
 
-interface EstimateScope extends Scope {
+interface EstimateScope extends OperatorScope {
   readonly snapshot: Snapshot
   estimate(input: Operator, dataClass: DataClass, candidates: number, snapshot: Snapshot): Expectation
 }
 
-interface EvaluateScope extends Scope {
+interface EvaluateScope extends OperatorScope {
   readonly context: QueryContext
   evaluate(input: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): RowSet
 }

@@ -193,8 +193,12 @@ function matchesNull(predicate: Predicate): boolean {
       return matchesNull(predicate.left) && !matchesNull(predicate.right)
     case 'complement':
       return !matchesNull(predicate.input)
-    // A comparison with null is unknown; no entity is related to one that does not exist.
-    default:
+    // A comparison with null is unknown; no entity is related to one that does not exist; the rules have removed `not`.
+    case 'never':
+    case 'test':
+    case 'similarity':
+    case 'not':
+    case 'some':
       return false
   }
 }

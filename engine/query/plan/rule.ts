@@ -19,7 +19,12 @@ export function mapInputs(predicate: Predicate, change: (input: Predicate) => Pr
       return { ...predicate, input: change(predicate.input) }
     case 'except':
       return { ...predicate, left: change(predicate.left), right: change(predicate.right) }
-    default:
+    case 'always':
+    case 'never':
+    case 'test':
+    case 'isNull':
+    case 'similarity':
+    case 'json':
       return predicate
   }
 }

@@ -183,7 +183,8 @@ function cellOfRow(row: RowView, attribute: ColumnAttribute): Cell {
 
 function cellOf(attribute: ValueAttribute, value: Value | true): Cell {
   if (value === null) return undefined
-  switch (TYPES[attribute.type].cell) {
+  const { cell } = TYPES[attribute.type]
+  switch (cell) {
     case 'text':
       return fold(value as string)
     case 'bit':
@@ -196,6 +197,8 @@ function cellOf(attribute: ValueAttribute, value: Value | true): Cell {
     case 'date':
     case 'json':
       return value as Cell
+    default:
+      return cell satisfies never
   }
 }
 
@@ -216,7 +219,11 @@ export function cellOfSegment(segment: Segment, entry: number): Cell {
     }
     case 'pointers':
       return segment.texts.text(segment.values[entry]!)
-    default:
+    case 'number':
+    case 'text':
+    case 'json':
       return segment.values[entry] as Cell
+    default:
+      return segment satisfies never
   }
 }

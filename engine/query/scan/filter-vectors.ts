@@ -1,4 +1,4 @@
-import type { Metric, StorageAttribute } from '../../catalog/attribute.ts'
+import type { StorageAttribute, VectorMetric } from '../../catalog/attribute.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import {
   type Column,
@@ -128,7 +128,7 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
 }
 
 /** Rows that have a score at all. */
-function scoreFilter(metric: Metric): Filter {
+function scoreFilter(metric: VectorMetric): Filter {
   return (segment, rows, passed) => {
     const scored = metric === 'cosine' ? withDirection(segment) : segment.present
     for (let word = 0; word < SEGMENT_WORDS; word++) passed[word] = rows[word]! & scored[word]!
@@ -136,10 +136,10 @@ function scoreFilter(metric: Metric): Filter {
 }
 
 /** By the set of all rows: it changes when rows come or go, the segments when vectors change. */
-const remembered = new WeakMap<RowSet, { segments: readonly Segment[]; metric: Metric; scored: RowSet }>()
+const remembered = new WeakMap<RowSet, { segments: readonly Segment[]; metric: VectorMetric; scored: RowSet }>()
 
 /** The same of all rows of a dataclass. Segments in shared memory take none to be remembered. */
-function allScored(column: Column, metric: Metric, table: TableSnapshot, budget: QueryBudget): RowSet {
+function allScored(column: Column, metric: VectorMetric, table: TableSnapshot, budget: QueryBudget): RowSet {
   const segments = Array.from({ length: Math.ceil(table.rowIdLimit / SEGMENT_ROWS) }, (_, i) => column.segment(i))
   const before = remembered.get(table.live)
   if (before?.metric === metric && segments.every((segment, i) => segment === before.segments[i])) return before.scored

@@ -1,8 +1,9 @@
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { Table } from '../contract/request.ts'
 import { type AnswerContext, finishAnswer } from './answer.ts'
+import { BatchWriter } from './batch-writer.ts'
 import type { Projection } from './projection.ts'
-import { type Members, RowWriter } from './row-writer.ts'
+import type { MemberPage } from './row-writer.ts'
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
 /** The rows of a page, in order. Deleted ones are sent as `{"__STAMP":0}`. */
@@ -36,9 +37,9 @@ export function writeCollection(
   context: AnswerContext = {},
   description?: object,
 ): Uint8Array {
-  const rows = RowWriter.start(projection, snapshot, context)
-  const { out } = rows
-  rows.page(page.rowIds, () => {
+  const batches = BatchWriter.start(projection, snapshot, context)
+  const { out } = batches
+  batches.page(page.rowIds, () => {
     const name = JSON.stringify(projection.entity.dataClass.name)
     out.ascii('{')
     for (const [member, value] of Object.entries(description ?? {})) out.text(`"${member}":${JSON.stringify(value)},`)
@@ -63,9 +64,9 @@ export function writeArray(
   snapshot: Snapshot,
   context: AnswerContext = {},
 ): Uint8Array {
-  const rows = RowWriter.start(projection, snapshot, context)
-  rows.page(page.rowIds, () => rows.out.ascii('['))
-  rows.out.ascii(']')
+  const batches = BatchWriter.start(projection, snapshot, context)
+  batches.page(page.rowIds, () => batches.out.ascii('['))
+  batches.out.ascii(']')
   return finishAnswer()
 }
 
@@ -82,11 +83,11 @@ export function writeTable(
   snapshot: Snapshot,
   context: AnswerContext = {},
 ): Uint8Array {
-  const rows = RowWriter.start(projection, snapshot, context)
-  rows.page(page.rowIds, () =>
-    rows.out.text(`{"__COUNT":${page.count},"__FIRST":${page.first},"schema":${JSON.stringify(schema)},"rows":[`),
+  const batches = BatchWriter.start(projection, snapshot, context)
+  batches.page(page.rowIds, () =>
+    batches.out.text(`{"__COUNT":${page.count},"__FIRST":${page.first},"schema":${JSON.stringify(schema)},"rows":[`),
   )
-  rows.out.ascii(`],"filtersApplied":${filtersApplied}}`)
+  batches.out.ascii(`],"filtersApplied":${filtersApplied}}`)
   return finishAnswer()
 }
 
@@ -104,16 +105,16 @@ export function writeEntity(
   projection: Projection,
   snapshot: Snapshot,
   context: AnswerContext = {},
-  selected?: Members,
+  selected?: MemberPage,
 ): Uint8Array {
   const template = projection.entity
-  const rows = RowWriter.start(projection, snapshot, context, selected)
-  const row = rowId === undefined ? undefined : rows.load(template, [rowId], true)(rowId)
+  const batches = BatchWriter.start(projection, snapshot, context, selected)
+  const row = rowId === undefined ? undefined : batches.load(template, [rowId], true)(rowId)
   if (!row) throw SerialiseErrors.NO_ENTITY(template.dataClass.name)
-  const { out } = rows
+  const { out } = batches
   out.open()
   out.copy(template.opening)
-  rows.members(template, row, rowId!)
+  batches.rows.members(template, row, rowId!)
   out.ascii('}')
   return finishAnswer()
 }

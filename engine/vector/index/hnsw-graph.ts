@@ -1,10 +1,10 @@
 import type { HierarchicalNSW } from 'hnswlib-node'
-import type { Metric, VectorOptions } from '../../catalog/attribute.ts'
+import type { VectorMetric, VectorOptions } from '../../catalog/attribute.ts'
 import { effortOf, isComparable, MEASURED_COUNT, type Nearest } from '../../data/vector-index.ts'
 
 export type Hnswlib = { HierarchicalNSW: typeof HierarchicalNSW }
 
-const SPACES = { cosine: 'cosine', dot: 'ip', euclidean: 'l2' } as const satisfies Record<Metric, string>
+const SPACES = { cosine: 'cosine', dot: 'ip', euclidean: 'l2' } as const satisfies Record<VectorMetric, string>
 const FIRST_CAPACITY = 1024
 
 /**
@@ -24,7 +24,7 @@ export class HnswGraph {
 
   private constructor(
     private readonly hnsw: HierarchicalNSW,
-    private readonly metric: Metric,
+    private readonly metric: VectorMetric,
     private readonly dimension: number,
   ) {}
 

@@ -2,7 +2,7 @@ import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { Nearest, VectorIndex, VectorIndexes } from '../../data/vector-index.ts'
 
-/** The nearest `count` that the thread which has the indexes is asked for: plain data. */
+/** The nearest `count` that the thread which has the indexes is asked for: plain data. Handled in `engine/threads/vector-thread.ts`. */
 export interface VectorSearch {
   readonly dataClass: string
   readonly attribute: string

@@ -1,8 +1,8 @@
-import type { Metric } from '../../catalog/attribute.ts'
+import type { VectorMetric } from '../../catalog/attribute.ts'
 
 /** Operand of a comparison with the vectors of an attribute. */
 export interface Similarity {
-  readonly metric: Metric
+  readonly metric: VectorMetric
   /** As Float32, like what is stored: a vector that was read and sent back is equal to itself. */
   readonly vector: Float32Array
 }
@@ -20,7 +20,7 @@ export const wantsAbove = ({ comparator }: ScoreTest): boolean =>
   comparator === 'greater' || comparator === 'greaterOrEqual'
 
 /** Whether the more similar of two vectors has the higher score. */
-export const isHigherNearer = (metric: Metric): boolean => metric !== 'euclidean'
+export const isHigherNearer = (metric: VectorMetric): boolean => metric !== 'euclidean'
 
 /**
  * The score of a stored vector against the one of the similarity, in double precision:
@@ -81,7 +81,7 @@ export function passes(test: ScoreTest | undefined, score: number): boolean {
       return score > test.threshold
     case 'greaterOrEqual':
       return score >= test.threshold
-    default:
+    case undefined:
       return true
   }
 }

@@ -26,7 +26,12 @@ function whenTrue(predicate: Predicate): Predicate {
       return { kind: 'except', left: whenTrue(predicate.left), right: whenTrue(predicate.right) }
     case 'not':
       return whenFalse(predicate.input)
-    default:
+    case 'always':
+    case 'never':
+    case 'test':
+    case 'isNull':
+    case 'similarity':
+    case 'json':
       return predicate
   }
 }
@@ -87,7 +92,8 @@ function negateJson(test: JsonTest): JsonTest {
       return { kind: 'and', inputs: test.inputs.map(negateJson) }
     case 'not':
       return test.input
-    default:
+    case 'some':
+    case 'every':
       return { kind: 'not', input: test }
   }
 }

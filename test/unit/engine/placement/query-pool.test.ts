@@ -35,13 +35,13 @@ function start(
   texts: string[] = [],
   file = 'engine/threads/pool-thread.js',
 ): QueryPool {
-  const pool = new QueryPool(
-    { threads: 1, queueLimit: 100, inlineCostMs: 0, heapBytes: 2 ** 28, overrunMs: 60_000, ...options },
-    optionsOf(folder),
-    { ...LIMITS, timeoutMs },
-    { onInternalError: text => texts.push(text) },
-    { file, role: 'pool', data: { tasks: [] } },
-  )
+  const pool = new QueryPool({
+    ...{ threads: 1, queueLimit: 100, inlineCostMs: 0, heapBytes: 2 ** 28, overrunMs: 60_000, ...options },
+    store: optionsOf(folder),
+    limits: { ...LIMITS, timeoutMs },
+    events: { onInternalError: text => texts.push(text) },
+    entry: { file, role: 'pool', data: { tasks: [] } },
+  })
   t.teardown(() => pool.close())
   return pool
 }

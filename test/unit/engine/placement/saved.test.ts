@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { bytesOf, type Engine, parsePathList } from '../../../../engine/index.ts'
 import type { Output } from '../../../../engine/query/contract/request.ts'
-import type { SaveRequest } from '../../../../engine/write/requests.ts'
+import type { SaveRequest } from '../../../../engine/write/contract/requests.ts'
 import { LIMITS } from '../../../support/engine-options.ts'
 import { openItems } from './store.ts'
 

@@ -3,7 +3,12 @@ import { EngineErrors } from '../../../../engine/base/engine-errors.ts'
 import { outlineBody } from '../../../../engine/write/body-outline.ts'
 import { openBody } from '../../../../engine/write/parse-body.ts'
 import { splitBody } from '../../../../engine/write/split-body.ts'
-import { type BodyLimits, bodyLimits, SAVE_LIMITS, TRUSTED_BODY } from '../../../../engine/write/write-limits.ts'
+import {
+  type BodyLimits,
+  bodyLimits,
+  SAVE_LIMITS,
+  TRUSTED_BODY,
+} from '../../../../engine/write/contract/write-limits.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { seedOf } from '../../../support/reference/rounds.ts'
 import { openTestStore } from './test-store.ts'

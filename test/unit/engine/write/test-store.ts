@@ -14,7 +14,7 @@ import type {
   SaveRequest,
   SaveResult,
   WriteRequest,
-} from '../../../../engine/write/requests.ts'
+} from '../../../../engine/write/contract/requests.ts'
 import { Writer, type WriterOptions } from '../../../../engine/write/writer.ts'
 
 export const ISO = { dateOnlyFormat: 'iso' } as const

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { calculated, DataClass, Entity, event } from '../../../../../engine/author/data-api/classes.ts'
-import type { DeleteResult } from '../../../../../engine/write/requests.ts'
+import type { DeleteResult } from '../../../../../engine/write/contract/requests.ts'
 import { calls, EmployeeEntity, effects, stops } from './staff-code.ts'
 import { type HookedWorld, openHookedWorld } from './world.ts'
 

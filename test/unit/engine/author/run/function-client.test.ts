@@ -3,8 +3,8 @@ import t from 'tap'
 import { FunctionClient } from '../../../../../engine/author/run/function-client.ts'
 import type { FunctionPool, RunOptions } from '../../../../../engine/author/run/function-pool.ts'
 import { partsOf } from '../../../../../engine/write/body-outline.ts'
-import type { SaveRequest } from '../../../../../engine/write/requests.ts'
-import type { SaveLimits } from '../../../../../engine/write/write-limits.ts'
+import type { SaveRequest } from '../../../../../engine/write/contract/requests.ts'
+import type { SaveLimits } from '../../../../../engine/write/contract/write-limits.ts'
 
 const DEADLINE_MS = 5_000
 

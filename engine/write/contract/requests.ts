@@ -1,13 +1,13 @@
-import type { UploadChange, UploadOwner } from '../data/stored-uploads.ts'
-import type { RecordChange } from '../data/record-store.ts'
-import type { EntitySetChange } from '../entity-set/entity-set-header.ts'
-import type { ErrorData, SaveStatus } from '../base/errors.ts'
-import type { Access } from '../permission/views.ts'
+import type { UploadChange, UploadOwner } from '../../data/stored-uploads.ts'
+import type { RecordChange } from '../../data/record-store.ts'
+import type { EntitySetChange } from '../../entity-set/entity-set-header.ts'
+import type { ErrorData, SaveStatus } from '../../base/errors.ts'
+import type { Access } from '../../permission/views.ts'
 import type { ExpectedVersion } from './expected-version.ts'
-import type { LockHolder, LockInfo } from '../caller/lock-holder.ts'
+import type { LockHolder, LockInfo } from '../../caller/lock-holder.ts'
 
 /**
- * Requests to the writer thread and their results: plain data only.
+ * Requests to the writer thread and their results: plain data only. Handled in `engine/write/writer.ts`.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
 export type WriteRequest =
@@ -249,7 +249,7 @@ interface Done {
 export type WriteResult = SaveResult | DeleteResult | LockResult | ListLocksResult | Done
 
 /** Result type of a request. */
-export type ResultOf<Request extends WriteRequest> = Request extends SaveRequest
+export type WriteResultOf<Request extends WriteRequest> = Request extends SaveRequest
   ? SaveResult
   : Request extends DeleteRequest
     ? DeleteResult

@@ -1,6 +1,6 @@
 import type { SaveRequest } from './requests.ts'
 import { WriteErrors } from './write-errors.ts'
-import { JSON_BOUNDS, type JsonBounds } from '../base/json-bounds.ts'
+import { JSON_BOUNDS, type JsonBounds } from '../../base/json-bounds.ts'
 
 /** Bounds of what one save or deletion may ask of the writer. All are options. */
 export interface WriteLimits {

@@ -1,4 +1,4 @@
-import type { TransactionPhase } from '../data/store-transaction.ts'
+import type { TransactionPhase } from '../../data/store-transaction.ts'
 
 const PHASES: readonly TransactionPhase[] = ['idle', 'working', 'committing']
 const BEATS = 0

@@ -1,12 +1,12 @@
-import { isShared } from '../entity-set/members.ts'
-import type { ErrorData } from '../base/errors.ts'
-import type { ImageScheduleOptions } from '../memory/writer/image-schedule.ts'
-import type { Progress } from '../base/progress.ts'
-import type { WritingOptions } from '../data/store-options.ts'
+import { isShared } from '../../entity-set/members.ts'
+import type { ErrorData } from '../../base/errors.ts'
+import type { ImageScheduleOptions } from '../../memory/writer/image-schedule.ts'
+import type { Progress } from '../../base/progress.ts'
+import type { WritingOptions } from '../../data/store-options.ts'
 import { isLargeResult, type PackedSave, packResult } from './packed-result.ts'
 import type { SaveResult, WriteRequest, WriteResult } from './requests.ts'
 import type { SaveLimits } from './write-limits.ts'
-import type { LinkEnd } from './writer-link.ts'
+import type { LinkEnd } from './link-messages.ts'
 
 /**
  * Messages between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
@@ -25,6 +25,7 @@ export interface WriterThreadOptions extends ImageScheduleOptions, WritingOption
   memory?: WebAssembly.Memory | undefined
 }
 
+/** Handled in `engine/threads/writer-thread.ts`. */
 export type ToWriter =
   /** `clockOffsetMs`: how far the clock of the server is ahead of the system's. */
   | { kind: 'write'; clockOffsetMs: number; requests: { id: number; request: WriteRequest }[] }
@@ -32,6 +33,7 @@ export type ToWriter =
   | ({ kind: 'connect' } & LinkEnd)
   | { kind: 'close' }
 
+/** Handled in `engine/write/writer-client.ts`. */
 export type FromWriter =
   /** The store is open and fits the model. */
   | { kind: 'ready'; created: boolean }

@@ -1,4 +1,4 @@
-import type { RowView } from '../row-format/row-view.ts'
+import type { RowView } from '../../row-format/row-view.ts'
 
 /**
  * Versions of which an entity has to have one, as {@link RowView.version} says them or by the stamp alone, `3`; or `any`: it has to

@@ -1,7 +1,7 @@
-import { isLongNumber } from '../base/exact-json.ts'
-import { excerpt } from '../base/text/excerpt.ts'
-import { defineErrors, type ProtocolError, type SaveStatus } from '../base/errors.ts'
-import type { LockInfo } from '../caller/lock-holder.ts'
+import { isLongNumber } from '../../base/exact-json.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
+import { defineErrors, type ProtocolError, type SaveStatus } from '../../base/errors.ts'
+import type { LockInfo } from '../../caller/lock-holder.ts'
 import type { SaveFailure } from './requests.ts'
 
 const STALE = { status: 2, statusText: 'Stamp has changed' }

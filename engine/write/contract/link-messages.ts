@@ -1,0 +1,54 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ErrorData } from '../../base/errors.ts'
+import type { Change } from '../../data/change.ts'
+import type { CalculatedRequest, DeleteRequest, LockRequest, SaveRequest, WriteResult } from './requests.ts'
+
+/** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
+export interface LinkEnd {
+  readonly port: MessagePort
+  /** {@link ANSWERS}, {@link REQUESTS} and {@link STATE}. */
+  readonly signal: Int32Array
+}
+
+/** Entries of a link's signal. A sender counts a message after it is sent, so that a sleeper who wakes up finds it. */
+export const ANSWERS = 0
+export const REQUESTS = 1
+export const STATE = 2
+/** States of a link. */
+export const OPEN = 0
+/** The writer is gone; what it had may be written or not. */
+export const LOST = 1
+/** The writer never got it: it is being started again, waits for the disk, or makes no progress. */
+export const REFUSED = 2
+export const REFUSED_DISK = 3
+export const REFUSED_STALLED = 4
+
+/** Reason for which a link was cut. */
+export type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | typeof REFUSED_STALLED
+
+/** Requests of a linked thread. */
+export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
+
+/** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
+export type ToLinkedWriter =
+  | { readonly kind: 'write'; readonly request: LinkedRequest }
+  /** All following requests up to its end are one transaction, or a part of the open one. */
+  | { readonly kind: 'begin'; readonly timeoutMs: number }
+  | { readonly kind: 'end'; readonly keep: boolean }
+
+/** Handled in `engine/write/writer-link.ts`. */
+export interface FromLinkedWriter {
+  /** Nothing when a transaction has begun or ended well. */
+  readonly outcome?: WriteResult | ErrorData
+  /** Inside a transaction: what others do not see yet. */
+  readonly changes?: readonly Change[]
+}
+
+/** Ends a link for good; `state` is the reason for the thread that waits. May be called in any thread that has the signal. */
+export function cutLink(signal: Int32Array, state: CutState): void {
+  Atomics.compareExchange(signal, STATE, OPEN, state)
+  for (const entry of [ANSWERS, REQUESTS]) {
+    Atomics.add(signal, entry, 1)
+    Atomics.notify(signal, entry)
+  }
+}
