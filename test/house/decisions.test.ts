@@ -22,6 +22,25 @@ t.test('each has a number of its own, a date and a status', async t => {
   )
 })
 
+t.test('the table names the decisions of each room', async t => {
+  const [head, ...rooms] = readFileSync('DECISIONS.md', 'utf8').split(/^## /m)
+  const table = new Map([...head!.matchAll(/^\| \[(.+)\]\(.+\) \| (.+) \|$/gm)].map(([, room, list]) => [room!, list!]))
+  t.equal(table.size, rooms.length)
+  for (const room of rooms) {
+    const [name] = room.split('\n')
+    const numbers = [...room.matchAll(/^- \*\*D(\d+)\*\*/gm)].map(([, number]) => Number(number))
+    const listed = (table.get(name!) ?? '').split(', ').flatMap(part => {
+      const [first, last = first] = part.split(' to ').map(id => Number(id.slice(1)))
+      return Array.from({ length: last! - first! + 1 }, (_, i) => first! + i)
+    })
+    t.same(
+      listed,
+      numbers.sort((a, b) => a - b),
+      name,
+    )
+  }
+})
+
 t.test('what one replaces is superseded by it', async t => {
   const pairs = (word: string, order: (id: string, other: string) => string): string[] =>
     decisions
