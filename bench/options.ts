@@ -10,6 +10,7 @@ export interface Options {
   assert: boolean
   json: string | undefined
   html: string | undefined
+  svg: string | undefined
   compare: readonly [string, string] | undefined
   /** Length of a round. */
   seconds: number
@@ -30,6 +31,7 @@ export const USAGE = `node bench [options]
   --assert             exit code 1 when a case is below what is owed, or fails
   --json FILE          write the report as JSON
   --html FILE          write the report as a page with charts
+  --svg FILE           write the questions over HTTP as a picture, beside the baseline
   --compare A B        compare two JSON reports and run nothing
   --profile FOLDER     write CPU profiles of our server, a file for each thread`
 
@@ -60,6 +62,7 @@ export function readOptions(args: readonly string[], knownCases: readonly string
     assert: values.assert ?? false,
     json: values.json,
     html: values.html,
+    svg: values.svg,
     compare: values.compare ? [values.compare, positionals[0]!] : undefined,
     seconds: number('seconds', values.seconds ?? (quick ? '0.4' : '2'), 0.05),
     rounds: quick ? 3 : 5,
@@ -84,6 +87,7 @@ function parse(args: readonly string[]) {
         assert: { type: 'boolean' },
         json: { type: 'string' },
         html: { type: 'string' },
+        svg: { type: 'string' },
         compare: { type: 'string' },
         profile: { type: 'string' },
         help: { type: 'boolean', short: 'h' },

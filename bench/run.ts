@@ -14,6 +14,7 @@ import { Child } from './processes/child.ts'
 import type { BoundQuestions, EngineQuestions, LoadQuestions, Memory, ServerQuestions } from './processes/questions.ts'
 import { comparisonOf } from './report/compare.ts'
 import { htmlOf } from './report/html.ts'
+import { svgOf } from './report/svg.ts'
 import { machine } from './report/machine.ts'
 import { rate } from './report/numbers.ts'
 import type { HttpResult, Report } from './report/report.ts'
@@ -162,6 +163,7 @@ try {
     console.log(tableOf(report))
     write(options.json, `${JSON.stringify(report, undefined, 2)}\n`)
     write(options.html, htmlOf(report))
+    write(options.svg, svgOf(report))
     if (options.assert && verdictsOf(report).some(({ met }) => !met)) process.exitCode = 1
   }
 } catch (error) {

@@ -3,6 +3,7 @@ import type { Owes } from '../../../bench/http/http-case.ts'
 import { comparisonOf } from '../../../bench/report/compare.ts'
 import { htmlOf } from '../../../bench/report/html.ts'
 import { type HttpResult, median, type Report } from '../../../bench/report/report.ts'
+import { svgOf } from '../../../bench/report/svg.ts'
 import { tableOf } from '../../../bench/report/table.ts'
 import { verdictsOf } from '../../../bench/report/verdict.ts'
 
@@ -86,6 +87,20 @@ t.test('the page needs nothing from elsewhere and shows names as text', async t 
   t.notMatch(page, /(src|href)=/)
   t.match(page, '<svg')
   t.match(page, 'the &lt;a&gt;')
+})
+
+t.test('the picture has a bar for each question that both have answered, from 1× on', async t => {
+  const picture = svgOf(report(result('a', {}, 1_000), result('b', {}, 50), result('c', {}, 400, 'a wrong answer')))
+  const bars = [...picture.matchAll(/<rect x="([\d.]+)" y="\d+" width="([\d.]+)"/g)].map(([, x, width]) => [
+    Number(x),
+    Number(x) + Number(width),
+  ])
+  t.equal(bars.length, 2)
+  t.equal(bars[0]![0], bars[1]![1], 'a faster one goes to the right of it, a slower one to the left')
+  t.match(picture, /10× <tspan class="small">1,000\/s<.*0\.5× <tspan class="small">50\/s</s)
+  t.match(picture, 'the &lt;a&gt;')
+  t.notMatch(picture, 'the &lt;c&gt;')
+  t.notMatch(picture, /(src|href)=/)
 })
 
 t.test('a comparison gives the ratio of the cases that both reports have', async t => {
