@@ -153,8 +153,16 @@ export interface Scope {
   /** A *command*: a parameter whose presence makes this plugin answer, for example `$compute`. */
   command(parameter: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => HandlerResult): void
 
-  /** A *parameter*: adds its part to what is read and answers nothing, for example `$filter`. */
-  parameter(name: `$${string}`, apply: (read: ReadRequest, value: string, request: RestRequest) => void): void
+  /**
+   * A *parameter*: adds its part to what is read and answers nothing, for example `$filter`.
+   * @param options `selects`: true if it decides which entities are selected. Deletions refuse all others of plugins, so that
+   *   no client deletes more than it meant to
+   */
+  parameter(
+    name: `$${string}`,
+    apply: (read: ReadRequest, value: string, request: RestRequest) => void,
+    options?: { readonly selects?: boolean },
+  ): void
 
   /**
    * Declares parameters that handlers of the plugin read themselves, by `request.parameter`. Several plugins can declare the
@@ -162,8 +170,8 @@ export interface Scope {
    */
   readsParameters(...names: `$${string}`[]): void
 
-  /** Whether a plugin has registered a function for the parameter `name`. */
-  isParameter(name: string): boolean
+  /** True if a plugin has registered the parameter `name` as one that `selects`. */
+  selects(name: string): boolean
 
   /**
    * A path part behind the dataclass that begins with `$`, for example `$entityset`. Runs before the parameters; what

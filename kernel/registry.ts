@@ -38,7 +38,7 @@ export class Registry {
   readonly verbs = new Map<string, { plugin: string; handle: (request: RestRequest) => Answer }>()
   /** In the order of registration, which is the order in which they are asked. */
   readonly commands = new Map<string, Handler<HandlerResult>>()
-  readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter }>()
+  readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter; selects: boolean }>()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   /** By verb. */
   readonly binaries = new Map<string, Handler<HandlerResult>>()
@@ -131,11 +131,11 @@ export class Registry {
       method: (name, accepts, handle) => claim(this.methods, name, { plugin, ...accepts, handle }),
       verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
       command: (name, accepts, handle) => claim(this.commands, name, { plugin, ...accepts, handle }),
-      parameter: (name, apply) => claim(this.parameters, name, { plugin, apply }),
+      parameter: (name, apply, { selects = false } = {}) => claim(this.parameters, name, { plugin, apply, selects }),
       readsParameters: (...names) => {
         for (const name of names) this.#read.add(name)
       },
-      isParameter: name => this.parameters.has(name),
+      selects: name => this.parameters.get(name)?.selects === true,
       part: (name, apply) => claim(this.parts, name, { plugin, apply }),
       binary: (accepts, handle) => {
         for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })

@@ -13,16 +13,18 @@ const OF_SETS = [
   '$savedorderby',
   '$timeout',
 ]
+/** Parameters about the answer of a read, which some clients send with every request. */
+const OF_ANSWERS = ['$asArray', '$attributes', '$brief', '$expand', '$orderby', '$querypath', '$queryplan']
 const PAGING = ['$top', '$limit', '$skip']
 const ORDER_ONLY = /^\s*order\s+by\b/i
 
 /**
  * Refuses a deletion whose client meant to narrow it and did not: an empty filter or key, a misspelled parameter, paging.
  * Taken literally each of them would empty the dataclass.
- * @param isParameter whether a plugin has registered a parameter: it may narrow what is read
+ * @param selects true for a parameter that decides which entities are selected
  * @throws {DeleteErrors}
  */
-export function demandCondition(request: RestRequest, isParameter: (name: string) => boolean): void {
+export function demandCondition(request: RestRequest, selects: (name: string) => boolean): void {
   const { read, parameters } = request
   const { dataClass, source, output } = read
   const empty = (what: string) => DeleteErrors.EMPTY_CONDITION(what, dataClass)
@@ -41,7 +43,7 @@ export function demandCondition(request: RestRequest, isParameter: (name: string
     if (OF_SETS.includes(name)) {
       if (!output.isEntitySet) throw empty(`${name} selects nothing without an entity set`)
       if (name === '$refresh' && request.flag(name)) throw DeleteErrors.REFRESHED()
-    } else if (!FLAGS.includes(name) && !isParameter(name)) throw unknown(name)
+    } else if (!FLAGS.includes(name) && !OF_ANSWERS.includes(name) && !selects(name)) throw unknown(name)
   }
 }
 

@@ -16,12 +16,12 @@ import { DeleteErrors } from './errors.ts'
 export default definePlugin({
   name: 'delete',
   kernel: '^1.0.0',
-  register({ method, verb, engine, isParameter, readsParameters }) {
+  register({ method, verb, engine, selects, readsParameters }) {
     readsParameters('$atomic', '$atOnce', '$atonce')
     const remove = async (request: RestRequest): Promise<Reply> => {
       // `DELETE /Class(1)/photo` must never delete the entity.
       if (request.read.output.attributes?.from === 'path') throw DeleteErrors.NOT_ENTITIES()
-      demandCondition(request, isParameter)
+      demandCondition(request, selects)
       const ifMatch = expectedVersion(request)
       await demandNoBody(request)
       await engine.delete(

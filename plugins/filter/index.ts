@@ -12,11 +12,19 @@ export default definePlugin({
   name: 'filter',
   kernel: '^1.0.0',
   register({ parameter, engine }) {
-    parameter('$filter', (read, _value, request) => {
-      read.filter = request.text('$filter')!
-    })
-    parameter('$params', (read, value) => {
-      read.params = receiveParams(value, engine.limits)
-    })
+    parameter(
+      '$filter',
+      (read, _value, request) => {
+        read.filter = request.text('$filter')!
+      },
+      { selects: true },
+    )
+    parameter(
+      '$params',
+      (read, value) => {
+        read.params = receiveParams(value, engine.limits)
+      },
+      { selects: true },
+    )
   },
 })

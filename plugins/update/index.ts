@@ -19,13 +19,13 @@ import { UpdateErrors } from './errors.ts'
 export default definePlugin({
   name: 'update',
   kernel: '^1.0.0',
-  register({ method, verb, engine, readsParameters }) {
+  register({ method, verb, engine, selects, readsParameters }) {
     readsParameters('$atomic', '$atOnce', '$atonce', '$refresh')
     const save = async (request: RestRequest, mode: SaveRequest['mode']): Promise<Reply> => {
       const { status, body } = await engine.save(
         {
           kind: 'save',
-          dataClass: addressedDataClass(request, engine),
+          dataClass: addressedDataClass(request, engine, selects),
           access: request.access,
           ifMatch: expectedVersion(request),
           body: await request.body(),
@@ -51,13 +51,17 @@ const WRITES: Accepts = { verbs: ['POST', 'PUT'] }
 
 const isAtomic = (request: RestRequest): boolean => ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name))
 
-/** Parameters that say which entities are read. */
-const SELECTING = ['$filter', '$params', '$orderby', '$top', '$limit', '$skip']
+/** Parameters of a selection, beside those that select. */
+const OF_SELECTIONS = ['$orderby', '$top', '$limit', '$skip']
 /** Sent with reads only. Their presence means a read, unless `$method` says otherwise. */
 const READING = ['$extendedAttributes', '$compute', '$distinct', '$queryplan', '$querypath', '$format', '$savedfilter']
 
 /** The body names the entities, so the address is the dataclass alone. */
-function addressedDataClass(request: RestRequest, { classes }: PluginEngine): string {
+function addressedDataClass(
+  request: RestRequest,
+  { classes }: PluginEngine,
+  selects: (name: string) => boolean,
+): string {
   const { read, dataClass, view, isEntity, parameters } = request
   const { attributes } = read.output
   if (attributes?.from === 'path' && !view.attribute(dataClass!, attributes.items[0]?.path[0] ?? '')) {
@@ -68,8 +72,8 @@ function addressedDataClass(request: RestRequest, { classes }: PluginEngine): st
   if (read.source.kind !== 'all' || attributes?.from === 'path') {
     throw UpdateErrors.NOT_A_DATACLASS(read.dataClass)
   }
-  const names = parameters.has('$method') ? SELECTING : [...SELECTING, ...READING]
-  const reading = names.find(name => parameters.has(name))
+  const names = parameters.has('$method') ? OF_SELECTIONS : [...OF_SELECTIONS, ...READING]
+  const reading = [...parameters.keys()].find(name => selects(name) || names.includes(name))
   if (reading) throw UpdateErrors.READS(reading, read.dataClass)
   return read.dataClass
 }

@@ -35,8 +35,8 @@ t.test('the table names the decisions of each room', async t => {
     })
     t.same(
       listed,
-      numbers.sort((a, b) => a - b),
-      name,
+      numbers.toSorted((a, b) => a - b),
+      name!,
     )
   }
 })

@@ -29,7 +29,8 @@ t.test('a plugin of a third party adds a service, a command, a parameter and a r
           const { __ENTITIES } = JSON.parse(Buffer.from(await scope.engine.read(request.read)))
           return json(__ENTITIES.map(entity => entity.name))
         })
-        scope.parameter('$only', (read, value) => { read.filter = 'name = :1'; read.params = { positional: [value], named: new Map(), attributes: new Map() } })
+        scope.parameter('$only', (read, value) => { read.filter = 'name = :1'; read.params = { positional: [value], named: new Map(), attributes: new Map() } }, { selects: true })
+        scope.parameter('$every', () => {})
         scope.route('/acme', { verbs: ['GET', 'POST'] }, () => json('acme'))
       },
     }`,
@@ -39,6 +40,16 @@ t.test('a plugin of a third party adds a service, a command, a parameter and a r
   t.same((await server.get('/City?$names=true&$top=1')).json, ['Paris'])
   t.same((await server.get('/City?$only=paris')).json.__COUNT, 1)
   t.match((await server.get('/City?$onyl=paris')).json.__ERROR, [{ message: /did you mean "\$only"/ }])
+  const refused = await server.send('DELETE', '/City?$every=2')
+  t.equal(refused.status, 400, 'a deletion takes no parameter that does not select')
+  t.match(refused.json.__ERROR, [{ errCode: 1806, message: /"\$every"/ }])
+  t.equal((await server.send('DELETE', '/City?$only=nowhere')).status, 200)
+  t.equal(
+    (await server.post('/City?$method=update&$only=paris', { name: 'New' })).status,
+    400,
+    'nor a save one that does',
+  )
+  t.ok((await server.get('/City')).json.__COUNT > 1, 'nothing was deleted')
   t.same((await server.get('//acme')).json, 'acme')
   t.equal((await server.send('DELETE', '//acme')).headers.allow, 'GET, POST')
 })
