@@ -6,7 +6,7 @@ import { functionOnRelated } from './related.ts'
  * Class functions: plugin code that clients call. `$catalog/{function}` belongs to the catalog.
  *
  *   POST /Employee/{function}                        a function of the entity selection class, else of the dataclass class
- *        also with $filter, $orderby …, /Employee(1,2)/{function}, /Employee/{function}/$entityset/{id} and behind it
+ *        also with $filter, $orderby …, /Employee(1,2)/{function}, /Employee/{function}/$entityset/{id} and after it
  *   POST /Employee(1)/{function}                     of the entity class; also Employee:email("…")/{function}
  *   POST /Company(1)/staff/{function}                of the selection class, on the related entities, with $filter, $orderby …
  *   POST /Employee(1)/employer/{function}            of the entity class, on the related entity

@@ -53,7 +53,7 @@ export default definePlugin({
     service('$openapi', { verbs: ['GET'], guests: true }, (request): Reply | Promise<Reply> => {
       const document = documentFor(request)
       const { coding } = request.transport
-      // A strong tag identifies the compressed bytes too.
+      // The tag is strong: it identifies these exact bytes, with their compression.
       const tag = `"${document.tag}${coding ? `-${coding}` : ''}"`
       const headers = { ...HEADERS, ETag: tag }
       if (isCurrent(conditionsOf(request), tag)) return { status: 304, headers, body: '' }

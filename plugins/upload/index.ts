@@ -39,7 +39,7 @@ export default definePlugin({
       return OK
     })
     binary({ verbs: ['DELETE'] }, request => {
-      // DELETE with one of these parameters clears the attribute; without them it must not, and the entity must not be deleted by mistake.
+      // The parameter distinguishes clearing the attribute from deleting the entity, so that neither happens by mistake.
       if (!request.parameters.has('$imageformat') && !request.parameters.has('$binary')) return undefined
       const attribute = engine.binaries.addressedForWriting(request.read)
       const options = { owner: request.session.handle, ifMatch: expectedVersion(request) }

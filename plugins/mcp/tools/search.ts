@@ -89,7 +89,7 @@ async function vectorOf(key: string, dataClass: string, attribute: string, { ask
 /** Attributes that can be searched this way, judged by the catalog: by meaning, a calculated text of a class with a vector. */
 function attributesFor(kind: 'words' | 'meaning' | 'vector', dataClass: string, context: ToolContext): string[] {
   const { view } = context.request
-  // The name does not matter: the protocol answers that there is no such dataclass.
+  // For an unknown dataclass any attribute name will do: the protocol answers with the error.
   const found = view.find(dataClass)
   const attributes = found ? view.attributes(found) : []
   const isOf = (attribute: Attribute, type: string): boolean => 'type' in attribute && attribute.type === type
