@@ -1,10 +1,10 @@
 /**
- * Entry of the processes that convert images: takes one at a time and answers with its bytes, none when it cannot be
- * converted, be it damaged, too large, or sharp not installed.
+ * Entry of the processes that convert images. Takes one image at a time and answers with its bytes; empty if it cannot be
+ * converted: damaged, too large, or sharp not installed.
  */
 import type { Conversion } from './converter.ts'
 
-/** Loaders that are used, of all that libvips has; others have had more faults than uses here. */
+/** The loaders that are enabled, out of all that libvips has; the others have had more vulnerabilities than they have uses here. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(name => `VipsForeignLoad${name}`)
 
 const sharp = await import('sharp').then(
@@ -24,7 +24,7 @@ async function convert({ bytes, format, width, height, maxPixels }: Conversion):
   const image = sharp(bytes, { limitInputPixels: maxPixels, sequentialRead: true, animated: isAnimated }).autoOrient()
   if (width !== undefined || height !== undefined)
     image.resize({ width, height, fit: 'inside', withoutEnlargement: true })
-  // JPEG knows no transparency; without this it would turn black.
+  // JPEG has no transparency; without this, transparent areas would turn black.
   if (format === 'jpeg') image.flatten({ background: 'white' })
   return image.toFormat(format).toBuffer()
 }

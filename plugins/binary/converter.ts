@@ -5,15 +5,15 @@ import type { OutputFormat } from './variant.ts'
 interface ConverterOptions {
   /** Maximum width times height of an image that is decoded. */
   maxPixels: number
-  /** Processes, each with one image at a time. */
+  /** Number of processes, each of which converts one image at a time. */
   maxConcurrent: number
-  /** Images that may wait for one of them, not read yet. */
+  /** Number of images that may wait for a process; their bytes are not read yet. */
   queueLimit: number
-  /** A conversion that takes longer is given up. */
+  /** Time limit of a conversion; a longer one is aborted. */
   timeoutMs: number
 }
 
-/** To the process; its answer is the bytes, empty when they cannot be made. */
+/** Message to the process; its answer is the bytes, empty when they cannot be made. */
 export interface Conversion {
   bytes: Uint8Array
   format: OutputFormat
@@ -22,12 +22,12 @@ export interface Conversion {
   maxPixels: number
 }
 
-/** A process that had nothing to do for so long ends. */
+/** A process that has been idle for this long ends. */
 const IDLE_MS = 60_000
 
 /** Requested conversion of an image, whose bytes are read when its turn comes. */
 interface ConversionOrder extends Pick<Conversion, 'format' | 'width' | 'height'> {
-  /** Name of the image and its version, whatever it is converted to. */
+  /** Identifies the image and its version, independent of the target form. */
   readonly image: string
   load(): Promise<Uint8Array>
 }
@@ -38,15 +38,15 @@ interface Task {
   fail(error: unknown): void
 }
 
-/** Images whose time is remembered; those converted longest ago are forgotten. */
+/** Number of images whose conversion time is remembered; the least recently converted are forgotten. */
 const MAX_IMAGES = 1_000
 
 /**
- * Converts images in processes of their own: what a hostile image does to a decoder, crash it or keep it busy, ends with the
- * process, and neither the kernel thread nor the threads that read files have to do with it.
+ * Converts images in separate processes: if a hostile image crashes a decoder or keeps it busy, only that process is lost;
+ * neither the kernel thread nor the threads that read files are affected.
  *
- * An image has one process at a time, and images that have taken less time go before others: one that takes seconds in each of
- * its thousands of sizes does not keep the others waiting.
+ * An image occupies one process at a time, and images that have taken less time so far go first: one that takes seconds in each
+ * of its thousands of sizes does not keep the others waiting.
  */
 export class Converter {
   private readonly idle: Decoder[] = []
@@ -64,14 +64,14 @@ export class Converter {
 
   /**
    * @returns the image in another form; empty when that cannot be made
-   * @throws {BinaryRequestErrors.TOO_MANY_CONVERSIONS} what `order.load` rejects with
+   * @throws {BinaryRequestErrors.TOO_MANY_CONVERSIONS} also throws whatever `order.load` rejects with
    */
   async convert(order: ConversionOrder): Promise<Uint8Array> {
     const { queueLimit } = this.options
     return new Promise((done, fail) => {
       this.queue.push({ order, done, fail })
       if (this.queue.length > queueLimit) {
-        // The newest of those whose images have taken the most time.
+        // The newest among the tasks whose images have taken the most time.
         this.takeFrom(this.queue, (best, each) => each >= best).fail(
           BinaryRequestErrors.TOO_MANY_CONVERSIONS(queueLimit).retryAfter(1),
         )
@@ -105,7 +105,7 @@ export class Converter {
       })
   }
 
-  /** Takes one of the tasks out of the queue. @param isBetter compares the times that the images of two tasks have taken */
+  /** Removes one of the tasks from the queue and returns it. @param isBetter compares the times that the images of two tasks have taken */
   private takeFrom(tasks: readonly Task[], isBetter: (best: number, each: number) => boolean): Task {
     const spentBy = ({ order }: Task): number => this.spent.get(order.image) ?? 0
     const taken = tasks.reduce((best, each) => (isBetter(spentBy(best), spentBy(each)) ? each : best))
@@ -115,7 +115,7 @@ export class Converter {
 
   private spend(image: string, ms: number): void {
     const total = (this.spent.get(image) ?? 0) + ms
-    // The one used last is the last to be forgotten.
+    // Reinserted at the end: the most recently used is the last to be forgotten.
     this.spent.delete(image)
     this.spent.set(image, total)
     if (this.spent.size > MAX_IMAGES) this.spent.delete(this.spent.keys().next().value!)
@@ -134,7 +134,7 @@ export class Converter {
 
 const NOTHING = new Uint8Array(0)
 
-/** One process, with one image at a time. */
+/** A process that converts one image at a time. */
 class Decoder {
   isAlive = true
   private readonly child: ChildProcess

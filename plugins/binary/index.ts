@@ -20,10 +20,10 @@ import { conversionOf, type Variant, variantOf } from './variant.ts'
  *   GET /Country(FR)/flag?$imageformat=png&$width=64&$height=64
  *   GET /Company(1)/contract?$binary=true&$expand=contract
  *
- * Formats are `best`, `png`, `jpeg`, `gif`, `tiff` and `webp`. `best` is the stored image if browsers show such, else PNG.
- * Another format than the stored one takes sharp, if it is installed; where there is nothing to show the body is empty.
- * `$width` and `$height` (an extension) bound the sides, with the proportions kept and nothing enlarged. `$version` is a
- * key for caches: with the stamp of the entity an answer may be kept for a year. `Range`, `If-Range` and `If-None-Match`
+ * Formats are `best`, `png`, `jpeg`, `gif`, `tiff` and `webp`. `best` is the stored image if browsers can show it, else PNG.
+ * Any format other than the stored one requires sharp to be installed; when there is nothing to show, the body is empty.
+ * `$width` and `$height` (an extension) bound the sides; proportions are kept and nothing is enlarged. `$version` is a
+ * cache key: with the stamp of the entity, an answer may be cached for a year. `Range`, `If-Range` and `If-None-Match`
  * work. Without these parameters the attribute is a deferred link, as in any other answer.
  * Source: base specification, 4.2; protocol notes, 10.2 and 10.3; RFC 9110, 13 and 14.
  */
@@ -68,7 +68,7 @@ export default definePlugin({
       const conditions = conditionsOf(request)
       const version = request.parameters.get('$version')
       const find = (): Promised<StoredBinary | null> => engine.binaries.find(request.read, attribute, request.transport)
-      /** @param before whose file was not there: it can be replaced between finding it and opening its file */
+      /** @param before a value whose file was missing: it can be replaced between finding it and opening its file */
       const attempt = (before?: StoredBinary): Promised<Reply> =>
         then(find(), found => {
           if (!found) return EMPTY
@@ -115,7 +115,7 @@ export default definePlugin({
       })
     }
 
-    /** @throws {Gone} when the file is not there */
+    /** @throws {Gone} when the file is missing */
     const bytesOf = async (found: StoredBinary): Promise<Uint8Array> => {
       const source = await engine.binaries.open(found)
       if (!source) throw new Gone()
@@ -124,14 +124,14 @@ export default definePlugin({
   },
 })
 
-/** The file of a value is not there. */
+/** The file of a value is missing. */
 class Gone extends Error {}
 
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof Gone)) throw error
 }
 
-/** The server adds what keeps browsers from guessing the type of stored bytes and from running them. */
+/** The server adds the headers that keep browsers from guessing the type of stored bytes and from running them. */
 const BYTES = { 'Content-Type': 'application/octet-stream' }
 
 const EMPTY: Reply = { status: 200, headers: { ...BYTES, 'Cache-Control': 'private, no-cache' }, body: '' }

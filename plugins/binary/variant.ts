@@ -1,9 +1,9 @@
 import type { RestRequest } from '../../kernel/api.ts'
 import { BinaryRequestErrors } from './errors.ts'
 
-/** The form in which an image is wanted. */
+/** The requested form of an image. */
 export interface Variant {
-  /** `best`, or what images are called in `image/…`. */
+  /** `best`, or the subtype of `image/…`. */
   readonly format: string
   /** Maximum sides in pixels. */
   readonly width: number | undefined
@@ -34,7 +34,7 @@ export function variantOf(request: RestRequest, maxSide: number): Variant {
   }
 }
 
-/** The format to convert to; `undefined` when the stored bytes are what is wanted, `impossible` when nothing makes it. */
+/** @returns the format to convert to; `undefined` when the stored bytes will do, `impossible` for a format that cannot be written */
 export function conversionOf(
   { format, width, height }: Variant,
   mediaType: string,

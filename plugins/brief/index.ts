@@ -2,14 +2,14 @@ import { definePlugin } from '../../kernel/api.ts'
 import { BriefErrors } from './errors.ts'
 
 /**
- * `$brief=200`: texts, objects and vectors whose JSON has more bytes are sent as links with their beginning, as images and blobs
- * are: for lists that show much and need little of each value.
+ * `$brief=200`: texts, objects and vectors whose JSON is longer than this many bytes are sent as links with an excerpt, as images
+ * and blobs are. For lists that show many values and need little of each.
  *
  *   GET /Country?$attributes=name,info&$brief=200
  *   →  … "info": { "__deferred": { "uri": "/rest/Country(FR)/info", "brief": "{\"currencies\":[{\"code\":…" } }
  *
  * `brief` is the beginning of a text, or of the JSON of another value, of at most that many bytes; `uri` is the address of the whole
- * value, which an alias does not have: it may end where the client sees nothing else. An extension: the base protocol sends values whole.
+ * value. An alias has no `uri`: it may lead to an entity that the client cannot see otherwise. An extension: the base protocol sends values whole.
  */
 export default definePlugin({
   name: 'brief',
@@ -22,5 +22,5 @@ export default definePlugin({
   },
 })
 
-/** Room for a quote and a whole escape. */
+/** Room for a quote and one complete escape. */
 const MIN_BYTES = 16

@@ -9,16 +9,16 @@ import {
 } from '../../kernel/api.ts'
 
 /**
- * `$catalog`: the structure of the data model, as far as the caller may read it, and the functions of the datastore.
+ * `$catalog`: the structure of the data model as far as the caller may read it, and the functions of the datastore.
  *
- *   GET  /$catalog                →  { dataClass: [{ name, uri, dataURI }] }, the same again as dataClasses
+ *   GET  /$catalog                →  { dataClass: [{ name, uri, dataURI }] }, repeated as dataClasses
  *   GET  /$catalog/$all           →  { dataClasses: [description, …] }
  *   GET  /$catalog/{dataClass}    →  the description
  *   GET  /$catalog/{A},{B}        →  { dataClasses: [description, …] }
- *   POST /$catalog/{function}     →  what the function of the datastore class returns; GET for those that allow it
- *   POST /$catalog/authentify     →  the same: everybody may call it, whatever the roles say
+ *   POST /$catalog/{function}     →  the result of the function of the datastore class; GET if it allows that
+ *   POST /$catalog/authentify     →  the same: every caller may call it, whatever the roles say
  *
- * Exposed class functions that may be called are listed as `methods` of their dataclass, those of shared singletons as
+ * Exposed class functions that the caller may call are listed as `methods` of their dataclass, those of shared singletons as
  * `singletons`; `$all` lists those of the datastore as `methods`.
  * Source: base specification, 2.1 to 2.4 and 4.1; protocol notes, 3.1 and 7.1.
  */
@@ -65,7 +65,7 @@ export default definePlugin({
         return json({ ...singletonsOf(request), ...methodsOf(request), dataClasses })
       }
       if (!name.includes(',')) return json(describe(name, request))
-      // Each once: a URL has room for thousands of names, and a description is a hundred times as long.
+      // Duplicates removed: a URL has room for thousands of names, and a description is a hundred times as long.
       const names = new Set(name.split(',').map(each => each.trim()))
       return json({ dataClasses: [...names].map(each => describe(each, request)) })
     })

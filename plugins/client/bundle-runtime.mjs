@@ -1,4 +1,4 @@
-/** Makes the files of clients from the sources of the runtime. */
+/** Generates the files of clients from the sources of the runtime. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -7,9 +7,9 @@ const IMPORT = /^(?:import|export)\s[^'"]*?from '(\.\/[\w-]+\.ts)'\n/gm
 const DECLARATION = /^(export )?(?=(?:async |abstract )?(?:class|interface|type|const|function) (\w+))/gm
 
 /**
- * - `runtime.ts`: all of the runtime as one TypeScript file, which `client.ts` ends with
+ * - `runtime.ts`: the whole runtime as one TypeScript file, appended to `client.ts`
  * - `runtime.js`: the same as a module, `tesser/client`
- * - `page.js`: the runtime that `client.js` is made of
+ * - `page.js`: the runtime from which `client.js` is made
  * @param {URL} target folder; it need not exist
  */
 export async function writeRuntime(target) {
@@ -28,7 +28,7 @@ export async function writeRuntime(target) {
   await Promise.all([bundle('runtime/index.ts', 'runtime.js', false), bundle('page.ts', 'page.js', true)])
 }
 
-/** The sources behind each other, without imports; exported is what `index.ts` exports. @throws {Error} a name is declared twice */
+/** Concatenates the sources, without imports; exports only what `index.ts` exports. @throws {Error} a name is declared twice */
 async function mergedRuntime() {
   const folder = new URL('runtime/', import.meta.url)
   const index = await readFile(new URL('index.ts', folder), 'utf8')

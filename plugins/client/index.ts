@@ -15,7 +15,7 @@ import { schemaOf, type WriteOptions, writeClient } from './write-client.ts'
  *   GET /$client?$module=true     →  the runtime is imported from `tesser/client`
  *
  * The file has what the caller may see, and no trace of the rest. `tesser client` writes it without a running server. An extension
- * of Tesser. [The manual](README.md) says what a client can do.
+ * of Tesser. [The manual](README.md) describes the client.
  */
 export default definePlugin({
   name: 'client',
@@ -23,7 +23,7 @@ export default definePlugin({
   register({ service, engine, readsParameters }) {
     readsParameters('$dates', '$module')
     const { classes } = engine
-    /** Files that were asked for lately, by the rights of their callers and the request. */
+    /** Recently requested files, by the rights of their callers and the request. */
     const made = new Map<string, ClientFile>()
     const fileFor = (request: RestRequest): ClientFile => {
       const { access, view } = request
@@ -42,7 +42,7 @@ export default definePlugin({
         if (name === 'client.ts') return fileOf(clientText(seen, { source: '$client', dates, isModule }), 'text/plain')
         if (name !== 'client.js') throw ClientErrors.UNKNOWN_FILE(name.slice(0, 100))
         const schema = JSON.stringify(schemaOf(visibleModel(seen), dates))
-        // A function, so that nothing in the schema is taken for a pattern of replacements.
+        // A function, so that nothing in the schema is interpreted as a replacement pattern.
         const script = built('page.js').replace('TESSER_SCHEMA', () => schema)
         return fileOf(script, 'text/javascript')
       }
@@ -56,10 +56,10 @@ export default definePlugin({
   },
 })
 
-/** To make one for 120 dataclasses takes some 20 ms. */
+/** Generating one for 120 dataclasses takes some 20 ms. */
 const MAX_FILES = 8
 
-/** Kept by a client until the model or its rights change; behind a cache one caller must not get the file of another one. */
+/** Cached by a client until the model or its rights change; a shared cache must not serve one caller the file of another. */
 const HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization, Cookie' }
 
 interface ClientFile {
@@ -74,7 +74,7 @@ const fileOf = (text: string, mediaType: string): ClientFile => ({
   mediaType,
 })
 
-/** The file `client.ts` for one who sees some of a model: for `tesser client`, too. */
+/** The file `client.ts` for a caller who sees part of a model; also used by `tesser client`. */
 export const clientText = (
   seen: ModelSource,
   { isModule, ...options }: Omit<WriteOptions, 'runtime'> & { readonly isModule: boolean },
@@ -82,7 +82,7 @@ export const clientText = (
 
 const files = new Map<string, string>()
 
-/** A file that the build has put beside this one. */
+/** Text of a file that the build has put beside this one. */
 function built(name: string): string {
   const text = files.get(name) ?? readFileSync(outputUrl(`plugins/client/${name}`), 'utf8')
   files.set(name, text)

@@ -1,10 +1,10 @@
 /** Names and texts in the source of a client. */
 
-/** In quotes, unless it is an identifier. */
+/** The name, in quotes unless it is an identifier. */
 export const nameText = (name: string): string => (IDENTIFIER.test(name) ? name : stringText(name))
 export const stringText = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll("'", "\\'")}'`
 export const isIdentifier = (name: string): boolean => IDENTIFIER.test(name)
-/** The types of a union; `never` without any. */
+/** A union of types; `never` if there are none. */
 export const unionOf = (types: readonly string[]): string => [...new Set(types)].join(' | ') || 'never'
 /** `{ a: A; b: B }` over several lines. */
 export function block(members: readonly string[]): string {

@@ -4,14 +4,14 @@ import { type ClassFunction, type ClassRegistry, type DataClass, describeAll, ty
 export interface AttributeDescription {
   readonly name: string
   readonly kind: 'storage' | 'calculated' | 'alias' | 'relatedEntity' | 'relatedEntities'
-  /** A type of values; of a relation the dataclass, or its selection. */
+  /** A value type; for a relation the dataclass, or its selection. */
   readonly type: string
   readonly identifying?: true
   readonly mandatory?: true
   readonly readOnly?: true
   readonly foreignKey?: string
   readonly simpleDate?: boolean
-  /** Places of a decimal. */
+  /** Decimal places. */
   readonly scale?: number
   /** Length of a vector. */
   readonly dimension?: number
@@ -35,7 +35,7 @@ export interface VisibleModel {
   readonly singletons: ReadonlyMap<string, Functions>
 }
 
-/** A model, and who sees it. */
+/** A model and the rights of the caller who sees it. */
 export interface ModelSource {
   readonly view: View
   readonly classes: Pick<ClassRegistry, 'dataStore' | 'singletons' | 'find' | 'names'>

@@ -5,9 +5,9 @@ import { writeFunctions } from './write-functions.ts'
 export interface WriteOptions {
   /** Origin of the model, for the first line. */
   readonly source: string
-  /** How a date with a time is read. */
+  /** JavaScript form of a date with a time. */
   readonly dates: 'date' | 'text'
-  /** Source text of the runtime; undefined: it is imported from `tesser/client`. */
+  /** Source text of the runtime; undefined if it is imported from `tesser/client`. */
   readonly runtime: string | undefined
 }
 
@@ -44,7 +44,7 @@ export const schema: Schema = ${JSON.stringify(schemaOf(model, dates))}
 ${runtime ?? ''}`
 }
 
-/** Kinds of the attributes that are not what JSON has, by dataclass: what the runtime knows of a model. */
+/** Kinds of the attributes that JSON cannot represent as they are, by dataclass: all that the runtime knows of a model. */
 export function schemaOf({ dataClasses }: VisibleModel, dates: 'date' | 'text'): object {
   const relations = new Relations(dataClasses)
   const kinds = (dataClass: ClassDescription): object =>
@@ -68,7 +68,7 @@ export * from 'tesser/client'
 `
 
 const indented = (text: string): string => text.replaceAll('\n', '\n    ')
-/** Names of dataclasses have no `$`, so that none of these is a name of the language or of the runtime. */
+/** Names of dataclasses have no `$`, so none of these collides with a name of the language or of the runtime. */
 const shapeName = (dataClass: string): string => `$${dataClass}`
 
 /** Dataclasses that relations and aliases lead to. */
@@ -81,7 +81,7 @@ class Relations {
     this.#many = new Map(dataClasses.map(({ name, collectionName }) => [collectionName, name]))
   }
 
-  /** @returns undefined: it has a value */
+  /** @returns undefined if the attribute has a value */
   of({ kind, type }: AttributeDescription): { readonly target: string; readonly isMany: boolean } | undefined {
     if (kind !== 'alias' && kind !== 'relatedEntity' && kind !== 'relatedEntities') return undefined
     const target = this.#many.get(type)
@@ -97,7 +97,7 @@ function kindOf(attribute: AttributeDescription, relations: Relations): string |
   if (scale !== undefined) return scale
   if (type === 'date') return simpleDate ? 'day' : 'date'
   if (type === 'long64' || type === 'image' || type === 'blob') return type
-  // In the answer to a save it is the address of the entity.
+  // In the answer to a save, `uri` is the address of the entity.
   return attribute.name === 'uri' ? 'plain' : undefined
 }
 
@@ -148,7 +148,7 @@ const HEAD_VALUES = ['readonly __KEY: string', 'readonly __STAMP: number', 'read
 
 function keyType(attribute: AttributeDescription): string {
   const type = valueType(attribute, 'text')
-  // It is text in `__KEY` whatever its type.
+  // In `__KEY` it is text, whatever its type.
   return unionOf([...type.split(' | '), 'string'])
 }
 
@@ -187,7 +187,7 @@ function valueType({ type, scale, dimension, simpleDate }: AttributeDescription,
   }
 }
 
-/** More can be assigned than is read. */
+/** Type of an assigned value, wider than that of a value that is read. */
 function assignedType(attribute: AttributeDescription): string {
   const { type, scale, dimension } = attribute
   if (dimension !== undefined) return 'readonly number[] | Float32Array'

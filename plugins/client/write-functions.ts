@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 /**
  * Types of functions by name: `Declared<[count: number], string>`, or null where nothing is declared.
- * @param shows whether the caller sees a dataclass
+ * @param shows true if the caller sees a dataclass
  */
 export function writeFunctions(functions: readonly ClassFunction[], shows: (dataClass: string) => boolean): string {
   return block(functions.map(each => `${commentOf(each.description)}${nameText(each.name)}: ${signature(each, shows)}`))
@@ -32,7 +32,7 @@ interface Context {
   readonly selection: string
 }
 
-/** TypeScript type of the values that fit a schema: what a type cannot say, such as a range, is left out. */
+/** TypeScript type of the values that fit a schema; constraints that a type cannot express, such as a range, are left out. */
 function typeOf(schema: unknown, context: Context): string {
   if (typeof schema !== 'object' || schema === null) return 'unknown'
   const known = schema as Schema

@@ -3,17 +3,17 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
 import { ComputeErrors } from './errors.ts'
 
 /**
- * `$compute`: aggregates of an attribute over a selection. Null is left out.
+ * `$compute`: aggregates of an attribute over a selection. Nulls are left out.
  *
  *   GET /Employee/salary?$compute=sum                       →  a bare value: 330000
  *   GET /Employee/salary?$filter="woman"&$compute=$all      →  { "salary": { "count", "sum", "average", "min", "max" } }
  *   GET /Employee/salary,hired?$compute=max                 →  { "salary": 120000, "hired": "2020-12-24" }
- *   GET /Company/info.size?$compute=average                 a property; also employer.name and aliases
- *   GET /Employee?$compute=count                            the entities
+ *   GET /Company/info.size?$compute=average                 a property of an object; also employer.name and aliases
+ *   GET /Employee?$compute=count                            counts the entities
  *
  * Texts and dates have `count`, `min` and `max` only. `countDistinct`, `sumDistinct` and `averageDistinct` count each
- * value once; so does `$distinct=true`. Of nothing, `count` and `sum` are 0 and the others null. The whole selection
- * counts, whatever its paging. Source: base specification, 4.6; protocol notes, 6.6.
+ * value once; so does `$distinct=true`. Over no values, `count` and `sum` are 0 and the others null. The whole selection
+ * counts, regardless of paging. Source: base specification, 4.6; protocol notes, 6.6.
  */
 export default definePlugin({
   name: 'compute',

@@ -3,7 +3,7 @@ import type { RestRequest } from '../../kernel/api.ts'
 import { DeleteErrors } from './errors.ts'
 
 const FLAGS = ['$method', '$atomic', '$atOnce', '$atonce', '$exact', '$prettyprint', '$prettyformatting']
-/** Parameters of entity sets, which narrow nothing elsewhere. */
+/** Parameters of entity sets, which have no effect elsewhere. */
 const OF_SETS = [
   '$clean',
   '$logicOperator',
@@ -19,8 +19,8 @@ const PAGING = ['$top', '$limit', '$skip']
 const ORDER_ONLY = /^\s*order\s+by\b/i
 
 /**
- * Refuses a deletion whose client meant to narrow it and did not: an empty filter or key, a misspelled parameter, paging.
- * Taken literally each of them would empty the dataclass.
+ * Refuses a deletion that its client meant to narrow but did not: an empty filter or key, a misspelled parameter, paging.
+ * Taken literally, each of these would empty the dataclass.
  * @param selects true for a parameter that decides which entities are selected
  * @throws {DeleteErrors}
  */
@@ -31,7 +31,7 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
   if (source.kind === 'all' && source.blank) throw empty('the address names neither key nor entity set where it should')
   const { repeatedParameter } = request
   if (repeatedParameter !== undefined) throw DeleteErrors.REPEATED(repeatedParameter)
-  // `/City/` with a key behind it that was empty.
+  // `/City/`: the key after the slash was empty.
   if (source.kind === 'all' && !parameters.has('$filter') && request.transport.path.endsWith('/')) {
     throw empty('the address ends with "/", where a key may be missing')
   }
@@ -52,11 +52,11 @@ function unknown(name: string) {
   return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, known))
 }
 
-/** Sent by clients whose requests always have a body. */
+/** Bodies of clients whose requests always have one. */
 const EMPTY_BODIES = new Set(['', '{}', '[]', 'null'])
 const MAX_BODY_BYTES = 1024
 
-/** Refuses a body: keys or a filter in it would be ignored. @throws {DeleteErrors.BODY} 413 for a long one */
+/** Refuses a body, whose keys or filter would be ignored. @throws {DeleteErrors.BODY} 413 for a long one */
 export async function demandNoBody(request: RestRequest): Promise<void> {
   const body = await request.body(MAX_BODY_BYTES)
   if (!EMPTY_BODIES.has(Buffer.from(body).toString('latin1').trim())) throw DeleteErrors.BODY()

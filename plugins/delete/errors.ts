@@ -6,7 +6,7 @@ export const DeleteErrors = defineErrors('DELETE', {
     http: 400,
     message: () => 'delete works on entities; leave the attribute list out of the address',
   },
-  /** A condition that is present and says nothing would select the whole dataclass. */
+  /** Thrown since a condition that is present but empty would select the whole dataclass. */
   EMPTY_CONDITION: {
     errCode: 1806,
     http: 400,

@@ -9,9 +9,9 @@ import { DeleteErrors } from './errors.ts'
  *   POST /Employee?$filter="salary < 0"&$method=delete       →  { "ok": true }, also when there are none
  *   POST /Employee?$method=delete                           →  { "ok": true }, all of them
  *
- * Entities that cannot be deleted stay and the first reason is the answer; with `$atomic=true` nothing is deleted then.
+ * Entities that cannot be deleted remain, and the first reason is the answer; with `$atomic=true` nothing is deleted in that case.
  * Refused: an empty filter or key, parameters that narrow nothing, paging, a body (`condition.ts`), and
- * `Class:attribute(value)` of an attribute that is not unique. Source: base specification, 4.4; protocol notes, 5.7.
+ * `Class:attribute(value)` with an attribute that is not unique. Source: base specification, 4.4; protocol notes, 5.7.
  */
 export default definePlugin({
   name: 'delete',

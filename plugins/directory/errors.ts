@@ -1,7 +1,7 @@
 import { defineErrors } from '../../kernel/api.ts'
 
 export const DirectoryErrors = defineErrors('DIRECTORY', {
-  /** The same whether the user, the password or both were wrong. */
+  /** One message whether the user, the password or both were wrong. */
   LOGIN_FAILED: {
     errCode: 1561,
     http: 401,

@@ -2,7 +2,7 @@ import { definePlugin, json, methodNotApplicable, type Reply, type RestRequest, 
 import { DirectoryErrors } from './errors.ts'
 
 /**
- * Logging in as clients of older servers do.
+ * Login as clients of older servers do it.
  *
  *   POST /$directory/login                  headers username-4D, password-4D, session-4D-length (minutes)
  *                                           or the body ["user", "password", seconds]
@@ -14,7 +14,7 @@ import { DirectoryErrors } from './errors.ts'
  *   POST /$directory/logout                 →  { "result": true }; the session ends
  *
  * Users come from the file that `tesser user` writes, or from another plugin. After too many failures a login is answered
- * with 429, and with 503 while too many others wait for theirs. Source: protocol notes, 8.3.
+ * with 429, and with 503 while too many others are being checked. Source: protocol notes, 8.3.
  */
 export default definePlugin({
   name: 'directory',
@@ -62,7 +62,7 @@ export default definePlugin({
 
     service('$directory', { verbs: ['GET', 'POST'], guests: true }, request => {
       const [command = ''] = request.parts
-      // A link or an image on a foreign page must not be able to log in.
+      // A link or an image on another site's page must not be able to log in.
       if (command === 'login')
         return request.verb === 'POST' ? login(request) : methodNotApplicable(command, request.verb, ['POST'])
       if (command === 'logout') return logout(request)
@@ -73,13 +73,13 @@ export default definePlugin({
   },
 })
 
-/** Never empty: clients take an empty `ID` for a guest. A name is as stable as an id, and unique too. */
+/** Never empty: clients take an empty `ID` for a guest. A name is as stable as an id, and also unique. */
 const idOf = ({ id, userName }: User): string | number => (id === undefined || id === '' ? userName : id)
 
 interface Credentials {
   name: string
   password: string
-  /** As the client wants it; 0: the usual. */
+  /** Requested by the client; 0 for the default. */
   idleMinutes: number
 }
 

@@ -7,8 +7,8 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
  *   GET /Employee/employer.name?$distinct=true&$counts=true&$top=2
  *     →  [{ "value": "Acme", "count": 2 }, { "value": "zeta", "count": 2 }]     the most frequent first
  *
- * Texts that differ in case or accents are one value, in the spelling of the first entity that has it. Null is left out.
- * `$top` and `$skip` page the array; without them it has all values. Of a list of attributes the first that is scalar
+ * Texts that differ only in case or accents are one value, in the spelling of the first entity that has it. Null is left out.
+ * `$top` and `$skip` page the array; without them it has all values. In a list of attributes the first scalar one
  * counts; properties (`info.city`) and paths (`employer.name`) work too. Source: protocol notes, 6.7.
  */
 export default definePlugin({

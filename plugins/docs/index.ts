@@ -1,12 +1,12 @@
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
- * The documents of this release as pages that can be searched, without a network:
+ * The documents of this release as searchable pages, without a network:
  *
  *   GET /docs/
  *
- * They are made from the Markdown files of the repository when it is built (`pages.mjs`). Everybody may read them; nothing of
- * the store is in them. `disablePlugins: ["docs"]` leaves them out.
+ * They are generated from the Markdown files of the repository when it is built (`pages.mjs`). Every caller may read them; they contain
+ * nothing of the store. `disablePlugins: ["docs"]` leaves them out.
  */
 export default definePlugin({
   name: 'docs',

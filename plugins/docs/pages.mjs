@@ -1,4 +1,4 @@
-/** Makes the pages of `/docs/` from the Markdown files of the repository. */
+/** Generates the pages of `/docs/` from the Markdown files of the repository. */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path/posix'
@@ -9,7 +9,7 @@ import { bundlePage } from '../../config/bundle-page.mjs'
 import { SEARCH } from './page/search-options.mjs'
 import { documentOf, escaped } from './template.mjs'
 
-/** Documents by what they are read for. Rooms of the engine follow by their names. */
+/** Documents by purpose. READMEs of rooms are appended, sorted by path. */
 const SECTIONS = [
   [
     'Start',
@@ -34,7 +34,7 @@ const SECTIONS = [
   ['Inside', ['ARCHITECTURE.md', 'DECISIONS.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md']],
 ]
 const ROOMS = ['kernel', 'engine']
-/** Characters of a section that are shown below what is found. */
+/** Maximum length of the excerpt below a search result, in characters. */
 const EXCERPT = 160
 
 /**
@@ -113,10 +113,10 @@ const NAMES = {
   'config/deploy/METRICS.md': 'Metrics',
   'bench/README.md': 'Benchmarks',
 }
-/** Name of a document among its like. */
+/** Title of a document in the navigation. */
 const shortTitle = (path, title) => NAMES[path] ?? (path.endsWith('/README.md') ? dirname(path) : title)
 
-/** HTML of a document, its headings and pictures, and what can be found in it: sections, and rows of tables that have a name. */
+/** HTML of a document, its headings and pictures, and its search entries: sections, and rows of tables whose first column is code. */
 function render(markdown, path, paths) {
   const slugger = new GithubSlugger()
   const headings = []
@@ -169,7 +169,7 @@ function render(markdown, path, paths) {
   return { html: marked.parser(tokens), headings, entries, pictures, title: headings[0]?.title ?? path }
 }
 
-/** Markdown without its marks, for titles and for the search. */
+/** Text of Markdown without its markup, for titles and for the search. */
 const plainText = markdown =>
   markdown
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -1,4 +1,4 @@
-/** HTML around a document. */
+/** HTML page of a document. */
 export function documentOf({ title, html, links, headings, root, script, style, index }) {
   const navigation = links
     .map(({ name, pages }) => `<h2>${escaped(name)}</h2><ul>${pages.map(linkItem).join('')}</ul>`)

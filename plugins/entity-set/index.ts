@@ -7,24 +7,24 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
 /**
  * Entity sets: selections that the server keeps.
  *
- *   GET  /Employee?$filter="woman"&$method=entityset     makes one of any collection
+ *   GET  /Employee?$filter="woman"&$method=entityset     makes a set of any collection
  *        →  { "__ENTITYSET": "/rest/Employee/$entityset/{id}", …the collection }   and the header Content-Location
  *   GET  /Company(1)/staff?$expand=staff&$method=subentityset&$subOrderby="salary desc"&$subExpand=manager
  *   GET  /Employee/$entityset/{id}                       a page of it, with all that a collection offers;
  *                                                        /Employee/{attributes}/$entityset/{id} too
- *   GET  /Employee/$entityset/{id}?$clean=true           without entities that have been deleted
+ *   GET  /Employee/$entityset/{id}?$clean=true           leaves out entities that have been deleted
  *   GET  /Employee/$entityset/{id}?$logicOperator=AND&$otherCollection={id}    AND, OR, EXCEPT; INTERSECT → true or false
  *   GET  /Employee/$entityset/{id}?$method=release       ends it  →  { "ok": true }
- *   POST /Employee/$entityset/$release  ["{id}", …]      ends those that there are; /$entityset/$release of any class,
- *                                                        where this one refuses a list with sets of others
+ *   POST /Employee/$entityset/$release  ["{id}", …]      ends those that exist; /$entityset/$release ends sets of any class,
+ *                                                        this one refuses a list with sets of other classes
  *
- * With `$method=entityset` what a set becomes by a filter, an order, `$clean` or `$logicOperator` is kept as a new set; one
- * that nothing changes answers under its own id. `$top` and `$skip` are about the answer only. `$method=delete` deletes the
- * members of a set that lives: one that has ended is never made again for that. A member that has been deleted stays as
- * `{"__STAMP":0}`, one that no longer matches the filter stays as it is. `$none` in the place of an id is the empty set.
+ * With `$method=entityset` the result of a filter, an order, `$clean` or `$logicOperator` on a set is kept as a new set; a set
+ * that nothing changes answers under its own id. `$top` and `$skip` affect the answer only. `$method=delete` deletes the
+ * members of a live set; a set that has ended is never recreated for a deletion. A member that has been deleted remains as
+ * `{"__STAMP":0}`, one that no longer matches the filter remains as it is. `$none` in place of an id is the empty set.
  *
  * A set ends when it has not been used for `$timeout` seconds (two hours). `$savedfilter=true` and `$savedorderby=true` at
- * its creation, or their texts then or in a later request, make it again under its id when it is asked for after its end,
+ * its creation, or their texts then or in a later request, recreate it under its id when it is requested after its end,
  * for ten minutes without use; `$refresh=true` does so before. Sets outlive a restart of the server.
  *
  * Source: base specification, 2.7, 3, 4.4 and 4.5; protocol notes, 6.
@@ -44,13 +44,13 @@ export default definePlugin({
       '$subExpand',
     )
     const { entitySets } = engine
-    /** The set in the address; without `set` when it is only named, or when something has changed its members. */
+    /** The set in the address; `set` is absent if the set is only named, or if its members have been changed. */
     const addressed = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
 
     part('$entityset', (request, next) => {
       const text = next()
       if (text === undefined) {
-        // A read takes it for the whole dataclass; a deletion refuses it.
+        // A read takes this for the whole dataclass; a deletion refuses it.
         if (request.read.source.kind === 'all') request.read.source = { kind: 'all', blank: true }
         return undefined
       }
@@ -68,7 +68,7 @@ export default definePlugin({
     const open = (request: RestRequest, text: string): Reply | undefined | Promise<Reply | undefined> => {
       const { read } = request
       if (request.isEntity || read.source.kind !== 'all') throw EntitySetRequestErrors.NOT_ON_ENTITIES(read.dataClass)
-      // A set that is to be released must not be made again for it.
+      // A set that is to be released must not be recreated for that.
       if (request.parameter('$method') === 'release') return undefined
       read.output.isEntitySet = true
       if (text === '$none') return start(request, undefined)
@@ -91,7 +91,7 @@ export default definePlugin({
     const change = async (request: RestRequest, found: EntitySet | undefined): Promise<Reply | undefined> => {
       const dataClass = request.dataClass!
       const requester = requesterOf(request)
-      // A deletion refuses it.
+      // A deletion with `$refresh` is refused later.
       const isRefreshed = request.flag('$refresh') && !isDeletion(request)
       const set = found && isRefreshed ? await entitySets.refresh(dataClass, found, requester) : found
       let members = await entitySets.visible(dataClass, set?.members ?? NO_MEMBERS, requester)
@@ -113,7 +113,7 @@ export default definePlugin({
       return undefined
     }
 
-    // Without a set everything would be selected, which is never meant.
+    // Without a set the whole dataclass would be selected, which is never intended.
     parameter('$logicOperator', (_read, _value, request) => {
       if (!addressed.has(request)) throw EntitySetRequestErrors.NOT_A_SET('$logicOperator')
     })
@@ -142,7 +142,7 @@ export default definePlugin({
       return page(set, { ...read, dataClass: target }, request)
     }
 
-    /** The page of a new set that its creator asked for. */
+    /** The page of a new set that the request asks for. */
     const page = async (set: EntitySet, read: ReadRequest, { transport }: RestRequest): Promise<Reply> => {
       const uri = entitySets.uri(read.dataClass, set)
       const { dataClass, access, skip, top } = read

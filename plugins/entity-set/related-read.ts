@@ -3,8 +3,8 @@ import type { PluginEngine, ReadRequest, RestRequest } from '../../kernel/api.ts
 import { EntitySetRequestErrors } from './errors.ts'
 
 /**
- * The related entities that `/{dataClass}({key})/{relation}?$expand={relation}` names.
- * @returns the class they are of, and the request that selects them
+ * Resolves the related entities that `/{dataClass}({key})/{relation}?$expand={relation}` names.
+ * @returns their dataclass, and the request that selects them
  * @throws {EntitySetRequestErrors.NOT_RELATED} 1815
  */
 export async function relatedRead(

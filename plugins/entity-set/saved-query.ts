@@ -2,12 +2,12 @@ import { type SavedQuery, savedQuery } from '../../engine/index.ts'
 import type { ClientText, RestRequest } from '../../kernel/api.ts'
 
 /**
- * Query that makes a new set again after its end.
+ * Query that recreates a set after its end.
  *
  * | parameter | saves |
  * |---|---|
  * | `$savedfilter=true` | filter and address of the request |
- * | `$savedfilter="text"` | that filter; `$all` or nothing stands for all entities |
+ * | `$savedfilter="text"` | that filter; `$all` or an empty text stands for all entities |
  * | `$savedorderby=true` | filter, address and order of the request |
  * | `$savedorderby="text"` | filter and address of the request, and that order |
  *
@@ -23,7 +23,7 @@ export function savedAtCreation(request: RestRequest): SavedQuery | undefined {
     : savedQuery({ source, filter, params, orderBy: order })
 }
 
-/** Query of a request for a set by which it can be made again: texts only. Older clients send them with every request. */
+/** Query by which a set can be recreated, from a later request: texts only. Older clients send them with every request. */
 export function savedAtAccess(request: RestRequest): SavedQuery | undefined {
   const [filter, order] = [given(request, '$savedfilter'), given(request, '$savedorderby')]
   if (filter?.kind !== 'text' && order?.kind !== 'text') return undefined

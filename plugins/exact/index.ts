@@ -1,12 +1,12 @@
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
- * `$exact=true`: nothing is left out. A filter for similar vectors may ask an index, which now and then misses one of the
- * nearest; with this every vector is looked at. `$queryplan=true` shows whether an index would be asked.
+ * `$exact=true`: nothing is left out. A filter for similar vectors may use an index, which occasionally misses one of the
+ * nearest; with this parameter every vector is compared. `$queryplan=true` shows whether an index would be used.
  *
  *   GET /Passage?$filter="embedding > :1"&$params='[{"vector":[…],"threshold":0.8}]'&$exact=true
  *
- * An extension: the base protocol has no index of vectors.
+ * An extension: the base protocol has no vector indexes.
  */
 export default definePlugin({
   name: 'exact',

@@ -4,10 +4,10 @@ import { definePlugin } from '../../kernel/api.ts'
 /**
  * `$expand`: related entities in the answer instead of links to them.
  *
- *   GET /Employee?$expand=employer,staff.employer       several, and several levels
+ *   GET /Employee?$expand=employer,staff.employer       several relations and levels
  *   GET /Company(1)?$expand=staff:10                     at most ten; staff:10-20 skips twenty
  *   GET /Company(1)?$expand=$all                         every relation, one level
- *   GET /Company(1)/staff?$expand=staff&$filter=…        $filter, $orderby, $top and $skip are about the staff then
+ *   GET /Company(1)/staff?$expand=staff&$filter=…        $filter, $orderby, $top and $skip then apply to the staff
  *
  * Source: protocol notes, 4.1.
  */

@@ -1,27 +1,27 @@
 /**
- * Makes `coast.json`, the coast lines of the map, from the topology of Natural Earth (1:110 million, public domain) that
- * `vega-datasets` has: `node plugins/explorer/coast.mjs`.
+ * Generates `coast.json`, the coast lines of the map, from the topology of Natural Earth (1:110 million, public domain) in
+ * `vega-datasets`: `node plugins/explorer/coast.mjs`.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 
 const TOPOLOGY = new URL('../../node_modules/vega-datasets/data/world-110m.json', import.meta.url)
-/** Steps in a degree. */
+/** Steps per degree. */
 const PRECISION = 10
 
 /**
- * Outlines of land: for each the longitude and the latitude of its first point in tenths of degrees, then the steps to the next ones.
+ * Outlines of land: for each the longitude and latitude of its first point in tenths of degrees, then the steps to the next points.
  * @returns {Promise<string>} JSON
  */
 export async function coastLines() {
   const { arcs, objects, transform } = JSON.parse(await readFile(TOPOLOGY, 'utf8'))
   const lines = arcs.map(arc => pointsOf(arc, transform))
   const rings = objects.land.arcs.flat().map(ring => steps(joined(ring, lines)))
-  // Islands as small as a step have no points left.
+  // Islands smaller than a step have no points left.
   return JSON.stringify(rings.filter(({ length }) => length > 6))
 }
 
-/** Places of an arc, whose points are given as steps from the one before. */
+/** Points of an arc, decoded from steps. */
 function pointsOf(arc, { scale, translate }) {
   let [x, y] = [0, 0]
   return arc.map(([dx, dy]) => {
@@ -31,7 +31,7 @@ function pointsOf(arc, { scale, translate }) {
   })
 }
 
-/** Arcs one behind the other; a negative number means one backwards. The last point of each is the first of the next. */
+/** Concatenates arcs; a negative index means a reversed arc. The last point of each arc is the first of the next. */
 const joined = (ring, lines) =>
   ring.flatMap((index, i) => {
     const points = index < 0 ? lines[~index].toReversed() : lines[index]

@@ -3,22 +3,22 @@ import { definePlugin, json, Type } from '../../kernel/api.ts'
 import { readLanguages } from './languages.ts'
 
 /**
- * A page on which people see and change the data, in the browser:
+ * A page on which users view and change the data, in the browser:
  *
  *   GET /explorer/
- *   GET /                        →  302 to it, unless another plugin has something there
- *   GET /explorer/texts/en.json  →  all texts of the page in English: what a translation starts from
- *   GET /explorer/languages.json →  { "fr": "français" }, the languages that are added
+ *   GET /                        →  302 to it, unless another plugin serves this path
+ *   GET /explorer/texts/en.json  →  all texts of the page in English, the basis for translations
+ *   GET /explorer/languages.json →  { "fr": "français" }, the additional languages
  *
- * It is a client of the public protocol and nothing more: everything that it shows comes from `/rest`, with the rights of the
- * user who is logged in. The files themselves hold nothing of the store, and everybody may load them. `disablePlugins:
- * ["explorer"]` leaves it out.
+ * It is only a client of the public protocol: everything that it shows comes from `/rest`, with the rights of the
+ * user who is logged in. The files themselves contain nothing of the store, and every caller may load them. `disablePlugins:
+ * ["explorer"]` disables it.
  *
- * The page speaks English and German. Others are files like `en.json`, by their codes, relative to the config file:
+ * The page has English and German texts. Other languages are files like `en.json`, by code, relative to the config file:
  *
  *   "plugins": [{ "plugin": "tesser/plugins/explorer", "options": { "languages": { "fr": "./fr.json" } } }]
  *
- * A text that is missing there is shown in English; an unknown one, or one with other placeholders, stops the start.
+ * A missing text is shown in English; an unknown one, or one with other placeholders, prevents the start.
  */
 export default definePlugin({
   name: 'explorer',

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-/** A text of the page, or one for each number. */
+/** A text of the page, or one for each plural form. */
 type Text = string | { readonly one: string; readonly other: string }
 type Texts = Readonly<Record<string, Text>>
 
-/** Languages that an installation adds to the page, by their codes. */
+/** Languages that an installation adds to the page, by code. */
 type Languages = ReadonlyMap<string, { readonly name: string; readonly texts: Texts }>
 
 /**
- * Reads files of translated texts. A text that one lacks is shown in English.
- * @param files by the code of their language, from `folder` on
+ * Reads files of translated texts. Missing texts are shown in English.
+ * @param files by language code, relative to `folder`
  * @param english texts that can be translated
- * @throws {Error} everything that is wrong with the files
+ * @throws {Error} lists all problems of the files
  */
 export async function readLanguages(
   files: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export async function readLanguages(
 
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
 
-/** Name of a language in itself. */
+/** Name of a language in that language. */
 const nameOf = (code: string): string => new Intl.DisplayNames([code], { type: 'language' }).of(code) ?? code
 
 function problemsOf(texts: unknown, english: Texts): string[] {
@@ -56,7 +56,7 @@ function isText(text: unknown): text is Text {
   return typeof one === 'string' && typeof other === 'string'
 }
 
-/** Names in braces, in one order; a form for one may leave out the number. */
+/** Names in braces, sorted; the form for one may omit the number, so the other form is used. */
 function placeholders(text: Text): string {
   const form = typeof text === 'string' ? text : text.other
   return [...new Set(form.match(/\{\w+\}/g))].sort().join(' ')

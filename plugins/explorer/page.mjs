@@ -1,4 +1,4 @@
-/** Makes the page of `/explorer/`. */
+/** Generates the page of `/explorer/`. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { bundlePage } from '../../config/bundle-page.mjs'
 import { collectTexts } from './texts.mjs'

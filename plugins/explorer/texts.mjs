@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 /**
- * All texts of the page, from the dictionaries of its rooms.
+ * Collects all texts of the page, from the dictionaries of its rooms.
  * @param {URL} page folder of the sources
  * @returns {Promise<Record<'en' | 'de', Record<string, string | { one: string, other: string }>>>}
  */

@@ -4,7 +4,7 @@ import { schemaOf } from './looker-schema.ts'
 import { FormatErrors } from './errors.ts'
 
 /**
- * `$format=csv` and `$format=ndjson`: a selection as lines, for spreadsheets and programs, all of it unless `$top` is given.
+ * `$format=csv` and `$format=ndjson`: a selection as lines, for spreadsheets and programs; the whole selection unless `$top` is given.
  * `Accept: text/csv` and `Accept: application/x-ndjson` mean the same.
  *
  *   GET /Employee?$filter="woman"&$attributes=lastName,employer.name&$format=csv
@@ -13,12 +13,12 @@ import { FormatErrors } from './errors.ts'
  *   GET /Employee?$format=ndjson
  *     →  {"__KEY":"1","__STAMP":1,"ID":1,"lastName":"Lovelace",…}
  *
- * CSV has a head with the names, lines that end with CR LF, null as an empty field, objects as JSON, and of several related
- * entities an array of their values. Without an attribute
- * list its columns are the attributes of the dataclass but relations, images and blobs. Nothing is put in front of texts that a
- * spreadsheet would take for a formula. Lines of NDJSON are entities as `$asArray` shows them. Source: RFC 4180.
+ * CSV has a header with the names, lines that end with CR LF, null as an empty field, objects as JSON, and several related
+ * entities as an array of their values. Without an attribute list its columns are the attributes of the dataclass except relations,
+ * images and blobs. Texts that a spreadsheet would take for a formula are not escaped. Lines of NDJSON are entities as `$asArray`
+ * shows them. Source: RFC 4180.
  *
- * `$format=looker`: a selection as a table, for connectors of Looker Studio. `$format=json` is the usual answer.
+ * `$format=looker`: a selection as a table, for connectors of Looker Studio. `$format=json` is the default answer.
  *
  *   GET /Employee/ID,lastName?$filter="woman"&$top=50&$format=looker
  *     →  { "__COUNT": 3, "__FIRST": 0,
@@ -35,7 +35,7 @@ export default definePlugin({
     const table = ({ read, view, transport }: RestRequest) => {
       const { attributes } = read.output
       const schema = schemaOf(view.dataClass(read.dataClass), attributes?.items, view)
-      // With a list all of it is looked up, so that a wrong name is still an error.
+      // All of a given list is looked up, so that a wrong name is still an error.
       const items = attributes?.items ?? schema.map(({ name }) => ({ path: [name], range: undefined }))
       const filtersApplied = read.filter !== undefined
       const output = {
@@ -63,7 +63,7 @@ export default definePlugin({
       const { read, view } = request
       const dataClass = view.dataClass(read.dataClass)
       const columns = columnsOf(dataClass, read.output.attributes?.items, view)
-      // As a parameter it shows what is behind relations.
+      // As a parameter the list shows attributes of related entities.
       const items = read.output.attributes?.items ?? columns.map(path => ({ path: [...path], range: undefined }))
       read.output.attributes = { from: 'parameter', items }
       return lines(
@@ -99,5 +99,5 @@ export default definePlugin({
 
 type RowFormat = NonNullable<ReadRequest['output']['rowFormat']>
 
-/** A client that names one of these first wants it. */
+/** Matches an `Accept` header whose first type is one of these formats. */
 const ACCEPTED = /^\s*(?:text\/(csv)|application\/(?:x-)?(ndjson))\b/i

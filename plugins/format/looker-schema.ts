@@ -1,13 +1,13 @@
 import { type Attribute, type DataClass, type PathListItem, TYPES, type View } from '../../engine/index.ts'
 
-/** A column as Looker Studio describes fields. Source: its connector reference, "Field" and "Semantics". */
+/** Description of a column, as Looker Studio describes fields. Source: its connector reference, "Field" and "Semantics". */
 interface LookerField {
   name: string
   dataType: 'NUMBER' | 'STRING' | 'BOOLEAN'
   semantics: { conceptType: 'METRIC' | 'DIMENSION'; semanticGroup: string; semanticType: string }
 }
 
-/** A column for each scalar attribute in a list, without one for each of the dataclass. */
+/** One column for each scalar attribute of the list, or of the dataclass if there is no list. */
 export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | undefined, view: View): LookerField[] {
   const all = view.attributes(dataClass).map(({ name }) => name)
   const listed = items?.flatMap(({ path: [name, ...behind] }) =>
@@ -20,7 +20,7 @@ export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | 
   })
 }
 
-/** Undefined for a type that is not a scalar. */
+/** @returns undefined for a type that is not a scalar */
 function lookerType(attribute: Attribute): Omit<LookerField, 'name'> | undefined {
   if (attribute.kind === 'alias') {
     const isSingle = attribute.relations.every(({ kind }) => kind === 'relatedEntity')

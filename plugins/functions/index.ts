@@ -5,8 +5,8 @@ import { functionOnRelated } from './related.ts'
 /**
  * Class functions: plugin code that clients call. `$catalog/{function}` belongs to the catalog.
  *
- *   POST /Employee/{function}                        of the entity selection class, else of the dataclass
- *        also with $filter, $orderby …, /Employee(1,2)/{function}, /Employee/{function}/$entityset/{id} and behind it
+ *   POST /Employee/{function}                        a function of the entity selection class, else of the dataclass class
+ *        also with $filter, $orderby …, /Employee(1,2)/{function}, /Employee/{function}/$entityset/{id} and after it
  *   POST /Employee(1)/{function}                     of the entity class; also Employee:email("…")/{function}
  *   POST /Company(1)/staff/{function}                of the selection class, on the related entities, with $filter, $orderby …
  *   POST /Employee(1)/employer/{function}            of the entity class, on the related entity
@@ -31,12 +31,12 @@ export default definePlugin({
     if (classes.isEmpty) return
 
     member((request, name) => {
-      // `/Employee(1)/manager/greet` greets the manager, where both have such a function.
+      // `/Employee(1)/manager/greet` greets the manager if both have such a function.
       const onRelated = functionOnRelated(request, name, engine)
       if (onRelated) return onRelated
       const called = classes.find(request.dataClass!.name, name, request.isEntity)
       if (!called) return undefined
-      // Before anything that is waited for: it is gone then.
+      // Read before the first `await`, after which the body is no longer available.
       if (request.verb === 'POST') request.argumentBody()
       return () => callFunction(engine, called, request)
     })

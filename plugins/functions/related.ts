@@ -2,10 +2,10 @@ import { type Attribute, type DataClass, demandUniqueAddress } from '../../engin
 import { callFunction, type PluginEngine, type Reply, type RestRequest } from '../../kernel/api.ts'
 
 /**
- * The function that `/Company(1)/staff/{name}` names: of the selection class where the relation leads to many entities, of the
- * entity class where it leads to one. From here on the request is about these entities, and so are its filter and its order.
- * @returns what answers the request; undefined: there is no such function
- * @throws {QueryErrors.NOT_UNIQUE} when it answers
+ * Finds the function that `/Company(1)/staff/{name}` names: of the selection class if the relation leads to many entities, of the
+ * entity class if it leads to one. From then on the request is about these entities, and so are its filter and its order.
+ * @returns the handler of the request; undefined if there is no such function
+ * @throws {QueryErrors.NOT_UNIQUE} from the handler
  */
 export function functionOnRelated(
   request: RestRequest,
@@ -21,7 +21,7 @@ export function functionOnRelated(
   const related = attribute && relatedBy(attribute)
   if (!related || !view.shows(related.target)) return undefined
   const called = engine.classes.find(related.target.name, name, !related.isMany)
-  // A function of the dataclass is not about a selection.
+  // A function of the dataclass does not run on a selection.
   if (!called || called.target.kind === 'dataClass') return undefined
   request.dataClass = related.target
   request.read = {
@@ -29,7 +29,7 @@ export function functionOnRelated(
     dataClass: related.target.name,
     output: { form: related.isMany ? 'collection' : 'entity' },
   }
-  // It is gone after the first `await`.
+  // The body is not available after the first `await`.
   if (request.verb === 'POST') request.argumentBody()
   return async () => {
     void request.callerSession
@@ -40,7 +40,7 @@ export function functionOnRelated(
   }
 }
 
-/** The dataclass that a relation, or an alias of one, leads to. */
+/** The dataclass to which a relation, or an alias of one, leads. */
 function relatedBy(attribute: Attribute): { target: DataClass; isMany: boolean } | undefined {
   const passed = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute

@@ -11,28 +11,28 @@ import {
 import { InfoErrors } from './errors.ts'
 
 /**
- * State of the server, for its administrators: with roles those with the privilege `WebAdmin`, without them every client that has
+ * State of the server, for its administrators: with roles, clients with the privilege `WebAdmin`; without roles, every client that has
  * logged in (`auth.guestsAdministrate` adds guests).
  *
- *   GET  /$info                               →  the following as far as the protocol has it, in one object
+ *   GET  /$info                               →  the parts below that the protocol defines, in one object
  *   GET  /$info/cacheInfo                     →  { "cacheSize": 2147483648, "usedCache": 871000000 }, bytes
  *   GET  /$info/entitySet                     →  { "entitySetCount": 1, "entitySet": [{ id, dataClass, selectionSize, … }] }
  *   GET  /$info/progressInfo                  →  { "ProgressInfo": [] }
  *   GET  /$info/sessionInfo                   →  { "sessionInfo": [{ sessionID, userName, lifeTime, expiration }],
- *                                                "currentSession": "…" }, the last that of the request
+ *                                                "currentSession": "…" }, the latter is that of the request
  *   GET  /$info/metrics                       →  { "metrics": [{ name, help, type, values: [{ labels, value }] }] }
  *   GET  /$info/locks                         →  { "lockCount": 1, "locks": [{ dataClass, __KEY, sessionID, lockInfo, expires }] };
- *                                                without `expires` until the session ends
+ *                                                `expires` is absent if the lock lasts until the session ends
  *   GET  /$info/quotas                        →  { "limits": { … }, "sessions": [{ sessionID, requests, cost }],
- *                                                "addresses": [{ address, requests, cost, concurrent }] }, of this minute
+ *                                                "addresses": [{ address, requests, cost, concurrent }] }, for the current minute
  *   GET  /$info/roles                         →  { "hasRoles": true, "restrictedByDefault": false, "forceLogin": false,
  *                                                "roles": [{ role, privileges }], "privileges": [{ privilege, includes }] }
  *   GET  /$info/rights[/role/x|/privilege/x]  →  { "privileges": [{ privilege, by }], "rightCount": 2,
  *                                                "rights": [{ type, name, read: { allowed, setting, needed, by }, … }] }; what
  *                                                a guest may do, or a client with that role or privilege, and why
- *   POST /$info/sessionInfo/release[/id,id]   →  { "ok": true }; these sessions end, without ids all of them
+ *   POST /$info/sessionInfo/release[/id,id]   →  { "ok": true }; ends these sessions, without ids all of them
  *
- * `sessionID` is a handle and never what the cookie holds; `lifeTime` is in seconds without a request. Lists have at most
+ * `sessionID` is a handle and never the content of the cookie; `lifeTime` is in seconds without a request. Lists have at most
  * 1,000 elements. Source: protocol notes, 8.7.
  */
 export default definePlugin({
@@ -45,7 +45,7 @@ export default definePlugin({
       progressInfo: () => ({ ProgressInfo: [] }),
       sessionInfo: ({ session }) => ({ sessionInfo: sessionInfo(sessions), currentSession: session.handle }),
     }
-    /** Parts that are Tesser's own: not in the whole, which clients of the protocol ask for. */
+    /** Parts that are extensions of Tesser: not in the whole, which clients of the protocol request. */
     const ownParts: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
       metrics: () => metricsInfo(metrics),
       locks: () => locksInfo(engine),
@@ -101,7 +101,7 @@ const sessionInfo = (sessions: Sessions): object[] =>
     expiration: new Date(record.expires).toISOString(),
   }))
 
-/** As Prometheus is sent them: see the plugin `metrics`. */
+/** Metrics in the form in which Prometheus receives them: see the plugin `metrics`. */
 const metricsInfo = async (metrics: Metrics): Promise<Reply> => json({ metrics: await metrics.read() })
 
 async function locksInfo(engine: PluginEngine): Promise<Reply> {
@@ -151,7 +151,7 @@ function rightsInfo(engine: PluginEngine, [kind, name, ...more]: readonly string
 }
 
 async function release({ verb }: RestRequest, ids: string | undefined, sessions: Sessions): Promise<Reply> {
-  // A link on a foreign page must not be able to log everybody out.
+  // A link on another site's page must not be able to log every user out.
   if (verb !== 'POST') throw InfoErrors.RELEASE_VERB(verb)
   const wanted = ids === undefined ? undefined : new Set(ids.split(','))
   await sessions.endAll((_record, handle) => !wanted || wanted.has(handle))

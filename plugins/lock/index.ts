@@ -2,7 +2,7 @@ import { definePlugin, json, type RestRequest } from '../../kernel/api.ts'
 import { LockErrors } from './errors.ts'
 
 /**
- * `$lock` locks an entity for the session that asks, or unlocks it. Other sessions can read it but not lock, unlock,
+ * `$lock` locks an entity for the session of the request, or unlocks it. Other sessions can read it but not lock, unlock,
  * change or delete it.
  *
  *   POST /Employee(1)?$lock=true    →  { "result": true, "__STATUS": { "success": true } }
@@ -10,7 +10,7 @@ import { LockErrors } from './errors.ts'
  *   POST /Employee(1)?$lock=false   →  { "result": true, "__STATUS": { "success": true } }
  *
  * A lock ends with `$lock=false`, with its session, and with a restart of the server. Requests with a key or a token have
- * no session that could end, so their locks end after ten minutes, from the last `$lock=true` on.
+ * no session that could end, so their locks end ten minutes after the last `$lock=true`.
  * Source: protocol notes, 8.8.
  */
 export default definePlugin({
@@ -27,7 +27,7 @@ export default definePlugin({
       const { session, read, transport } = request
       const lock = wanted === 'true'
       const { result, status } = await engine.lock(read, lock, request.callerSession.data, transport)
-      // It must not be forgotten before its end, which frees the lock.
+      // The session must be kept until its end, which frees the lock.
       if (lock && result) await sessions.keep(session)
       return json({ result, __STATUS: status })
     })

@@ -4,11 +4,11 @@ import { type Fault, refused, ToolError } from './tool.ts'
 
 /** A request to the public protocol. */
 interface Question {
-  /** Behind `/rest/`, made by {@link entityPath} or {@link nameIn}. */
+  /** Path after `/rest/`, made by {@link entityPath} or {@link nameIn}. */
   readonly path: string
-  /** Undefined ones are left out. */
+  /** Undefined values are left out. */
   readonly parameters?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** With a body it is a POST, otherwise a GET. */
+  /** Body of a POST; without one the request is a GET. */
   readonly body?: unknown
   /** Maximum bytes of the answer. */
   readonly maxBytes?: number
@@ -24,7 +24,7 @@ export type Ask = (question: Question) => Promise<Answer>
 
 const MAX_BYTES = 2 ** 20
 
-/** Asks within the request of an agent, with its rights. Without `mayWrite` nothing but GET leaves here. */
+/** Returns a function that sends requests within the request of an agent, with its rights. Without `mayWrite` it sends nothing but GET. */
 export function askerFor({ dispatch }: Scope, request: RestRequest, mayWrite: boolean): Ask {
   return async ({ path, parameters = {}, body, maxBytes = MAX_BYTES }) => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -40,7 +40,7 @@ export function askerFor({ dispatch }: Scope, request: RestRequest, mayWrite: bo
 
 export const isJson = (mediaType: string): boolean => /\bjson\b/.test(mediaType)
 
-/** Numbers that a double would round are bigints and String objects. */
+/** JSON of an answer; numbers that a double would round are bigints and String objects. */
 export const jsonOf = ({ bytes }: Answer): unknown => parseJsonBody(bytes, undefined, true)
 
 /** `City("12")`. @throws {ToolError} */
@@ -48,7 +48,7 @@ export const entityPath = (dataClass: string, key: string): string => `${nameIn(
 
 const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u
 
-/** A name as a part of a path, in which it can mean nothing else. @throws {ToolError} it is none */
+/** A name as a part of a path in which it cannot mean anything else. @throws {ToolError} the text is not a name */
 export function nameIn(name: string): string {
   if (NAME.test(name)) return encodeURIComponent(name)
   throw refused(`${JSON.stringify(name.slice(0, 100))} is not a name; the tool describe lists names`)
@@ -56,16 +56,16 @@ export function nameIn(name: string): string {
 
 function queryOf(parameters: NonNullable<Question['parameters']>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
-  // Quotes around a value protect all that is inside, its own quotes among it.
+  // Quotes around a value protect everything inside, including quotes.
   const pairs = given.map(([name, value]) => `$${name}="${encoded(String(value))}"`)
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
 }
 
-/** Brackets and quotes too, which mean something in addresses. */
+/** Encodes brackets and quotes too, which have a meaning in addresses. */
 const encoded = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16)}`)
 
-/** Plugin code writes names of headers in any case. */
+/** Content type of a reply; plugin code writes header names in any case. */
 function mediaTypeOf({ headers = {} }: Reply): string {
   const name = Object.keys(headers).find(each => each.toLowerCase() === 'content-type')
   return name === undefined ? '' : String(headers[name])
@@ -83,9 +83,9 @@ interface Failed {
   readonly __ERROR?: readonly Fault[]
 }
 
-/** The errors of an answer, those of a save with the index of the entity. */
+/** The errors of an answer; those of a save with the index of the entity. */
 function faultOf(status: number, { mediaType, bytes }: Answer): ToolError {
-  // Class functions answer with what they like.
+  // Class functions answer with arbitrary content.
   if (!isJson(mediaType)) return new ToolError([{ message: Buffer.from(bytes).toString().slice(0, 1_000) }], status)
   const answer = jsonOf({ mediaType, bytes }) as (Failed & { readonly __ENTITIES?: readonly Failed[] }) | undefined
   const ofEntities = (answer?.__ENTITIES ?? []).flatMap(({ __ERROR = [] }, entity) =>

@@ -1,4 +1,4 @@
-/** The data model as a text for a model to read: short, complete as far as there is room, and only what the catalog shows the caller. */
+/** Text of the data model for a model to read: short, as complete as there is room for, and limited to what the catalog shows the caller. */
 
 import { callOf, type Method, signatureOf } from './signature-text.ts'
 
@@ -29,12 +29,12 @@ export interface CatalogText {
   readonly singletons?: readonly { readonly name: string; readonly methods: readonly Method[] }[]
 }
 
-/** Tokens that an overview may have, by the estimate: 2,000 by those that models use. */
+/** Maximum estimated tokens of an overview, which are at most 2,000 by the tokenizers of models. */
 const MAX_TOKENS = 1_800
-/** Pieces of some four characters are a token in English, shorter ones in other languages and in abbreviations. */
+/** Estimate of a token: a piece of some four characters in English, a shorter one in other languages and in abbreviations. */
 const PIECE = /[A-Z]?[a-z]{1,5}|[A-Z]{1,2}|\d{1,3}|[^\0-\x7f]|[^\sA-Za-z\d]{1,2}|\n/g
 
-/** At least nine tenths of the number that models count. */
+/** Estimated number of tokens, at least nine tenths of what models count. */
 function tokensOf(text: string): number {
   let count = 0
   for (PIECE.lastIndex = 0; PIECE.test(text); ) count++
@@ -46,7 +46,7 @@ const LEGEND =
 
 type Line = (dataClass: DataClass, classOf: (type: string) => string) => string
 
-/** Lines of an overview, the most telling first. */
+/** Formats of the lines of an overview, the most detailed first. */
 const LINES: readonly Line[] = [
   (each, classOf) => lineOf(each, [...each.attributes.map(a => withType(a, classOf)), ...functionsOf(each)]),
   (each, classOf) => lineOf(each, [...each.attributes.map(a => related(a, classOf) ?? a.name), ...functionsOf(each)]),
@@ -59,7 +59,7 @@ const LINES: readonly Line[] = [
   each => each.name,
 ]
 
-/** All classes, each as far as the room for all goes. @param match a part of names; others are left out */
+/** Overview of all classes, in the most detailed format that fits. @param match part of a name; other classes are left out */
 export function overviewOf({ dataClasses, methods = [], singletons = [] }: CatalogText, match?: string): string {
   const wanted = match?.toLowerCase()
   const has = (name: string): boolean => wanted === undefined || name.toLowerCase().includes(wanted)
@@ -87,7 +87,7 @@ function shortened(text: string): string {
   return `${room.slice(0, room.lastIndexOf('\n'))}\n… and others: use match, a part of their names.`
 }
 
-/** All about some classes. */
+/** Full description of some classes. */
 export const detailOf = ({ dataClasses }: CatalogText): string => dataClasses.map(describeClass).join('\n\n')
 
 function describeClass({ name, key, attributes, methods = [] }: DataClass): string {
@@ -95,7 +95,7 @@ function describeClass({ name, key, attributes, methods = [] }: DataClass): stri
   return [`${name}, key ${key.map(each => each.name).join()}`, ...lines, ...methods.map(signatureOf)].join('\n')
 }
 
-/** Options whose value says something. */
+/** Options that are shown with their value. */
 const VALUED = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern', 'scale', 'dimension']
 const FLAGS = ['unique', 'indexed', 'mandatory', 'readOnly', 'autosequence', 'simpleDate', 'asText']
 

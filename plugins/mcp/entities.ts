@@ -1,4 +1,4 @@
-/** Reads of entities, for the tools that answer with some. */
+/** Reads entities, for the tools that answer with some. */
 import { Type } from '@sinclair/typebox'
 import type { Static, RestRequest } from '../../kernel/api.ts'
 import { answerOf, fitting } from './answer.ts'
@@ -8,7 +8,7 @@ import { refused, type ToolContext, type ToolResult } from './tool.ts'
 
 const TEXT_BYTES = 300
 
-/** Members that say which entities of a dataclass are meant. */
+/** Input members that select entities of a dataclass. */
 export const SELECTION = {
   class: Type.String({ minLength: 1, maxLength: 200 }),
   filter: Type.Optional(Type.String({ maxLength: 20_000, description: 'name = :1 and country.population > :2' })),
@@ -17,7 +17,7 @@ export const SELECTION = {
   ),
 }
 
-/** Members that say what is shown of entities. */
+/** Input members that define what is shown of entities. */
 export const SHOWN = {
   attributes: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
@@ -46,7 +46,7 @@ interface Collection {
   readonly __ENTITIES: readonly object[]
 }
 
-/** A page of entities, as many as there is room for, with a hint how to see the others. @throws {ToolError} */
+/** A page of as many entities as there is room for, with a hint for continuing. @throws {ToolError} */
 export async function showEntities(wanted: Entities, { ask, request, mayWrite }: ToolContext): Promise<ToolResult> {
   const { class: dataClass, attributes = valuesOf(dataClass, request) } = wanted
   const answer = await ask({
@@ -70,7 +70,7 @@ export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'param
   params: params && JSON.stringify(params),
 })
 
-/** The parameters that say what is shown of them. */
+/** The parameters that define what is shown of the selected entities. */
 export const pageOf = ({ attributes = [], top = 20, skip, textBytes = TEXT_BYTES }: Partial<Entities>) => ({
   attributes: attributes.join(',') || undefined,
   top,
@@ -79,8 +79,8 @@ export const pageOf = ({ attributes = [], top = 20, skip, textBytes = TEXT_BYTES
 })
 
 /**
- * Names of what is worth reading where nothing is said: neither relations nor bytes, nor vectors. None of a dataclass that is not
- * there, as the protocol will answer.
+ * Names of the attributes that are shown by default: neither relations, images, blobs nor vectors. Empty for an unknown dataclass,
+ * since the protocol will answer with the error.
  */
 export function valuesOf(dataClass: string, { view }: RestRequest): readonly string[] {
   const found = view.find(dataClass)

@@ -2,16 +2,16 @@ import { definePlugin, json, ProtocolError, type Reply, type RestRequest, Type }
 import { serveMetadata } from './oauth.ts'
 
 /**
- * `/mcp`: the data for agents, by the Model Context Protocol over Streamable HTTP, of 2026 and of 2025.
+ * `/mcp`: data access for agents, by the Model Context Protocol over Streamable HTTP, versions of 2026 and 2025.
  *
  *   POST /mcp   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query","arguments":{"class":"City","top":2}}}
  *
- * Few tools for all dataclasses: `describe`, `query`, `aggregate`, `search`, `image`, `call`, and `write` where `mcp.write` is on.
- * Each asks the public protocol, within the request of the agent and with its rights: what a client may not do at `/rest`, it cannot do
- * here. Nothing is kept between two requests. `disablePlugins: ["mcp"]` leaves it out. `tesser mcp` speaks the same over the standard
+ * A few tools serve all dataclasses: `describe`, `query`, `aggregate`, `search`, `image`, `call`, and `write` if `mcp.write` is on.
+ * Each uses the public protocol, within the request of the agent and with its rights: what a client may not do at `/rest`, it cannot do
+ * here. No state is kept between requests. `disablePlugins: ["mcp"]` disables it. `tesser mcp` speaks the same protocol over standard
  * input and output, for desktop clients.
  *
- * What carries the protocol is loaded by the first request. Source: Model Context Protocol, 2026-07-28 and 2025-11-25.
+ * The implementation is loaded by the first request. Source: Model Context Protocol, 2026-07-28 and 2025-11-25.
  */
 export default definePlugin({
   name: 'mcp',
@@ -37,16 +37,16 @@ export default definePlugin({
   },
 })
 
-/** Headers that the protocol looks at. */
+/** Headers that the protocol uses. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
-/** Head of a request, which is gone after the first `await`. */
+/** Copies the head of a request, which is not available after the first `await`. */
 function headOf({ transport }: RestRequest): Record<string, string> {
   const present = HEADERS.map(name => [name, transport.header(name)] as const).filter(([, value]) => value !== '')
   return Object.fromEntries(present)
 }
 
-/** The message in the body, or the refusal of a body that is none. @throws {ProtocolError} 413, 408 */
+/** The message in the body, or the refusal of a body that is not one message. @throws {ProtocolError} 413, 408 */
 async function messageOf(request: RestRequest): Promise<{ readonly value: unknown } | Reply> {
   let value: unknown
   try {

@@ -3,8 +3,8 @@ import { json, type RestRequest, type Scope } from '../../kernel/api.ts'
 const METADATA = '/.well-known/oauth-protected-resource'
 
 /**
- * Names the issuer of JSON Web Tokens to clients, if it has an address: in the metadata of the resource, to which the head of each 401
- * leads. Source: RFC 9728, 3 and 5.1.
+ * Names the issuer of JSON Web Tokens to clients, if it is an address: in the metadata of the resource, to which a header of each 401
+ * refers. Source: RFC 9728, 3 and 5.1.
  */
 export function serveMetadata({ identities, basePath, route, onReply }: Scope): void {
   const issuer = identities.tokens?.issuer

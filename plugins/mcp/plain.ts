@@ -6,11 +6,11 @@ interface Link {
 }
 
 /**
- * Parts of an entity that an agent needs: its key, its values and what is expanded in it.
- * @param withStamps which a save needs
+ * Reduces an entity to what an agent needs: its key, its values and its expanded relations.
+ * @param withStamps keeps stamps, which a save needs
  */
 export function plain(value: unknown, withStamps: boolean): unknown {
-  // A number of many digits is a String object.
+  // A number with too many digits for a double is a String object.
   if (typeof value !== 'object' || value === null || value instanceof String) return value
   if ('__deferred' in value) return linked(value.__deferred as Link)
   if ('__ENTITIES' in value) return (value.__ENTITIES as unknown[]).map(each => plain(each, withStamps))
@@ -23,7 +23,7 @@ export function plain(value: unknown, withStamps: boolean): unknown {
 const isShown = (name: string, withStamps: boolean): boolean =>
   !name.startsWith('__') || name === '__KEY' || name === '__SCORE' || (withStamps && name === '__STAMP')
 
-/** The beginning of what is long, the key of a related entity, and that there is an image. */
+/** Replacement of a link: the beginning of a long value, the key of a related entity, or a hint at an image. */
 function linked({ brief, image, __KEY, uri }: Link): unknown {
   if (brief !== undefined) return `${brief}…`
   if (image) return '(an image: ask the tool image)'

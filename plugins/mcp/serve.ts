@@ -6,15 +6,15 @@ import { callTool, INSTRUCTIONS, toolsFor } from './tools.ts'
 const LIST_MS = 60_000
 
 /**
- * Answers one message of an agent. The protocol of both eras is the package's; a server is made for each message, and goes with it.
- * @param head headers by their names in lower case
+ * Answers one message of an agent. The package implements both versions of the protocol; a server is created for each message.
+ * @param head headers by lower-case name
  */
 export async function serve(message: unknown, head: Record<string, string>, agent: AgentRequest): Promise<Reply> {
   const { scope, request } = agent
   const gone = new AbortController()
   request.transport.onAborted(() => gone.abort())
   const handler = createMcpHandler(() => serverFor(agent), {
-    // Nothing changes that a client could be told of, and a stream would have to be kept open.
+    // There are no changes to notify clients of, and a stream would have to be kept open.
     maxSubscriptions: 0,
     onerror: error => scope.log.debug({ err: error }, 'a message was refused'),
   })

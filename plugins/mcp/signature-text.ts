@@ -11,13 +11,13 @@ export interface Method extends Partial<Pick<ClassFunction, 'description' | 'par
 
 const MAX_SCHEMA = 400
 
-/** `near(latitude, longitude, km?)!`, with `!` when it may write; `near(…)` when nothing is declared. */
+/** `near(latitude, longitude, km?)!`, with `!` if it may write; `near(…)` if no parameters are declared. */
 export function callOf({ name, parameters, allowedOnHTTPGET }: Method): string {
   const names = parameters?.map(each => `${each.name}${each.isOptional ? '?' : ''}`).join(', ') ?? '…'
   return `${name}(${names})${allowedOnHTTPGET ? '' : '!'}`
 }
 
-/** The same with types, and what its author says of it. */
+/** `callOf` with types and the description of the author. */
 export function signatureOf({ name, parameters, result, description, allowedOnHTTPGET, applyTo }: Method): string {
   const types = parameters?.map(each => `${each.name}${each.isOptional ? '?' : ''}: ${typeOf(each.schema)}`)
   const returned = result ? ` → ${typeOf(result)}` : ''
@@ -32,7 +32,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   entity: 'an entity',
 }
 
-/** A schema in a few words; one of an object as it is. */
+/** Short text of a schema; that of an object is its JSON. */
 function typeOf(schema: JsonSchema): string {
   const { type, anyOf, items } = schema as { type?: unknown; anyOf?: JsonSchema[]; items?: JsonSchema }
   const entity = schema[ENTITY_OF]

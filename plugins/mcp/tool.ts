@@ -30,24 +30,24 @@ export interface Tool<Schema extends TObject = TObject> {
   readonly title: string
   readonly description: string
   readonly input: Schema
-  /** It may change something. */
+  /** True if the tool may change something. */
   readonly writes?: boolean
   run(input: Static<Schema>, context: ToolContext): Promise<ToolResult>
 }
 
-/** Gives a tool its types. */
+/** Types a tool by its schema. */
 export const defineTool = <Schema extends TObject>(tool: Tool<Schema>): Tool => tool as unknown as Tool
 
 export interface Fault {
   readonly message: string
   readonly errCode?: number | undefined
-  /** That the fault is about. */
+  /** The attribute that the fault is about. */
   readonly attribute?: string | undefined
   /** Index of the entity in a save. */
   readonly entity?: number
 }
 
-/** A fault of the agent, or an answer of the protocol that is an error. The agent receives it and can mend it. */
+/** A mistake of the agent, or an error of the protocol. The agent receives it and can correct its request. */
 export class ToolError extends Error {
   override readonly name = 'ToolError'
   constructor(
@@ -59,5 +59,5 @@ export class ToolError extends Error {
   }
 }
 
-/** A {@link ToolError} of a tool itself. */
+/** A {@link ToolError} of the tool itself. */
 export const refused = (message: string): ToolError => new ToolError([{ message }])

@@ -33,7 +33,7 @@ export const toolsFor = (agent: AgentRequest): ListedTool[] =>
 const offered = ({ scope: { engine }, mayWrite }: AgentRequest): Tool[] =>
   TOOLS.filter(tool => (tool !== write || mayWrite) && (tool !== call || !engine.classes.isEmpty))
 
-/** Runs a tool. Faults of the agent are results that say what would do. @throws {ProtocolError} there is no such tool */
+/** Runs a tool. Mistakes of the agent are results that say how to correct them. @throws {ProtocolError} there is no such tool */
 export async function callTool(name: string, given: Record<string, unknown>, agent: AgentRequest): Promise<ToolResult> {
   const tools = offered(agent)
   const tool = tools.find(each => each.name === name)
@@ -56,6 +56,6 @@ export async function callTool(name: string, given: Record<string, unknown>, age
   }
 }
 
-/** Integers beyond 2^53 as texts, which the public protocol takes for numbers. */
+/** Replaces integers beyond 2^53 by texts, which the public protocol accepts as numbers. */
 const withoutBigints = (given: object): object =>
   JSON.parse(JSON.stringify(given, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))) as object

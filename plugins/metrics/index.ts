@@ -6,10 +6,10 @@ import { MetricsErrors } from './errors.ts'
 /**
  * Metrics for Prometheus, in its text format: those of the server, of its plugins, and of the process.
  *
- *   GET /metrics   →  200 for administrators: with roles those with the privilege `WebAdmin`, without them every client that has
+ *   GET /metrics   →  200 for administrators: with roles, clients with the privilege `WebAdmin`; without roles, every client that has
  *                     logged in, such as by a key (`tesser key create prometheus`); 401 for others
  *
- * With `metrics.port` they are on that port, for all that reach it, and the server has no `/metrics`.
+ * With `metrics.port` they are served on that port, to every client that can reach it, and the server itself has no `/metrics`.
  */
 export default definePlugin({
   name: 'metrics',
@@ -40,7 +40,7 @@ export default definePlugin({
 
 const HEADERS = { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }
 
-/** Metrics of the process and its event loop: one collection, whatever number of servers there are in it. */
+/** Metrics of the process and its event loop: one collection, whatever the number of servers in the process. */
 let collected: Registry | undefined
 function ofProcess(): Registry {
   if (!collected) {
@@ -51,7 +51,7 @@ function ofProcess(): Registry {
 }
 
 async function textOf(metrics: Metrics): Promise<string> {
-  // Prometheus' client writes what it has been given as JSON.
+  // prom-client formats metrics that are given as JSON.
   const given = (await metrics.read()).map(metric => ({ ...metric, aggregator: 'first' }))
   return AggregatorRegistry.aggregate([given]).metrics()
 }
@@ -70,7 +70,7 @@ function listen(metrics: Metrics, port: number, host: string): Promise<Server> {
       () => response.writeHead(500).end(),
     )
   })
-  // Scrapers are few, and a slow one is not to hold a connection.
+  // Scrapers are few, and a slow one must not hold a connection.
   Object.assign(server, { requestTimeout: 10_000, headersTimeout: 10_000, maxConnections: 32 })
   return new Promise((resolve, reject) => {
     server.once('error', cause => reject(new Error(`metrics.port ${port} at ${host}: ${cause.message}`, { cause })))

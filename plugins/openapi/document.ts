@@ -12,11 +12,11 @@ import { SHARED_PARAMETERS, SHARED_SCHEMAS } from './shared.ts'
 interface DocumentOptions {
   readonly catalog: Catalog
   readonly classes: PluginEngine['classes']
-  /** Dataclasses and attributes that are shown. */
+  /** Dataclasses and attributes that the caller may see. */
   readonly view: View
   readonly mayCall: (called: ClassFunction) => boolean
   readonly isAdministrator: boolean
-  /** Names of the plugins that are loaded. */
+  /** Names of the loaded plugins. */
   readonly plugins: readonly string[]
   /** Version of the server. */
   readonly version: string

@@ -5,7 +5,7 @@ import { relatedBy } from './schemas.ts'
 
 type Section = 'paths' | 'parameters' | 'responses' | 'requestBodies'
 
-/** Addresses of the functions that may be called, and the components that they refer to. */
+/** Addresses of the functions that the caller may call, and the components to which they refer. */
 export function functionsOf(
   classes: PluginEngine['classes'],
   view: View,
@@ -57,7 +57,7 @@ export function functionsOf(
       if (!relation || !view.shows(relation.target)) continue
       for (const each of classes.names(relation.target.name, !relation.isMany)) {
         const called = classes.find(relation.target.name, each, !relation.isMany)!
-        // A function of the dataclass is not about a selection.
+        // A function of the dataclass does not run on a selection.
         if (called.target.kind === 'dataClass') continue
         const id = `${name}.${called.target.kind}.${attribute.name}.${each}`
         add(`/${name}({key})/${attribute.name}/${each}`, called, id, own('key'))

@@ -9,7 +9,7 @@ import {
 import { componentName, jsonContent, partRef, ref, schemaRef } from './names.ts'
 import { sampleOfSchema } from './samples.ts'
 
-/** Parts of a function among components, to which its addresses refer. */
+/** Components of a function, to which its addresses refer. */
 interface FunctionParts {
   readonly requestBodies: Readonly<Record<string, object>>
   readonly responses: Readonly<Record<string, object>>
@@ -36,7 +36,7 @@ export function functionParts(called: ClassFunction, view: View): FunctionParts 
 
 /**
  * Operations at an address of a class function.
- * @param id what tells the address from others of the function
+ * @param id distinguishes the address from others of the function
  * @param more parameters of the address
  */
 export function functionPath(called: ClassFunction, id: string, more: readonly object[] = []): object {
@@ -74,7 +74,7 @@ function argumentsSchema({ parameters }: ClassFunction, view: View): JsonSchema 
   }
 }
 
-/** A schema of an author without what the caller may not know of. */
+/** A schema of an author without dataclasses that the caller may not see. */
 function shown(schema: JsonSchema, view: View): JsonSchema {
   const { anyOf } = schema
   if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(each => shown(each, view)) }
@@ -95,7 +95,7 @@ function responseOf({ result }: ClassFunction, view: View): object {
 
 const ANYTHING = { 'application/json': { schema: {} }, '*/*': { schema: { type: 'string' } } }
 
-/** An entity and a selection are sent as they are, and other values in `result`. */
+/** Schema of an answer: entities and selections are sent as they are, other values in `result`. */
 function bodyOf(schema: JsonSchema, view: View): JsonSchema {
   const [entity, selection] = [schema[ENTITY_OF], schema[SELECTION_OF]]
   if (entity !== undefined) return view.find(String(entity)) ? partRef(String(entity)) : {}

@@ -13,12 +13,12 @@ import { openApiDocument } from './document.ts'
 export { openApiDocument } from './document.ts'
 
 /**
- * `$openapi`: the OpenAPI 3.1 document of the data model, as far as the caller may see it: addresses, parameters, shapes, errors
+ * `$openapi`: the OpenAPI 3.1 document of the data model, as far as the caller may see it: addresses, parameters, schemas, errors
  * with their codes, and class functions with their declared parameters.
  *
  *   GET /rest/$openapi   →  { "openapi": "3.1.0", "paths": { "/City": …, "/City({key})": … }, "components": … }
  *
- * It has an `ETag`, which changes with the model, the functions and the rights of the caller. `tesser openapi` writes the same for a
+ * It has an `ETag`, which changes with the model, the functions and the rights of the caller. `tesser openapi` writes the document for a
  * caller without restrictions, from the model and the classes of plugins alone.
  */
 export default definePlugin({
@@ -26,7 +26,7 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ service, engine, sessions, plugins }) {
     const { catalog, classes } = engine
-    /** By rights, the last ones used at the end: a document may have a megabyte. */
+    /** Documents by rights, the most recently used at the end; one may have a megabyte. */
     const made = new Map<string, Document>()
     const documentFor = ({ view, access, isAdministrator }: RestRequest): Document => {
       const rights = `${isAdministrator} ${access?.version} ${access?.privileges}`
@@ -53,7 +53,7 @@ export default definePlugin({
     service('$openapi', { verbs: ['GET'], guests: true }, (request): Reply | Promise<Reply> => {
       const document = documentFor(request)
       const { coding } = request.transport
-      // A tag is of these very bytes.
+      // The tag is strong: it identifies these exact bytes, with their compression.
       const tag = `"${document.tag}${coding ? `-${coding}` : ''}"`
       const headers = { ...HEADERS, ETag: tag }
       if (isCurrent(conditionsOf(request), tag)) return { status: 304, headers, body: '' }
@@ -70,13 +70,13 @@ export default definePlugin({
 
 const MAX_DOCUMENTS = 8
 
-/** Behind a cache one caller must not get the document of another one. */
+/** A shared cache must not serve one caller the document of another. */
 const HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding, Cookie, Authorization' }
 
 interface Document {
   readonly bytes: Uint8Array
   readonly tag: string
-  /** Its compressed forms, made when they are first asked for. */
+  /** Compressed forms of the document, made on first request. */
   readonly coded: Map<Coding, Promise<Uint8Array>>
 }
 

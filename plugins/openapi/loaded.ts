@@ -1,4 +1,4 @@
-/** Plugin behind each parameter, by the last part of the name of its component. */
+/** Plugin of each parameter, by the last part of the name of its component. */
 const OF_PARAMETER: Readonly<Record<string, string>> = {
   filter: 'filter',
   deletion: 'filter',
@@ -50,7 +50,7 @@ const OF_PARAMETER: Readonly<Record<string, string>> = {
   binary: 'binary',
 }
 
-/** Plugin behind an address. */
+/** Plugin of an address. */
 const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/\$catalog/, 'catalog'],
   [/^\/\$client/, 'client'],
@@ -62,7 +62,7 @@ const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/\/\$query$/, 'post-query'],
 ]
 
-/** Plugin behind an operation, by the part of its id behind the dataclass. */
+/** Plugin of an operation, by the part of its id after the dataclass. */
 const OF_OPERATION: readonly (readonly [RegExp, string])[] = [
   [/^(list|listAttributes|get|getSeveral|getAttributes|related\..*|by\..*)$/, 'read'],
   [/^save$/, 'update'],
@@ -82,7 +82,7 @@ interface Operation {
 const ownerIn = (table: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
   table.find(([expression]) => expression.test(text))?.[1]
 
-/** Paths and parameters of plugins that are loaded. A path that none of the tables names belongs to this plugin. */
+/** Paths and parameters of loaded plugins. A path that no table names is always included. */
 export function loadedParts(
   paths: Readonly<Record<string, object>>,
   parameters: Readonly<Record<string, object>>,

@@ -14,7 +14,7 @@ type Part = '' | '.collection' | '.selection' | '.save' | '.saved'
 export const partRef = (dataClass: string, part: Part = ''): JsonSchema =>
   schemaRef(`${componentName(dataClass)}${part}`)
 
-/** Content of a body. */
+/** Content of a JSON body. */
 export const jsonContent = (schema: JsonSchema, more: object = {}): object => ({
   'application/json': { schema, ...more },
 })

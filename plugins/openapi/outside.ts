@@ -45,7 +45,7 @@ const MCP = {
   },
 }
 
-/** Addresses beside those below `/rest`, by the plugin that serves them. A dataclass of the same name has precedence. */
+/** Addresses outside `/rest`, by the plugin that serves them. A dataclass of the same name has precedence. */
 export function outsidePaths(
   restPath: string,
   isAdministrator: boolean,

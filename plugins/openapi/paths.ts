@@ -10,7 +10,7 @@ const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 const LINES = { 'text/csv': { schema: { type: 'string' } }, 'application/x-ndjson': { schema: { type: 'string' } } }
 const BYTES = { schema: { type: 'string', format: 'binary' } }
 
-/** Parameters of a dataclass, whose examples are about its attributes. */
+/** Parameters of a dataclass, with examples that use its attributes. */
 export function parametersOf(dataClass: DataClass, view: View): Record<string, object> {
   const name = componentName(dataClass.name)
   const [first = dataClass.key] = comparable(dataClass, view)
@@ -64,7 +64,7 @@ export function parametersOf(dataClass: DataClass, view: View): Record<string, o
 
 /**
  * Addresses of the data of a dataclass, within the rights of the view.
- * @param loads whether a plugin is loaded
+ * @param loads true if a plugin is loaded
  */
 export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string) => boolean): Paths {
   const name = componentName(dataClass.name)
@@ -88,7 +88,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
   const list = [...selected, ...paged, ...shape]
   const maySave = isSaved(dataClass, view) && loads('update')
   const mayDrop = view.may('drop', dataClass) && loads('delete')
-  /** The verb, and the value of `$method` that means the same. */
+  /** The verb DELETE, and POST with the equivalent `$method`. */
   const drop = (id: string, summary: string, ...more: JsonSchema[]): { delete: object; post: object } | undefined =>
     mayDrop
       ? {
@@ -194,7 +194,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
   return paths
 }
 
-/** Answers with one entity. */
+/** Responses with one entity. */
 const oneOf = (dataClass: string): object => ({
   '200': ref('responses', `${componentName(dataClass)}.entity`),
   '304': NOT_MODIFIED,
@@ -210,7 +210,7 @@ const LOCKED: JsonSchema = {
 }
 type Operation = (id: string, summary: string, more: object) => object
 
-/** Answers with an entity, with a selection, and with what aggregates, different values and combined sets are. */
+/** Responses with an entity, with a selection, and with the values of aggregates, `$distinct` and combined sets. */
 export function responsesOf({ name }: DataClass): Record<string, object> {
   const response = (...more: JsonSchema[]): object => {
     const selection = partRef(name, '.selection')

@@ -7,7 +7,7 @@ import {
   type DataClass,
 } from '../../engine/index.ts'
 
-/** Texts that patterns of codes are tried with. */
+/** Candidates for an example that matches a pattern. */
 const TEXTS = ['text', 'A', 'AA', 'AAA', '1', '12', '123', 'a', 'ab', 'A1', 'AB/1', 'AA.01', 'a@b.org', '2020']
 
 const VALUES: Readonly<Record<string, unknown>> = {
@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   object: { note: 'text' },
 }
 
-/** A value that the model allows; undefined where none is known, as for an image. */
+/** Example value that the model allows; undefined if none is known, as for an image. */
 export function sampleOf(attribute: StorageAttribute): unknown {
   const { type, simpleDate, minValue, maxValue, minLength = 0, maxLength = 100, pattern, vector } = attribute
   if (type === 'string') return textOf(minLength, maxLength, pattern)
@@ -43,7 +43,7 @@ function textOf(minLength: number, maxLength: number, pattern: string | undefine
   return [...TEXTS, 'x'.repeat(Math.min(minLength, 1_000))].find(fits)
 }
 
-/** A value of a schema that its author has written, where that is easy. */
+/** Example value of a schema that an author has written, for simple schemas. */
 export function sampleOfSchema(schema: JsonSchema): unknown {
   const { example, examples, default: usual, const: only, enum: words, anyOf, type } = schema
   const [first] = [
@@ -110,7 +110,7 @@ function objectOfSchema({ properties = {}, required = [] }: JsonSchema): object 
   )
 }
 
-/** Attributes whose values can be compared and sorted, the key last: filters and orders of examples are about the first. */
+/** Attributes whose values can be compared and sorted, the key last: examples of filters and orders use the first. */
 export function comparable(dataClass: DataClass, view: View): StorageAttribute[] {
   const isComparable = (attribute: Attribute): attribute is StorageAttribute =>
     attribute.kind === 'storage' && !attribute.calculation && 'comparison' in TYPES[attribute.type]
@@ -118,6 +118,6 @@ export function comparable(dataClass: DataClass, view: View): StorageAttribute[]
   return [...found.filter(each => each !== dataClass.key), ...found.filter(each => each === dataClass.key)]
 }
 
-/** Text of a condition that any value of an attribute may meet. */
+/** Text of a condition, as an example for an attribute. */
 export const conditionOn = ({ name, type }: StorageAttribute): string =>
   type === 'string' ? `${name} = "a@"` : `${name} != null`

@@ -10,7 +10,7 @@ import {
 import { componentName, partRef, schemaRef } from './names.ts'
 import { sampleOf } from './samples.ts'
 
-/** Members that entities have beside their attributes. */
+/** Members of entities other than their attributes. */
 const SERVICE: Readonly<Record<string, JsonSchema>> = {
   __entityModel: { type: 'string', description: 'Its dataclass, of an entity that stands alone.' },
   __DATACLASS: { type: 'string' },
@@ -25,10 +25,10 @@ const SERVICE: Readonly<Record<string, JsonSchema>> = {
 }
 const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 
-/** The same for all entities: each schema of a dataclass refers to it. */
+/** Members common to all entities; the schemas of dataclasses refer to it. */
 export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
 
-/** Schemas of the parts of a dataclass, as far as the view shows it. */
+/** Schemas of a dataclass, as far as the view shows it. */
 export function schemasOf(dataClass: DataClass, view: View): Record<string, JsonSchema> {
   const name = componentName(dataClass.name)
   const entity = partRef(dataClass.name)
@@ -99,7 +99,7 @@ export const COLLECTION_SCHEMA: JsonSchema = {
   required: ['__COUNT', '__ENTITIES'],
 }
 
-/** The dataclass that a relation, or an alias of one, leads to. */
+/** The dataclass to which a relation, or an alias of one, leads. */
 export function relatedBy(attribute: Attribute): { target: DataClass; isMany: boolean } | undefined {
   const passed = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute
@@ -125,7 +125,7 @@ function sentSchema(attribute: Attribute, view: View): JsonSchema {
 
 const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, type: [type, 'null'].flat() })
 
-/** Attributes that a save may give values to, those that a new entity needs, and an example of a new one. */
+/** Attributes that a save may assign, those that a new entity needs, and an example of a new entity. */
 function saveParts(
   dataClass: DataClass,
   view: View,
@@ -143,7 +143,7 @@ function saveParts(
     if (attribute.kind !== 'storage') continue
     const isNeeded = (attribute.mandatory || attribute === dataClass.key) && !attribute.autoFill
     if (isNeeded) required.push(attribute.name)
-    // A related entity would have to exist.
+    // Foreign keys are left out of the example: the related entity would have to exist.
     const isUsual = !references.has(attribute) && !attribute.unique && !attribute.autoFill
     const sample = isNeeded || isUsual ? sampleOf(attribute) : undefined
     if (sample !== undefined && (isNeeded || Object.keys(example).length < MAX_SAMPLES))
@@ -154,7 +154,7 @@ function saveParts(
 
 const MAX_SAMPLES = 5
 
-/** Schema of what a save takes; undefined: nothing, from this caller. */
+/** Schema of the values that a save accepts; undefined if this caller cannot assign the attribute. */
 function takenSchema(attribute: Attribute, view: View): JsonSchema | undefined {
   const { dataClass } = attribute
   if (!view.may('create', dataClass, attribute) && !view.may('update', dataClass, attribute)) return undefined
@@ -172,7 +172,7 @@ function takenSchema(attribute: Attribute, view: View): JsonSchema | undefined {
   return bounded(attribute)
 }
 
-/** With the bounds that the model gives the values. */
+/** The type's schema with the bounds of the model. */
 function bounded(attribute: StorageAttribute): JsonSchema {
   const { minValue, maxValue, minLength, maxLength, pattern, mandatory } = attribute
   const schema = TYPES[attribute.type].jsonSchemas(attribute).taken
@@ -188,7 +188,7 @@ function bounded(attribute: StorageAttribute): JsonSchema {
   return mandatory ? shown : nullable(shown)
 }
 
-/** A pattern of RE2 that a whole value has to match, if it is one of JavaScript too. */
+/** An RE2 pattern that must match the whole value; undefined if it is not valid in JavaScript. */
 function ecmaPattern(pattern: string): string | undefined {
   const whole = `^(?:${pattern})$`
   try {

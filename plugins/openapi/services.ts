@@ -18,7 +18,7 @@ const get = (id: string, tag: string, summary: string, schema: JsonSchema): obje
 })
 const ANY_OBJECT = { type: 'object' }
 
-/** Addresses that belong to no dataclass. @param first a dataclass that the caller may see, for examples */
+/** Addresses that belong to no dataclass. @param first name of a dataclass that the caller may see, for examples */
 export function servicePaths(first: string | undefined, isAdministrator: boolean): Record<string, object> {
   const dataClass = {
     name: 'dataClass',
@@ -121,7 +121,7 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
   }
 }
 
-/** Path items of several addresses. */
+/** Path items that several addresses share. */
 export const PATH_ITEMS: Readonly<Record<string, object>> = {
   releaseSets: {
     post: {
@@ -136,7 +136,7 @@ export const PATH_ITEMS: Readonly<Record<string, object>> = {
   },
 }
 
-/** State of the server: the addresses that a GET without a path answers. */
+/** Addresses of the state of the server that answer a GET. */
 function infoPaths(): Record<string, object> {
   const part = {
     name: 'part',

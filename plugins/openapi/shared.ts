@@ -15,7 +15,7 @@ const BRIEF_LINK = object(
   ['__deferred'],
 )
 
-/** Schemas that no dataclass has a part in. Their names have a dot, which no dataclass has. */
+/** Schemas that do not depend on dataclasses. Their names have a dot, which no dataclass has. */
 export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'rest.Error': object(
     {
@@ -167,7 +167,7 @@ const condition = (name: string, description: string): object => ({ name, in: 'h
 const count = { type: 'integer' }
 const LOCK = query('$lock', flag, 'Locks or unlocks the entity for the session.', true)
 
-/** Parameters that mean the same for every dataclass, by their names without `$`. */
+/** Parameters that mean the same for every dataclass, by name without `$`. */
 export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   params: {
     name: '$params',

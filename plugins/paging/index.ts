@@ -1,12 +1,12 @@
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
- * `$top` (or `$limit`) and `$skip`: which page of a selection is sent.
+ * `$top` (or `$limit`) and `$skip`: the page of a selection that is sent.
  *
  *   GET /City?$skip=200&$top=50
  *
- * Without them the first 100, or what the dataclass says in `defaultTopSize`. There is no upper limit; a negative `$top`
- * is all. Text that is not a decimal number counts as 0.
+ * The default is the first 100 entities, or as many as `defaultTopSize` of the dataclass says. There is no upper limit; a negative
+ * `$top` means all. Text that is not a decimal number counts as 0.
  * Source: base specification, 4.2 and 8; protocol notes, 1.7.
  */
 export default definePlugin({
@@ -20,18 +20,18 @@ export default definePlugin({
       read.top = top(value)
     })
     parameter('$limit', (read, value, request) => {
-      // Both given: $top wins, in whatever order they stand.
+      // If both are given, $top wins, regardless of their order.
       if (request.parameter('$top') === undefined) read.top = top(value)
     })
   },
 })
 
-/** A negative number asks for all. */
+/** Maximum number of entities; infinite for a negative number. */
 const top = (value: string): number => (integer(value) < 0 ? Number.POSITIVE_INFINITY : integer(value))
 
 /**
- * The whole part of a decimal number. Other text counts as 0, as clients of this protocol expect; `2x` and `1e3` are other
- * text, of which a part would be a number that the client did not mean. No selection has more than 2⁵³ entities.
+ * The integer part of a decimal number. Other text counts as 0, as clients of this protocol expect; so do `2x` and `1e3`, since a
+ * part of them would be a number that the client did not mean. No selection has more than 2⁵³ entities.
  */
 function integer(value: string): number {
   if (!/^\s*[+-]?\d+(\.\d*)?\s*$/.test(value)) return 0

@@ -7,7 +7,7 @@ export const PostQueryErrors = defineErrors('POST_QUERY', {
     allow: ['POST'],
     message: (verb: string) => `$query is sent with POST, this was ${verb}; a GET has its parameters in the URL`,
   },
-  /** Would have no effect: `{"filter": …}` would read every entity. */
+  /** Such a member would have no effect: `{"filter": …}` would read every entity. */
   NOT_A_PARAMETER: {
     errCode: 1811,
     http: 400,

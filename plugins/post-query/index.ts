@@ -7,7 +7,7 @@ import { PostQueryErrors } from './errors.ts'
  *   POST /rest/Employee/$query     {"$filter":"salary > :1","$params":[20000],"$top":10}
  *   POST /rest/Company(1)/name/$query
  *
- * answers what `GET /rest/Employee?$filter=…` would. Parameters of the URL count too; those of the body win. An
+ * answers like `GET /rest/Employee?$filter=…`. Parameters of the URL count too; those of the body win. An
  * extension of Tesser: the base protocol has no form for this.
  */
 export default definePlugin({

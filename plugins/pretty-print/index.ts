@@ -1,7 +1,7 @@
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
- * `$prettyprint=true`, or `$prettyformatting=true`: entities with line breaks and indentation, to be read by people.
+ * `$prettyprint=true`, or `$prettyformatting=true`: entities with line breaks and indentation, for human readers.
  *
  *   GET /Employee(1)?$prettyprint=true
  *

@@ -1,16 +1,17 @@
 import { definePlugin } from '../../kernel/api.ts'
 
 /**
- * `$queryplan=true` and `$querypath=true` tell in front of a collection how its filter is carried out, and what each
- * step took and found.
+ * `$queryplan=true` and `$querypath=true` describe, before a collection, how its filter is executed, and how long each
+ * step took and how many entities it found.
  *
  *   GET /Employee?$filter="employer.name = acme and salary > 10"&$queryplan=true&$querypath=true
  *     →  { "__queryPlan": { "And": [ { "item": "Join on Table : …", "subquery": […] }, … ] },
  *          "__queryPath": { "steps": [ { "description": "AND", "time": 0, "recordsfounds": 4, "steps": […] } ] },
  *          "__entityModel": "Employee", … }
  *
- * A filter that reads what the client may not see is described by the plan that would be chosen without any rows, and its
- * steps without what they took and found. Without a filter they have no effect. The texts are for people and may change. Source: protocol notes, 2.14.
+ * A filter that reads data that the client may not see is described by the plan that would be chosen without any rows, and its
+ * steps without times and counts. Without a filter the parameters have no effect. The texts are for people and may change.
+ * Source: protocol notes, 2.14.
  */
 export default definePlugin({
   name: 'query-plan',

@@ -2,26 +2,26 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Access, type DataClass, versionOf, type View } from '../../engine/index.ts'
 import type { RestRequest } from '../../kernel/api.ts'
 
-/** Members of every entity, before its attributes. Within a text their quotes would be escaped. */
+/** Members of every entity, before its attributes. They cannot occur within a text, where their quotes would be escaped. */
 const KEY = Buffer.from('"__KEY":')
 const STAMP = Buffer.from('"__STAMP":')
-/** Bytes in which they are looked for: only a very long key takes more. */
+/** Number of bytes that are searched for these members; only a very long key needs more. */
 const HEAD_BYTES = 512
 
 const SPACE = 0x20
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
-/** Part of every tag, and another one at each start, which may bring another model and other plugins. */
+/** Part of every tag; changes at each start, which may bring another model and other plugins. */
 const START = randomBytes(9)
 
 /**
- * Entity tag of the answer to a read of one entity, from its version and the rights of the caller. Weak: the same tag stands for
+ * Entity tag of the answer to a read of one entity, from its version and the rights of the caller. Weak: the same tag is used for
  * compressed bytes.
  * @param json the answer
  * @returns undefined for an answer whose head cannot be read
  */
 export function entityTag(json: Uint8Array, access: Access | undefined): string | undefined {
-  // A regular expression takes 1 µs here before anything is digested, a twelfth of the time of such a request. All of this takes less.
+  // A regular expression takes 1 µs here, before the digest: a twelfth of the time of such a request. This whole function takes less.
   const key = behind(json, KEY, 0)
   let end = key && behind(json, STAMP, key)
   if (!key || !end) return undefined
@@ -30,7 +30,7 @@ export function entityTag(json: Uint8Array, access: Access | undefined): string 
   return `W/"${versionOf(json, key - KEY.length, end)}-${rightsOf(access)}"`
 }
 
-/** Position behind the name of a member in the head. */
+/** Position after the name of a member in the head; undefined if the head lacks it. */
 function behind(json: Uint8Array, member: Uint8Array, start: number): number | undefined {
   const end = Math.min(json.length, HEAD_BYTES) - member.length
   for (let at = start; at < end; at++) {
@@ -42,7 +42,7 @@ function behind(json: Uint8Array, member: Uint8Array, start: number): number | u
   return undefined
 }
 
-/** Whether a read shows one entity and nothing that can change without it: no other entities, nothing that is calculated. */
+/** Returns true if a read shows one entity and nothing that can change without it: no other entities, nothing calculated. */
 export function showsOwnValues({ read, dataClass, view }: RestRequest): boolean {
   const { form, attributes, expand } = read.output
   if (form !== 'entity' || expand || !dataClass) return false
@@ -56,7 +56,7 @@ const isOwn = (view: View, dataClass: DataClass, name: string): boolean => {
   return kind !== undefined && kind !== 'calculated' && kind !== 'alias'
 }
 
-/** Whether all attributes of a dataclass are such, by view. */
+/** By view: true for dataclasses all of whose attributes have own values. */
 const known = new WeakMap<View, Map<DataClass, boolean>>()
 
 function hasOwnValues(view: View, dataClass: DataClass): boolean {

@@ -3,14 +3,14 @@ import { definePlugin, encoded, type Reply, type RestRequest, tagged } from '../
 import { entityTag, showsOwnValues } from './entity-tag.ts'
 
 /**
- * Reading: what a GET on a dataclass means when no command takes it.
+ * Reading: the meaning of a GET on a dataclass if no command handles it.
  *
  *   GET /{dataClass}                       →  a collection (base specification, 2.6)
  *   GET /{dataClass}({key})                →  an entity (2.5); also [{key}] and :{attribute}({value})
  *   GET /{dataClass}({key},{key})          →  a collection
  *
- * The address and the parameter plugins have put the read together. The answer about one entity has an `ETag` where it shows nothing
- * but the values of that entity, and `If-None-Match` is answered by 304. Source: base specification, 4.2; RFC 9110, 13.1.2.
+ * The address and the parameter plugins have built the read request. The answer with one entity has an `ETag` if it shows nothing
+ * but the values of that entity, and `If-None-Match` is answered with 304. Source: base specification, 4.2; RFC 9110, 13.1.2.
  */
 export default definePlugin({
   name: 'read',
@@ -24,15 +24,15 @@ export default definePlugin({
   },
 })
 
-/** Whether the headers are still there: `$query` has waited for its body, and steps of the path for what they find. */
+/** Returns true if headers are still available: `$query` has awaited its body, and steps of the path may have awaited their entities. */
 const isConditional = ({ transport, steps }: RestRequest): boolean => transport.method !== 'POST' && steps.length === 0
 
-/** The answer with its tag, or that the client has it. */
+/** The answer with its tag, or 304 if the client already has it. */
 function versioned(request: RestRequest, answer: Promised<AnswerBody>): Promised<Reply> {
   const { access } = request
   const ifNoneMatch = request.transport.header('if-none-match')
   const show = (body: AnswerBody): Reply => {
-    // Only bytes at hand are looked into: others are in a file, or compressed.
+    // Only bytes in memory can be searched: other answers are in a file, or compressed.
     if (!(body instanceof Uint8Array)) return encoded(body)
     const tag = entityTag(body, access)
     return tag === undefined ? encoded(body) : tagged(body, tag, { ifNoneMatch })

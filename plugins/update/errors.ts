@@ -1,7 +1,7 @@
 import { defineErrors } from '../../kernel/api.ts'
 
 export const UpdateErrors = defineErrors('UPDATE', {
-  /** Some clients read with POST: taken for a save, such a request would create an entity. */
+  /** Thrown since some clients read with POST: taken for a save, such a request would create an entity. */
   READS: {
     errCode: 1806,
     http: 400,

@@ -10,7 +10,7 @@ import { UpdateErrors } from './errors.ts'
  *   POST /Employee?$method=update   [{…}, {…}]                                  →  { "__ENTITIES": [ …in their order ] }
  *   POST /Employee?$method=validate {…}                                         →  { "ok": true }
  *
- * `$atomic=true` (or `$atOnce`) saves all or nothing; `$refresh=true` answers what would be saved and saves nothing;
+ * `$atomic=true` (or `$atOnce`) saves all or nothing; `$refresh=true` answers with what would be saved and saves nothing;
  * `$asArray=true` answers several with a bare array. Parameters that select entities are refused: `POST /Employee?$filter=…`
  * is meant as a read.
  * The HTTP status is 200 when every entity was saved, else that of the first failure. Source: base specification, 4.4
@@ -53,10 +53,10 @@ const isAtomic = (request: RestRequest): boolean => ['$atomic', '$atOnce', '$ato
 
 /** Parameters of a selection, beside those that select. */
 const OF_SELECTIONS = ['$orderby', '$top', '$limit', '$skip']
-/** Sent with reads only. Their presence means a read, unless `$method` says otherwise. */
+/** Parameters that only reads have: their presence means a read, unless `$method` says otherwise. */
 const READING = ['$extendedAttributes', '$compute', '$distinct', '$queryplan', '$querypath', '$format', '$savedfilter']
 
-/** The body names the entities, so the address is the dataclass alone. */
+/** Dataclass of the address, which names no entities since the body does. */
 function addressedDataClass(
   request: RestRequest,
   { classes }: PluginEngine,
@@ -65,7 +65,7 @@ function addressedDataClass(
   const { read, dataClass, view, isEntity, parameters } = request
   const { attributes } = read.output
   if (attributes?.from === 'path' && !view.attribute(dataClass!, attributes.items[0]?.path[0] ?? '')) {
-    // A post to a name that is not an attribute is meant as a call of a function.
+    // A POST to a name that is not an attribute is meant as a call of a function.
     const name = attributes.items[0]?.path.join('.').slice(0, 100) ?? ''
     throw FunctionErrors.UNKNOWN_FUNCTION(name, read.dataClass, classes.names(read.dataClass, isEntity))
   }

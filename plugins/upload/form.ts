@@ -5,14 +5,14 @@ import { UploadErrors } from './errors.ts'
 
 type StreamBody = RestRequest['streamBody']
 
-/** Fields beside the file are passed over; these bounds keep them few and small. Lengths in bytes. */
+/** Bounds on the other fields of a form, which are ignored: they keep these few and small. Lengths in bytes. */
 const LIMITS = { parts: 101, fieldNameSize: 200, fieldSize: 64 * 1024, headerPairs: 50 }
-/** Bytes parsed at once: of a form of nothing but parts they take some 10 ms, and then it has too many. */
+/** Bytes parsed at a time: at worst, with nothing but part boundaries, they take some 10 ms and exceed the limit of parts. */
 const SLICE_BYTES = 32 * 1024
 
 /**
- * The only file of a form, as `fetch` sends a `FormData` with the file of an `<input>`.
- * @param checkLabel looks at the media type that the form gives to the file
+ * Streams the only file of a form, as `fetch` sends a `FormData` with the file of an `<input>`.
+ * @param checkLabel checks the media type that the form gives to the file
  * @throws {UploadErrors.BAD_FORM} {@link UploadErrors.FILES_OF_FORM}
  * Source: RFC 7578.
  */
@@ -48,7 +48,7 @@ export async function streamFileOfForm(
   }
   let parsed = Promise.resolve()
   const write = (piece: Uint8Array): Promise<void> => {
-    // Pieces are lent, and the next one may come while this one is parsed.
+    // The buffer of a piece is reused, and the next piece may arrive while this one is parsed.
     const own = Buffer.from(piece)
     parsed = parsed.then(() => parse(own))
     return parsed

@@ -4,18 +4,18 @@ import { UploadErrors } from './errors.ts'
 import { streamFileOfForm } from './form.ts'
 
 /**
- * `$upload` takes a file, which a save attaches to an image or a blob by its id. Or an attribute is sent its bytes directly.
+ * `$upload` takes a file, which a save attaches to an image or a blob by its id. Alternatively, bytes are sent directly to an attribute.
  *
  *   POST /$upload?$rawPict=true      an image                  →  { "ID": "{32 hex digits}" }
  *   POST /$upload?$binary=true       any file                  →  { "ID": … }
- *   POST /Employee?$method=update    {…, "photo": {"ID": …}}   attaches it; null takes it off
+ *   POST /Employee?$method=update    {…, "photo": {"ID": …}}   attaches it; null removes it
  *   PUT  /Employee(1)/photo?$rawPict=image/png                 →  { "ok": true }; POST means the same
  *   PUT  /Company(1)/contract                                  →  { "ok": true }
- *   DELETE /Employee(1)/photo?$imageformat=best                →  { "ok": true }, it is null then
+ *   DELETE /Employee(1)/photo?$imageformat=best                →  { "ok": true }, the value is now null
  *
- * The body is the file itself, or a form (`FormData` of a browser) with it as its only file. What it is says its content;
- * `Content-Type` and `$rawPict` are only refused when they name no image. An id is valid for `$timeout` seconds (120), however often it is attached, for the session that uploaded it. A
- * direct write needs no stamp: it changes the version that there is.
+ * The body is the file itself, or a form (`FormData` of a browser) with it as its only file. The type of the file is detected from its
+ * content; `Content-Type` and `$rawPict` are only refused if they do not name an image type. An id is valid for `$timeout` seconds
+ * (120), however often it is attached, for the session that uploaded it. A direct write needs no stamp: it changes the current version.
  * Source: base specification, 2.8, 2.9 and 4.8; protocol notes, 5.7 and 10.1.
  */
 export default definePlugin({
@@ -39,7 +39,7 @@ export default definePlugin({
       return OK
     })
     binary({ verbs: ['DELETE'] }, request => {
-      // A deletion of the entity must not delete only this by mistake, or the other way round.
+      // The parameter distinguishes clearing the attribute from deleting the entity, so that neither happens by mistake.
       if (!request.parameters.has('$imageformat') && !request.parameters.has('$binary')) return undefined
       const attribute = engine.binaries.addressedForWriting(request.read)
       const options = { owner: request.session.handle, ifMatch: expectedVersion(request) }
@@ -50,7 +50,7 @@ export default definePlugin({
 
 const OK: Reply = json({ ok: true })
 
-/** Content types that clients send when they do not know the content. */
+/** Content types of clients that do not know the content. */
 const NO_LABEL = new Set(['', 'application/octet-stream', 'application/x-www-form-urlencoded'])
 
 /** True for `$rawPict=true` and `$rawPict=image/png`. */

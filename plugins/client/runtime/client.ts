@@ -19,20 +19,20 @@ export interface User {
 
 /** User of a session, with its rights. */
 export interface Whoami {
-  /** Null: a guest. */
+  /** Null for a guest. */
   readonly user: User | null
   readonly privileges: readonly string[]
   readonly administrator: boolean
 }
 
 export interface UploadOptions extends RequestOptions {
-  /** Called with the share that has been sent, from 0 to 1. */
+  /** Called with the fraction that has been sent, from 0 to 1. */
   readonly onProgress?: (share: number) => void
-  /** False for any file; by default bytes whose type is that of an image are one. */
+  /** False for any file; by default true for bytes with an image media type. */
   readonly image?: boolean
 }
 
-/** Form of an image. */
+/** Requested form of an image. */
 export interface ImageOptions {
   readonly format?: 'best' | 'png' | 'jpeg' | 'gif' | 'tiff' | 'webp' | undefined
   /** Maximum pixels. */
@@ -42,14 +42,14 @@ export interface ImageOptions {
 
 interface Commands<E extends Environment> {
   readonly $session: {
-    /** @throws {TesserError} `denied`: the name or the password is wrong */
+    /** @throws {TesserError} `denied` if the name or the password is wrong */
     login(name: string, password: string, options?: RequestOptions): Promise<void>
     logout(options?: RequestOptions): Promise<void>
     whoami(options?: RequestOptions): Promise<Whoami>
   }
   /** Sends a file, to be saved as the value of an image or a blob within two minutes. */
   $upload(file: Blob | Uint8Array, options?: UploadOptions): Promise<Upload>
-  /** Bytes behind a link. */
+  /** Downloads the bytes behind a link. */
   $download(link: BinaryLink, options?: ImageOptions & RequestOptions): Promise<Blob>
   /** Calls a function of the datastore. */
   $call<K extends keyof E['services']['dataStore'] & string, S extends StoreFunction<E, K>>(
@@ -79,8 +79,8 @@ type SingletonFunction<
 > = Signature<E['services']['singletons'][N][K], ClassNamed<E, N>, K, E, '', '*'>
 
 /**
- * A client of a server.
- * @param url address up to `/rest`; relative to the page in browsers
+ * Creates a client of a server.
+ * @param url address up to and including `/rest`; relative to the page in browsers
  */
 export function connect<E extends Environment>(
   url: string | URL,
@@ -122,7 +122,7 @@ export function connect<E extends Environment>(
   return { ...Object.fromEntries(dataClasses), ...commands } as Client<E>
 }
 
-/** Address of an image in another form: for `<img>`. */
+/** Address of an image in another form, for `<img>`. */
 export function imageUrl({ url }: BinaryLink, { format, width, height }: ImageOptions): string {
   const formed = format ? url.replace(/(\$imageformat=)\w+/, `$1${format}`) : url
   return `${formed}${width ? `&$width=${width}` : ''}${height ? `&$height=${height}` : ''}`

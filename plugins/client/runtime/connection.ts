@@ -3,19 +3,19 @@ import { parseExact, writeExact } from './exact.ts'
 import { counted, sendFromBrowser } from './upload.ts'
 
 export interface ClientOptions {
-  /** API key or token, sent as `Authorization: Bearer`; a function is asked before every request. */
+  /** API key or token, sent as `Authorization: Bearer`; a function is called before every request. */
   readonly key?: string | (() => string | Promise<string>)
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Repetitions of a request that is answered with 429 or 503; 3 by default. */
+  /** Number of times a request that is answered with 429 or 503 is repeated; 3 by default. */
   readonly retries?: number
-  /** Milliseconds before the first repetition at most, 200 by default; doubled for each further one. */
+  /** Maximum pause before the first repetition, in milliseconds; 200 by default, doubled for each further one. */
   readonly backOffMs?: number
-  /** Longer times that a server asks to wait are not waited for; 30,000 milliseconds by default. */
+  /** Maximum pause that a server may ask for, in milliseconds; a request is not repeated after a longer one. 30,000 by default. */
   readonly maxWaitMs?: number
-  /** As of `fetch`: `include` sends the cookies of a server of another origin. */
+  /** Option of `fetch`: `include` sends the cookies of a server of another origin. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
-  /** In place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
@@ -28,15 +28,15 @@ interface Sent extends RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** JSON, unless it is bytes. */
   readonly body?: unknown
-  /** Whether numbers may have more digits than doubles hold. */
+  /** True if numbers may have more digits than doubles can hold. */
   readonly exact?: boolean
-  /** Whether 503 leads to a repetition too: not of what may have had an effect. */
+  /** False for requests that may already have had an effect: they are not repeated after 503. */
   readonly repeatable?: boolean
-  /** Called with the share that has been sent, from 0 to 1. */
+  /** Called with the fraction that has been sent, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined
 }
 
-/** An answer that has been read. */
+/** An answer whose body has been read. */
 export interface Exchanged {
   readonly status: number
   readonly json: unknown
@@ -51,7 +51,7 @@ type Answer = Pick<Response, 'status' | 'ok' | 'text' | 'blob'> & { readonly hea
 export class Connection {
   readonly url: string
   readonly #options: ClientOptions
-  /** Cookies, where `fetch` keeps none: outside of browsers. */
+  /** Cookies, kept here where `fetch` keeps none: outside browsers. */
   readonly #cookies = new Map<string, string>()
 
   constructor(url: string | URL, options: ClientOptions) {
@@ -60,7 +60,7 @@ export class Connection {
   }
 
   /**
-   * The JSON of an answer.
+   * Sends a request and returns the JSON of its answer.
    * @throws {TesserError} the answer is an error
    */
   async ask(path: string, sent?: Sent): Promise<unknown> {
@@ -69,7 +69,7 @@ export class Connection {
     return exchanged.json
   }
 
-  /** The JSON of an answer, which may be an error. @throws {TesserError} it is not JSON */
+  /** Sends a request and returns the JSON of its answer, which may be an error. @throws {TesserError} the answer is not JSON */
   async exchange(path: string, sent: Sent = {}): Promise<Exchanged> {
     const answer = await this.respond(`${this.url}/${path}`, sent)
     const exchanged = await readJson(answer, sent.exact)
@@ -77,14 +77,14 @@ export class Connection {
     return exchanged
   }
 
-  /** The answer as it came. It may be an error. */
+  /** The unread answer, which may be an error. */
   async respond(address: string, sent: Sent): Promise<Answer> {
     const { retries = 3, backOffMs = 200, maxWaitMs = 30_000 } = this.#options
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#send(address, sent)
       const isBusy = answer.status === 429 || (answer.status === 503 && sent.repeatable !== false)
       if (!isBusy || attempt >= retries) return answer
-      // At random, so that clients that were refused together do not come back together.
+      // Random, so that clients that were refused together do not retry together.
       const waitMs = Math.max((retryAfter(answer) ?? 0) * 1000, Math.random() * backOffMs * 2 ** attempt)
       if (waitMs > maxWaitMs) return answer
       await pause(waitMs, sent.signal)
@@ -144,7 +144,7 @@ export async function readJson(answer: Answer, exact = false): Promise<Exchanged
   try {
     json = exact ? parseExact(text) : JSON.parse(text)
   } catch {
-    // A proxy in between answers in its own words.
+    // The answer is that of a proxy, not JSON.
   }
   const isError = !answer.ok || (typeof json === 'object' && json !== null && '__ERROR' in json)
   return { status: answer.status, json, isError, retryAfter: retryAfter(answer) }

@@ -1,13 +1,16 @@
 import type { BinaryLink, Page, Reference } from './types.ts'
 
-/** Attributes that are not what JSON has: their kinds, by the names of dataclasses and attributes. */
+/** Attributes whose values differ from their JSON: kinds by the names of dataclasses and attributes. */
 export interface Schema {
-  /** Whether a date with a time is read as a `Date` or as ISO text. */
+  /** Result form of a date with a time: a `Date`, or ISO text. */
   readonly dates: 'date' | 'text'
   readonly classes: Readonly<Record<string, Readonly<Record<string, Kind>>>>
 }
 
-/** `plain` is as JSON has it, for names that answers use for something else. A number is the scale of a decimal; `one City` and `many City` are relations. */
+/**
+ * Kind of an attribute. `plain`: unchanged, for names that answers also use otherwise. A number: scale of a decimal.
+ * `one City`, `many City`: relations.
+ */
 export type Kind = 'plain' | 'date' | 'day' | 'long64' | 'image' | 'blob' | number | `${'one' | 'many'} ${string}`
 
 type Fields = Record<string, unknown>
@@ -16,15 +19,15 @@ interface Deferred {
   readonly __deferred?: { readonly uri: string; readonly __KEY: string }
 }
 
-/** Turns answers into results and values into bodies, by the schema. */
+/** Converts answers to results, and values to request bodies, by the schema. */
 export class Converter {
-  /** Whether there are numbers that a double may not hold. */
+  /** True if the model has numbers that a double may not hold. */
   readonly isExact: boolean
   readonly #readers = new Map<string, readonly (readonly [name: string, read: Read])[]>()
   readonly #schema: Schema
   readonly #base: string
 
-  /** @param base address of the server up to `/rest` */
+  /** @param base address of the server up to and including `/rest` */
   constructor(schema: Schema, base: string) {
     this.#schema = schema
     this.#base = base
@@ -33,7 +36,7 @@ export class Converter {
     )
   }
 
-  /** Changes an entity of an answer to what results show. */
+  /** Converts an entity of an answer to a result, in place. */
   entity(dataClass: string, entity: unknown): unknown {
     const row = entity as Fields
     for (const [name, read] of this.#readersOf(dataClass)) {
@@ -43,7 +46,7 @@ export class Converter {
     return row
   }
 
-  /** The entity of an answer to a save. */
+  /** Converts the answer to a save. */
   saved(dataClass: string, answer: object): unknown {
     const { uri, ...row } = answer as Fields
     const { uri: isNamed } = this.#schema.classes[dataClass] ?? {}
@@ -58,7 +61,7 @@ export class Converter {
     return { count, first, entities }
   }
 
-  /** A value that stands alone, such as a sum, of the attribute at the end of a path. */
+  /** Converts a bare value, such as a sum, of the attribute at the end of a path. */
   value(dataClass: string, path: string, value: unknown): unknown {
     const [name = '', ...rest] = path.split('.')
     const kind = this.#schema.classes[dataClass]?.[name]
@@ -68,7 +71,7 @@ export class Converter {
     return this.#reader(kind)(value)
   }
 
-  /** Body of a save: without what is only read. */
+  /** Body of a save, without read-only members. */
   body(dataClass: string, values: object): Fields {
     const kinds = this.#schema.classes[dataClass] ?? {}
     const body: Fields = {}
@@ -113,7 +116,7 @@ export class Converter {
     return value => ((value as Deferred).__deferred ? undefined : this.page(target, value))
   }
 
-  /** Addresses of answers begin behind the host, with the path at which a proxy serves the server. */
+  /** Addresses in answers begin after the host, with the path at which a proxy serves the server. */
   #link({ __deferred }: Deferred): BinaryLink | null {
     return __deferred ? { url: __deferred.uri.replace(/^.*?\/rest(?=\/)/, this.#base) } : null
   }
@@ -127,7 +130,7 @@ interface Collection {
 
 const targetOf = (kind: Kind): string | undefined => /^(?:one|many) (.*)$/.exec(String(kind))?.[1]
 
-/** A day as ISO text, whichever form the server is set to: `2020-01-31` of `31!1!2020`. */
+/** ISO text of a day, whichever form the server sends: `2020-01-31` for `31!1!2020`. */
 function dayOf(text: string): string {
   const [, day, month, year] = /^(\d+)!(\d+)!(\d+)$/.exec(text) ?? []
   return day && month && year ? `${year.padStart(4, '0')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` : text

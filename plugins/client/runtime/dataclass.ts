@@ -5,11 +5,11 @@ import type { CallArguments, ClassNamed, EntityArgument, Environment, Signature 
 import { call, type Context, EntitySet, Query } from './query.ts'
 import type { Checked, Path, QueryValue, Row, Shape } from './types.ts'
 
-/** An entity as it was loaded, with changes. */
+/** Key and stamp of a loaded entity, with the changes to it. */
 export type Changed<C extends Shape> = { readonly __KEY: string; readonly __STAMP: number } & C['input']
 /** Values of a new entity. */
 export type Created<C extends Shape> = C['input'] & Required<Pick<C['input'], C['needs'] & keyof C['input']>>
-/** Outcome for one entity of several. */
+/** Outcome for one of several entities. */
 export type Saved<Entity> =
   | { readonly entity: Entity; readonly error?: undefined }
   | { readonly entity?: undefined; readonly error: TesserError }
@@ -25,7 +25,7 @@ export class DataClass<C extends Shape, E extends Environment> {
   }
 
   /**
-   * Entities that a filter finds. Values in the text are sent apart from it:
+   * The entities that a filter finds. Values in the template are sent separately from its text:
    *
    *   db.City.query`country.name = ${name} and population > ${1e6}`
    */
@@ -39,17 +39,17 @@ export class DataClass<C extends Shape, E extends Environment> {
     return new Query(this.#context, { dataClass: this.#name, path: this.#name })
   }
 
-  /** An entity set, by its id. */
+  /** The entity set with this id. */
   entitySet(id: string): EntitySet<C, E> {
     return new EntitySet(this.#context, this.#name, id)
   }
 
-  /** The entity with this key, for what needs no values of it. */
+  /** A handle of the entity with this key, for operations that need none of its values. */
   at(key: C['key']): EntityHandle<C, E> {
     return new EntityHandle(this.#context, this.#name, key)
   }
 
-  /** @param paths attributes of the result @returns null: there is none, or not for this session */
+  /** @param paths attributes of the result @returns null if there is none, or none that this session may see */
   get(key: C['key'], paths?: undefined, options?: RequestOptions): Promise<Row<C, '*'> | null>
   get<L extends string>(
     key: C['key'],
@@ -85,12 +85,12 @@ export class DataClass<C extends Shape, E extends Environment> {
     return this.#save(changed, 'update', options)
   }
 
-  /** Checks what would be saved. @throws {ValidationError} */
+  /** Checks what a save would check, without saving. @throws {ValidationError} */
   async validate(values: Changed<C> | C['input'], options?: RequestOptions): Promise<void> {
     await this.#save(values, 'validate', options)
   }
 
-  /** Saves new and changed entities, each by itself. */
+  /** Saves new and changed entities, each independently. */
   async saveAll(
     entities: readonly (Created<C> | Changed<C>)[],
     options?: RequestOptions,
@@ -109,7 +109,7 @@ export class DataClass<C extends Shape, E extends Environment> {
     return rows.map(row => this.#row(row))
   }
 
-  /** Deletes an entity, or several. @param options `atomic`: all or none */
+  /** Deletes one or more entities. @param options `atomic`: all or none */
   async delete(
     keys: C['key'] | readonly C['key'][],
     { atomic, ...options }: { readonly atomic?: boolean } & RequestOptions = {},
@@ -129,7 +129,7 @@ export class DataClass<C extends Shape, E extends Environment> {
     return call(this.#context, `${this.#name}/${name}`, args, options)
   }
 
-  /** Whether an error is a conflict of an entity of this dataclass, for its `current`. */
+  /** Returns true if an error is a conflict of an entity of this dataclass; types its `current`. */
   isConflict(error: unknown): error is ConflictError<Row<C, '*'>> {
     return error instanceof ConflictError && error.dataClass === this.#name
   }
@@ -148,7 +148,7 @@ export class DataClass<C extends Shape, E extends Environment> {
     const { connection, converter } = this.#context
     const body = entities.map(each => converter.body(this.#name, each))
     const address = `${this.#name}${addressOf({ $method: 'update', $atomic: atomic })}`
-    // Some entities of a batch that is not atomic may have been saved.
+    // Without `atomic`, some entities of the batch may already have been saved.
     const reply = await connection.exchange(address, { body, exact: converter.isExact, repeatable: atomic, ...options })
     const rows = (reply.json as { __ENTITIES?: object[] } | undefined)?.__ENTITIES
     if (!rows) throw errorOf(reply)
@@ -186,15 +186,15 @@ type EntityFunction<C extends Shape, K extends keyof C['functions']['entity'], E
 
 /** Outcome of a lock or an unlock. */
 export interface LockOutcome {
-  /** It is as was asked for. */
+  /** True if the entity is now in the requested state. */
   readonly ok: boolean
-  /** It was not locked. */
+  /** True if the session had not locked the entity that it unlocked. */
   readonly wasNotLocked?: boolean
   /** Holder of the lock. */
   readonly lockInfo?: object
 }
 
-/** An entity by its key. */
+/** A handle of an entity, by its key. */
 export class EntityHandle<C extends Shape, E extends Environment> implements EntityArgument<C['name']> {
   readonly #context: Context
   readonly #dataClass: string
@@ -214,7 +214,7 @@ export class EntityHandle<C extends Shape, E extends Environment> implements Ent
     return call(this.#context, `${this.#path}/${name}`, args, options)
   }
 
-  /** Keeps other sessions from changing and deleting it, until it is unlocked or the session ends. */
+  /** Keeps other sessions from changing and deleting the entity until it is unlocked or the session ends. */
   lock(options?: RequestOptions): Promise<LockOutcome> {
     return this.#lock(true, options)
   }
@@ -222,7 +222,7 @@ export class EntityHandle<C extends Shape, E extends Environment> implements Ent
     return this.#lock(false, options)
   }
 
-  /** The form of an argument of a function. */
+  /** The form that the entity has as an argument of a function. */
   toJSON(): { readonly __ENTITY: true; readonly __DATACLASS: C['name']; readonly __KEY: C['key'] } {
     return { __ENTITY: true, __DATACLASS: this.#dataClass, __KEY: this.key }
   }

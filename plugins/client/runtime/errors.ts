@@ -1,7 +1,7 @@
 /** An error of the protocol. */
 export interface Fault {
   readonly message: string
-  /** Number that does not change, as the list of errors of the server has it. */
+  /** Stable number of the error, from the list of errors of the server. */
   readonly errCode: number
   readonly componentSignature: string
   /** Attribute of the entity that the error is about. */
@@ -16,11 +16,11 @@ export type ErrorKind =
   | 'validation'
   /** Another session has locked the entity. */
   | 'locked'
-  /** The rights of the session do not suffice, or it has ended. */
+  /** The session has ended, or its rights do not suffice. */
   | 'denied'
-  /** Not there, or not for this session. */
+  /** Does not exist, or not for this session. */
   | 'missing'
-  /** Too much at a time: it may succeed later. */
+  /** The server is overloaded or a quota is used up: the request may succeed later. */
   | 'busy'
   /** The request itself is wrong. */
   | 'request'
@@ -32,14 +32,14 @@ interface ErrorDetails {
   readonly index?: number | undefined
 }
 
-/** Answer that is an error. */
+/** An answer that is an error. */
 export class TesserError extends Error {
   readonly kind: ErrorKind
-  /** Status of HTTP. */
+  /** HTTP status. */
   readonly status: number
   /** Root cause first. */
   readonly faults: readonly Fault[]
-  /** Seconds after which the request may succeed, where the server says them. */
+  /** Seconds after which the request may succeed, if the server says so. */
   readonly retryAfter: number | undefined
   /** Position of the entity in a batch. */
   readonly index: number | undefined
@@ -54,11 +54,11 @@ export class TesserError extends Error {
     this.index = more.index
   }
 
-  /** Code of the root cause; 0 of an answer that is not of the protocol, as that of a proxy. */
+  /** Code of the root cause; 0 if the answer is not one of the protocol, such as that of a proxy. */
   get code(): number {
     return this.faults[0]?.errCode ?? 0
   }
-  /** The first attribute that an error is about. */
+  /** The first attribute that one of the errors is about. */
   get attribute(): string | undefined {
     return this.faults.find(({ attribute }) => attribute !== undefined)?.attribute
   }
@@ -80,16 +80,16 @@ export class ConflictError<Entity = unknown> extends TesserError {
 
 /** Values of an entity were refused. */
 export class ValidationError extends TesserError {
-  /** A message for each attribute that has one: for forms. */
+  /** Message by attribute, for forms. */
   get byAttribute(): Readonly<Record<string, string>> {
     const named = this.faults.filter(({ attribute }) => attribute !== undefined)
     return Object.fromEntries(named.reverse().map(({ attribute, message }) => [attribute, message]))
   }
 }
 
-/** A batch of which nothing was saved. */
+/** An atomic batch that was refused; nothing was saved. */
 export class BatchError extends TesserError {
-  /** An error for each entity that has one, with its `index`. */
+  /** An error for each refused entity, with its `index`. */
   readonly failures: readonly TesserError[]
 
   constructor(failures: readonly TesserError[]) {
@@ -125,7 +125,7 @@ interface FailedAnswer {
 interface FailedEntity {
   readonly index?: number | undefined
   readonly dataClass?: string
-  /** The entity as it is now, as a result. */
+  /** Returns the entity as it is now, in the form of a result. */
   readonly current?: () => unknown
 }
 
@@ -139,7 +139,7 @@ const SAVED: Readonly<Record<number, ErrorKind>> = {
   7: 'validation',
   8: 'validation',
 }
-/** Kinds by the status of HTTP. */
+/** Kinds by HTTP status. */
 const KINDS: Readonly<Record<number, ErrorKind>> = {
   401: 'denied',
   403: 'denied',

@@ -1,6 +1,6 @@
 /**
- * JSON of an answer. Integers that a double does not hold are bigints, fractions that it does not hold the texts of their
- * digits.
+ * Parses the JSON of an answer. Integers that a double cannot hold become bigints, fractions that it cannot hold the texts of
+ * their digits.
  */
 export function parseExact(text: string): unknown {
   const places = longNumbers(text)
@@ -21,7 +21,7 @@ function unmarked(value: unknown, mark: string): unknown {
   return digits.includes('.') ? digits : BigInt(digits)
 }
 
-/** JSON of a body: bigints as their digits, typed arrays as arrays. */
+/** JSON of a request body: bigints as their digits, typed arrays as arrays. */
 export function writeExact(value: unknown): string {
   let mark: string | undefined
   const write = (replace: (each: bigint) => string): string =>
@@ -37,18 +37,18 @@ export function writeExact(value: unknown): string {
   return write(each => `\u0000${mark}${each}`).replace(new RegExp(`"\\\\u0000${mark}(-?\\d+)"`, 'g'), '$1')
 }
 
-/** Letters that stand behind no NUL in a JSON text, so that both together can mark what is replaced. */
+/** Returns letters that follow no NUL in a JSON text, so that NUL and these letters can mark what is replaced. */
 function markNotIn(text: string): string {
   let mark = 'n'
   while (text.includes(`\\u0000${mark}`)) mark += 'n'
   return mark
 }
 
-/** Numbers that lose digits as doubles, and where they are. */
+/** Numbers that lose digits as doubles, with their positions. */
 function longNumbers(text: string): { index: number; digits: string }[] {
   const found = []
   const pattern = /-?\d[\d.]{15,}/g
-  // Before it all has been looked at, and it is not inside of a text.
+  // Everything before this index has been scanned, and the index itself is not inside a text.
   let outside = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const [digits] = match
@@ -60,7 +60,7 @@ function longNumbers(text: string): { index: number; digits: string }[] {
   return found
 }
 
-/** @returns `index` when it is in no text, otherwise the end of that text */
+/** @returns `index` if it is not inside a text, otherwise the end of that text */
 function endOfTextAround(text: string, from: number, index: number): number {
   for (let at = from; ; ) {
     const open = text.indexOf('"', at)

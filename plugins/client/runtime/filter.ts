@@ -7,13 +7,13 @@ export interface Filter {
   readonly values: readonly unknown[]
 }
 
-/** The filter that a tagged template writes. @throws {TypeError} a value is undefined */
+/** Returns the filter of a tagged template. @throws {TypeError} a value is undefined */
 export function filterOf(template: TemplateStringsArray | string, given: readonly QueryValue[]): Filter {
   if (typeof template === 'string') return { text: template, values: given.map(parameterOf) }
   const values: unknown[] = []
   let text = template[0] ?? ''
   for (const [index, value] of given.entries()) {
-    // Null cannot be a parameter.
+    // Null cannot be a parameter; it is written into the text.
     text += `${value === null ? 'null' : `:${values.push(parameterOf(value))}`}${template[index + 1]}`
   }
   return { text: text.trim(), values }
@@ -24,16 +24,16 @@ function parameterOf(value: QueryValue | undefined): unknown {
   return typeof value === 'object' && value !== null && '__KEY' in value ? value.__KEY : value
 }
 
-/** A key as addresses have it, in quotes where it has other characters than words and numbers. */
+/** A key as addresses have it: in quotes if it has characters other than letters, digits, `_`, `.` and `-`. */
 export const keyText = (key: string | number | bigint): string => {
   const text = String(key)
   return encodeURIComponent(/^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`)
 }
 
-/** Parameters as addresses have them: `?$filter=%22name%20%3D%20%3A1%22`. */
+/** Query string of the parameters: `?$filter=%22name%20%3D%20%3A1%22`. */
 export function addressOf(parameters: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined)
-  // Quotes around a value protect what is inside of it.
+  // Quotes around a value protect its content.
   const written = pairs.map(([name, value]) => {
     const text =
       name === '$params' ? `'${writeExact(value)}'` : typeof value === 'string' ? `"${value}"` : String(value)

@@ -1,18 +1,18 @@
-/** Types of class functions: of their declarations, or of the classes of their authors. */
+/** Types of class functions, from their declarations or from the classes of their authors. */
 import type { RequestOptions } from './connection.ts'
 import type { Members, Page, Row } from './types.ts'
 
-/** All that the types of a client are made of. */
+/** Everything from which the types of a client are derived. */
 export interface Environment {
   /** Shapes of the dataclasses by name. */
   readonly model: Members
   /** Functions of the datastore, and of singletons by name. */
   readonly services: { readonly dataStore: Members; readonly singletons: Members }
-  /** Module of the classes of their author: `typeof import('./classes.ts')`. */
+  /** Module with the classes: `typeof import('./classes.ts')`. */
   readonly classes: unknown
 }
 
-/** Function with declared parameters. */
+/** A function with declared parameters. */
 export interface Declared<Arguments extends readonly unknown[], Result> {
   readonly arguments: Arguments
   readonly result: Result
@@ -26,22 +26,22 @@ export interface SelectionResult<Name> {
   readonly selection: Name
 }
 
-/** Entity as an argument: a handle, `db.City.at(7)`. */
+/** An entity as an argument: a handle, `db.City.at(7)`. */
 export interface EntityArgument<Name> {
   toJSON(): { readonly __ENTITY: true; readonly __DATACLASS: Name; readonly __KEY: string | number | bigint }
 }
 
-/** Selection as an argument: an entity set. */
+/** A selection as an argument: an entity set. */
 export interface SelectionArgument<Name> {
   toJSON(): { readonly __ENTITIES: true; readonly __DATASET: string; readonly __DATACLASS: Name }
 }
 
-/** Arguments of `call` behind the name. */
+/** Arguments of `call` after the name. */
 export type CallArguments<Arguments extends readonly unknown[]> = [] extends Arguments
   ? [args?: Arguments, options?: RequestOptions]
   : [args: Arguments, options?: RequestOptions]
 
-/** Arguments and result of a function, by its declaration, else by the method of a class. */
+/** Arguments and result of a function, from its declaration if there is one, else from the method of a class. */
 export type Signature<Declaration, Class, Name, E extends Environment, C extends string, P extends string> =
   Declaration extends Declared<infer Arguments, infer Result>
     ? Declared<Arguments, Received<Result, E, C, P>>
@@ -51,12 +51,12 @@ export type Signature<Declaration, Class, Name, E extends Environment, C extends
         : Declared<readonly unknown[], unknown>
       : Declared<readonly unknown[], unknown>
 
-/** Instances of an exported class. */
+/** Instance type of an exported class. */
 export type ClassNamed<E extends Environment, Name> = Name extends keyof E['classes']
   ? InstanceOf<E['classes'][Name]>
   : unknown
 
-/** Instances of the class that has a function of the datastore. */
+/** Instance type of the class that has this function of the datastore. */
 export type StoreWith<E extends Environment, Name> = {
   [K in keyof E['classes']]: InstanceOf<E['classes'][K]> extends infer I extends Record<Name & string, unknown> &
     Transactions
@@ -80,7 +80,7 @@ interface AuthorSelection<Name> {
 type SentAs<T> =
   T extends AuthorSelection<infer N> ? SelectionArgument<N> : T extends AuthorEntity<infer N> ? EntityArgument<N> : T
 
-/** Result as a client gets it. */
+/** A result as a client receives it. */
 type Received<T, E extends Environment, C extends string, P extends string> = unknown extends T
   ? unknown
   : T extends SelectionResult<infer N> | AuthorSelection<infer N>
@@ -94,7 +94,7 @@ type RowNamed<N, E extends Environment, C extends string, P extends string> = N 
   ? Row<E['model'][N], N extends C ? P : '*'>
   : unknown
 
-/** A value after its way as JSON. */
+/** A value after a round trip through JSON. */
 type AsJson<T> = unknown extends T
   ? T
   : T extends Date

@@ -5,19 +5,19 @@ import { addressOf, type Filter, filterOf } from './filter.ts'
 import type { CallArguments, ClassNamed, Environment, SelectionArgument, Signature } from './functions.ts'
 import type { Checked, Order, Page, Path, QueryValue, Relation, Row, Shape, Total, ValueAt } from './types.ts'
 
-/** Parts of a client that all of it shares. */
+/** State that all parts of a client share. */
 export interface Context {
   readonly connection: Connection
   readonly converter: Converter
 }
 
-/** Entities of a dataclass that a request is about. */
+/** The entities that a request is about. */
 interface Selection {
   readonly dataClass: string
-  /** Address behind `/rest`: the dataclass, or an entity set of it. */
+  /** Address after `/rest/`: the dataclass, or an entity set of it. */
   readonly path: string
   readonly filter?: Filter | undefined
-  /** Undefined: all that are not 1→N relations. */
+  /** Undefined for all attributes that are not 1→N relations. */
   readonly attributes?: readonly string[]
   readonly orderBy?: string
   readonly top?: number
@@ -26,7 +26,7 @@ interface Selection {
 
 type Aggregate = 'sum' | 'average' | 'min' | 'max'
 
-/** Entities that a filter finds. It is a description: each of its methods makes another one, or sends a request. */
+/** Entities that a filter finds. Immutable: each method returns another query, or sends a request. */
 export class Query<C extends Shape, P extends string, E extends Environment> {
   protected readonly context: Context
   protected readonly selection: Selection
@@ -48,22 +48,22 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     return new Query(this.context, { ...this.selection, attributes: [...attributes, ...added] })
   }
 
-  /** `'name'`, `'country.name desc'`. */
+  /** Sets the order: `'name'`, `'country.name desc'`. */
   orderBy<T extends string>(...terms: Checked<T, Order<C, T>>[]): Query<C, P, E> {
     return new Query(this.context, { ...this.selection, orderBy: terms.join(',') })
   }
 
-  /** Entities of a page at most, 100 by default; -1: all. */
+  /** Maximum number of entities of a page, 100 by default; -1 for all. */
   top(count: number): Query<C, P, E> {
     return new Query(this.context, { ...this.selection, top: count })
   }
 
-  /** Entities before the page. */
+  /** Number of entities before the page. */
   skip(count: number): Query<C, P, E> {
     return new Query(this.context, { ...this.selection, skip: count })
   }
 
-  /** Names the query for caches: equal for equal queries. */
+  /** Cache key: equal for equal queries. */
   get key(): readonly unknown[] {
     return [this.selection.path, this.#parameters()]
   }
@@ -109,7 +109,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     return this.#compute('max', path, options)
   }
 
-  /** Different values, ascending, without null. */
+  /** Distinct values, ascending, without null. */
   async distinct<L extends string>(
     path: Checked<L, Path<C, L>>,
     options?: RequestOptions,
@@ -125,8 +125,8 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   }
 
   /**
-   * All entities, page by page, of an entity set that is made for it: what is saved meanwhile neither repeats an entity nor
-   * leaves one out.
+   * All entities, page by page, from an entity set that is created for it: entities that are saved meanwhile are neither repeated
+   * nor left out.
    */
   async *pages(size = 500, options?: RequestOptions): AsyncGenerator<Page<Row<C, P>>, void, undefined> {
     const { dataClass, path, filter, orderBy, attributes, skip = 0, top = -1 } = this.selection
@@ -152,7 +152,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     for await (const { entities } of this.pages()) yield* entities
   }
 
-  /** Keeps the entities on the server. @param options seconds without use after which it ends, two hours by default */
+  /** Keeps the entities on the server. @param options `timeout`: seconds without use after which the set ends, two hours by default */
   async entitySet({ timeout, saved, ...options }: EntitySetOptions = {}): Promise<EntitySet<C, E>> {
     const { dataClass } = this.selection
     const { $filter, $params, $orderby } = this.#parameters()
@@ -222,9 +222,9 @@ type ReadParameters = {
 }
 
 export interface EntitySetOptions extends RequestOptions {
-  /** Seconds without use after which it ends; two hours by default. */
+  /** Seconds without use after which the set ends; two hours by default. */
   readonly timeout?: number
-  /** Makes it again by its filter and order when it is used after its end. */
+  /** Recreates the set from its filter and order when it is used after its end. */
   readonly saved?: boolean
 }
 
@@ -263,11 +263,11 @@ export class EntitySet<C extends Shape, E extends Environment>
   except(other: EntitySet<C, E>, options?: EntitySetOptions): Promise<EntitySet<C, E>> {
     return this.#combine({ $logicOperator: 'EXCEPT', $otherCollection: other.id }, options)
   }
-  /** Whether an entity is in both. */
+  /** Returns true if an entity is in both sets. */
   async intersects(other: EntitySet<C, E>, options?: RequestOptions): Promise<boolean> {
     return (await this.ask('', { $logicOperator: 'INTERSECT', $otherCollection: other.id }, options)) as boolean
   }
-  /** A set without entities that have been deleted. */
+  /** Creates a set without the entities that have been deleted. */
   clean(options?: EntitySetOptions): Promise<EntitySet<C, E>> {
     return this.#combine({ $clean: true }, options)
   }
@@ -275,7 +275,7 @@ export class EntitySet<C extends Shape, E extends Environment>
     await this.context.connection.ask('$entityset/$release', { body: [this.id], ...options })
   }
 
-  /** The form of an argument of a function. */
+  /** The form that the set has as an argument of a function. */
   toJSON(): { readonly __ENTITIES: true; readonly __DATASET: string; readonly __DATACLASS: C['name'] } {
     return { __ENTITIES: true, __DATASET: this.id, __DATACLASS: this.selection.dataClass }
   }
@@ -286,14 +286,14 @@ export class EntitySet<C extends Shape, E extends Environment>
   }
 }
 
-/** Calls a function. Its result is a value, an entity, a page, or bytes where it answers in its own words. */
+/** Calls a function. @returns a value, an entity, a page, or the bytes of an answer that is not JSON */
 export async function call(
   { connection, converter }: Context,
   path: string,
   args: readonly unknown[] = [],
   options?: RequestOptions,
 ): Promise<unknown> {
-  // It may have had an effect when it is stopped at its deadline.
+  // A function that is stopped at its deadline may already have had an effect.
   const response = await connection.respond(`${connection.url}/${path}`, { body: args, repeatable: false, ...options })
   const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '')
   if (response.ok && !isJson) return response.blob()

@@ -1,4 +1,4 @@
-/** Types of a client: from shapes of dataclasses, as the generator writes them, and lists of attribute paths to results. */
+/** Types of a client: derive results from shapes of dataclasses, which the generator writes, and lists of attribute paths. */
 
 // biome-ignore lint/suspicious/noExplicitAny: constraints of types; anything narrower makes the compiler look into all of a model
 export type Members = Readonly<Record<string, any>>
@@ -6,42 +6,42 @@ export type Members = Readonly<Record<string, any>>
 // biome-ignore lint/suspicious/noExplicitAny: the model says nothing of what objects hold
 export type Json = any
 
-/** A dataclass of the model, for the compiler alone. */
+/** Type-level description of a dataclass. */
 export interface Shape {
   readonly name: string
   readonly key: string | number | bigint
-  /** Attributes as they are read, with `__KEY` and its relatives; N→1 relations as references. */
+  /** Attributes as they are read, with `__KEY`, `__STAMP` and `__TIMESTAMP`; N→1 relations as references. */
   readonly values: Members
   /** Names for lists: attributes, and `*` for all that are not 1→N relations. */
   readonly own: string
-  /** The same, and those behind one relation: most paths are found here in one step. */
+  /** `own`, and the names behind one relation: most paths are resolved here in one step. */
   readonly near: string
   /** Pattern of paths into objects. */
   readonly inside: string
   /** Dataclasses that relations lead to. */
   readonly to: Members
-  /** Names of the 1→N relations among them. */
+  /** Names of the 1→N relations in `to`. */
   readonly many: string
   /** Attributes that can be saved. */
   readonly input: object
-  /** Names of those that a new entity needs. */
+  /** Names of the attributes in `input` that a new entity needs. */
   readonly needs: string
   readonly functions: Functions
 }
 
-/** Class functions of a dataclass, by where they are called: {@link Declared}, or null. */
+/** Class functions of a dataclass, by the target they are called on: {@link Declared}, or null. */
 interface Functions {
   readonly dataClass: Members
   readonly selection: Members
   readonly entity: Members
 }
 
-/** Related entity that was not asked for. */
+/** Related entity whose attributes were not requested. */
 export interface Reference {
   readonly __KEY: string
 }
 
-/** Link to the bytes of an image or a blob, valid until it is replaced. */
+/** Link to the bytes of an image or a blob, valid until the value is replaced. */
 export interface BinaryLink {
   readonly url: string
 }
@@ -59,7 +59,7 @@ export interface Similar {
   readonly threshold?: number | null
 }
 
-/** Part of a selection. */
+/** A page of a selection. */
 export interface Page<Entity> {
   /** Number of entities in the selection. */
   readonly count: number
@@ -83,7 +83,7 @@ export type Row<C extends Shape, P extends string> = {
 }
 type HeadName = '__KEY' | '__STAMP' | '__TIMESTAMP'
 
-/** The path, if it leads to an attribute; else paths that would do in its place, which editors offer. */
+/** The path if it leads to an attribute, else the valid paths, which editors offer. */
 export type Path<C extends Shape, P> = P extends C['near']
   ? P
   : P extends `${infer H}.${infer T}`
@@ -94,7 +94,7 @@ export type Path<C extends Shape, P> = P extends C['near']
         : C['near']
     : C['near']
 
-/** The path, if it leads to a relation; else all that would do in its place. */
+/** The path if it leads to a relation, else all valid ones. */
 export type Relation<C extends Shape, P> = P extends keyof C['to']
   ? P
   : P extends `${infer H}.${infer T}`
@@ -103,14 +103,14 @@ export type Relation<C extends Shape, P> = P extends keyof C['to']
       : keyof C['to'] & string
     : keyof C['to'] & string
 
-/** A path with `asc` or `desc` behind it. */
+/** A path, optionally followed by `asc` or `desc`. */
 export type Order<C extends Shape, T> = T extends C['near']
   ? T
   : T extends `${infer P} ${infer D extends 'asc' | 'desc'}`
     ? `${Path<C, P>} ${D}`
     : Path<C, T>
 
-/** A list element that is inferred as it stands, and then has to be a `Path`: inference does not look into that. */
+/** A list element that is inferred literally and then checked to be a `Path`, which inference must not look into. */
 export type Checked<L, Path> = [L] extends [never] ? L : NoInfer<Path>
 
 /** Value at the end of a path. */
@@ -120,10 +120,10 @@ export type ValueAt<C extends Shape, P> = P extends `${infer H}.${infer T}`
     : unknown
   : C['values'][P & string]
 
-/** Sum or average: a text of a decimal, whose values are texts. */
+/** Type of a sum or an average; text for a decimal, whose values are texts. */
 export type Total<Value> = unknown extends Value ? number : Value extends string ? string : Value
 
-/** Value in a filter. Of an entity or a reference its key counts; null is written into the filter. */
+/** A value in a filter. An entity or a reference stands for its key; null is written into the filter. */
 export type QueryValue =
   | string
   | number

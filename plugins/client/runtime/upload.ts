@@ -1,6 +1,6 @@
-/** Bytes on their way, with progress. */
+/** Uploads with progress. */
 
-/** Parts of `XMLHttpRequest`, which alone tells in browsers how much has been sent. */
+/** The used part of `XMLHttpRequest`, the only API in browsers that reports upload progress. */
 interface BrowserRequest {
   withCredentials: boolean
   readonly status: number
@@ -37,7 +37,7 @@ interface UploadAnswer {
 const browserRequest = (): (new () => BrowserRequest) | undefined =>
   (globalThis as { XMLHttpRequest?: new () => BrowserRequest }).XMLHttpRequest
 
-/** Sends bytes as a browser does. @returns undefined: this is none */
+/** Sends bytes by `XMLHttpRequest`. @returns undefined outside browsers */
 export function sendFromBrowser(address: string, sent: SentBytes): Promise<UploadAnswer> | undefined {
   const { verb, headers, body, signal, credentials, onProgress } = sent
   const Request = browserRequest()
@@ -64,7 +64,7 @@ export function sendFromBrowser(address: string, sent: SentBytes): Promise<Uploa
   })
 }
 
-/** The bytes as a stream that counts what is taken of it. */
+/** The bytes as a stream that reports how much of it has been consumed. */
 export function counted(body: Blob | Uint8Array, onProgress: (share: number) => void): ReadableStream<Uint8Array> {
   const blob = body instanceof Blob ? body : new Blob([body as Uint8Array<ArrayBuffer>])
   let sent = 0

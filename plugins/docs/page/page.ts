@@ -1,4 +1,4 @@
-/** Search box of the documents. Everything else works without scripts. */
+/** Search box of the documents, the only part of the pages that needs scripts. */
 import MiniSearch, { type SearchResult } from 'minisearch'
 import './page.css'
 import { SEARCH } from './search-options.mjs'
@@ -11,7 +11,7 @@ const list = document.querySelector<HTMLOListElement>('#results')!
 const found = document.querySelector<HTMLElement>('#found')!
 
 let loading: Promise<MiniSearch> | undefined
-/** The index is loaded by the first who searches. */
+/** Loads the index once, when the search box is first used. */
 function load(): Promise<MiniSearch> {
   loading ??= fetch(index)
     .then(response => response.text())
@@ -22,7 +22,7 @@ function load(): Promise<MiniSearch> {
 async function search(): Promise<void> {
   const text = input.value.trim()
   const results = text === '' ? [] : (await load()).search(text)
-  // Another letter may have been typed meanwhile.
+  // Another character may have been typed meanwhile.
   if (text !== input.value.trim()) return
   list.replaceChildren(...results.slice(0, MAX_RESULTS).map(itemOf))
   list.hidden = results.length === 0
@@ -44,7 +44,7 @@ function itemOf(result: SearchResult): HTMLLIElement {
   return item
 }
 
-/** Moves among the box and the results. */
+/** Moves the focus between the box and the results. */
 function move(step: number): void {
   const stops = [input, ...list.querySelectorAll('a')]
   const at = stops.indexOf(document.activeElement as HTMLInputElement)

@@ -1,8 +1,8 @@
-/** How documents are indexed when they are built, and searched in the browser: both need the same. */
+/** Options for building the index and for searching it in the browser, which must agree. */
 export const SEARCH = {
   fields: ['title', 'page', 'text'],
   storeFields: ['title', 'page', 'excerpt'],
-  // `$filter` and `server.maxConnections` are words, and so are their parts.
+  // `$filter` and `server.maxConnections` are indexed whole, and so are their parts.
   tokenize: text =>
     text
       .split(/[\s,;:!?"'(){}[\]<>=|&/…]+/)

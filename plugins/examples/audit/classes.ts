@@ -1,6 +1,6 @@
 import { type BaseEntity, ds, Entity, event, Session } from 'tesser/classes'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a class must be to be extended by a function
+// biome-ignore lint/suspicious/noExplicitAny: the type that TypeScript requires of a mixin's base class
 type EntityClass = new (...args: any[]) => BaseEntity<any>
 
 /** An entity class whose creations, changes and drops are recorded, for all callers. */
@@ -9,10 +9,10 @@ function audited<C extends EntityClass>(Base: C) {
     #action = ''
     #changes = {}
 
-    /** The last event before the save, when all other code has assigned what it wants to. */
+    /** The last event before the save, when all other code has assigned its values. */
     @event('saving') remember(): void {
       this.#action = this.isNew() ? 'create' : 'update'
-      // Without private attributes and bytes: clients read the trail.
+      // Without private attributes and binary values, since clients read the trail.
       const shown = this.toObject()
       const touched = this.touchedAttributes().filter(name => name in shown)
       this.#changes = Object.fromEntries(touched.map(name => [name, shown[name]]))

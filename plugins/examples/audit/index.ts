@@ -1,11 +1,11 @@
 import { definePlugin } from 'tesser'
 
-/** A trail of who changed which movie and director of the demo, in a dataclass of its own. */
+/** A trail of who changed which movie and director of the demo, kept in a separate dataclass. */
 export default definePlugin({
   name: 'tesser-example-audit',
   kernel: '^1.0.0',
   classes: new URL('./classes.ts', import.meta.url),
-  // Read-only is what clients may not write; code may.
+  // `readOnly` binds clients only; code may write.
   model: {
     dataClasses: {
       AuditEntry: {

@@ -5,7 +5,7 @@ import { useEntities, useWrite } from './hooks.ts'
 
 type Genre = Entity<'Genre', 'name'>
 
-/** A list whose entries are renamed, with what others have changed meanwhile. */
+/** A list whose entries can be renamed; shows conflicts with changes of other clients. */
 export function Genres({ db }: { db: Db }) {
   const { data = [] } = useEntities(db.Genre.all.select('name').orderBy('name'))
   const [edited, setEdited] = useState<Genre>()

@@ -7,11 +7,11 @@ interface Listed<Entity> {
   list(options?: RequestOptions): Promise<Entity[]>
 }
 
-/** The entities of a query, which is asked again when it changes, or when its dataclass is written to. */
+/** Entities of a query; fetched again when the query changes, or when its dataclass is written to. */
 export const useEntities = <Entity>(query: Listed<Entity>) =>
   useQuery({ queryKey: query.key, queryFn: ({ signal }) => query.list({ signal }), placeholderData: keepPreviousData })
 
-/** Something that writes to a dataclass: all that was read of it is asked again. */
+/** A mutation that writes to a dataclass and then invalidates all queries of it. */
 export function useWrite<Values, Result>(dataClass: string, write: (values: Values) => Promise<Result>) {
   const queries = useQueryClient()
   return useMutation({ mutationFn: write, onSettled: () => queries.invalidateQueries({ queryKey: [dataClass] }) })

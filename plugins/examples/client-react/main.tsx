@@ -6,7 +6,7 @@ import { Genres } from './genres.tsx'
 
 const db = createClient('/rest')
 
-// The client repeats what is worth it by itself.
+// The client itself repeats requests that are worth repeating.
 const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
 
 createRoot(document.getElementById('root')!).render(

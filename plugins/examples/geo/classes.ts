@@ -49,7 +49,7 @@ export class CityEntity extends Entity('City') {
 }
 
 export class CitySelection extends EntitySelection('City') {
-  /** South, north, west and east end, or null when there is no city: `GET /rest/City/extent?$filter="countryCode=LI"`. */
+  /** Southern, northern, western and eastern bounds, or null if there is no city: `GET /rest/City/extent?$filter="countryCode=LI"`. */
   @onHTTPGet extent(): Box | null {
     if (this.length === 0) return null
     return {

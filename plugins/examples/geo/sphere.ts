@@ -7,7 +7,7 @@ interface Place {
 export interface Box {
   readonly south: number
   readonly north: number
-  /** Greater than `east` when the box lies over the 180th meridian. */
+  /** Greater than `east` if the box crosses the 180th meridian. */
   readonly west: number
   readonly east: number
 }
@@ -15,7 +15,7 @@ export interface Box {
 const radians = (degrees: number): number => (degrees * Math.PI) / 180
 const degrees = (angle: number): number => (angle * 180) / Math.PI
 
-/** Length of the shortest way over a sphere with that radius, by the haversine formula. */
+/** Great-circle distance on a sphere with that radius, by the haversine formula. */
 export function distance(a: Place, b: Place, radius: number): number {
   const [latitude, longitude] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)]
   const h =
@@ -24,11 +24,11 @@ export function distance(a: Place, b: Place, radius: number): number {
   return 2 * radius * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** The smallest box along meridians and parallels that holds all within a distance. */
+/** The smallest box along meridians and parallels that contains every place within a distance. */
 export function boxAround({ latitude, longitude }: Place, reach: number, radius: number): Box {
   const angle = reach / radius
   const [south, north] = [latitude - degrees(angle), latitude + degrees(angle)]
-  // Over a pole every longitude is near.
+  // Near a pole every longitude is within reach.
   if (south <= -90 || north >= 90)
     return { south: Math.max(-90, south), north: Math.min(90, north), west: -180, east: 180 }
   const width = degrees(Math.asin(Math.sin(angle) / Math.cos(radians(latitude))))

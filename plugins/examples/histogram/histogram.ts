@@ -22,7 +22,7 @@ const histogram: TaskFunction<HistogramArguments> = (store, { attribute, buckets
   const width = (max - min) / buckets
   const counts = new Array<number>(buckets).fill(0)
   for (const value of values.subarray(0, size)) {
-    // The last range has the greatest value; all of one value are in the first.
+    // The maximum belongs to the last range; if all values are equal, they are in the first.
     const bucket = width === 0 ? 0 : Math.min(buckets - 1, Math.floor((value - min) / width))
     counts[bucket]!++
   }

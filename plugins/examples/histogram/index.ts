@@ -1,12 +1,12 @@
 import { definePlugin, encoded, json, Type } from 'tesser'
 import type { HistogramArguments } from './histogram.ts'
 
-/** `$histogram=attribute`: how many entities of a selection have values in each of some ranges of equal width. */
+/** `$histogram=attribute`: number of entities of a selection in each of several ranges of equal width. */
 export default definePlugin({
   name: 'tesser-example-histogram',
   kernel: '^1.0.0',
   options: Type.Object({
-    /** Most ranges that a client can ask for. */
+    /** Maximum number of ranges that a client can request. */
     maxBuckets: Type.Integer({ default: 1000, minimum: 1 }),
   }),
   tasks: { histogram: new URL('./histogram.ts', import.meta.url) },

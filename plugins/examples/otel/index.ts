@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { definePlugin, type TransportRequest, Type } from 'tesser'
 import { type Attribute, number, SpanExporter, text, whole } from './spans.ts'
 
-/** Sends a span for each request to an OpenTelemetry collector, below the span that the client has named by `traceparent`. */
+/** Sends a span for each request to an OpenTelemetry collector, as a child of the span in the client's `traceparent`. */
 export default definePlugin({
   name: 'tesser-example-otel',
   kernel: '^1.0.0',
@@ -27,7 +27,7 @@ export default definePlugin({
         traceId: traceId ?? randomBytes(16).toString('hex'),
         spanId: randomBytes(8).toString('hex'),
         ...(parentSpanId && { parentSpanId }),
-        // Without the path: keys in it would make a name of each entity.
+        // Without the path: its keys would make a separate span name for each entity.
         name: `${request.method} ${request.plugin ?? 'tesser'}`,
         kind: SERVER,
         startTimeUnixNano: nanoseconds(startedAt),
@@ -49,7 +49,7 @@ export default definePlugin({
 const SERVER = 2
 const ERROR = 2
 
-/** A client that takes part in a trace decides; of the others a share is taken. */
+/** Follows the decision of a client that takes part in a trace; samples a fraction of the others. */
 const isSampled = ({ traceparent }: TransportRequest, ratio: number): boolean =>
   traceparent === '' ? Math.random() < ratio : (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1
 

@@ -1,4 +1,4 @@
-/** A span of OpenTelemetry in the JSON of OTLP. Source: OpenTelemetry, "OTLP specification", JSON Protobuf encoding. */
+/** An OpenTelemetry span in the JSON of OTLP. Source: OpenTelemetry, "OTLP specification", JSON Protobuf encoding. */
 interface Span {
   readonly traceId: string
   readonly spanId: string
@@ -20,9 +20,9 @@ export const text = (key: string, stringValue: string): Attribute => ({ key, val
 export const whole = (key: string, value: number): Attribute => ({ key, value: { intValue: String(value) } })
 export const number = (key: string, doubleValue: number): Attribute => ({ key, value: { doubleValue } })
 
-/** Spans of one request to the collector. */
+/** Maximum number of spans in one request to the collector. */
 const BATCH = 512
-/** Spans that wait; further ones are dropped, for a collector that is down must not take the memory. */
+/** Maximum number of pending spans; further ones are dropped, so that memory does not grow while the collector is down. */
 const MAX_WAITING = 4_096
 const TIMEOUT_MS = 10_000
 

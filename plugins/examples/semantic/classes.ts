@@ -50,7 +50,7 @@ export class PassageEntity extends Entity('Passage') {
     return this.getDataClass().query('embedding > :1', nearest(this.embedding)).minus(this)
   }
 
-  /** There to be searched by: `meaning = "living on boats"` in any filter finds what is about that, the nearest first. */
+  /** Exists only for searching: `meaning = "living on boats"` in any filter finds the passages about that, the nearest first. */
   @calculated({ type: 'string' }) get meaning(): null {
     return null
   }
@@ -58,7 +58,7 @@ export class PassageEntity extends Entity('Passage') {
   @queryOf('meaning') isAbout({ operator, value }: { operator: string; value: unknown }) {
     if (operator !== '==') refuse(`"meaning" takes =, as in meaning = "living on boats"; received ${operator}`)
     const vector = vectorOf(value)
-    // The first one gives the order, the second one the end.
+    // The first condition defines the order, the second one the threshold.
     return {
       query: 'embedding > :1 and embedding > :2',
       parameters: [nearest(vector), { vector, threshold: options.minScore }],
@@ -66,7 +66,7 @@ export class PassageEntity extends Entity('Passage') {
   }
 }
 
-/** Parameter of a condition that leaves nothing out and has an order. */
+/** Parameter of a condition that orders entities and leaves none out. */
 const nearest = (vector: readonly number[]) => ({ vector, threshold: null })
 
 declare module 'tesser/classes' {

@@ -1,14 +1,14 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import { channelOf, DIMENSION, DONE, FAILED, WAITING } from './channel.js'
 
-/** Pages of one search ask for the same vector. */
+/** Number of remembered vectors: the pages of one search need the same one. */
 const REMEMBERED = 100
 const remembered = new Map<string, number[]>()
 
-/** So often the server can look at this thread, and end it. */
+/** Interval at which the server can interrupt this thread, and end it. */
 const SLICE_MS = 20
 
-/** Less than the time that a function has (`functions.deadlineSeconds`), at the end of which its thread is ended. */
+/** Less than the deadline of a function (`functions.deadlineSeconds`), at which its thread is ended. */
 const PATIENCE_MS = 4_000
 
 /** Significant digits of a Float32 of a vector of length 1, so that a vector fits into a URL. */
@@ -16,7 +16,7 @@ const DIGITS = 6
 
 /**
  * The vector of a sentence, of length 1. Waits for the thread of the model, because functions are synchronous.
- * @returns why there is none: `failed` when it cannot be loaded, `late` when it still is
+ * @returns the reason if there is none: `failed` if the model cannot be loaded, `late` if it is still being loaded
  */
 export function askModel(sentence: string, weights: string): number[] | 'failed' | 'late' {
   const known = remembered.get(sentence)

@@ -1,4 +1,4 @@
-/** The explorer: everything it shows comes from `/rest`, with the rights of the user. */
+/** The explorer: everything that it shows comes from `/rest`, with the rights of the user. */
 import { render } from 'preact'
 import { loadLanguages } from './base/languages.ts'
 import { noteRecentPlaces } from './base/recent.ts'

@@ -5,7 +5,7 @@ import { MAX_ANSWER_BYTES } from '../answer.ts'
 import { type CatalogText, type DataClass, detailOf, overviewOf } from '../catalog-text.ts'
 import { defineTool } from '../tool.ts'
 
-/** The descriptions of thousands of dataclasses. */
+/** Room for the descriptions of thousands of dataclasses. */
 const MAX_CATALOG_BYTES = 16 * 2 ** 20
 
 export const describe = defineTool({
@@ -33,7 +33,7 @@ export const describe = defineTool({
   },
 })
 
-/** The functions that the catalog shows, with what their authors have declared. */
+/** Adds what authors have declared to the functions that the catalog shows. */
 function declared({ dataClasses, methods = [], singletons = [] }: CatalogText, { classes }: PluginEngine): CatalogText {
   return {
     dataClasses: dataClasses.map(each => ({
@@ -51,7 +51,7 @@ function declared({ dataClasses, methods = [], singletons = [] }: CatalogText, {
   }
 }
 
-/** At the end of a line. */
+/** Cuts a text that is too long, at the end of a line. */
 function cut(text: string): string {
   const hint = '\n… there is no room for more; name fewer classes, or use match'
   if (Buffer.byteLength(text) <= MAX_ANSWER_BYTES) return text

@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { type Answer, type Ask, entityPath, nameIn } from '../ask.ts'
 import { defineTool, refused } from '../tool.ts'
 
-/** Maximum bytes of an image in an answer. Models see its pixels; the bytes are for the way. */
+/** Maximum bytes of an image in an answer. Models see its pixels; the limit is for the transfer. */
 const MAX_BYTES = 96 * 1024
 const SIDE = 512
 const MIN_SIDE = 64
-/** Formats that models read. */
+/** Formats that models can read. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp)\b/
 
 export const image = defineTool({
@@ -33,7 +33,7 @@ export const image = defineTool({
   },
 })
 
-/** As WebP, with ever smaller sides until it fits; undefined: it cannot be converted here. */
+/** The image as WebP, with ever smaller sides until it fits; undefined if it cannot be converted here. */
 async function smaller(ask: Ask, path: string, side: number): Promise<Answer | undefined> {
   for (let each = side; ; each = Math.floor(each / 2)) {
     const answer = await ask({ path, parameters: { imageformat: 'webp', width: each, height: each } })

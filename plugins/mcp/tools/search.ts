@@ -58,7 +58,7 @@ export const search = defineTool({
 })
 
 interface Condition {
-  /** Attributes of which one has to meet it. */
+  /** Attributes, one of which must meet the condition. */
   readonly searched: readonly string[]
   readonly operator: '%' | '=' | '>'
   readonly operand: unknown
@@ -75,7 +75,7 @@ async function conditionOf(input: Search, context: ToolContext): Promise<Conditi
   if (searched.length > 1) throw refused(`name one attribute in "in"; received ${searched.length}`)
   if (kind === 'meaning') return { searched, operator: '=', operand: text, isScored: true }
   const near = vector ?? (await vectorOf(similarTo!, input.class, searched[0]!, context))
-  // Without a threshold all that have a vector are in, in its order.
+  // Without a threshold every entity with a vector is selected, ordered by similarity.
   return { searched, operator: '>', operand: { vector: near, threshold: null }, isScored: true }
 }
 
@@ -86,10 +86,10 @@ async function vectorOf(key: string, dataClass: string, attribute: string, { ask
   throw refused(`${attribute} of ${dataClass} ${key} is not a vector`)
 }
 
-/** Attributes that may be searched in such a way, as far as the catalog tells: calculated texts beside vectors take a sentence. */
+/** Attributes that can be searched this way, judged by the catalog: by meaning, a calculated text of a class with a vector. */
 function attributesFor(kind: 'words' | 'meaning' | 'vector', dataClass: string, context: ToolContext): string[] {
   const { view } = context.request
-  // Whatever it is called, the protocol answers that there is no such dataclass.
+  // For an unknown dataclass any attribute name will do: the protocol answers with the error.
   const found = view.find(dataClass)
   const attributes = found ? view.attributes(found) : []
   const isOf = (attribute: Attribute, type: string): boolean => 'type' in attribute && attribute.type === type

@@ -18,7 +18,7 @@ interface Row {
   readonly value: string
 }
 
-/** All figures of the server that are not distributions: memory, caches, queues, disk, threads. */
+/** All metrics of the server except distributions: memory, caches, queues, disk, threads. */
 export function AllFigures() {
   return (
     <Part<{ metrics: readonly Metric[] }> path="$info/metrics">

@@ -1,7 +1,7 @@
 interface CurveProps {
-  /** The oldest first; undefined where there is none. */
+  /** Values, oldest first; undefined where there is none. */
   readonly values: readonly (number | undefined)[]
-  /** Values that the width has room for. */
+  /** Number of values for which the width has room. */
   readonly length: number
   readonly unit: (value: number) => string
 }
@@ -9,7 +9,7 @@ interface CurveProps {
 const WIDTH = 240
 const HEIGHT = 60
 
-/** A curve from zero up, with the greatest value beside it. The newest value is at the right edge. */
+/** A curve with zero at the bottom, and the maximum beside it. The newest value is at the right edge. */
 export function Curve({ values, length, unit }: CurveProps) {
   const greatest = Math.max(0, ...values.map(value => value ?? 0))
   const step = WIDTH / (length - 1)

@@ -1,4 +1,4 @@
-/** Live figures from two readings of the metrics, one after the other. */
+/** Live figures from two successive readings of the metrics. */
 
 interface MetricValue {
   readonly value: number
@@ -13,22 +13,22 @@ interface Metric {
 }
 
 export interface Reading {
-  /** Milliseconds, of the clock of the page. */
+  /** Time in milliseconds, by the clock of the page. */
   readonly at: number
   readonly metrics: ReadonlyMap<string, readonly MetricValue[]>
 }
 
-/** Undefined where the server has no such metric, or where it cannot be said yet. */
+/** Figures; undefined if the server has no such metric, or if the value is not known yet. */
 export interface Figures {
   readonly requests: number | undefined
-  /** Milliseconds: mean, and below which 95 % are. */
+  /** Milliseconds: mean, and 95th percentile. */
   readonly latency: number | undefined
   readonly latency95: number | undefined
   readonly rows: number | undefined
   readonly changes: number | undefined
   readonly poolTasks: number | undefined
   readonly memory: number | undefined
-  /** Processors that are busy, of all threads together. */
+  /** Number of busy processors, over all threads. */
   readonly processors: number | undefined
 }
 
@@ -58,20 +58,20 @@ export function figuresOf(before: Reading, now: Reading): Figures {
   }
 }
 
-/** All series of a metric together; of a histogram those of one of its parts. */
+/** Sum of all series of a metric; for a histogram, of one of its parts. */
 function sum({ metrics }: Reading, name: string, part?: string): number | undefined {
   const values = metrics.get(name)?.filter(({ metricName }) => part === undefined || metricName === part)
   return values?.reduce((total, { value }) => total + value, 0)
 }
 
-/** Growth of a counter. A server that has started again counts from 0. */
+/** Growth of a counter. A restarted server counts from 0. */
 function difference(before: Reading, now: Reading, name: string, part?: string): number | undefined {
   const [first, last] = [sum(before, name, part), sum(now, name, part)]
   if (first === undefined || last === undefined) return last
   return last < first ? last : last - first
 }
 
-/** Upper end of the bucket in which the quantile of the time between the readings lies, in milliseconds. */
+/** Upper bound of the bucket that contains a quantile of the requests between the readings, in milliseconds. */
 function quantile(before: Reading, now: Reading, name: string, share: number): number | undefined {
   const [first, last] = [buckets(before, name), buckets(now, name)]
   const counts = [...last].map(([end, count]) => [end, count - (first.get(end) ?? 0)] as const)

@@ -12,17 +12,17 @@ export interface Column<Row> {
 interface ListProps<Row> {
   readonly title: string
   readonly rows: readonly Row[]
-  /** All there are, where the server has sent a part. */
+  /** Total number, if the server has sent only a part. */
   readonly count?: number
   readonly columns: readonly Column<Row>[]
   readonly idOf: (row: Row) => string
-  /** Text in which {@link rows} are searched; without it they cannot be. */
+  /** Text in which a row is searched; without this function there is no search. */
   readonly searched?: (row: Row) => string
 }
 
 const SHOWN = 200
 
-/** A table of the parts of the server, searched and opened piece by piece. */
+/** A searchable table of parts of the server, which shows further rows on demand. */
 export function List<Row>({ title, rows, count = rows.length, columns, idOf, searched }: ListProps<Row>) {
   const [wanted, setWanted] = useState('')
   const [limit, setLimit] = useState(SHOWN)

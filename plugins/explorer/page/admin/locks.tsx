@@ -10,7 +10,7 @@ interface LockInfo {
   readonly __KEY: string
   readonly sessionID: string
   readonly lockInfo: { readonly host: string; readonly IPAddr: string; readonly userAgent: string }
-  /** Absent: it lasts as long as the session. */
+  /** Absent if the lock lasts as long as the session. */
   readonly expires?: string
 }
 

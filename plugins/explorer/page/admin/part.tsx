@@ -7,13 +7,13 @@ import { useAnswer } from '../components/use-answer.ts'
 import { text } from './texts.ts'
 
 interface PartProps<Answer> {
-  /** Behind `/rest/`. */
+  /** Path after `/rest/`. */
   readonly path: string
-  /** @param act does something and then asks again; what it returns is said in a notice */
+  /** @param act runs an action, shows the text that it returns as a notice, and then loads the part again */
   readonly children: (answer: Answer, act: (work: () => Promise<string>) => void) => ComponentChildren
 }
 
-/** A part of `$info`, asked for again on demand. */
+/** A part of `$info`, reloaded on demand. */
 export function Part<Answer>({ path, children }: PartProps<Answer>) {
   const [times, setTimes] = useState(0)
   const { result, error, isLoading } = useAnswer(signal => ask<Answer>(path, {}, { signal }), [path, times])

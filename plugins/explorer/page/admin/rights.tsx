@@ -3,10 +3,10 @@ import { List } from './list.tsx'
 import { Part } from './part.tsx'
 import { text } from './texts.ts'
 
-/** Whether an action is allowed, and why. */
+/** Decision about an action, with the reason. */
 interface Verdict {
   readonly allowed: boolean
-  /** Resource whose setting decides; absent: the default does. */
+  /** Resource whose setting decides; absent if the default does. */
   readonly setting?: string
   readonly needed?: readonly string[]
   readonly by?: string
@@ -50,7 +50,7 @@ function Chooser({ hasRoles, roles = [], privileges = [] }: RolesAnswer) {
     role: roles.map(({ role }) => optionOf('role', role)),
     privilege: privileges.map(({ privilege }) => optionOf('privilege', privilege)),
   }
-  // A link that others have made leads to nothing else.
+  // The value may come from a foreign link: only listed grants are requested.
   const wanted = place.value.query.of
   const chosen = [...offered.role, ...offered.privilege].find(({ value }) => value === wanted)?.value ?? ''
   return (

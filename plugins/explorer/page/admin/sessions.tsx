@@ -5,10 +5,10 @@ import { Part } from './part.tsx'
 import { text } from './texts.ts'
 
 interface SessionInfo {
-  /** A handle, which is not what the cookie holds. */
+  /** A handle, not the content of the cookie. */
   readonly sessionID: string
   readonly userName: string
-  /** Seconds without a request after which it ends. */
+  /** Seconds without a request after which the session ends. */
   readonly lifeTime: number
   readonly expiration: string
 }
@@ -19,7 +19,7 @@ interface Answer {
   readonly currentSession: string
 }
 
-/** Handles that have room in one address. */
+/** Number of handles that fit into one address. */
 const TOGETHER = 50
 
 async function end(ids: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-/** The data model as the user may see it. */
+/** The data model as far as the user may see it. */
 import { computed, signal } from '@preact/signals'
 import { attributeOf, isRelation, type Attribute, type ClassFunction, type DataClass } from './model.ts'
 import { ask } from './rest.ts'
@@ -19,13 +19,13 @@ interface Catalog {
   readonly singletons?: readonly { readonly name: string; readonly methods?: readonly ClassFunction[] }[]
 }
 
-/** Undefined until it has come. */
+/** The loaded catalog; undefined until then. */
 export const catalog = signal<Catalog | undefined>(undefined)
 export const dataClasses = computed<ReadonlyMap<string, DataClass>>(
   () => new Map(catalog.value?.dataClasses.map(each => [each.name, each])),
 )
 
-/** Asked for again after a login. */
+/** Loads the catalog; called again after a login. */
 export async function loadCatalog(): Promise<Catalog> {
   const { dataClasses = [], ...others } = await ask<Partial<Catalog>>('$catalog/$all')
   return { ...others, dataClasses }

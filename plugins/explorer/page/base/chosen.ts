@@ -1,18 +1,18 @@
-/** Entities of the selection that the user has chosen in the grid: to be deleted, exported, compared. */
+/** Entities of the selection that the user has chosen in the grid, for deletion, export or comparison. */
 import { signal } from '@preact/signals'
 
 export interface Chosen {
-  /** All of the selection but `keys`; otherwise those of `keys`. */
+  /** True if all entities of the selection except `keys` are chosen; otherwise only `keys` are. */
   readonly isAll: boolean
   readonly keys: ReadonlySet<string>
 }
 
 export const NONE_CHOSEN: Chosen = { isAll: false, keys: new Set() }
 
-/** Empty again when another selection is shown. */
+/** The chosen entities; reset when another selection is shown. */
 export const chosen = signal<Chosen>(NONE_CHOSEN)
 
-/** The entity set with which the grid shows the selection, and the number of its entities. Undefined until it is made. */
+/** The entity set from which the grid shows the selection, and its size. Undefined until it is created. */
 export const shownSet = signal<{ readonly dataClass: string; readonly id: string; readonly count: number } | undefined>(
   undefined,
 )

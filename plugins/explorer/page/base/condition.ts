@@ -2,17 +2,17 @@
 import { partsOf, tokensOf } from './filter-tokens.ts'
 import { type Attribute, SCORE, shapeOf } from './model.ts'
 
-/** A text as a value: in the quotes that it does not hold, otherwise with their character code. */
+/** A text as a value of a filter: in quotes of the kind that it does not contain, otherwise with their character code. */
 export function quoted(value: string): string {
   if (!value.includes('"')) return `"${value}"`
   return value.includes("'") ? `"${value.replaceAll('"', '\\u0022')}"` : `'${value}'`
 }
 
-/** `path = "value"`; `===` where `@` would be a wildcard. */
+/** `path = "value"`; with `===` if `@` would be a wildcard. */
 export const equals = (path: string, value: string): string =>
   `${path} ${value.includes('@') ? '===' : '='} ${quoted(value)}`
 
-/** Longer texts are not written into addresses. */
+/** Maximum length of a text that is written into an address. */
 const MAX_VALUE = 500
 const BARE: ReadonlySet<string> = new Set([
   'byte',
@@ -27,9 +27,9 @@ const BARE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A condition on the value of an attribute as an answer holds it; of an N→1 relation the key of the entity.
+ * Returns a condition on the value of an attribute as an answer has it; for an N→1 relation, the key of the entity.
  * @param path of the attribute, over relations
- * @returns undefined for values that no condition can name: images, objects, vectors, long texts, scores
+ * @returns undefined for values that no condition can express: images, objects, vectors, long texts, scores
  */
 export function conditionOn(
   path: string,
@@ -47,21 +47,21 @@ export function conditionOn(
   if (BARE.has(shape)) return `${path} ${comparator} ${text}`
   if (shape === 'date') return `${path} ${comparator} ${quoted(text)}`
   if (shape !== 'string' && shape !== 'uuid') return undefined
-  // Without the wildcard `@`.
+  // An exact comparison, in which `@` is not a wildcard.
   const exact = text.includes('@') ? (comparator === '=' ? '===' : '!==') : comparator
   return `${path} ${exact} ${quoted(text)}`
 }
 
 const literal = (value: string | number): string => (typeof value === 'string' ? quoted(value) : String(value))
 
-/** The condition that an attribute has a value from `from` to below `to`. */
+/** A condition: the attribute's value is at least `from` and less than `to`. */
 export const within = (path: string, from: string | number, to: string | number): string =>
   `${path} >= ${literal(from)} and ${path} < ${literal(to)}`
 
-/** A filter with a further condition, before its `order by`. */
+/** A filter with an added condition, before its `order by`. */
 export function narrowed(filter: string, condition: string): string {
   const { conditions, order } = partsOf(filter)
-  // Conjunctions bind from left to right; parentheses only help people to read it.
+  // Conjunctions bind from left to right; the parentheses only help human readers.
   const before = conditions && (isAllAnd(conditions) ? conditions : `(${conditions})`)
   return [before && `${before} and`, condition, order && `order by ${order}`].filter(Boolean).join(' ')
 }
@@ -75,7 +75,7 @@ function isAllAnd(conditions: string): boolean {
   })
 }
 
-/** A filter without the entities that have a value: see {@link conditionOn}. Those with null stay. */
+/** A filter without the entities that have a value: see {@link conditionOn}. Entities with null remain. */
 export function narrowedByOther(
   filter: string,
   path: string,

@@ -1,29 +1,29 @@
-/** Numbers of entities, of the dataclasses that are in view: a model may have hundreds. */
+/** Numbers of entities, only of the dataclasses in view, since a model may have hundreds. */
 import { signal } from '@preact/signals'
 import { catalog } from './catalog.ts'
 import { atLogout } from './remembered.ts'
 import { ask } from './rest.ts'
 
-/** Browsers have six connections to a server: two are left to what the user has asked for. */
+/** Browsers have six connections to a server: two are left for requests of the user. */
 const AT_A_TIME = 4
 
-/** Numbers by dataclass. */
+/** Numbers of entities by dataclass. */
 export const counts = signal<ReadonlyMap<string, number>>(new Map())
 
-/** Dataclasses that are in view, with the number of places that show them. */
+/** Dataclasses in view, with the number of places that show them. */
 const wanted = new Map<string, number>()
 const running = new Map<string, AbortController>()
-/** Dataclasses that have an answer, for the catalog that is shown. */
+/** Dataclasses counted since the current catalog was loaded. */
 const asked = new Set<string>()
 let askedFor = catalog.peek()
 
-/** Its entities are counted, unless they have been since the catalog has come. */
+/** Counts the entities of a dataclass, unless they have been counted since the catalog was loaded. */
 export function wantCount(dataClass: string): void {
   wanted.set(dataClass, (wanted.get(dataClass) ?? 0) + 1)
   next()
 }
 
-/** One place that has wanted it does so no longer. */
+/** Called when one of the places no longer shows a dataclass. */
 export function unwantCount(dataClass: string): void {
   const others = wanted.get(dataClass)! - 1
   if (others > 0) return void wanted.set(dataClass, others)

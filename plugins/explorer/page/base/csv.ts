@@ -1,6 +1,6 @@
 /** Tables as text, by RFC 4180. */
 
-/** One line of a table, with its end. */
+/** One line of a table, with its line ending. */
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
 function csvCell(value: unknown): string {

@@ -1,6 +1,6 @@
 /** Dates of the protocol. */
 
-/** `21!8!2026` of a date without a time, or an ISO time. */
+/** Parses a date without a time, `21!8!2026`, or an ISO time. */
 export function parseDate(text: string): Date | undefined {
   const simple = /^(\d+)!(\d+)!(\d+)$/.exec(text)
   const date = simple ? new Date(Date.UTC(Number(simple[3]), Number(simple[2]) - 1, Number(simple[1]))) : new Date(text)

@@ -1,6 +1,6 @@
-/** Files that are made in the browser. */
+/** Files that are created in the browser. */
 
-/** Hands a file to the user. */
+/** Offers a file to the user for saving. */
 export function download(content: Blob, name: string): void {
   const address = URL.createObjectURL(content)
   saveAs(address, name)
@@ -8,7 +8,7 @@ export function download(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }
 
-/** Has the browser save what an address answers. */
+/** Makes the browser save the answer of an address. */
 export function saveAs(address: string, name: string): void {
   const link = document.createElement('a')
   link.href = address
@@ -16,7 +16,7 @@ export function saveAs(address: string, name: string): void {
   link.click()
 }
 
-/** Properties of style sheets, as attributes that stand in the file itself. */
+/** Properties of style sheets that become attributes in the file. */
 const STYLES = [
   'fill',
   'fill-opacity',
@@ -38,7 +38,7 @@ interface Part {
   readonly height: number
 }
 
-/** A picture, or a part of it, as a file of its own: its styles become attributes, and its ground is painted. */
+/** A picture, or a part of it, as a standalone file: styles become attributes, and the background is painted. */
 export function standaloneSvg(picture: SVGSVGElement, part?: Part): string {
   const copy = picture.cloneNode(true) as SVGSVGElement
   const originals = picture.querySelectorAll<SVGElement>('*')
@@ -46,7 +46,7 @@ export function standaloneSvg(picture: SVGSVGElement, part?: Part): string {
     const style = getComputedStyle(originals[i]!)
     for (const name of STYLES) element.setAttribute(name, style.getPropertyValue(name))
   }
-  // The program that shows it need not know the links of this page.
+  // Programs that show the file cannot follow links of this page.
   for (const link of copy.querySelectorAll('a')) link.removeAttribute('href')
   const { width, height } = picture.getBoundingClientRect()
   const shown = part ?? { x: 0, y: 0, width, height }
@@ -66,12 +66,12 @@ function setAttributes(element: Element, attributes: Readonly<Record<string, str
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
 }
 
-/** The picture inside of an element, an SVG, a canvas or a table with bars, as PNG. */
+/** The picture inside an element, an SVG, a canvas or a table with bars, as PNG. */
 export async function pngOf(element: HTMLElement): Promise<Blob> {
   const table = element.querySelector<HTMLTableElement>('table.frequent')
   const drawn = table ? drawnTable(table) : element.querySelector('canvas')
   const source = drawn ?? (await imageOf(element.querySelector('svg')!))
-  // A canvas has its own pixels already.
+  // A canvas already has device pixels.
   const scale = drawn ? 1 : 2
   const canvas = document.createElement('canvas')
   canvas.width = source.width * scale
@@ -85,7 +85,7 @@ export async function pngOf(element: HTMLElement): Promise<Blob> {
   )
 }
 
-/** A table as it stands on the page: its texts, and its bars, which are the elements with a ground of their own. */
+/** Draws a table as it is on the page: its texts, and its bars, which are the elements with a background of their own. */
 function drawnTable(table: HTMLTableElement): HTMLCanvasElement {
   const canvas = document.createElement('canvas')
   const { x: left, y: top, width, height } = table.getBoundingClientRect()
@@ -124,7 +124,7 @@ async function imageOf(picture: SVGSVGElement): Promise<HTMLImageElement> {
   return image
 }
 
-/** A colour of the theme as canvases take it. */
+/** A theme colour in the form that canvases accept. */
 export function colourOf(name: string): string {
   const probe = document.createElement('i')
   probe.style.color = `var(${name})`

@@ -1,6 +1,6 @@
 /**
- * Texts of `$filter` as tokens, also of texts that are not finished: for colours, completion, and the parser of the filter's
- * builder. The server's grammar (`engine/query/parse/filter.ohm`) decides what is right; what these rules cannot read is
+ * Texts of `$filter` as tokens, also of unfinished texts: for colours, completion, and the parser of the filter's
+ * builder. The server's grammar (`engine/query/parse/filter.ohm`) decides what is valid; text that these rules cannot read is
  * `unknown` here.
  */
 
@@ -30,7 +30,7 @@ export interface Token {
   readonly text: string
 }
 
-/** Tokens that may follow: of an `operand`; of a `comparison`, or of what follows a condition; of a `connection` only the latter. */
+/** Tokens that may follow. A `comparison` may also be followed by what follows a condition; a `connection` admits only that. */
 export type Expected = 'operand' | 'comparison' | 'value' | 'connection' | 'order' | 'direction'
 
 interface Tokens {
@@ -39,14 +39,14 @@ interface Tokens {
   readonly expected: Expected
 }
 
-/** A keyword ends where no longer name goes on. */
+/** Matches keywords, unless a longer name continues after them. */
 const keyword = (words: string): RegExp => new RegExp(`(?:${words})(?![\\w$\\-.{\\u0080-\\uffff])`, 'iy')
 
 const BLANKS = /[ \t\n\r]*/y
 const OPERATORS = /[<>=!#%^&|]+/y
 const COMPARATOR_SIGNS: ReadonlySet<string> = new Set('= == != # < <= > >= === !== ## % %%'.split(' '))
 const COMPARATOR_WORD = keyword('like|eq|lt|lteq|lte|gt|gteq|gte|begin|in|is|eqeq|isnot|nene')
-/** `= not x` */
+/** Matches `not` after a comparator: `= not x`. */
 const NOT_BEHIND = /[ \t\n\r]*not(?=["':]|[ \t\n\r!#%&()<=>^|]|$)/iy
 const TAKES_NOT = /^(?:=|==|===|like|eq|is|eqeq)$/i
 const NOT = new RegExp(`!|${keyword('not').source}`, 'iy')
@@ -60,7 +60,7 @@ const PATH = new RegExp(`${PLAIN_PATH.source}|"${pathOf('[^".[\\]{}]')}"|'${path
 const PLACEHOLDER = /:[\w$\-\u0080-\uffff]+(?:\.[\w$\-\u0080-\uffff]+)*/y
 const WORD_SIGN = '[^ \\t\\n\\r!#%&()<=>^|]'
 const NULL = new RegExp(`null(?!${WORD_SIGN})`, 'iy')
-/** Quotes behind a backslash are left to the server. */
+/** Quotes after a backslash are left to the server. */
 const WORD = new RegExp(`(?![\\\\"':[])${WORD_SIGN}+`, 'y')
 const TEXT = /"[^"]*"|'[^']*'/y
 const LIST = /\[(?:"(?:\\.|[^"\\])*"|'[^']*'|[^\]"'])*\]/sy
@@ -135,7 +135,7 @@ export function tokensOf(text: string): Tokens {
   }
 }
 
-/** Parts of a filter: its conditions, and the list behind `order by`, which may stand at its end. */
+/** Parts of a filter: its conditions, and the list of an `order by` at its end. */
 export function partsOf(filter: string): { readonly conditions: string; readonly order: string } {
   const orderBy = tokensOf(filter).tokens.find(({ kind }) => kind === 'orderBy')
   if (!orderBy) return { conditions: filter.trim(), order: '' }

@@ -1,11 +1,11 @@
-/** Values of attributes as people read them. */
+/** Values of attributes as text for human readers. */
 import { type Attribute, shapeOf } from './model.ts'
 import { parseDate } from './dates.ts'
 import { language, number } from './texts.ts'
 
 export { parseDate } from './dates.ts'
 
-/** One line. Null and undefined are empty. */
+/** Formats a value on one line. Null and undefined are empty. */
 export function format(value: unknown, attribute: Attribute): string {
   if (value === null || value === undefined) return ''
   switch (shapeOf(attribute)) {
@@ -27,7 +27,7 @@ export function format(value: unknown, attribute: Attribute): string {
   }
 }
 
-/** Keys are names and not amounts: without marks of thousands. */
+/** Formats a number; keys are names and not amounts, so they have no thousands separators. */
 const formatNumber = (value: number, { identifying, scale }: Attribute): string =>
   identifying
     ? String(value)
@@ -39,7 +39,7 @@ function formatDate(text: string, { simpleDate }: Attribute): string {
   return dateFormat(language.value, simpleDate || text.includes('!')).format(date)
 }
 
-/** Made once: to make one takes longer than to format a whole page of dates. */
+/** Cached, since creating a format takes longer than formatting a whole page of dates. */
 const dateFormats = new Map<string, Intl.DateTimeFormat>()
 
 function dateFormat(code: string, isDay: boolean | undefined): Intl.DateTimeFormat {
@@ -54,7 +54,7 @@ function dateFormat(code: string, isDay: boolean | undefined): Intl.DateTimeForm
   return known
 }
 
-/** Milliseconds as `1:05:09`, with milliseconds where there are some. */
+/** Formats a duration: `1:05:09`, with milliseconds if there are any. */
 export function formatDuration(milliseconds: number): string {
   const total = Math.abs(milliseconds)
   const seconds = Math.floor(total / 1000)

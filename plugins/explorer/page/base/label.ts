@@ -1,7 +1,7 @@
-/** The attribute by which people recognise the entities of a dataclass. */
+/** The attribute by which users recognise the entities of a dataclass. */
 import { type Attribute, attributeOf, type DataClass, isRelation } from './model.ts'
 
-/** Names that say it, the best first. */
+/** Names of typical labels, the best first. */
 const NAMES = ['name', 'title', 'label', 'displayname', 'fullname', 'subject', 'caption']
 const ENDINGS = /(?:name|title|label)$/i
 const CODES = /(?:code|id|uuid|key|hash)$/i
@@ -9,7 +9,7 @@ const LONG = 500
 
 const known = new WeakMap<DataClass, Attribute>()
 
-/** The label: a short text, best one of its own with a telling name; otherwise the key. */
+/** The label: a short text, preferably a stored one with a typical name; otherwise the key. */
 export function labelOf(dataClass: DataClass): Attribute {
   const label = known.get(dataClass) ?? chosen(dataClass)
   known.set(dataClass, label)

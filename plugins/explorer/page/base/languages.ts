@@ -1,4 +1,4 @@
-/** Languages that the installation adds to the page. They are files beside it, not data. */
+/** Loads the languages that the installation adds to the page. They are files next to it, not data. */
 import { checked, respond } from './rest.ts'
 import { offerLanguages, type Text } from './texts.ts'
 

@@ -1,8 +1,8 @@
-/** Descriptions of the data model as the catalog gives them. */
+/** Descriptions of the data model, as the catalog has them. */
 export interface Attribute {
   readonly name: string
   readonly kind: 'storage' | 'alias' | 'calculated' | 'relatedEntity' | 'relatedEntities'
-  /** `string`, `long`, `date`, …; of a relation the dataclass or its selection. */
+  /** `string`, `long`, `date`, …; for a relation the dataclass or its selection. */
   readonly type: string
   readonly indexed?: boolean
   readonly identifying?: boolean
@@ -13,7 +13,7 @@ export interface Attribute {
   readonly multiLine?: boolean
   readonly simpleDate?: boolean
   readonly scale?: number
-  /** Elements of a vector. */
+  /** Number of elements of a vector. */
   readonly dimension?: number
   readonly minValue?: number
   readonly maxValue?: number
@@ -43,9 +43,9 @@ export interface DataClass {
 
 export const isRelation = ({ kind }: Attribute): boolean => kind === 'relatedEntity' || kind === 'relatedEntities'
 export const isVector = ({ type, dimension }: Attribute): boolean => type === 'object' && dimension !== undefined
-/** Name of the score that a search by meaning or similarity gives each entity. Filters cannot name it. */
+/** Name of the score of entities in a search by meaning or similarity. Filters cannot name it. */
 export const SCORE = '__SCORE'
-/** The shape of values, where the type of the catalog does not say it: `vector` for an object of a fixed dimension. */
+/** Shape of values where it differs from the catalog's type: `vector` for an object with a fixed dimension. */
 export const shapeOf = (attribute: Attribute): string => (isVector(attribute) ? 'vector' : attribute.type)
 
 export function attributeOf(dataClass: DataClass, name: string): Attribute | undefined {

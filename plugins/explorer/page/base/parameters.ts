@@ -1,16 +1,16 @@
-/** Parameters of requests, as they stand in addresses: texts of filters and orders in quotes. */
+/** Parameters of requests, in the form of addresses: texts of filters and orders in quotes. */
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
 
 const given = (parameters: Parameters) =>
   Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '')
 
-/** `?$top=1&$filter=…`, or nothing. */
+/** Query string, `?$top=1&$filter=…`; empty if there are no parameters. */
 export function queryOf(parameters: Parameters): string {
   const query = given(parameters).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
   return query.length > 0 ? `?${query.join('&')}` : ''
 }
 
-/** The same as the body of `$query`, where texts have no quotes. */
+/** Body of `$query` for the parameters, without the quotes of texts. */
 export const bodyOf = (parameters: Parameters): Parameters =>
   Object.fromEntries(given(parameters).map(([name, value]) => [name, withoutQuotes(value)]))
 

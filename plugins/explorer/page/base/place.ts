@@ -1,9 +1,9 @@
 /**
- * The view that the address of the page names, so that every view is a link and the browser's arrows work:
+ * The view that the address of the page names, so that every view can be linked and the browser's arrows work:
  *
  *   #/City?filter=name%3Dparis&order=name&tab=chart
  *
- * Behind `#`, because nothing of it is for the server.
+ * After `#`, since none of it is meant for the server.
  */
 import { computed, signal } from '@preact/signals'
 
@@ -36,18 +36,18 @@ function decoded(text: string): string {
   }
 }
 
-/** A place as a link, for `href`. What is empty or undefined is left out. */
+/** A place as a link, for `href`. Empty and undefined values are left out. */
 export function linkTo(path: readonly string[], query: QueryChanges = {}): string {
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1])
   const search = new URLSearchParams(pairs).toString()
   return `#/${path.map(encodeURIComponent).join('/')}${search && `?${search}`}`
 }
 
-/** A link to this place with another query. */
+/** A link to this place with changes of its query. */
 export const linkWith = (changes: QueryChanges): string =>
   linkTo(place.value.path, { ...place.value.query, ...changes })
 
-/** Shows another place. With `replace` the one before is not in the browser's history. */
+/** Shows another place. With `replace` it replaces the current one in the browser's history. */
 export function go(link: string, { replace = false } = {}): void {
   if (link === location.hash) return
   if (replace) history.replaceState(null, '', link)
@@ -55,7 +55,7 @@ export function go(link: string, { replace = false } = {}): void {
   hash.value = location.hash
 }
 
-/** Shows this place with another query. */
+/** Shows this place with changes of its query. */
 export const change = (changes: QueryChanges, options?: { replace?: boolean }): void => go(linkWith(changes), options)
 
 addEventListener('popstate', () => {

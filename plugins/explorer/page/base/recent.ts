@@ -1,4 +1,4 @@
-/** Places that were shown last in this browser. */
+/** Places shown recently in this browser. */
 import { computed, effect } from '@preact/signals'
 import { dataClasses } from './catalog.ts'
 import { linkTo, place } from './place.ts'
@@ -7,7 +7,7 @@ import { rememberedOfUser } from './remembered.ts'
 interface RecentPlace {
   readonly link: string
   readonly title: string
-  /** The filter, or the entity. */
+  /** The key of the entity, or the filter. */
   readonly detail: string
 }
 
@@ -15,10 +15,10 @@ const MAX_PLACES = 12
 const MAX_LENGTH = 1_000
 
 const noted = rememberedOfUser<readonly RecentPlace[]>('recent', [])
-/** Only of dataclasses that the user may see. */
+/** Recent places, without dataclasses that the user may not see. */
 export const recentPlaces = computed(() => noted.value.filter(({ title }) => dataClasses.value.has(title)))
 
-/** Notes every dataclass that is shown, with its filter; further parts of the address make no other place. */
+/** Notes every dataclass that is shown, with its filter; other parts of the address do not count as a different place. */
 export function noteRecentPlaces(): void {
   effect(() => {
     const { path, query } = place.value

@@ -4,8 +4,8 @@ import { equals } from './condition.ts'
 import { linkTo } from './place.ts'
 
 /**
- * A link to the entities that `relation` leads to from one entity, as a filter over the way back: `#/City?filter=country.code = "FR"`.
- * Undefined where the user may not see the way back or the key.
+ * A link to the entities to which `relation` leads from one entity, as a filter over the inverse relation: `#/City?filter=country.code = "FR"`.
+ * Undefined if the user may not see the inverse relation or the key.
  */
 export function linkToRelated(dataClass: DataClass, relation: Attribute, key: string): string | undefined {
   const target = targetOf(relation)

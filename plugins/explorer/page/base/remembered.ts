@@ -1,6 +1,6 @@
 import { effect, type Signal, signal } from '@preact/signals'
 
-/** A signal whose value outlives the page, in this browser. Where storage is refused it lives as long as the page. */
+/** A signal whose value is stored in this browser; if storage is refused, it lives as long as the page. */
 export function remembered<Value>(name: string, initial: Value): Signal<Value> {
   const key = `tesser.${name}`
   const value = signal(stored(key, initial))
@@ -8,7 +8,7 @@ export function remembered<Value>(name: string, initial: Value): Signal<Value> {
     try {
       localStorage.setItem(key, JSON.stringify(value.value))
     } catch {
-      // Private windows and full storage.
+      // Private windows and full storage refuse to store.
     }
   })
   return value
@@ -17,10 +17,10 @@ export function remembered<Value>(name: string, initial: Value): Signal<Value> {
 const OF_USER = 'user.'
 const resets: (() => void)[] = []
 
-/** Something that the page holds for a user, and not for the next one. */
+/** Registers a reset of state that belongs to the user who logs out. */
 export const atLogout = (reset: () => void): void => void resets.push(reset)
 
-/** The same for traces of a user, which may name what the next one must not see: forgotten at a logout. */
+/** A remembered signal for traces of a user, which may name data that the next user must not see: reset at a logout. */
 export function rememberedOfUser<Value>(name: string, initial: Value): Signal<Value> {
   const value = remembered(OF_USER + name, initial)
   atLogout(() => {
@@ -32,10 +32,10 @@ export function rememberedOfUser<Value>(name: string, initial: Value): Signal<Va
 export function forgetUser(): void {
   for (const reset of resets) reset()
   try {
-    // Parts of the page that are not loaded have no signals yet.
+    // Signals of parts of the page that are not loaded yet do not exist: their values are removed here.
     for (const key of Object.keys(localStorage)) if (key.startsWith(`tesser.${OF_USER}`)) localStorage.removeItem(key)
   } catch {
-    // Nothing is stored there either.
+    // Without storage there is nothing to remove.
   }
 }
 

@@ -1,11 +1,11 @@
-/** Requests to the public protocol: the only way to data that this page has. */
+/** Requests to the public protocol, the only access to data that this page has. */
 import { signal } from '@preact/signals'
 import { bodyOf, type Parameters, queryOf } from './parameters.ts'
 import { text } from './rest-texts.ts'
 
-/** `/rest` of the server that has sent this page, behind its base path. */
+/** `/rest` of the server that has sent this page, after its base path. */
 const REST = new URL('../rest/', document.baseURI).pathname
-/** An address longer than this is sent as the body of `$query`. */
+/** Maximum length of an address; a longer one is sent as the body of `$query`. */
 const MAX_ADDRESS = 4_000
 
 export interface ProtocolFault {
@@ -16,26 +16,26 @@ export interface ProtocolFault {
   readonly attribute?: string
 }
 
-/** An answer that is an error; the message is that of its first entry. */
+/** An answer that is an error, with the message of its first entry. */
 export class RestError extends Error {
   override readonly name = 'RestError'
   constructor(
     readonly status: number,
     readonly faults: readonly ProtocolFault[],
-    /** The whole answer, which may hold the entity as the server has it now. */
+    /** The whole answer, which may contain the entity as it is on the server now. */
     readonly answer: unknown,
-    /** Seconds after which the request may succeed, where the server says them. */
+    /** Seconds after which the request may succeed, if the server says so. */
     readonly retryAfter?: number,
   ) {
     super(faults[0]?.message ?? `HTTP ${status}`)
   }
 }
 
-/** The last request could not reach the server. */
+/** True if the last request could not reach the server. */
 export const isOffline = signal(false)
 
 export type { Parameters } from './parameters.ts'
-/** Status of the last answer; every answer is another object. */
+/** Status of the last answer; every answer creates a new object. */
 export const answered = signal<{ readonly code: number } | undefined>(undefined)
 
 interface RestRequest {
@@ -44,7 +44,7 @@ interface RestRequest {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** A longer answer is given up. */
+  /** Maximum size of the answer; a longer one is aborted. */
   readonly maxBytes?: number | undefined
 }
 
@@ -53,11 +53,11 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge'
 }
 
-/** `City(12)/country` with parameters as an address on this server, for requests and links. */
+/** Address of a path such as `City(12)/country` on this server, with parameters, for requests and links. */
 export const addressOf = (path: string, parameters: Parameters = {}): string => `${REST}${path}${queryOf(parameters)}`
 
 /**
- * The answer to a request, as JSON.
+ * Sends a request and returns the JSON of its answer.
  * @throws {RestError} the answer is an error
  */
 export async function ask<Answer>(path: string, parameters?: Parameters, request: RestRequest = {}): Promise<Answer> {
@@ -65,7 +65,7 @@ export async function ask<Answer>(path: string, parameters?: Parameters, request
   return answer
 }
 
-/** A read of a dataclass or of an entity set, by `$query` when the address would be too long. */
+/** Reads a dataclass or an entity set, by `$query` if the address would be too long. */
 export async function read<Answer>(
   path: string,
   parameters: Parameters,
@@ -76,7 +76,7 @@ export async function read<Answer>(
   return answer
 }
 
-/** The same with the head of the answer. */
+/** As {@link read}, with the head of the answer. */
 export async function readWithHead<Answer>(
   path: string,
   parameters: Parameters,
@@ -89,7 +89,7 @@ export async function readWithHead<Answer>(
 }
 
 /**
- * The answer with its head.
+ * Sends a request and returns its answer with the head.
  * @throws {RestError} the answer is an error
  * @throws {AnswerTooLarge}
  */
@@ -107,7 +107,7 @@ async function send<Answer>(
   return { answer: checked(response, body) as Answer, response, bytes: body.length }
 }
 
-/** The answer as it came, of any media type and status. */
+/** Sends a request and returns the unread answer, of any media type and status. */
 export async function respond(address: string, { method, body, headers, signal }: RestRequest = {}): Promise<Response> {
   const isBytes = body instanceof Blob || body instanceof ArrayBuffer
   const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), credentials: 'same-origin' }
@@ -125,7 +125,7 @@ export async function respond(address: string, { method, body, headers, signal }
 }
 
 /**
- * The JSON of an answer; undefined for what is not JSON.
+ * The JSON of an answer; undefined for other content.
  * @throws {RestError} the answer is an error
  */
 export function checked({ ok, status, headers }: Response, text: string): unknown {
@@ -152,7 +152,7 @@ async function textUpTo({ body }: Response, maxBytes: number): Promise<string> {
   return text + decoder.decode()
 }
 
-/** A number with more digits than a double holds, such as a large `long64`, becomes the text of its digits. */
+/** Parses JSON; a number with more digits than a double can hold, such as a large `long64`, becomes the text of its digits. */
 function parsed(text: string): unknown {
   try {
     return /\d{16}/.test(text.replaceAll('.', '')) ? JSON.parse(text, exact) : JSON.parse(text)
@@ -161,7 +161,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Browsers that do not give the source round the number. */
+/** Keeps the digits of a number; browsers that do not pass the source round it. */
 function exact(_: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined || !/^-?\d{16,}$|^-?\d+\.\d+$/.test(source)) return value
@@ -169,5 +169,5 @@ function exact(_: string, value: unknown, context?: { readonly source?: string }
   return String(value) === digits ? value : source
 }
 
-/** Whether an error only says that a request was given up. */
+/** Returns true if an error only means that a request was aborted. */
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

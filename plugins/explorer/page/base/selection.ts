@@ -1,4 +1,4 @@
-/** The selection of entities that the page shows: a dataclass or an entity set, with a filter and an order. */
+/** The selection that the page shows: a dataclass or an entity set, with a filter and an order. */
 import { computed } from '@preact/signals'
 import { type DataClass, dataClasses } from './catalog.ts'
 import { partsOf } from './filter-tokens.ts'
@@ -9,17 +9,17 @@ import { type Similar, similar } from './similar.ts'
 
 export interface Selection {
   readonly dataClass: DataClass
-  /** Id of an entity set, if it is not the whole dataclass. */
+  /** Id of an entity set; undefined for the whole dataclass. */
   readonly set: string | undefined
   /** Text of `$filter`; empty for none. */
   readonly filter: string
   /** Text of `$orderby`; empty for none. */
   readonly order: string
-  /** Entity to which the nearest come first. */
+  /** Entity by similarity to which the others are ordered. */
   readonly similar: Similar | undefined
 }
 
-/** Undefined where no dataclass is shown, and until the vector of an entity has come. */
+/** The shown selection. Undefined if no dataclass is shown, and until the vector of an entity has been loaded. */
 export const selection = computed<Selection | undefined>(() => {
   const { path, query } = place.value
   const dataClass = path.length === 1 ? dataClasses.value.get(path[0]!) : undefined
@@ -31,15 +31,15 @@ export const selection = computed<Selection | undefined>(() => {
 export const pathOf = ({ dataClass, set }: Selection): string =>
   set === undefined ? dataClass.name : entitySetPath(dataClass.name, set)
 
-/** Parameters of a request for it, without paging. */
+/** Parameters of a request for the selection, without paging. */
 export const parametersOf = ({ filter, order, similar }: Selection): Parameters => ({
   $filter: inQuotes(similar ? withSimilar(filter, similar.attribute) : filter),
   $orderby: inQuotes(order),
-  // Without a threshold no entity is left out that has a vector.
+  // Without a threshold every entity with a vector is selected.
   $params: similar && JSON.stringify([{ vector: similar.vector, threshold: null }]),
 })
 
-/** Keeps the selection as an entity set, so that writes of others neither repeat nor skip an entity. @returns its path */
+/** Keeps the selection as an entity set, so that other clients' writes neither repeat nor skip an entity. @returns its path */
 export async function createSet(
   selection: Selection,
   parameters: Parameters,

@@ -1,4 +1,4 @@
-/** The user, as the server knows the session. */
+/** The user of the session. */
 import { batch, signal } from '@preact/signals'
 import { catalog, loadCatalog } from './catalog.ts'
 import { go, linkTo, place } from './place.ts'
@@ -10,13 +10,13 @@ interface User {
   readonly fullName: string
 }
 
-/** Null for a guest; undefined until the server has said it. */
+/** Null for a guest; undefined until the server has answered. */
 export const user = signal<User | null | undefined>(undefined)
-/** Privileges of the session, a guest's too. */
+/** Privileges of the session, also of a guest's. */
 export const privileges = signal<readonly string[]>([])
-/** Whether the user is asked for a name and a password. */
+/** True while the login dialog is open. */
 export const isLoggingIn = signal(false)
-/** Whether the user may administrate the server. */
+/** True if the user may administrate the server. */
 export const isAdministrator = signal(false)
 
 export interface CurrentUser {
@@ -25,15 +25,15 @@ export interface CurrentUser {
   readonly administrator: boolean
 }
 
-/** Name of the user of whom this browser has traces; empty for guests. */
+/** Name of the user whose traces this browser has; empty for guests. */
 const owner = remembered('owner', '')
 
-/** Asks who the user is and what there is to see. What another user has left is forgotten before anything is shown. */
+/** Loads the user and the catalog. Traces of another user are removed before anything is shown. */
 export async function loadSession(): Promise<void> {
   const [who, next] = await Promise.all([ask<CurrentUser>('$directory/currentUser'), loadCatalog()])
   const name = who.result?.userName ?? ''
   if (owner.value !== '' && owner.value !== name) {
-    // The address may name what the last user could see: a class that is still there is all that stays of it.
+    // The address may name data of the last user: only a class that this user may see is kept.
     const stays = next.dataClasses.some(each => each.name === place.value.path[0])
     catalog.value = undefined
     go(linkTo(stays ? place.value.path.slice(0, 1) : []), { replace: true })
@@ -48,7 +48,7 @@ export async function loadSession(): Promise<void> {
   })
 }
 
-/** @throws {RestError} 401: the name or the password is wrong */
+/** @throws {RestError} 401 if the name or the password is wrong */
 export async function logIn(name: string, password: string): Promise<void> {
   await ask('$directory/login', {}, { body: [name, password] })
   await loadSession()
@@ -56,7 +56,7 @@ export async function logIn(name: string, password: string): Promise<void> {
 
 export async function logOut(): Promise<void> {
   await ask('$directory/logout', {}, { method: 'POST' })
-  // Without one there is no view that asks for something.
+  // Without a catalog no view sends requests.
   catalog.value = undefined
   await loadSession()
 }

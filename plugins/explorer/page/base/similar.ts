@@ -1,4 +1,4 @@
-/** Entities that others are compared with, by a vector of both: `#/Passage?similar=embedding:12`. */
+/** Similarity of entities to a given one, by a vector of both: `#/Passage?similar=embedding:12`. */
 import { computed, effect, signal } from '@preact/signals'
 import { attributeOf, isVector } from './model.ts'
 import { dataClasses } from './catalog.ts'
@@ -26,7 +26,7 @@ const wanted = computed<Wanted | undefined>(() => {
   return attribute && isVector(attribute) ? { dataClass: dataClass.name, attribute: name, key } : undefined
 })
 
-/** The last vector that was asked for. */
+/** The last vector that was loaded. */
 const loaded = signal<(Similar & { readonly dataClass: string }) | undefined>(undefined)
 
 effect(() => {
@@ -51,7 +51,7 @@ async function load(each: Wanted): Promise<void> {
   if (wanted.peek() === each) loaded.value = { ...each, vector }
 }
 
-/** The entity that the address names; `pending` until its vector has come. */
+/** The entity that the address names; `pending` until its vector has been loaded. */
 export const similar = computed<Similar | 'pending' | undefined>(() => {
   if (!wanted.value) return undefined
   return isOf(wanted.value) ? loaded.value : 'pending'

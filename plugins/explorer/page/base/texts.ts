@@ -1,16 +1,16 @@
-/** Texts of the page in the languages that it speaks. Each room has a dictionary of its own, in `texts.ts` of its folder. */
+/** Texts of the page in all its languages. Each room has its own dictionary, in `texts.ts` of its folder. */
 import { computed, effect, signal } from '@preact/signals'
 import { remembered } from './remembered.ts'
 
-/** A text, or one for each number: `{ one: '{count} row', other: '{count} rows' }`. Values stand in braces. */
+/** A text, or one for each plural form: `{ one: '{count} row', other: '{count} rows' }`. Placeholders are in braces. */
 export type Text = string | { readonly one: string; readonly other: string }
 type Values = Readonly<Record<string, string | number>>
 
-/** Names of languages in themselves, by code. */
+/** Names of languages in the language itself, by code. */
 export const languages = signal<Readonly<Record<string, string>>>({ en: 'English', de: 'Deutsch' })
 const chosen = remembered<string>('language', '')
 
-/** Code of the language that is shown: the chosen one, else the first of the browser's that there is. */
+/** Code of the current language: the chosen one, else the first available one of the browser's. */
 export const language = computed(() => {
   const wanted = [chosen.value, ...navigator.languages.map(each => each.slice(0, 2))]
   return wanted.find(each => each in languages.value) ?? 'en'
@@ -19,10 +19,10 @@ export const chooseLanguage = (code: string): void => {
   chosen.value = code
 }
 
-/** Texts of languages that were added, by `room.key`. */
+/** Texts of added languages, by `room.key`. */
 const added = signal<Readonly<Record<string, Readonly<Record<string, Text>>>>>({})
 
-/** Offers languages that the server has beside the built-in ones; `load` is called for one when it is chosen. */
+/** Offers languages of the server besides the built-in ones; `load` is called for one when it is chosen. */
 export function offerLanguages(
   names: Readonly<Record<string, string>>,
   load: (code: string) => Promise<Readonly<Record<string, Text>>>,
@@ -35,18 +35,18 @@ export function offerLanguages(
       texts => {
         added.value = { ...added.peek(), [code]: texts }
       },
-      // English stays.
+      // English remains.
       () => {},
     )
   })
 }
 
-/** All texts of the page by language and `room.key`: what translations start from. */
+/** All texts of the page by language and `room.key`, the basis for translations. */
 export const builtIn: Readonly<Record<'en' | 'de', Record<string, Text>>> = { en: {}, de: {} }
 
 /**
- * The texts of a room. What it returns gives one in the language that is shown; a component that calls it is rendered again
- * when the language changes.
+ * Registers the texts of a room. The returned function looks up a text in the current language; a component that calls it is
+ * rendered again when the language changes.
  */
 export function dictionary<Key extends string>(
   room: string,
@@ -73,7 +73,7 @@ function filled(text: Text, values: Values): string {
 const plural = (count: number): 'one' | 'other' =>
   new Intl.PluralRules(language.value).select(count) === 'one' ? 'one' : 'other'
 
-/** A number as the language writes it. */
+/** Formats a number for the current language. */
 export const number = (value: number, options?: Intl.NumberFormatOptions): string =>
   formatOf(language.value, options).format(value)
 

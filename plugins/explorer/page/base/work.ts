@@ -1,11 +1,11 @@
-/** Work that takes long: shown at the foot of the page with its progress, and cancelled there. */
+/** Long-running work: shown at the foot of the page with its progress, where it can be cancelled. */
 import { signal } from '@preact/signals'
 import { atLogout } from './remembered.ts'
 import { isAbort } from './rest.ts'
 
 interface Work {
   readonly title: string
-  /** From 0 to 1; undefined where the end is not known. */
+  /** From 0 to 1; undefined if the end is not known. */
   readonly progress: number | undefined
   readonly cancel: () => void
 }
@@ -17,7 +17,7 @@ export interface WorkControl {
 
 export const works = signal<readonly Work[]>([])
 
-/** Runs it until it ends or is cancelled. @returns undefined: it was cancelled */
+/** Runs work until it ends or is cancelled. @returns undefined if it was cancelled */
 export async function runWork<Result>(
   title: string,
   run: (control: WorkControl) => Promise<Result>,
@@ -42,11 +42,11 @@ export async function runWork<Result>(
 interface Notice {
   readonly kind: 'done' | 'error'
   readonly text: string
-  /** A way to mend it: undo, try again. */
+  /** A remedy: undo, try again. */
   readonly action?: { readonly label: string; readonly run: () => void }
 }
 
-/** The last thing that the user should know; read aloud by screen readers. */
+/** The last message to the user; read aloud by screen readers. */
 export const notice = signal<Notice | undefined>(undefined)
 export const notify = (text: string, action?: Notice['action']): void => {
   notice.value = action ? { kind: 'done', text, action } : { kind: 'done', text }
@@ -55,7 +55,7 @@ export const complain = (error: unknown): void => {
   if (!isAbort(error)) notice.value = { kind: 'error', text: error instanceof Error ? error.message : String(error) }
 }
 
-/** The user's last change that can be undone: it stays when there is something else to be said. */
+/** The user's last change that can be undone; other notices do not replace it. */
 export const lastChange = signal<Required<Notice> | undefined>(undefined)
 
 atLogout(() => {

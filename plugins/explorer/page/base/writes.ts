@@ -1,11 +1,11 @@
-/** Writes of this page, for views that show what they have changed. */
+/** Writes of this page, for views that show the changed data. */
 import { signal } from '@preact/signals'
 
 interface Write {
   readonly dataClass: string
 }
 
-/** The last one. Every write is another object, also to the same dataclass. */
+/** The last write. Every write creates a new object, even to the same dataclass. */
 export const lastWrite = signal<Write | undefined>(undefined)
 
 /** Called after entities of a dataclass have been created, changed or deleted. */

@@ -11,7 +11,7 @@ import type { Entity } from './rows.ts'
 import { text } from './texts.ts'
 
 const THUMBNAIL = { width: 96, height: 44 }
-/** Elements of a vector that are drawn. */
+/** Maximum number of vector elements that are drawn. */
 const DRAWN = 32
 
 interface CellProps {
@@ -43,7 +43,7 @@ export function Cell({ column, entity }: CellProps) {
   )
 }
 
-/** The text of a cell, as it is copied. */
+/** The text of a cell, for copying. */
 export function cellText({ path, attribute, target }: Column, entity: Entity): string {
   const texts = valuesAt(entity, path).map(value => {
     if (!isRelation(attribute)) return lineOf(value, attribute)
@@ -110,12 +110,12 @@ function Many({ value, column: { path, owner, attribute, target }, entity }: { v
 
 interface BeginningProps {
   readonly elements: readonly number[]
-  /** Elements of the whole vector. */
+  /** Number of elements of the whole vector. */
   readonly count: number
   readonly width: number
 }
 
-/** The line of a vector, with a mark where it goes on: a page of whole vectors would be too long an answer. */
+/** Sparkline of a vector, with a mark if it continues: a page of whole vectors would make the answer too large. */
 function Beginning({ elements, count, width }: BeginningProps) {
   const isWhole = elements.length === count
   const label = isWhole ? number(count) : text('beginning', { shown: elements.length, count })
@@ -127,16 +127,16 @@ function Beginning({ elements, count, width }: BeginningProps) {
   )
 }
 
-/** A value on one line; a long one with its beginning. */
+/** A value on one line; only the beginning of a long one. */
 const lineOf = (value: unknown, attribute: Attribute): string =>
   isLink(value) ? shortened(value.__deferred.brief) : format(value, attribute)
 
 const shortened = (brief: string | undefined): string => (brief === undefined ? '' : `${brief}…`)
 
-/** Elements of a vector, or those at its beginning. */
+/** Elements of a vector, or of its beginning. */
 function elementsOf(value: unknown): readonly number[] {
   if (!isLink(value)) return value as number[]
-  // The last one may be cut.
+  // The last element may be cut off.
   const text = value.__deferred.brief ?? '['
   return JSON.parse(`${text.slice(0, Math.max(1, text.lastIndexOf(',')))}]`)
 }

@@ -3,7 +3,7 @@ import { runWork } from '../base/work.ts'
 import type { Rows } from './rows.ts'
 import { text } from './texts.ts'
 
-/** Chooses all rows of a range, also those that are not here. */
+/** Chooses all rows of a range, also those that are not loaded. */
 export async function chooseRange(rows: Rows, first: number, last: number, key: string): Promise<void> {
   const here: string[] = []
   for (let index = first; index <= last; index++) {

@@ -14,7 +14,7 @@ interface ColumnsDialogProps {
   readonly onClose: () => void
 }
 
-/** Choice of columns: those that are shown in their order, and the attributes of the dataclass and of those it is related to. */
+/** Dialog for choosing columns: the shown ones in their order, and the attributes of the dataclass and of related ones. */
 export function ColumnsDialog({ columns, onClose }: ColumnsDialogProps) {
   const { dataClass } = selection.value!
   const wanted = useSignal('')
@@ -92,14 +92,14 @@ export function ColumnsDialog({ columns, onClose }: ColumnsDialogProps) {
 
 interface AttributesProps {
   readonly dataClass: DataClass
-  /** Relations that lead there, with dots. */
+  /** Path of relations to the dataclass, with a dot after each. */
   readonly prefix: string
   readonly paths: ReadonlySet<string>
   readonly wanted: string
   readonly onToggle: (path: string) => void
 }
 
-/** Attributes of a dataclass; relations open to those behind them. */
+/** Attributes of a dataclass; relations can be opened to show those of their target. */
 function Attributes({ dataClass, prefix, paths, wanted, onToggle }: AttributesProps) {
   const attributes = dataClass.attributes.filter(each => prefix !== '' || each.name.toLowerCase().includes(wanted))
   return (
@@ -133,7 +133,7 @@ function Attributes({ dataClass, prefix, paths, wanted, onToggle }: AttributesPr
   )
 }
 
-/** A part that is rendered when it is opened: relations lead in circles. */
+/** A branch that is rendered only when it is opened, since relations can form cycles. */
 function Branch({ name, children }: { readonly name: string; readonly children: () => ComponentChildren }) {
   const isOpen = useSignal(false)
   return (

@@ -1,33 +1,33 @@
-/** Columns of the grid: in the address as `name:220,country.name`. */
+/** Columns of the grid; their form in the address is `name:220,country.name`. */
 import { labelOf } from '../base/label.ts'
 import { type Attribute, type DataClass, isRelation, isVector, SCORE, shapeOf } from '../base/model.ts'
 
 export interface Column {
-  /** Attributes from the dataclass on: `country.name`. */
+  /** Path of attributes, starting at the dataclass: `country.name`. */
   readonly path: string
   readonly width: number
-  /** The width was chosen, and is not that of the values. */
+  /** True if the width was chosen, instead of fitted to the values. */
   readonly isFixed: boolean
-  /** The attribute at its end. */
+  /** Attribute at the end of the path. */
   readonly attribute: Attribute
   /** Dataclass of that attribute. */
   readonly owner: DataClass
-  /** Attributes before it. */
+  /** Relations before that attribute. */
   readonly relations: readonly Attribute[]
-  /** Dataclass at the end of a relation. */
+  /** Dataclass to which the attribute leads if it is a relation. */
   readonly target: DataClass | undefined
 }
 
-/** Gives the dataclass at the end of a relation, if the user may see it. */
+/** Returns the dataclass at the end of a relation, if the user may see it. */
 type TargetOf = (relation: Attribute) => DataClass | undefined
 
 const MIN_WIDTH = 40
 const MAX_WIDTH = 1_200
-/** Columns of a dataclass for which none are chosen. */
+/** Maximum number of columns if none are chosen. */
 const DEFAULT_COLUMNS = 60
 const SCORES: Attribute = { name: SCORE, kind: 'calculated', type: 'number', scale: 4 }
 
-/** Columns of the text in the address; those that the user may not see are left out. */
+/** Parses the columns in the address; those that the user may not see are left out. */
 export function parseColumns(text: string, dataClass: DataClass, targetOf: TargetOf): readonly Column[] {
   const columns = text.split(',').flatMap(each => {
     const [path = '', width] = each.split(':')
@@ -37,7 +37,7 @@ export function parseColumns(text: string, dataClass: DataClass, targetOf: Targe
   return columns.filter(({ path }) => !seen.has(path) && seen.add(path))
 }
 
-/** Widths are in the text where they were chosen. */
+/** Text of the columns for the address, with the widths that were chosen. */
 export const formatColumns = (columns: readonly Column[]): string =>
   columns.map(({ path, width, isFixed }) => (isFixed ? `${path}:${width}` : path)).join(',')
 
@@ -73,8 +73,8 @@ const attributeNamed = (dataClass: DataClass, name: string): Attribute | undefin
   dataClass.attributes.find(each => each.name === name)
 
 /**
- * Columns of a dataclass for which none are chosen: key and label, then its other attributes, without foreign keys of relations
- * that are shown and without aliases of what their labels say.
+ * Default columns of a dataclass: key and label, then the other attributes, without foreign keys of shown relations and without
+ * aliases of values that their labels already show.
  */
 export function defaultColumns(dataClass: DataClass, targetOf: TargetOf): readonly Column[] {
   const { attributes } = dataClass
@@ -94,20 +94,20 @@ export function defaultColumns(dataClass: DataClass, targetOf: TargetOf): readon
 
 export const clampWidth = (width: number): number => Math.min(Math.max(MIN_WIDTH, Math.round(width)), MAX_WIDTH)
 
-/** Until there are values. */
+/** Width of a column until there are values. */
 const defaultWidth = (attribute: Attribute, path: string): number =>
   Math.max(headerWidth(path), fixedWidth(attribute) ?? 120)
 
-/** The name with its arrow, as far as it is not very long. */
+/** Width of the name with its arrow, up to a limit. */
 export const headerWidth = (path: string): number => Math.min(220, 8 * path.length + 40)
 
-/** Length of the values for which there is room: most texts, and every number, since one that is cut looks like another. */
+/** Length of the values that fit into the column: most texts, and every number, since a cut number looks like a different one. */
 export function fittedLength(lengths: readonly number[], attribute: Attribute): number {
   const sorted = lengths.toSorted((a, b) => a - b)
   return sorted[isNumeric(attribute) ? sorted.length - 1 : Math.floor(sorted.length * 0.95)] ?? 0
 }
 
-/** Width of values that are not texts. */
+/** Fixed width of values that are not texts. */
 export function fixedWidth(attribute: Attribute): number | undefined {
   if (attribute.kind === 'relatedEntities') return 72
   if (attribute.kind === 'relatedEntity') return undefined
@@ -115,14 +115,14 @@ export function fixedWidth(attribute: Attribute): number | undefined {
   return widths[shapeOf(attribute)]
 }
 
-/** Whether its values are numbers, which stand at the right. */
+/** Returns true if the values are numbers, which are right-aligned. */
 export const isNumeric = (attribute: Attribute): boolean =>
   !isRelation(attribute) &&
   !isVector(attribute) &&
   (['long', 'long64', 'byte', 'word', 'number', 'float', 'duration'].includes(attribute.type) ||
     attribute.scale !== undefined)
 
-/** Path by which the column is ordered; undefined where it cannot be. */
+/** Path by which the column is ordered; undefined if it cannot be. */
 export function orderPath({ path, attribute, relations, target }: Column): string | undefined {
   if (relations.some(each => each.kind === 'relatedEntities') || path === SCORE) return undefined
   if (attribute.kind === 'relatedEntity') return `${path}.${labelOf(target!).name}`
@@ -138,7 +138,7 @@ export function askedFor(
   const attributes = columns.map(({ path, attribute, target }) =>
     isRelation(attribute) ? `${path}.${labelOf(target!).name}` : path,
   )
-  /** Members of relations to many: none where only their number is shown, otherwise the first ones. */
+  /** Expanded 1→N relations, with their ranges: empty if only the number is shown, otherwise the first members. */
   const expanded = new Map<string, string>()
   for (const { path, attribute, relations } of columns) {
     const names = path.split('.')
@@ -150,12 +150,12 @@ export function askedFor(
   return { $attributes: attributes.length > 0 ? attributes.join(',') : key, $expand: expand || undefined }
 }
 
-/** Members of a relation to many of which values are shown. */
+/** Number of members of a 1→N relation whose values are shown. */
 export const LISTED = 3
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Values of an entity at the path of a column: one, or several behind a relation to many. */
+/** Values of an entity at the path of a column: one, or several behind a 1→N relation. */
 export const valuesAt = (entity: Json, path: string): readonly unknown[] =>
   path
     .split('.')
@@ -165,6 +165,6 @@ export const valuesAt = (entity: Json, path: string): readonly unknown[] =>
       [entity],
     )
 
-/** Entities in the answer for a relation to many. */
+/** Entities in the answer for a 1→N relation. */
 const membersOf = (value: unknown): readonly Json[] | undefined =>
   (value as { __ENTITIES?: readonly Json[] } | null)?.__ENTITIES

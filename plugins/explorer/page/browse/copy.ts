@@ -1,4 +1,4 @@
-/** Cells as text for spreadsheets: rows in lines, cells divided by tabs. */
+/** Cells as text for spreadsheets: one line for each row, cells separated by tabs. */
 import { type Chosen, chosen, countChosen, isChosen } from '../base/chosen.ts'
 import type { DataClass } from '../base/catalog.ts'
 import { entitiesPath, entityPath } from '../base/paths.ts'
@@ -11,12 +11,12 @@ import type { Entity, Page, Rows } from './rows.ts'
 import { text } from './texts.ts'
 import { pageRowsOf } from './window.ts'
 
-/** Rows that are copied at most. */
+/** Maximum number of copied rows. */
 const MAX_ROWS = 1_000
-/** Keys in one address. */
+/** Maximum number of keys in one address. */
 const MAX_KEYS = 50
 
-/** Copies the chosen rows with the names of the columns; without any the focused cell. */
+/** Copies the chosen rows with the names of the columns; if none are chosen, the focused cell. */
 export async function copyCells(
   rows: Rows,
   columns: readonly Column[],
@@ -50,7 +50,7 @@ async function ofKeys(keys: readonly string[], load: (keys: readonly string[]) =
   const entities: Entity[] = []
   for (let at = 0; at < keys.length; at += MAX_KEYS) {
     const batch = keys.slice(at, at + MAX_KEYS)
-    // One key is an entity and no collection.
+    // A single key would be answered with an entity instead of a collection.
     const page = await load(batch.length === 1 ? [...batch, ...batch] : batch)
     entities.push(...page.__ENTITIES)
   }

@@ -14,7 +14,7 @@ import type { Entity } from './rows.ts'
 import { text } from './texts.ts'
 import './detail.css'
 
-/** Characters of a text; the rest is in the answer that a link leads to. */
+/** Maximum characters of a shown text. */
 const MAX_TEXT = 100_000
 
 interface DetailProps {

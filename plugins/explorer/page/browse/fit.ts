@@ -1,16 +1,16 @@
-/** Widths of columns by their values, for those that were not resized. */
+/** Widths of columns fitted to their values, unless they were resized. */
 import type { DataClass } from '../base/catalog.ts'
 import { cellText } from './cell.tsx'
 import { clampWidth, type Column, fittedLength, fixedWidth, headerWidth } from './columns.ts'
 import type { Rows } from './rows.ts'
 
-/** By dataclass and path: the first rows decide as long as the page lives, so that columns do not jump. */
+/** Widths by dataclass and path: the first rows decide for the lifetime of the page, so that columns do not jump. */
 const widths = new Map<string, number>()
 const CHARACTER = 7.4
 const PADDING = 28
 const MAX_FITTED = 340
 
-/** The same columns where no width changes. */
+/** Fits the columns; a column whose width does not change is returned as it is. */
 export function fitted(columns: readonly Column[], rows: Rows, { name }: DataClass): readonly Column[] {
   const isReady = rows.set.value !== undefined && (rows.count.value ?? 0) > 0
   return columns.map(column => {
@@ -23,7 +23,7 @@ export function fitted(columns: readonly Column[], rows: Rows, { name }: DataCla
   })
 }
 
-/** Undefined where there are none yet. */
+/** @returns undefined if there are no values yet */
 function widthOf(column: Column, { sample }: Rows): number | undefined {
   const lengths = sample.map(entity => cellText(column, entity).length)
   const most = fittedLength(lengths, column.attribute)

@@ -8,7 +8,7 @@ import { text } from './texts.ts'
 
 interface FootProps {
   readonly rows: Rows
-  /** Rows that are in view. */
+  /** Positions of the visible rows. */
   readonly first: number
   readonly last: number
   readonly columns: readonly Column[]
@@ -17,7 +17,7 @@ interface FootProps {
   readonly children?: ComponentChildren
 }
 
-/** The position in the list, the chosen rows, and whether the data has changed. */
+/** The position in the list, the number of chosen rows, and a notice if the data has changed. */
 export function Foot({ rows, first, last, columns, onGoTo, children }: FootProps) {
   const count = rows.count.value
   const many = countChosen(chosen.value, count ?? 0)

@@ -13,9 +13,9 @@ import { type Page, type RowSource, Rows } from './rows.ts'
 import { Table } from './table.tsx'
 import './grid.css'
 
-/** Seconds without use after which the server forgets the set of a grid; it is made again when it is missing. */
+/** Seconds without use after which the server forgets the set of a grid; it is recreated when needed. */
 const SET_SECONDS = 600
-/** Time between two looks at the state of the store while the page is visible. */
+/** Time between two checks for changes of the store while the page is visible. */
 const CHECK_MS = 30_000
 
 /** The entities of the selection as rows. */
@@ -23,7 +23,7 @@ export function Grid() {
   const shown = selection.value!
   const { dataClass } = shown
   const key = JSON.stringify([pathOf(shown), parametersOf(shown)])
-  /** Rows of the selection before, if it was of the same dataclass: shown until the first of these have come. */
+  /** Rows of the previous selection, if it was of the same dataclass: shown until the first new ones arrive. */
   const before = useRef<{ readonly dataClass: DataClass; readonly rows: Rows } | undefined>(undefined)
   const rows = useMemo(() => {
     const rows = new Rows(sourceOf(shown), before.current?.dataClass === dataClass ? before.current.rows : undefined)
@@ -68,12 +68,12 @@ function sourceOf(shown: Selection): RowSource {
   }
 }
 
-/** Runs `check` now and then while the page is visible, and when it becomes so. */
+/** Runs `check` periodically while the page is visible, and when it becomes visible. */
 function watch(check: (signal: AbortSignal) => Promise<void>): () => void {
   const controller = new AbortController()
   const { signal } = controller
   const run = (): void => {
-    // A set that has ended is made again by the next read.
+    // A set that has ended is recreated by the next read.
     if (!document.hidden) check(signal).catch((error: unknown) => error instanceof RestError || complain(error))
   }
   const timer = setInterval(run, CHECK_MS)

@@ -3,14 +3,14 @@ import { change, place } from '../base/place.ts'
 import { clampWidth, type Column, formatColumns, orderPath } from './columns.ts'
 import { formatOrder, orderBy, parseOrder } from './order.ts'
 
-/** Order by a column. @param isAdded to the columns that the order has */
+/** Orders by a column. @param isAdded adds it to the columns of the order */
 export function chooseColumn(column: Column, isAdded: boolean): void {
   const path = orderPath(column)
   if (path === undefined) return
   change({ order: formatOrder(orderBy(parseOrder(place.value.query.order ?? ''), path, isAdded)) })
 }
 
-/** A place that is not there is taken for the nearest. */
+/** Moves a column. A position out of range means the nearest one. */
 export function moveColumn(columns: readonly Column[], from: number, to: number): void {
   const moved = columns[from]
   if (!moved) return

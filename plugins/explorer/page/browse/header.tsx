@@ -10,14 +10,14 @@ import type { VisibleColumns } from './window.ts'
 interface HeaderProps {
   readonly columns: readonly Column[]
   readonly shown: VisibleColumns
-  /** Width of the column with the numbers of rows. */
+  /** Width of the column with the row numbers. */
   readonly numbers: number
   readonly width: number
-  /** Position of the column that keys act on. */
+  /** Position of the column that has the keyboard focus. */
   readonly focused: number | undefined
 }
 
-/** Names of the columns: a click orders by them, with shift one more; dragged they move, their edge resizes. */
+/** Names of the columns: a click orders by one, with shift adds it to the order; dragging moves a column, its edge resizes it. */
 export function Header({ columns, shown, numbers, width, focused }: HeaderProps) {
   const terms = parseOrder(place.value.query.order ?? '')
   const dragged = useSignal<number | undefined>(undefined)
@@ -82,7 +82,7 @@ export function Header({ columns, shown, numbers, width, focused }: HeaderProps)
   )
 }
 
-/** The right edge of a header. While it is dragged only a line moves: the columns follow when it is let go. */
+/** The right edge of a header. While it is dragged only a line moves; the columns are resized when it is released. */
 function Edge({ width, onResize }: { readonly width: number; readonly onResize: (width: number) => void }) {
   const delta = useSignal<number | undefined>(undefined)
   const start = (event: PointerEvent & { currentTarget: HTMLElement }): void => {

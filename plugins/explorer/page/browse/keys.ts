@@ -1,13 +1,13 @@
-/** Meanings of keys in the grid. */
+/** Actions of keys in the grid. */
 
-/** The row -1 is that of the headers. */
+/** A cell of the grid; the header has row -1. */
 export interface Cell {
   readonly row: number
   readonly column: number
 }
 
 type Action =
-  /** `isRange`: the rows on the way are chosen. */
+  /** `isRange`: chooses the rows from the anchor to the cell. */
   | { readonly kind: 'focus'; readonly cell: Cell; readonly isRange: boolean }
   | { readonly kind: 'open' | 'detail' | 'choose' | 'chooseAll' | 'chooseNone' | 'copy' }
   | { readonly kind: 'order'; readonly isAdded: boolean }
@@ -30,7 +30,7 @@ interface Size {
 /** Pixels by which a key resizes a column. */
 const STEP = 16
 
-/** Undefined: the key is not for the grid. */
+/** @returns undefined if the grid does not use the key */
 export function actionOf(event: Key, { row, column }: Cell, { rows, columns, pageRows }: Size): Action | undefined {
   const { key, shiftKey, altKey } = event
   const isHeader = row < 0

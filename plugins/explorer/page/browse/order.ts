@@ -1,11 +1,11 @@
-/** The text of `$orderby` as the headers of columns show and change it. */
+/** The text of `$orderby`, as the headers of columns show and change it. */
 
 interface OrderTerm {
   readonly path: string
   readonly isDescending: boolean
 }
 
-/** Its terms; those that are more than a path with a direction are left out. */
+/** Terms of the text; terms other than a path with a direction are left out. */
 export function parseOrder(text: string): readonly OrderTerm[] {
   return text
     .split(',')
@@ -17,8 +17,8 @@ export const formatOrder = (terms: readonly OrderTerm[]): string =>
   terms.map(({ path, isDescending }) => (isDescending ? `${path} desc` : path)).join(', ')
 
 /**
- * The order after a column was chosen: ascending, then descending, then not.
- * @param isAdded it becomes one more term in place of the only one
+ * The order after a column was chosen, in the sequence ascending, descending, unordered.
+ * @param isAdded adds a term instead of replacing all terms
  */
 export function orderBy(terms: readonly OrderTerm[], path: string, isAdded: boolean): readonly OrderTerm[] {
   const at = terms.findIndex(term => term.path === path)

@@ -7,21 +7,21 @@ import type { VisibleColumns } from './window.ts'
 
 interface RowProps {
   readonly index: number
-  /** Undefined until it has come. */
+  /** Undefined until it is loaded. */
   readonly entity: Entity | undefined
   readonly shown: VisibleColumns
-  /** Width of its number. */
+  /** Width of the row number. */
   readonly numbers: number
-  /** Its position in pixels. */
+  /** Vertical position in pixels. */
   readonly top: number
   readonly isChosen: boolean
-  /** It is shown in the panel. */
+  /** True if the panel shows the entity. */
   readonly isOpen: boolean
-  /** Position of the column that keys act on. */
+  /** Position of the column that has the keyboard focus. */
   readonly focused: number | undefined
 }
 
-/** An entity. A click is handled by the table, which finds row and column in `data-row` and `data-column`. */
+/** A row. Clicks are handled by the table, which finds row and column in `data-row` and `data-column`. */
 export function Row({ index, entity, shown, numbers, top, isChosen, isOpen, focused }: RowProps) {
   return (
     <tr
@@ -57,10 +57,10 @@ export function Row({ index, entity, shown, numbers, top, isChosen, isOpen, focu
   )
 }
 
-/** Id of a cell; that of a header has the row -1. */
+/** Id of a cell; the header has row -1. */
 export const cellId = (row: number, column: number): string => `cell-${row}-${column}`
 
-/** @param space width of columns in front of it that are not rendered */
+/** @param space width of the preceding columns that are not rendered */
 export const cellStyle = (width: number, space: number) => ({
   width: `${width}px`,
   marginLeft: space > 0 ? `${space}px` : undefined,

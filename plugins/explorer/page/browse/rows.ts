@@ -1,4 +1,4 @@
-/** Rows of a selection around what is visible: asked for in small pages of an entity set, and forgotten when they are far away. */
+/** Rows of a selection around the visible ones: loaded in small pages of an entity set, and forgotten when they are far away. */
 import { signal } from '@preact/signals'
 
 type Parameters = Readonly<Record<string, string | number | undefined>>
@@ -12,23 +12,23 @@ export interface Page {
   readonly __ENTITIES: readonly Entity[]
 }
 
-/** Attributes that rows shall have. */
+/** Requested attributes of rows. */
 export interface Asked {
   readonly parameters: Parameters
-  /** Rows of a page, so that its answer stays small. */
+  /** Number of rows of a page, chosen so that its answer stays small. */
   readonly pageRows: number
-  /** They depend on the filter and the order, which an entity set has no more: `__SCORE`. */
+  /** True if values depend on the filter and the order, which an entity set no longer has: `__SCORE`. */
   readonly needsQuery: boolean
 }
 
 export interface RowSource {
-  /** Makes an entity set of the selection, and answers with its first rows. */
+  /** Creates an entity set of the selection, and answers with its first rows. */
   create(parameters: Parameters, signal: AbortSignal): Promise<Page>
   /** Rows of an entity set. */
   read(set: string, parameters: Parameters, signal: AbortSignal): Promise<Page>
   /** Rows of the selection itself. */
   query(parameters: Parameters, signal: AbortSignal): Promise<Page>
-  /** Whether an error says that the set has ended. */
+  /** Returns true if an error means that the set has ended. */
   isEnded(error: unknown): boolean
 }
 
@@ -37,18 +37,18 @@ interface Row {
   readonly asked: Asked
 }
 
-/** Rows that are remembered. */
+/** Maximum number of remembered rows. */
 const KEPT = 3_000
-/** A list that scrolls asks for no more than one page in this time. */
+/** Minimum time between two pages that a scrolling list requests. */
 const PAUSE_MS = 50
 
 export class Rows {
-  /** Entities of the set, also those deleted meanwhile. Undefined until the first answer. */
+  /** Number of entities of the set, including ones deleted meanwhile. Undefined until the first answer. */
   readonly count = signal<number | undefined>(undefined)
-  /** Rows have come, or have to be asked for again. */
+  /** Incremented when rows have arrived or must be requested again. */
   readonly version = signal(0)
   readonly error = signal<unknown>(undefined)
-  /** Since the set was made something was written in the store. */
+  /** True if something has been written to the store since the set was created. */
   readonly isStale = signal(false)
   /** Id of the entity set. */
   readonly set = signal<string | undefined>(undefined)
@@ -61,7 +61,7 @@ export class Rows {
   private timer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
 
-  /** @param before rows that are shown until the first answer */
+  /** @param before rows shown until the first answer */
   constructor(
     private readonly source: RowSource,
     before?: Rows,
@@ -70,17 +70,17 @@ export class Rows {
     for (const [index, { entity }] of before?.rows ?? []) this.rows.set(index, { entity, asked: NOTHING })
   }
 
-  /** Some of the rows that are here. */
+  /** Some of the loaded rows. */
   get sample(): readonly Entity[] {
     return [...this.rows.values()].slice(0, SAMPLE).map(({ entity }) => entity)
   }
 
-  /** The row as far as it is here: with the attributes that were asked for before, until those of the present columns come. */
+  /** A loaded row: with the previously requested attributes until those of the current columns arrive. */
   at(index: number): Entity | undefined {
     return this.rows.get(index)?.entity
   }
 
-  /** Asks for the rows from `first` to `last` if they are not here, and for some around them. */
+  /** Requests the rows from `first` to `last` that are not loaded, and some around them. */
   want(first: number, last: number, asked: Asked): void {
     this.first = first
     this.last = last
@@ -94,7 +94,7 @@ export class Rows {
     )
   }
 
-  /** Makes the set again; rows stay until the new ones come. */
+  /** Recreates the set; rows remain until the new ones arrive. */
   refresh(): void {
     this.request?.controller.abort()
     this.request = undefined
@@ -103,14 +103,14 @@ export class Rows {
     void this.load()
   }
 
-  /** Asks for the values of rows again, which have changed. */
+  /** Requests the values of rows again after a change. */
   reload(): void {
     for (const [index, { entity }] of this.rows) this.rows.set(index, { entity, asked: NOTHING })
     this.isStale.value = true
     void this.load()
   }
 
-  /** Compares with the state of the store. */
+  /** Checks whether the store has changed. */
   async check(signal: AbortSignal): Promise<void> {
     const set = this.set.value
     if (set === undefined) return
@@ -118,12 +118,12 @@ export class Rows {
     if (__GlobalStamp !== this.globalStamp) this.isStale.value = true
   }
 
-  /** A page of the set beside those that are shown. */
+  /** Reads a page of the set, independent of the shown rows. */
   page(parameters: Parameters, signal: AbortSignal): Promise<Page> {
     return this.source.read(this.set.value!, parameters, signal)
   }
 
-  /** The keys of rows, in pages. */
+  /** Reads the keys of rows, page by page. */
   async keys(first: number, last: number, key: string, signal: AbortSignal): Promise<readonly string[]> {
     const keys: string[] = []
     for (let at = first; at <= last; at += KEY_ROWS) {
@@ -171,13 +171,13 @@ export class Rows {
     }
   }
 
-  /** A set that has ended is made again, once until it has answered. */
+  /** True after a set that has ended was recreated, until it has answered: it is recreated only once. */
   private isRemade = false
 
   private fetch({ first, last }: Range, asked: Asked, signal: AbortSignal): Promise<Page> {
     const set = this.set.value
     const parameters = { ...asked.parameters, $skip: first, $top: last - first + 1 }
-    // A new set answers without what depends on its query: rows with that are asked for by the query afterwards.
+    // A new set answers without values that depend on its query; rows with such values are then requested by the query.
     if (set === undefined) return this.source.create(asked.needsQuery ? { $top: 0 } : parameters, signal)
     return asked.needsQuery ? this.source.query(parameters, signal) : this.source.read(set, parameters, signal)
   }
@@ -208,7 +208,7 @@ export class Rows {
     for (const index of this.rows.keys()) if (Math.abs(index - middle) > KEPT / 4) this.rows.delete(index)
   }
 
-  /** The next rows that are missing: visible ones first, then those around them. */
+  /** The next missing rows: visible ones first, then those around them. */
   private nextRange(asked: Asked): Range | undefined {
     const end = (this.count.value ?? Number.POSITIVE_INFINITY) - 1
     if (this.set.value === undefined) return { first: this.first, last: this.first + asked.pageRows - 1 }
@@ -222,7 +222,7 @@ export class Rows {
       find(this.first, this.last) ?? find(this.last + 1, this.last + ahead) ?? find(this.first - ahead, this.first - 1)
     if (first === undefined) return undefined
     let last = Math.min(first + asked.pageRows - 1, end)
-    // Rows that are here already are not asked for twice.
+    // Rows that are already loaded are not requested twice.
     while (last > first && !isMissing(last)) last--
     return { first, last }
   }
@@ -233,13 +233,13 @@ interface Range {
   readonly last: number
 }
 
-/** Rows beyond the visible ones. */
+/** Number of rows that are loaded beyond the visible ones. */
 const AHEAD = 40
 const KEY_ROWS = 1_000
 const SAMPLE = 60
 const NOTHING: Asked = { parameters: {}, pageRows: 1, needsQuery: false }
 
-/** Both, to the last: an entity behind a relation has the attributes of both. */
+/** Merges two states of an entity recursively: a related entity has the attributes of both. */
 function merged(before: Entity, entity: Entity): Entity {
   const both: Record<string, unknown> = { ...before, ...entity }
   for (const [name, value] of Object.entries(entity)) {

@@ -30,7 +30,7 @@ const ROW = 28
 const HEAD = 30
 /** Rows rendered above and below the visible ones, so that scrolling shows no gaps. */
 const MARGIN = 8
-/** The scroll bar of very many rows is put where it belongs when scrolling has ended. */
+/** Delay after scrolling before the bar of a very long list is moved to its proper position. */
 const REST_MS = 200
 
 interface TableProps {
@@ -39,14 +39,14 @@ interface TableProps {
   readonly dataClass: DataClass
 }
 
-/** The rows and columns that are in view, of a list of any length. */
+/** The visible rows and columns of a list of any length. */
 export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   const box = useRef<HTMLTableElement>(null)
   const track = useMemo(() => new Track(), [rows])
   const [, render] = useReducer((count: number, _: undefined) => count + 1, 0)
   const left = useRef(0)
   const width = useRef(1_000)
-  /** The cell that keys act on. */
+  /** The cell with the keyboard focus. */
   const focus = useSignal<Cell>({ row: 0, column: 0 })
   /** The cell whose whole value is shown. */
   const detail = useSignal<Cell | undefined>(undefined)
@@ -55,7 +55,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
 
   const count = rows.count.value ?? 0
-  // Rendered again when rows come.
+  // Rendered again when rows arrive.
   void rows.version.value
   track.height = count * ROW
   const columns = fitted(chosenColumns, rows, dataClass)
@@ -90,7 +90,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
 
   const rest = (): void => {
     if (!box.current) return
-    // The bar may have moved without its event yet.
+    // The bar may have moved before its event arrived.
     track.moveBar(box.current.scrollTop)
     goTo(track.top)
   }
@@ -136,7 +136,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
       columns: columns.length,
       pageRows: Math.max(1, Math.floor(track.view / ROW) - 1),
     })
-    // Marked text is copied by the browser.
+    // The browser copies selected text.
     if (!action || (action.kind === 'copy' && getSelection()?.isCollapsed === false)) return
     event.preventDefault()
     const column = columns[cell.column]
@@ -288,7 +288,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
 const isWithin = ({ target }: MouseEvent, selector: string): boolean =>
   target instanceof Element && target.closest(selector) !== null
 
-/** Row and column of a click: -1 in headers. */
+/** Row and column of a click; -1 outside of rows or columns. */
 function cellOf({ target }: MouseEvent): Cell | undefined {
   if (!(target instanceof Element)) return undefined
   const row = target.closest<HTMLElement>('tr')?.dataset.row
@@ -296,10 +296,10 @@ function cellOf({ target }: MouseEvent): Cell | undefined {
   return { row: Number(row ?? -1), column: Number(column ?? -1) }
 }
 
-/** Width of the column with the numbers of rows. */
+/** Width of the column with the row numbers. */
 const numbersWidth = (count: number): number => Math.max(44, 8 * number(count).length + 20)
 
-/** The same object while the same is asked for. */
+/** Returns the same object while the request does not change. */
 function useAsked(columns: readonly Column[], dataClass: DataClass): Asked {
   return useMemo(
     () => ({

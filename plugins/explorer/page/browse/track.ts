@@ -1,10 +1,10 @@
 /**
- * Positions in a list that may be higher than browsers let an element be (Firefox ends at 17.8 million pixels): the scroll bar
- * is that of an element of at most {@link MAX_HEIGHT}. Small steps, of a wheel or of keys, move list and bar alike; a long one,
- * which is a drag of the bar, leads to the same share of the list. Heights are in pixels.
+ * Positions in a list that may be higher than browsers allow an element to be (Firefox ends at 17.8 million pixels): the scroll bar
+ * belongs to an element of at most {@link MAX_HEIGHT}. Small steps, by wheel or keys, move list and bar equally; a long one,
+ * a drag of the bar, moves to the proportional position of the list. Heights are in pixels.
  */
 export class Track {
-  /** Position in the list less position of the bar. */
+  /** Position in the list minus position of the bar. */
   shift = 0
   private bar = 0
 
@@ -13,7 +13,7 @@ export class Track {
     public view = 0,
   ) {}
 
-  /** Height of the element that scrolls. */
+  /** Height of the scrolling element. */
   get barHeight(): number {
     return Math.min(this.height, MAX_HEIGHT)
   }
@@ -26,7 +26,7 @@ export class Track {
     return Math.max(0, this.height - this.view)
   }
 
-  /** First pixel of the list that is in view. */
+  /** First visible pixel of the list. */
   get top(): number {
     return Math.min(Math.max(0, this.bar + this.shift), this.end)
   }
@@ -39,7 +39,7 @@ export class Track {
     else if (!isStep || bar <= 0 || bar >= this.barEnd) this.shift = Math.round(bar * (this.end / this.barEnd)) - bar
   }
 
-  /** Goes to a position of the list. @returns where the bar belongs then */
+  /** Moves to a position of the list. @returns the position of the bar */
   moveTo(top: number): number {
     const target = Math.min(Math.max(0, top), this.end)
     this.bar = this.end === 0 ? 0 : Math.round(target * (this.barEnd / this.end))

@@ -1,25 +1,25 @@
-/** The part of a wide table that is in view, and the rows that one answer may carry. */
+/** The visible part of a wide table, and the number of rows in one answer. */
 import { type Attribute, isRelation, shapeOf } from '../base/model.ts'
 import { type Column, LISTED } from './columns.ts'
 
-/** Number of columns that are all rendered. */
+/** Maximum number of columns for which all are rendered. */
 const ALL = 24
 /** Columns rendered on both sides of the visible ones. */
 const MARGIN = 2
-/** No answer is larger. */
+/** Maximum size of an answer. */
 const MAX_BYTES = 200_000
-/** Rows of one page at most. */
+/** Maximum number of rows of one page. */
 const MAX_ROWS = 200
-/** Key, stamp and time of an entity. */
+/** Size of key, stamp and time of an entity. */
 const HEAD_BYTES = 140
-/** JSON of a value that is sent whole; longer ones are links with their beginning. */
+/** Maximum JSON size of a value that is sent whole; longer ones are links with an excerpt. */
 export const BRIEF_BYTES = 200
-/** The link, and the beginning with every quote in it escaped once more. */
+/** Size of the link with its excerpt, in which every quote is escaped once more. */
 const LONG_BYTES = 2 * BRIEF_BYTES + 160
 
 export interface VisibleColumns {
   readonly columns: readonly Column[]
-  /** Position of the first of them. */
+  /** Position of the first visible column. */
   readonly first: number
   /** Width of the columns before it. */
   readonly left: number
@@ -42,7 +42,7 @@ export function pageRowsOf(columns: readonly Column[]): number {
   return Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_BYTES / bytes)))
 }
 
-/** At most: also where every value is long. */
+/** Upper bound, for the case that every value is long. */
 function bytesOf({ path, attribute, relations }: Column): number {
   const members = relations.some(({ kind }) => kind === 'relatedEntities') ? LISTED : 1
   const ofRelations = relations.length * HEAD_BYTES

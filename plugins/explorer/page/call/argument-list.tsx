@@ -8,7 +8,7 @@ interface ArgumentListProps {
 
 const MAX_ARGUMENTS = 20
 
-/** A field for each argument, and always an empty one behind them. */
+/** A field for each argument, followed by an empty one. */
 export function ArgumentList({ args, onChange }: ArgumentListProps) {
   const used = args.findLastIndex(each => each.trim() !== '') + 1
   const fields = Array.from({ length: Math.min(used + 1, MAX_ARGUMENTS) }, (_, i) => args[i] ?? '')
@@ -17,7 +17,7 @@ export function ArgumentList({ args, onChange }: ArgumentListProps) {
       <legend class="hint">{text('argumentsHint')}</legend>
       {fields.map((value, i) => (
         <Field
-          // Arguments are known by their places.
+          // Arguments are identified by position.
           key={i}
           label={text('argument', { number: i + 1 })}
           value={value}

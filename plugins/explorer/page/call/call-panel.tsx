@@ -19,7 +19,7 @@ interface CallPanelProps {
   readonly selected?: Parameters
 }
 
-/** A list of functions, the form of the chosen one, and what it has returned. */
+/** A list of functions, the form of the chosen one, and its result. */
 export function CallPanel({ callables, defaultKey = '', targetOf, selected }: CallPanelProps) {
   const id = place.value.query.function
   const chosen = callables.find(each => idOf(each) === id) ?? (callables.length === 1 ? callables[0] : undefined)
@@ -74,7 +74,7 @@ interface CallFormProps {
   readonly selected: Parameters | undefined
 }
 
-/** An answer with what was measured. */
+/** An answer with its measurements. */
 export interface Returned {
   readonly outcome: Outcome | Blob
   readonly mediaType: string

@@ -3,7 +3,7 @@ import { entityPath } from '../base/paths.ts'
 import { parametersOf, pathOf, selection } from '../base/selection.ts'
 import { CallPanel } from './call-panel.tsx'
 
-/** Functions of a dataclass, of the shown selection, and of an entity of it. */
+/** Functions of a dataclass, of the shown selection, and of one of its entities. */
 export function CallTab() {
   const shown = selection.value!
   const { name, methods = [] } = shown.dataClass

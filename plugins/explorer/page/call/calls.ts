@@ -1,29 +1,29 @@
-/** Calls of class functions as requests, and what their answers are. */
+/** Calls of class functions as requests, and the content of their answers. */
 export interface Callable {
   readonly name: string
   readonly applyTo: 'dataStore' | 'dataClass' | 'entityCollection' | 'entity' | 'singleton'
   readonly allowedOnHTTPGET?: boolean
-  /** Dataclass or singleton; `ds` of the datastore. */
+  /** Name of the dataclass or singleton; `ds` for the datastore. */
   readonly owner: string
 }
 
 type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** A call as the user has put it together. */
+/** A call as the user has composed it. */
 export interface Call {
   readonly callable: Callable
-  /** Texts of the arguments, as they were typed. */
+  /** Texts of the arguments, as typed. */
   readonly args: readonly string[]
   readonly byGet: boolean
-  /** A selection that is returned becomes an entity set. */
+  /** True to keep a returned selection as an entity set. */
   readonly keeps: boolean
 }
 
 interface CallRequest {
-  /** Behind `/rest/`. */
+  /** Path after `/rest/`. */
   readonly path: string
   readonly parameters: Parameters
-  /** Undefined: a GET. */
+  /** Undefined for a GET. */
   readonly body: readonly unknown[] | undefined
 }
 
@@ -32,13 +32,13 @@ type Argument =
   | { readonly kind: 'empty' | 'number' | 'text' | 'bool' | 'null' | 'object' | 'array'; readonly value: unknown }
   | { readonly kind: 'wrong'; readonly message: string }
 
-/** Name of a function in addresses of the page: `entity.greet`, `singleton.Counter.next`. */
+/** Id of a function in addresses of the page: `entity.greet`, `singleton.Counter.next`. */
 export const idOf = ({ applyTo, owner, name }: Callable): string =>
   applyTo === 'singleton' ? `singleton.${owner}.${name}` : `${applyTo}.${name}`
 
 /**
- * Reads JSON. What is not JSON is taken for a text, so that most texts need no quotes; what begins like JSON is an
- * error instead, because it was meant to be.
+ * Reads JSON. Other input is taken as a text, so that most texts need no quotes; invalid input that begins like JSON is an
+ * error instead, because it was meant to be JSON.
  */
 export function readArgument(text: string): Argument {
   const trimmed = text.trim()
@@ -59,7 +59,7 @@ function kindOf(value: unknown): Exclude<Argument['kind'], 'empty' | 'wrong'> {
   return type === 'string' ? 'text' : type === 'boolean' ? 'bool' : type === 'number' ? 'number' : 'object'
 }
 
-/** Values of arguments; empty ones at the end are left out, others are null. */
+/** Values of arguments; empty ones at the end are left out, other empty ones are null. */
 export function argumentsOf(texts: readonly string[]): unknown[] {
   const read = texts.map(readArgument)
   const last = read.findLastIndex(({ kind }) => kind !== 'empty')
@@ -67,7 +67,7 @@ export function argumentsOf(texts: readonly string[]): unknown[] {
 }
 
 /**
- * @param target address of what the function is called on: a dataclass, an entity set or an entity
+ * @param target address of the object on which the function is called: a dataclass, an entity set or an entity
  * @param selected parameters of the selection that the page shows
  */
 export function requestOf(
@@ -104,7 +104,7 @@ export type Outcome =
       readonly dataClass: string | undefined
       readonly count: number
       readonly entities: readonly Readonly<Record<string, unknown>>[]
-      /** Id of the entity set that it was kept as. */
+      /** Id of the entity set, if the selection was kept as one. */
       readonly set: string | undefined
     }
 

@@ -2,7 +2,7 @@ import { rememberedOfUser } from '../base/remembered.ts'
 import { text } from './texts.ts'
 
 interface PastCall {
-  /** As {@link idOf} writes it. */
+  /** Id as written by {@link idOf}. */
   readonly id: string
   readonly owner: string
   readonly args: readonly string[]
@@ -15,7 +15,7 @@ const calls = rememberedOfUser<readonly PastCall[]>('calls', [])
 const isSame = (a: PastCall, b: PastCall): boolean =>
   a.id === b.id && a.owner === b.owner && a.args.join('\n') === b.args.join('\n')
 
-/** Puts a call in front of the others, unless it is too long to be kept. */
+/** Puts a call before the others, unless it is too long to be kept. */
 export function remember(call: PastCall): void {
   if (call.args.join('').length > MAX_LENGTH) return
   calls.value = [call, ...calls.value.filter(each => !isSame(each, call))].slice(0, MAX_CALLS)
@@ -27,7 +27,7 @@ interface HistoryProps {
   readonly onChoose: (args: readonly string[]) => void
 }
 
-/** Earlier calls of a function in this browser; one that is chosen fills the form. */
+/** Earlier calls of a function in this browser; choosing one fills the form. */
 export function History({ id, owner, onChoose }: HistoryProps) {
   const own = calls.value.filter(each => each.id === id && each.owner === owner && each.args.some(Boolean))
   if (own.length === 0) return null

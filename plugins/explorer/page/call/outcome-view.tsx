@@ -95,7 +95,7 @@ function SelectionView({ dataClass, count, entities, set }: Extract<Outcome, { k
 
 const MAX_TEXT = 100_000
 
-/** An answer that a function has put together itself: pictures and texts are shown, all can be saved as a file. */
+/** An answer that a function has composed: pictures and texts are shown, everything can be saved as a file. */
 function BlobView({ blob, mediaType }: { readonly blob: Blob; readonly mediaType: string }) {
   const [address, setAddress] = useState('')
   const [content, setContent] = useState<string>()

@@ -17,7 +17,7 @@ const FORMS = {
   query: asQuery,
 } as const
 
-/** A menu that copies the shown selection, as a link to this page or as a request, and saves its entities. */
+/** A menu that copies the shown selection, as a link to this page or as a request, and saves its entities as a file. */
 export function CopyAs() {
   const menu = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
@@ -64,7 +64,7 @@ export function CopyAs() {
   )
 }
 
-/** With the columns that were chosen; without any all attributes are answered. */
+/** The read of the shown selection, with the chosen columns, if any; otherwise with all attributes. */
 function shownRead(): RepeatedRequest {
   const shown = selection.value!
   const { dataClass } = shown
@@ -77,7 +77,7 @@ interface CopyRequestProps {
   readonly request: () => RepeatedRequest
 }
 
-/** Buttons that copy another request. */
+/** Buttons that copy a given request. */
 export function CopyRequest({ request }: CopyRequestProps) {
   return (
     <>

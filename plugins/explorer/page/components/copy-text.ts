@@ -2,7 +2,7 @@ import { text } from './texts.ts'
 
 /** Writes a text into the clipboard. @throws {Error} the browser refuses it */
 export async function copyText(content: string): Promise<void> {
-  // Browsers have a clipboard for pages of HTTPS and of this machine only.
+  // Browsers offer the clipboard only to pages over HTTPS or of this machine.
   if (navigator.clipboard) return navigator.clipboard.writeText(content)
   const focused = document.activeElement
   const area = document.createElement('textarea')

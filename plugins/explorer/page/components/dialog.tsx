@@ -8,7 +8,7 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A dialog that holds the keyboard focus until it is closed. The browser's own element does all of that. */
+/** A dialog that holds the keyboard focus until it is closed, as the browser's own element does. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {

@@ -5,11 +5,11 @@ import { text } from './texts.ts'
 
 interface FaultProps {
   readonly error: unknown
-  /** Asks once more. */
+  /** Sends the request again. */
   readonly again?: () => void
 }
 
-/** The faults of an answer, with the codes of the protocol, and what can be done about them. */
+/** The faults of an answer, with their codes, and possible remedies. */
 export function Fault({ error, again }: FaultProps) {
   const faults = error instanceof RestError ? error.faults : []
   const isRefused = error instanceof RestError && (error.status === 401 || error.status === 403)

@@ -1,7 +1,7 @@
 import { isLoggingIn } from '../base/session.ts'
 import { text } from './texts.ts'
 
-/** Opens the login, which the session menu shows. */
+/** Opens the login dialog, which the session menu shows. */
 export function LoginButton() {
   return (
     <button

@@ -1,20 +1,20 @@
-/** A request as people repeat it elsewhere. */
+/** A request as users can repeat it elsewhere. */
 import { bodyOf, type Parameters, queryOf } from '../base/parameters.ts'
 
 export interface RepeatedRequest {
   /** `http://127.0.0.1:8080/rest/City`. */
   readonly address: string
   readonly parameters: Parameters
-  /** JSON of a POST. */
+  /** Sent as JSON by POST. */
   readonly body?: unknown
 }
 
-/** A text as one word of a POSIX shell, whatever it holds. */
+/** A text as one word of a POSIX shell, whatever its content. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 export const urlOf = ({ address, parameters }: RepeatedRequest): string => `${address}${queryOf(parameters)}`
 
-/** `-g`: brackets and braces of addresses mean themselves. */
+/** A `curl` command; `-g` takes brackets and braces literally. */
 export function asCurl(request: RepeatedRequest): string {
   const command = `curl -g ${shellQuoted(urlOf(request))}`
   if (request.body === undefined) return command
@@ -27,6 +27,6 @@ export function asFetch(request: RepeatedRequest): string {
   return `const response = await fetch(${JSON.stringify(urlOf(request))}${init})\nconst answer = await response.json()\n`
 }
 
-/** A read by `$query`, whose body has no limit of length. */
+/** A read by `$query`, whose body has no length limit. */
 export const asQuery = ({ address, parameters }: RepeatedRequest): string =>
   asCurl({ address: `${address}/$query`, parameters: {}, body: bodyOf(parameters) })

@@ -2,7 +2,7 @@ interface SparklineProps {
   readonly values: readonly number[]
   readonly width?: number
   readonly height?: number
-  /** Read by screen readers. */
+  /** Label for screen readers. */
   readonly label: string
 }
 

@@ -4,16 +4,16 @@ import './tree.css'
 
 interface TreeProps {
   readonly value: unknown
-  /** Name of the value in what holds it. */
+  /** Name of the value in its parent. */
   readonly name?: string
-  /** Levels that are open at first. */
+  /** Number of levels that are open at first. */
   readonly open?: number
 }
 
 const STEP = 100
 const MAX_TEXT = 500
 
-/** Any JSON as a tree that is opened level by level; what is closed costs nothing. */
+/** JSON as a tree that is opened level by level; closed levels cost nothing. */
 export function Tree({ value, name, open = 1 }: TreeProps) {
   const [isOpen, setOpen] = useState(open > 0)
   if (typeof value !== 'object' || value === null) {

@@ -10,7 +10,7 @@ interface State<Result> {
 }
 
 interface Awaited<Result> extends State<Result> {
-  /** The share of the work that `load` has reported, from 0 to 1. A signal, so that nothing else is drawn again. */
+  /** Fraction of the work that `load` has reported, from 0 to 1. A signal, so that nothing else is rendered again. */
   readonly progress: ReadonlySignal<number | undefined>
   readonly cancel: () => void
   readonly again: () => void
@@ -19,8 +19,8 @@ interface Awaited<Result> extends State<Result> {
 const IDLE = { result: undefined, error: undefined, isLoading: false, isCancelled: false }
 
 /**
- * The result of `load`, asked for again when one of `inputs` changes; the request before is given up then. Until the next answer
- * has come the last one stays.
+ * The result of `load`, requested again when one of `inputs` changes, which aborts the previous request. The last result
+ * remains until the next one arrives.
  */
 export function useAnswer<Result>(
   load: (signal: AbortSignal, report: (progress: number) => void) => Promise<Result>,
@@ -50,7 +50,7 @@ export function useAnswer<Result>(
     progress,
     cancel: () => {
       running.current?.abort()
-      // The answer before it belongs to another question.
+      // The previous result belongs to a different request.
       setState({ ...IDLE, isCancelled: true })
     },
     again: () => setTimes(times + 1),

@@ -4,20 +4,20 @@ import { text } from './texts.ts'
 import './waiting.css'
 
 interface WaitingProps {
-  /** Name of the work that the user waits for. */
+  /** Name of the pending work. */
   readonly label: string
   readonly isLoading: boolean
   readonly isCancelled: boolean
-  /** From 0 to 1; undefined where the end is not known. */
+  /** From 0 to 1; undefined if the end is not known. */
   readonly progress?: ReadonlySignal<number | undefined>
   readonly cancel: () => void
-  /** Asks once more after it was cancelled. */
+  /** Sends the request again after it was cancelled. */
   readonly again?: () => void
-  /** Sentence for when the answer is there. */
+  /** Sentence that is shown with the answer. */
   readonly children?: ComponentChildren
 }
 
-/** How far an answer is that may take long, with a way to give it up. */
+/** Progress of an answer that may take long, with a way to cancel it. */
 export function Waiting({ label, isLoading, isCancelled, progress, cancel, again, children }: WaitingProps) {
   return (
     <div class="waiting hint">

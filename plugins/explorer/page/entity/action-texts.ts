@@ -1,6 +1,6 @@
 import { dictionary } from '../base/texts.ts'
 
-/** Texts of the title, which are loaded with the page. */
+/** Texts of the title, which is loaded with the page. */
 export const text = dictionary('actions', {
   en: {
     deleteChosen: { one: 'Delete {count}…', other: 'Delete {count}…' },

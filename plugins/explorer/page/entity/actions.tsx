@@ -8,7 +8,7 @@ import { text } from './action-texts.ts'
 const DeleteChosen = lazy(async () => (await import('./delete-chosen.tsx')).DeleteChosen)
 const Paste = lazy(async () => (await import('../paste/paste-dialog.tsx')).PasteDialog)
 
-/** Changes of a dataclass that begin in its title. */
+/** Actions in the title that change a dataclass. */
 export function EntityActions() {
   const dialog = useSignal<'delete' | 'paste' | undefined>(undefined)
   const { dataClass } = selection.value!

@@ -13,7 +13,7 @@ interface CollectionsProps {
   readonly entityKey: string
 }
 
-/** Relations to many entities: how many there are, and the first ones. */
+/** Relations to many entities: their number, and the first ones. */
 export function Collections({ dataClass, entityKey }: CollectionsProps) {
   const { result, error, again } = useAnswer(
     signal => loadCollections(dataClass, entityKey, signal),

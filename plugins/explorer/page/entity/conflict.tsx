@@ -11,12 +11,12 @@ import { text } from './texts.ts'
 
 interface ConflictProps {
   readonly draft: Draft
-  /** The entity as others have saved it. */
+  /** The entity as other users have saved it. */
   readonly theirs: Entity
   readonly onClose: () => void
 }
 
-/** Changes of the user and of others since the entity was read, in three columns. */
+/** Changes of this user and of others since the entity was read, in three columns. */
 export function Conflict({ draft, theirs, onClose }: ConflictProps) {
   const choices = useSignal<ReadonlyMap<string, Side>>(new Map())
   const names = editable(draft.dataClass, false).map(({ name }) => name)
@@ -115,7 +115,7 @@ const MAX_TEXT = 300
 interface ShownProps {
   readonly attribute: Attribute
   readonly input: Input
-  /** The one from which the input may be. */
+  /** Entity that the input may come from. */
   readonly entity: Entity | undefined
 }
 

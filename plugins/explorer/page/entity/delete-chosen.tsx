@@ -9,7 +9,7 @@ import { type DeleteReport, deleteMany, keysOf } from './delete-many.ts'
 import { text } from './texts.ts'
 import './entity.css'
 
-/** Failures that are listed. */
+/** Maximum number of listed failures. */
 const LISTED = 100
 
 interface DeleteChosenProps {
@@ -17,13 +17,13 @@ interface DeleteChosenProps {
   readonly onClose: () => void
 }
 
-/** Asks before the chosen entities are deleted, and reports which could not be. */
+/** Asks before the chosen entities are deleted, and reports those that could not be. */
 export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
   const report = useSignal<DeleteReport | undefined>(undefined)
   const error = useSignal<unknown>(undefined)
   const isDeleting = useSignal(false)
   const set = shownSet.value
-  // The choice of the beginning: it is empty when its entities are gone.
+  // The choice when the dialog was opened; it becomes empty when its entities are deleted.
   const what = useSignal({
     chosen: chosen.value,
     count: countChosen(chosen.value, set?.count ?? 0),

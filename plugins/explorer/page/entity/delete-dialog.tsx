@@ -10,13 +10,13 @@ import { text } from './texts.ts'
 
 interface DeleteProps {
   readonly dataClass: DataClass
-  /** As it is shown: another version of it is not deleted. */
+  /** The shown version; no other one is deleted. */
   readonly entity: Entity
   readonly label: string
   readonly onClose: () => void
 }
 
-/** Asks before an entity is deleted, and says why it cannot be. */
+/** Asks before an entity is deleted, and shows the reason if it cannot be. */
 export function DeleteDialog({ dataClass, entity, label, onClose }: DeleteProps) {
   const error = useSignal<unknown>(undefined)
   const isDeleting = useSignal(false)

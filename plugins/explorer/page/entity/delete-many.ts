@@ -1,4 +1,4 @@
-/** Deletions of many entities, some at a time, so that they can be followed and cancelled. */
+/** Deletion of many entities, some at a time, so that it can be followed and cancelled. */
 import type { Chosen } from '../base/chosen.ts'
 import type { DataClass } from '../base/catalog.ts'
 import { entitiesPath, entityPath, entitySetPath } from '../base/paths.ts'
@@ -6,7 +6,7 @@ import { ask, RestError } from '../base/rest.ts'
 import type { WorkControl } from '../base/work.ts'
 import type { Entity } from './load-entity.ts'
 
-/** Keys of a request; they stand in its address. */
+/** Maximum number of keys of a request, which are part of its address. */
 const KEYS_AT_ONCE = 50
 const PAGE = 1_000
 
@@ -20,7 +20,7 @@ export interface DeleteReport {
   readonly failed: NotDeleted[]
 }
 
-/** Deletes what can be deleted. `report` is filled meanwhile, so that it is right when the work is cancelled. */
+/** Deletes as many entities as possible. `report` is updated as it goes, so that it is correct when the work is cancelled. */
 export async function deleteMany(
   dataClass: DataClass,
   keys: AsyncIterable<readonly string[]>,
@@ -37,7 +37,7 @@ export async function deleteMany(
   }
 }
 
-/** A request that fails has deleted what it could: those that are still there are asked for again, one by one. */
+/** Deletes some entities. A request that fails has deleted as many as it could: the remaining ones are deleted one by one. */
 async function deleteSome(dataClass: DataClass, keys: readonly string[], report: DeleteReport): Promise<void> {
   const { name } = dataClass
   try {
@@ -62,7 +62,7 @@ async function deleteSome(dataClass: DataClass, keys: readonly string[], report:
   }
 }
 
-/** Keys of what is chosen. Those of a whole selection are read from its entity set, in which deleted entities keep their places. */
+/** Keys of the chosen entities. Those of a whole selection are read from its entity set, in which deleted entities keep their positions. */
 export async function* keysOf(
   dataClass: DataClass,
   { isAll, keys }: Chosen,

@@ -1,4 +1,4 @@
-/** The entity that the user is changing. There is one at a time, and it stays while other places are shown. */
+/** The entity that the user is changing. There is only one, and it is kept while other places are shown. */
 import { computed, effect, signal } from '@preact/signals'
 import { type Attribute, attributeOf, type DataClass, dataClasses } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
@@ -10,19 +10,19 @@ import { readTrail } from './trail.ts'
 
 export interface Draft {
   readonly dataClass: DataClass
-  /** As it was read; undefined of a new one. */
+  /** The entity as it was read; undefined for a new one. */
   readonly base: Entity | undefined
-  /** Contents of fields that have been touched. */
+  /** Contents of touched fields. */
   readonly inputs: ReadonlyMap<string, Input>
-  /** Images and blobs that were chosen; null for none. */
+  /** Chosen images and blobs; null for a removed one. */
   readonly files: ReadonlyMap<string, File | null>
-  /** Link to the place where it is changed. */
+  /** Link to the place of the form. */
   readonly link: string
 }
 
 export const draft = signal<Draft | undefined>(undefined)
 
-/** Changes that were not saved when the session ended: they wait for their user while the page is there. */
+/** Changes that were unsaved when the session ended: kept for their user as long as the page is open. */
 let left: { readonly userName: string; readonly draft: Draft } | undefined
 atLogout(() => {
   const of = draft.value
@@ -53,7 +53,7 @@ export interface FieldProps {
   readonly attribute: Attribute
 }
 
-/** The content of a field: what was typed, else what is stored. */
+/** The content of a field: the typed one, else the stored one. */
 export const inputIn = (of: Draft, attribute: Attribute): Input => {
   const input = of.inputs.get(attribute.name)
   return input === undefined ? baseInput(of, attribute) : input
@@ -64,7 +64,7 @@ export function setInput({ name }: Attribute, input: Input): void {
   if (of) draft.value = { ...of, inputs: new Map(of.inputs).set(name, input) }
 }
 
-/** Fields whose contents differ from what is stored. */
+/** Fields whose contents differ from the stored values. */
 export function changedInputs(of: Draft): ReadonlyMap<string, Input> {
   const changed = [...of.inputs].filter(([name, input]) => {
     const attribute = attributeOf(of.dataClass, name)
@@ -75,7 +75,7 @@ export function changedInputs(of: Draft): ReadonlyMap<string, Input> {
 
 export const isChanged = (of: Draft): boolean => of.files.size > 0 || changedInputs(of).size > 0
 
-/** The entity that the address says to edit; its key is undefined for a new one. */
+/** The entity that is edited according to the address; its key is undefined for a new one. */
 const edited = computed<{ readonly dataClass: DataClass; readonly key: string | undefined } | undefined>(() => {
   const { path, query } = place.value
   if (query.edit === undefined) return undefined
@@ -88,7 +88,7 @@ const edited = computed<{ readonly dataClass: DataClass; readonly key: string | 
 export const isOf = ({ dataClass, base }: Draft, name: string, key: string | undefined): boolean =>
   dataClass.name === name && base?.__KEY === key
 
-/** Changes that would be lost: their form is not shown. */
+/** Changes that would be lost, because their form is not shown. */
 export const abandoned = computed<Draft | undefined>(() => {
   const of = draft.value
   if (!of || !isChanged(of)) return undefined

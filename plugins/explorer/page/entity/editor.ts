@@ -1,4 +1,4 @@
-/** Values in the fields of a form: how they are shown there, read from there and checked before they are sent. */
+/** Values in the fields of a form: how they are shown, read, and checked before they are sent. */
 import { parseDate } from '../base/dates.ts'
 import { type Attribute, type DataClass, shapeOf } from '../base/model.ts'
 import { jsonFaultAt } from './json-fault.ts'
@@ -17,13 +17,13 @@ export type Editor =
   | 'image'
   | 'blob'
 
-/** Content of a field: a text as it was typed, a bool, or the key of a related entity. Images and blobs are files. */
+/** Content of a field: a text as typed, a bool, or the key of a related entity. Images and blobs are files. */
 export type Input = string | boolean | null
 
-/** A value that cannot be sent as it was typed. */
+/** A reason why a value cannot be sent as it was typed. */
 interface InputFault {
   readonly code: 'number' | 'integer' | 'date' | 'duration' | 'json' | 'vector'
-  /** Place in the text. */
+  /** Position in the text. */
   readonly at?: number
   readonly detail?: string
 }
@@ -49,7 +49,7 @@ const EDITORS: Readonly<Record<string, Editor>> = {
 const INTEGERS: ReadonlySet<string> = new Set(['long', 'long64', 'byte', 'word'])
 const LINES_FROM = 300
 
-/** The field of an attribute. Undefined: it cannot be given a value. */
+/** The field of an attribute. Undefined if it cannot be assigned. */
 export function editorOf(attribute: Attribute, isNew: boolean): Editor | undefined {
   const { kind, readOnly, identifying, autosequence } = attribute
   if (kind !== 'relatedEntity' && (kind === 'relatedEntities' || kind === 'alias' || readOnly)) return undefined
@@ -65,7 +65,7 @@ function editorByType(attribute: Attribute): Editor | undefined {
   return editor === 'text' && (multiLine || (maxLength ?? 0) > LINES_FROM) ? 'lines' : editor
 }
 
-/** Attributes of a form, in the order of the model. A foreign key is given by its relation. */
+/** Attributes of a form, in the order of the model. A foreign key is assigned through its relation. */
 export function editable({ attributes }: DataClass, isNew: boolean): readonly Attribute[] {
   const foreignKeys = new Set(attributes.map(({ foreignKey }) => foreignKey))
   return attributes.filter(
@@ -79,7 +79,7 @@ export function beginningOf(value: unknown): string | undefined {
   return (value as { __deferred?: { brief?: string } }).__deferred?.brief
 }
 
-/** The stored value as the field shows it. */
+/** The stored value in the form of its field. */
 export function inputOf(attribute: Attribute, value: unknown): Input {
   if (value === null || value === undefined) return null
   const beginning = beginningOf(value)
@@ -138,7 +138,7 @@ export function read(attribute: Attribute, input: Input): Read {
   }
 }
 
-/** Digits that a double does not hold stay text, which the server takes too. */
+/** Reads a number; digits that a double cannot hold remain text, which the server accepts too. */
 function readNumber(text: string, isInteger: boolean): Read {
   const plain = /^[+-]?\d+,\d+$/.test(text) ? text.replace(',', '.') : text
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return { fault: { code: 'number' } }
@@ -147,7 +147,7 @@ function readNumber(text: string, isInteger: boolean): Read {
   return { json: String(value) === plain ? value : plain }
 }
 
-/** `8:30`, `1:05:09`, `1:05:09.250`, or milliseconds. */
+/** Reads `8:30`, `1:05:09`, `1:05:09.250`, or milliseconds. */
 function readDuration(text: string): Read {
   const parts = /^([-−]?)(\d+):(\d\d?)(?::(\d\d?)(?:[.,](\d{1,3}))?)?$/.exec(text)
   if (!parts) return /^-?\d+$/.test(text) ? { json: Number(text) } : { fault: { code: 'duration' } }
@@ -183,7 +183,7 @@ function readVector(text: string, dimension: number | undefined): Read {
   return isVector ? result : { fault: { code: 'vector' } }
 }
 
-/** As a field for local times takes it: `2026-11-23T18:20:05.120`. */
+/** A date in the form of a field for local times: `2026-11-23T18:20:05.120`. */
 function localTime(date: Date): string {
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, -1)
@@ -195,7 +195,7 @@ interface Violation {
   readonly bound: string | number
 }
 
-/** The first rule of the catalog that a value breaks. The server has the last word. */
+/** The first rule of the catalog that a value breaks. The server makes the final decision. */
 export function violationOf(attribute: Attribute, json: unknown): Violation | undefined {
   const {
     mandatory,
@@ -217,7 +217,7 @@ export function violationOf(attribute: Attribute, json: unknown): Violation | un
   return pattern !== undefined && !matches(json, pattern) ? { rule: 'pattern', bound: pattern } : undefined
 }
 
-/** A pattern that this browser cannot read is left to the server. */
+/** Returns true if the text matches, or if this browser cannot read the pattern, which is left to the server. */
 function matches(text: string, pattern: string): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, 'u').test(text)

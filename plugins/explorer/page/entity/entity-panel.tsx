@@ -24,7 +24,7 @@ import './entity.css'
 
 const TIMESTAMP: Attribute = { name: '__TIMESTAMP', kind: 'storage', type: 'date' }
 
-/** The entity that the address names, or one that relations have led to from there. */
+/** The entity that the address names, or one that was reached from it over relations. */
 export function EntityPanel() {
   const shown = selection.value
   const { entity: key, trail, edit } = place.value.query

@@ -11,7 +11,7 @@ interface Props extends FieldProps {
   readonly problems: readonly string[]
 }
 
-/** The field of an attribute with its label, its rules and what is wrong with it. */
+/** The field of an attribute with its label, its rules and its problems. */
 export function Field({ draft, attribute, editor, problems }: Props) {
   const { name, mandatory, foreignKey } = attribute
   const id = `field-${name}`
@@ -108,7 +108,7 @@ interface JsonAreaProps {
   readonly onInput: (event: { currentTarget: HTMLTextAreaElement }) => void
 }
 
-/** JSON as text. The place of a mistake can be jumped to. */
+/** JSON as text, with a button that jumps to a mistake. */
 function JsonArea({ attribute, value, onInput, ...shared }: JsonAreaProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const result = value.trim() === '' ? undefined : read(attribute, value)

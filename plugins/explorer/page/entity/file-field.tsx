@@ -12,13 +12,13 @@ interface Props extends FieldProps {
 
 interface FileViewProps {
   readonly attribute: Attribute
-  /** Null for none; undefined where the stored one is shown. */
+  /** Null for none; undefined to show the stored one. */
   readonly file: File | null | undefined
   /** Address of the stored one. */
   readonly uri: string | undefined
 }
 
-/** A file that was chosen, or the stored one. */
+/** A chosen file, or the stored one. */
 export function FileView({ attribute, file, uri }: FileViewProps) {
   const { name } = attribute
   const isImage = fileKind(attribute) === 'image'
@@ -44,7 +44,7 @@ export function FileView({ attribute, file, uri }: FileViewProps) {
   )
 }
 
-/** An image or a blob: chosen, dropped, shown before it is saved, or removed. */
+/** An image or a blob: can be chosen, dropped, previewed before it is saved, or removed. */
 export function FileField({ id, draft, attribute, ...shared }: Props) {
   const { name } = attribute
   const isImage = fileKind(attribute) === 'image'

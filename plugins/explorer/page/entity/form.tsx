@@ -19,7 +19,7 @@ interface FormProps {
   readonly loaded: LoadedEntity | undefined
 }
 
-/** Fields of an entity. What is typed stays in the draft until it is saved or given up. */
+/** Fields of an entity. Typed contents stay in the draft until they are saved or discarded. */
 export function EntityForm({ dataClass, loaded }: FormProps) {
   const base = loaded?.entity
   const error = useSignal<unknown>(undefined)
@@ -30,7 +30,7 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
   const known = draft.value
   const isFresh = known && (isChanged(known) || (known.base?.__STAMP ?? 0) >= (base?.__STAMP ?? 0))
   const own = isFresh && isOf(known, dataClass.name, base?.__KEY) ? known : undefined
-  // Changes of another entity stay until the user has said what becomes of them.
+  // Changes of another entity are kept until the user has decided about them.
   const isFree = abandoned.value === undefined
   useEffect(() => {
     if (!own && isFree) draft.value = newDraft(dataClass, base)
@@ -124,11 +124,11 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
 
 interface Faults {
   readonly named: ReadonlyMap<string, readonly string[]>
-  /** The error with what belongs to no field. */
+  /** The error with the faults that belong to no field. */
   readonly others: unknown
 }
 
-/** The messages of the server by the fields to which they belong. */
+/** The server's messages, by the fields to which they belong. */
 function byField(dataClass: DataClass, error: unknown): Faults {
   const named = new Map<string, string[]>()
   if (!(error instanceof RestError)) return { named, others: error }
@@ -141,7 +141,7 @@ function byField(dataClass: DataClass, error: unknown): Faults {
   return { named, others: new RestError(error.status, rest, error.answer) }
 }
 
-/** The field in which an attribute is changed: of a foreign key its relation. */
+/** The field in which an attribute is changed; for a foreign key its relation. */
 function fieldOf(dataClass: DataClass, name: string): string | undefined {
   const isField = (attribute: Attribute | undefined): boolean => !!attribute && editorOf(attribute, true) !== undefined
   const relation = dataClass.attributes.find(({ foreignKey }) => foreignKey === name)

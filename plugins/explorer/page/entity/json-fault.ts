@@ -1,14 +1,14 @@
-/** Browsers do not always say where a text stops being JSON. */
+/** Position of a mistake in JSON, since browsers do not always report it. */
 
 const BLANKS = /[ \t\r\n]*/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: texts of JSON do not have them
 const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** Position of the first character that cannot stand there in JSON; the length of the text when its end is missing. */
+/** Position of the first character that is invalid at that place; the length of the text if its end is missing. */
 export function jsonFaultAt(text: string): number | undefined {
   let at = 0
-  /** Closing signs of what is open. */
+  /** Closing brackets of the open arrays and objects. */
   const open: ('}' | ']')[] = []
   const take = (what: RegExp): boolean => {
     what.lastIndex = at
@@ -26,7 +26,7 @@ export function jsonFaultAt(text: string): number | undefined {
     take(BLANKS)
     return take(TEXT) && sign(':')
   }
-  /** A value, or the beginning of one that holds others. @returns whether it is followed by another value */
+  /** Reads a value, or the beginning of an array or object. @returns `inside` if a nested value must follow */
   const value = (): 'wrong' | 'inside' | 'done' => {
     if (sign('[')) {
       if (sign(']')) return 'done'

@@ -16,5 +16,5 @@ export function rememberLabel(step: Step, label: string): void {
   known.value = new Map([...known.value, [nameOf(step), label] as const].slice(-MAX_KNOWN))
 }
 
-/** The key where the label is not known. */
+/** The label, or the key if the label is not known. */
 export const knownLabel = (step: Step): string => known.value.get(nameOf(step)) ?? step.key

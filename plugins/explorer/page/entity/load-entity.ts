@@ -14,27 +14,27 @@ export interface Entity {
 
 export interface LoadedEntity {
   readonly entity: Entity
-  /** Attributes of whose values there is the beginning alone. */
+  /** Attributes with values of which only the beginning was loaded. */
   readonly large: ReadonlySet<string>
 }
 
 const MAX_BYTES = 200_000
 /** Bounds of single values: for most entities, for those with hundreds of long texts, and for those with a thousand. */
 const BRIEF_BYTES = [20_000, 300, 32]
-/** Related entities that are shown of each relation. */
+/** Number of related entities that are shown for each relation. */
 const PREVIEWED = 5
-/** Relations that are read by one request. */
+/** Number of relations that are read by one request. */
 const RELATIONS_AT_ONCE = 8
 
-/** The dataclass of the entity that an attribute leads to: by a relation, or an alias of one. */
+/** The dataclass of the entity to which an attribute leads: a relation, or an alias of one. */
 export const linkedClass = ({ kind, type }: Attribute): DataClass | undefined =>
   kind === 'relatedEntity' || kind === 'alias' ? dataClasses.value.get(type) : undefined
 
-/** Attributes that lead to many entities. */
+/** Returns true if an attribute leads to many entities. */
 export const isCollection = (attribute: Attribute): boolean =>
   attribute.kind === 'relatedEntities' || (attribute.kind === 'alias' && targetOf(attribute) !== undefined)
 
-/** The entity without collections, and with labels of the entities that it leads to. Long values are links with their beginning. */
+/** Loads an entity without collections, and with labels of linked entities. Long values are links with an excerpt. */
 export async function loadEntity(dataClass: DataClass, key: string, signal?: AbortSignal): Promise<LoadedEntity> {
   const links = dataClass.attributes.filter(each => !isCollection(each) && linkedClass(each)).map(pathWithLabel)
   const $attributes = ['*', ...links].join(',')
@@ -45,7 +45,7 @@ export async function loadEntity(dataClass: DataClass, key: string, signal?: Abo
   return { entity, large: new Set(large.map(({ name }) => name)) }
 }
 
-/** Tries one bound after the other, until the answer is small enough. */
+/** Tries one bound after another, until the answer is small enough. */
 async function readWithin(bounds: readonly number[], load: (bytes: number) => Promise<Entity>): Promise<Entity> {
   const [bytes = 0, ...smaller] = bounds
   try {
@@ -61,7 +61,7 @@ const pathWithLabel = (attribute: Attribute): string => {
   return target ? `${attribute.name}.${labelOf(target).name}` : attribute.name
 }
 
-/** The value of one attribute, however large. */
+/** Loads the value of one attribute, whatever its size. */
 export async function loadValue(dataClass: DataClass, key: string, name: string): Promise<unknown> {
   return (await ask<Entity>(entityPath(dataClass.name, key), { $attributes: name }))[name]
 }
@@ -71,7 +71,7 @@ export interface Preview {
   readonly __ENTITIES: readonly Entity[]
 }
 
-/** Counts of the collections of an entity, with their first entities. */
+/** Loads the counts of the collections of an entity, with their first entities. */
 export async function loadCollections(
   dataClass: DataClass,
   key: string,
@@ -98,7 +98,7 @@ export async function loadCollections(
   return found
 }
 
-/** Key and known values of the entity that a link leads to; undefined for null. */
+/** Key and known values of the entity to which a link leads; undefined for null. */
 export function linkedEntity(
   value: unknown,
 ): { readonly key: string; readonly values: Entity | undefined } | undefined {
@@ -108,7 +108,7 @@ export function linkedEntity(
   return __deferred?.__KEY === undefined ? undefined : { key: String(__deferred.__KEY), values: undefined }
 }
 
-/** Text by which people know an entity. */
+/** Text by which users recognise an entity. */
 export function labelText(dataClass: DataClass, entity: Entity | undefined, key: string): string {
   const value = entity?.[labelOf(dataClass).name]
   return typeof value === 'string' || typeof value === 'number' ? String(value) || key : key

@@ -1,4 +1,4 @@
-/** Three versions of an entity: as it was read, as the user wants it, and as others have saved it since. */
+/** Three versions of an entity: as it was read, as changed by this user, and as saved by others since. */
 import type { Input } from './editor.ts'
 
 export type Side = 'mine' | 'theirs'
@@ -8,15 +8,15 @@ interface MergeRow {
   readonly base: Input
   readonly mine: Input
   readonly theirs: Input
-  /** Both sides have changed it, to different values: the user chooses. */
+  /** True if both sides have changed it, to different values: the user chooses. */
   readonly isConflict: boolean
-  /** The side that has changed it; of a conflict the one that is taken unless the user chooses. */
+  /** The side that has changed it; in a conflict, the default choice. */
   readonly from: Side
 }
 
 /**
- * The attributes that one side or both have changed.
- * @param mine those that the user has changed
+ * The attributes that one or both sides have changed.
+ * @param mine inputs that the user has changed
  */
 export function mergeRows(
   names: readonly string[],
@@ -39,15 +39,15 @@ export function mergeRows(
 interface FileRow<File> {
   readonly name: string
   readonly mine: File | null
-  /** Address of the one that is stored now. */
+  /** Address of the currently stored one. */
   readonly theirs: string | undefined
   readonly isConflict: boolean
   readonly from: Side
 }
 
 /**
- * Images and blobs that the user has changed. What was stored before cannot be read, nor whether others have replaced it:
- * the user chooses unless there was nothing and there still is.
+ * Images and blobs that the user has changed. The previous content cannot be read, nor whether others have replaced it:
+ * the user chooses, unless there was nothing and still is nothing.
  */
 export function fileRows<File>(
   mine: ReadonlyMap<string, File | null>,
@@ -61,7 +61,7 @@ export function fileRows<File>(
   })
 }
 
-/** The user's changes of the entity as others have saved it. */
+/** The user's changes relative to the entity as others have saved it. */
 export function changesAfter<Value>(
   rows: readonly { readonly name: string; readonly mine: Value; readonly from: Side }[],
   choices: ReadonlyMap<string, Side>,

@@ -1,12 +1,12 @@
-/** Problems of a draft, as far as the catalog knows them. */
+/** Problems of a draft, as far as the catalog reveals them. */
 import { attributeOf } from '../base/catalog.ts'
 import { changedInputs, type Draft } from './draft.ts'
 import { editable, read, violationOf } from './editor.ts'
 import { text } from './texts.ts'
 
 /**
- * Sentences by attribute.
- * @param isComplete whether values that are missing count too: not while the user is still typing
+ * Messages by attribute.
+ * @param isComplete reports missing values too: not while the user is still typing
  */
 export function problemsOf(draft: Draft, isComplete: boolean): ReadonlyMap<string, readonly string[]> {
   const problems = new Map<string, readonly string[]>()

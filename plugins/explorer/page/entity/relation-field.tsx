@@ -10,7 +10,7 @@ import { type Entity, labelText, linkedEntity } from './load-entity.ts'
 import { text } from './texts.ts'
 
 const FOUND = 12
-/** Milliseconds after the last key. */
+/** Milliseconds after the last keystroke. */
 const PAUSE = 150
 
 interface Props extends FieldProps {
@@ -20,7 +20,7 @@ interface Props extends FieldProps {
 /** The related entity, found by typing a part of its label. */
 export function RelationField({ id, draft, attribute, ...shared }: Props) {
   const target = targetOf(attribute)!
-  /** The typed text; undefined while nothing is looked for. */
+  /** The typed text; undefined while there is no search. */
   const wanted = useSignal<string | undefined>(undefined)
   const active = useSignal(0)
   const { result: found = [], error } = useAnswer(signal => find(target, wanted.value, signal), [wanted.value])
@@ -92,7 +92,7 @@ export function RelationField({ id, draft, attribute, ...shared }: Props) {
               role="option"
               tabIndex={-1}
               aria-selected={at === active.value}
-              // The field keeps the focus.
+              // Keeps the focus in the field.
               onMouseDown={event => {
                 event.preventDefault()
                 choose(entity)

@@ -1,4 +1,4 @@
-/** Saves, and how the last one is undone. */
+/** Saves, and undoing the last one. */
 import { type Attribute, attributeOf, type DataClass } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
 import { entityPath } from '../base/paths.ts'
@@ -12,9 +12,9 @@ import { type Entity, labelText, linkedEntity, loadEntity, loadValue, storedAt }
 import { text } from './texts.ts'
 import { upload } from './upload.ts'
 
-/** Codes of errors that say that others have saved the entity since it was read. */
+/** Error code: others have saved the entity since it was read. */
 const STALE_STAMP = 1263
-/** Images and blobs up to this size are kept so that a change can be undone. */
+/** Maximum size of an image or a blob that is kept for undoing a change. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
 /** Others have changed an entity since it was shown. */
@@ -33,8 +33,8 @@ const save = ({ name, key }: DataClass, values: object): Promise<Saved> =>
   ask<Saved>(name, { $method: 'update', $attributes: key[0]?.name }, { body: values })
 
 /**
- * Saves what the user has changed, and offers to undo it.
- * @returns the key, or undefined when it was cancelled
+ * Saves the changes of the user, and offers to undo them.
+ * @returns the key, or undefined if it was cancelled
  * @throws {RestError} the server refuses it
  */
 export async function saveDraft(of: Draft): Promise<string | undefined> {
@@ -58,22 +58,22 @@ export async function saveDraft(of: Draft): Promise<string | undefined> {
   return saved.__KEY
 }
 
-/** Deletes an entity only if it is of the version that a tag names. */
+/** Deletes an entity only if its version is the one that a tag names. */
 const deleteVersion = ({ name }: DataClass, key: string, tag: string): Promise<unknown> =>
   ask(entityPath(name, key), { $method: 'delete' }, { method: 'POST', headers: { 'If-Match': tag } })
 
 /**
- * Deletes an entity as it was shown, and offers to create it again.
+ * Deletes the shown version of an entity, and offers to create it again.
  * @throws {RestError} the server refuses it
  * @throws {ChangedSince}
  */
 export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise<void> {
   const key = shown.__KEY
-  // The tag comes first: what others change after it makes the deletion fail.
+  // The tag is read first: a change by others after that makes the deletion fail.
   const { response } = await readWithHead(entityPath(dataClass.name, key), { $attributes: dataClass.key[0]?.name })
   const tag = response.headers.get('ETag') ?? `"${shown.__STAMP}"`
   const { entity, large } = await loadEntity(dataClass, key)
-  // An entity that was deleted and created again may have the same stamp.
+  // An entity that was deleted and recreated may have the same stamp.
   if (entity.__STAMP !== shown.__STAMP || entity.__TIMESTAMP !== shown.__TIMESTAMP) throw new ChangedSince()
   const attributes = dataClass.attributes.filter(each => editorOf(each, true) || each.identifying)
   const read = { ...entity }
@@ -94,7 +94,7 @@ export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise
   })
 }
 
-/** @param undo may say what it has left undone */
+/** @param undo may return a message about what could not be undone */
 export function offerUndo(dataClass: DataClass, done: string, undo: () => Promise<string | undefined>): void {
   let isDone = false
   const run = (): void => {
@@ -126,7 +126,7 @@ const sentValues = (dataClass: DataClass, inputs: ReadonlyMap<string, Input>): R
     }),
   )
 
-/** Values as they can be saved again; images and blobs with their bytes. */
+/** A value that can be saved again; images and blobs with their bytes. */
 type Kept = { readonly json: unknown } | { readonly file: Blob; readonly kind: 'image' | 'blob' }
 type KeptValues = ReadonlyMap<string, Kept>
 
@@ -164,7 +164,7 @@ async function saveValues(dataClass: DataClass, kept: KeptValues, saved?: Saved)
   await save(dataClass, values)
 }
 
-/** @returns ids of uploads by attribute; undefined when it was cancelled */
+/** @returns ids of uploads by attribute; undefined if it was cancelled */
 async function uploadAll(
   dataClass: DataClass,
   files: ReadonlyMap<string, File | null>,

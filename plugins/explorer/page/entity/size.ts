@@ -1,5 +1,5 @@
 import { number } from '../base/texts.ts'
 
-/** A number of bytes as people read it. */
+/** Formats a number of bytes. */
 export const bytes = (count: number): string =>
   number(count, { style: 'unit', unit: 'byte', notation: 'compact', unitDisplay: 'narrow' })

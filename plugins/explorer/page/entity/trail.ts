@@ -1,20 +1,20 @@
-/** The entities that the panel has been led through: the one that the address names, and those that relations led to from there. */
+/** Entities that the panel has shown in turn: the one that the address names, and those reached from it over relations. */
 export interface Step {
   readonly dataClass: string
   readonly key: string
 }
 
-/** More of them make no sense to a reader, and addresses longer. */
+/** Maximum length; more steps would be of no use to readers, and make addresses longer. */
 const MAX_STEPS = 12
 
-/** `Country/FR;Region/western-europe` as in the address. What cannot be read is left out. */
+/** Parses the trail of the address: `Country/FR;Region/western-europe`. Unreadable parts are left out. */
 export const readTrail = (text = ''): readonly Step[] =>
   text.split(';').flatMap(part => {
     const [dataClass = '', key = ''] = part.split('/').map(decoded)
     return dataClass && key ? [{ dataClass, key }] : []
   })
 
-/** The last steps, as text for the address. */
+/** Text of the last steps for the address. */
 export const writeTrail = (steps: readonly Step[]): string =>
   steps
     .slice(-MAX_STEPS)

@@ -6,7 +6,7 @@ import { abandoned, draft, isChanged } from './draft.ts'
 import { labelText } from './load-entity.ts'
 import { text } from './texts.ts'
 
-/** Asks what to do with changes when another place is shown before they are saved. They stay until there is an answer. */
+/** Asks what to do with unsaved changes when another place is shown. They are kept until the user has answered. */
 function UnsavedChanges() {
   const left = abandoned.value
   useEffect(() => {
@@ -39,7 +39,7 @@ function UnsavedChanges() {
   )
 }
 
-/** Beside the page, since it has to be there when the panel is not. */
+/** Outside the page's tree, since it must be present even without the panel. */
 const host = document.createElement('div')
 document.body.append(host)
 render(<UnsavedChanges />, host)

@@ -1,10 +1,10 @@
 import { addressOf, type ProtocolFault, RestError } from '../base/rest.ts'
 
-/** Seconds that an upload waits for the save that attaches it. */
+/** Seconds for which an upload waits for the save that attaches it. */
 const TIMEOUT = 600
 
 /**
- * Uploads a file. By `XMLHttpRequest`, which reports how far it is.
+ * Uploads a file, by `XMLHttpRequest`, which reports progress.
  * @returns the id with which a save attaches it
  * @throws {RestError} the server refuses it
  */

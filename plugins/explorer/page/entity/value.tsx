@@ -11,9 +11,9 @@ import { labelText, linkedClass, linkedEntity, loadValue, storedAt } from './loa
 import { bytes } from './size.ts'
 import { text } from './texts.ts'
 
-/** Characters of a text before it is unfolded. */
+/** Maximum characters of a folded text. */
 const FOLDED = 600
-/** Width up to which images are shown. */
+/** Maximum width of shown images. */
 const IMAGE_WIDTH = 720
 
 interface ValueProps {
@@ -21,11 +21,11 @@ interface ValueProps {
   readonly entityKey: string
   readonly attribute: Attribute
   readonly value: unknown
-  /** The value is its beginning alone. */
+  /** True if the value is only its beginning. */
   readonly isLarge: boolean
 }
 
-/** The value of an attribute, in full. */
+/** The whole value of an attribute. */
 export function Value(props: ValueProps) {
   const { dataClass, entityKey, attribute, isLarge } = props
   const [loaded, setLoaded] = useState<{ value: unknown }>()

@@ -33,7 +33,7 @@ export function Builder() {
   )
 }
 
-/** Types of which an empty text is a value. */
+/** Types for which an empty text is a value. */
 const TYPES_WITH_EMPTY_TEXT: ReadonlySet<string | undefined> = new Set(['string', 'object', undefined])
 
 function lacksValue({ condition }: Term, dataClass: DataClass): boolean {
@@ -96,7 +96,7 @@ interface TermProps {
   readonly dataClass: DataClass
   readonly term: Term
   readonly isFirst: boolean
-  /** Without a term it is removed. */
+  /** Called without arguments to remove the term. */
   readonly onChange: (...by: readonly Term[]) => void
 }
 
@@ -217,7 +217,7 @@ const NAMES = {
 
 const nameOf = (operator: Operator): string => text(NAMES[operator])
 
-/** A path in quotes if it has to be. */
+/** A path, in quotes if necessary. */
 const pathText = (name: string): string =>
   /^[\w$\-.[\]{}\u0080-\uffff]+$/.test(name) || /^["']/.test(name) ? name : `"${name}"`
 
@@ -227,7 +227,7 @@ interface PathProps {
   readonly onChange: (path: string) => void
 }
 
-/** An attribute, over relations to any depth: its names are proposed step by step. */
+/** An attribute, over relations to any depth, with completions for each step. */
 function PathInput({ dataClass, path, onChange }: PathProps) {
   const list = useId()
   const [typed, setTyped] = useState<string>()
@@ -281,7 +281,7 @@ interface ValueProps {
 }
 
 function ValueInput({ attribute, value, isSingle, onChange }: ValueProps) {
-  // A comma at the end says nothing yet, and stays while it is being written.
+  // A trailing comma has no meaning yet, and is kept while the list is being typed.
   const [typed, setTyped] = useState<string>()
   if (isSingle && attribute?.type === 'bool') {
     return (

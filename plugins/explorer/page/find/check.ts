@@ -2,18 +2,18 @@ import { useEffect, useState } from 'preact/hooks'
 import { isAbort, read } from '../base/rest.ts'
 import { pathOf, type Selection } from '../base/selection.ts'
 
-/** Between the last keystroke and the request. */
+/** Delay between the last keystroke and the request. */
 const PAUSE_MS = 75
-/** After it the request is given up, which ends the query on the server too. */
+/** Time after which the request is aborted, which ends the query on the server too. */
 const PATIENCE_MS = 5_000
 
-/** Word of the server on a filter that is being written. */
+/** The server's verdict on a filter that is being written. */
 export type Check =
   | { readonly kind: 'none' | 'pending' | 'late' }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'error'; readonly error: unknown; readonly filter: string }
 
-/** Asks the server for the number of entities that a filter finds. */
+/** Requests the number of entities that a filter finds. */
 export function useCheck(selection: Selection, filter: string): Check {
   const [check, setCheck] = useState<Check>({ kind: 'none' })
   const { dataClass, set } = selection

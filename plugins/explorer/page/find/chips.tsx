@@ -1,4 +1,4 @@
-/** Parts of the selection beside its filter: the entity set, and the entity to which the nearest come first. */
+/** Parts of the selection other than its filter: the entity set, and the entity to which the others are similar. */
 import { labelOf } from '../base/label.ts'
 import { linkWith, place } from '../base/place.ts'
 import { entityPath } from '../base/paths.ts'

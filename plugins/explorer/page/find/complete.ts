@@ -1,4 +1,4 @@
-/** Completion of filters: what may stand at a place of a text. */
+/** Completion of filters: proposals for a place in a text. */
 import { quoted } from '../base/condition.ts'
 import { type Expected, type Token, tokensOf } from '../base/filter-tokens.ts'
 import { type Attribute, attributeOf, type DataClass, isRelation, isVector, shapeOf } from '../base/model.ts'
@@ -6,29 +6,29 @@ import { type Attribute, attributeOf, type DataClass, isRelation, isVector, shap
 export interface Proposal {
   readonly text: string
   readonly kind: 'attribute' | 'relation' | 'comparator' | 'keyword' | 'value'
-  /** Type of an attribute, dataclass of a relation. */
+  /** Type of an attribute, or dataclass of a relation. */
   readonly detail?: string
 }
 
 export interface Completion {
-  /** The text from here to the cursor is replaced. */
+  /** Start of the text that is replaced, which ends at the cursor. */
   readonly start: number
   readonly proposals: readonly Proposal[]
-  /** Values of this attribute that begin with the text may be asked for. */
+  /** Attribute whose values with this prefix may be requested. */
   readonly values?: { readonly dataClass: DataClass; readonly attribute: Attribute; readonly prefix: string }
 }
 
 /** Dataclass at the other end of a relation. */
 type Target = (relation: Attribute) => DataClass | undefined
 
-/** Attributes that every entity has besides. */
+/** Attributes that every entity has in addition. */
 const HEAD: readonly Attribute[] = ['__KEY', '__STAMP', '__TIMESTAMP', '__GlobalStamp'].map(name => ({
   name,
   kind: 'storage',
   type: name === '__KEY' ? 'string' : name === '__TIMESTAMP' ? 'date' : 'long',
 }))
 
-/** @param text up to the cursor */
+/** @param text text before the cursor */
 export function completionAt(text: string, dataClass: DataClass, target: Target): Completion | undefined {
   const { tokens, expected } = tokensOf(text)
   const value = valueAt(text, tokens)
@@ -80,7 +80,7 @@ function connections(tokens: readonly Token[]): Proposal[] {
   return words('and', 'or', 'except', depth > 0 ? ')' : 'order by')
 }
 
-/** Names that may stand in the place of the last step of a path. */
+/** Completions for the last step of a path. */
 function steps(path: Token, expected: Expected, dataClass: DataClass, target: Target): Completion | undefined {
   const owner = ownerOf(path.text, dataClass, target)
   if (!owner) return undefined
@@ -89,7 +89,7 @@ function steps(path: Token, expected: Expected, dataClass: DataClass, target: Ta
   return { start, proposals: [...names(owner), ...(mayBeNot ? words('not') : [])] }
 }
 
-/** The dataclass in which the last step of a path is a name. */
+/** The dataclass to which the last step of a path belongs. */
 function ownerOf(path: string, dataClass: DataClass, target: Target): DataClass | undefined {
   const [, ...relations] = path.split('.').reverse()
   return relations.reverse().reduce<DataClass | undefined>((owner, step) => {
@@ -98,7 +98,7 @@ function ownerOf(path: string, dataClass: DataClass, target: Target): DataClass 
   }, dataClass)
 }
 
-/** The attribute at the end of a path, with the dataclass that has it. */
+/** The attribute at the end of a path, with its dataclass. */
 export function attributeAt(
   path: string,
   dataClass: DataClass,
@@ -111,7 +111,7 @@ export function attributeAt(
   return attribute && { dataClass: owner, attribute }
 }
 
-/** Whether the user may see every name of a filter; it may come from a time in which another one was logged in. */
+/** Returns true if the user may see every name of a filter, which another user may have written earlier. */
 export const isKnown = (filter: string, dataClass: DataClass, target: Target): boolean =>
   tokensOf(filter).tokens.every(({ kind, text }) => kind !== 'path' || isKnownPath(text, dataClass, target))
 
@@ -121,7 +121,7 @@ function isKnownPath(path: string, dataClass: DataClass, target: Target): boolea
     const name = step.replace(/[{[].*/, '')
     const attribute: Attribute | undefined = owner && attributeNamed(owner, name)
     if (!attribute) return false
-    // Properties of objects follow, which the catalog does not list.
+    // The rest are properties of objects, which the catalog does not list.
     if (!isRelation(attribute)) return true
     owner = target(attribute)
   }
@@ -144,7 +144,7 @@ function names({ attributes }: DataClass): Proposal[] {
 const EQUAL = ['=', '!=']
 const ORDERED = ['<', '<=', '>', '>=']
 
-/** Comparators that an attribute can be compared with, the usual one first. */
+/** Comparators that suit an attribute, the most common first. */
 export function comparatorsFor(attribute: Attribute | undefined): readonly string[] {
   if (!attribute) return [...EQUAL, ...ORDERED, 'begin', 'in', '%']
   if (isRelation(attribute)) return EQUAL
@@ -169,11 +169,11 @@ const comparators = (attribute: Attribute | undefined): Proposal[] =>
 interface BegunValue {
   readonly path: string
   readonly start: number
-  /** Its text so far, without quotes. */
+  /** Text so far, without quotes. */
   readonly prefix: string
 }
 
-/** The value that is being written at the end of a text, if one is. */
+/** The unfinished value at the end of a text, if there is one. */
 function valueAt(text: string, tokens: readonly Token[]): BegunValue | undefined {
   const at = tokens.findLastIndex(({ kind }) => kind === 'comparator')
   const path = tokens[at - 1]
@@ -200,7 +200,7 @@ function valuesOf({ path, start, prefix }: BegunValue, dataClass: DataClass, tar
   return isAsked ? { start, proposals, values: { ...found, prefix } } : { start, proposals }
 }
 
-/** Values of an attribute as they stand in a filter. */
+/** Values of an attribute in the form that a filter has. */
 export const valueProposals = (values: readonly unknown[]): Proposal[] =>
   values.flatMap(value =>
     typeof value === 'string' && value !== '' ? [{ text: quoted(value), kind: 'value' as const }] : [],

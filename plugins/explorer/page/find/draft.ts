@@ -1,4 +1,4 @@
-/** The filter that is being written, which the page shows when it is applied. */
+/** The filter that is being written; applying it changes the shown selection. */
 import { computed, effect, signal } from '@preact/signals'
 import { partsOf } from '../base/filter-tokens.ts'
 import { change, place } from '../base/place.ts'
@@ -7,7 +7,7 @@ import { selection } from '../base/selection.ts'
 import { columnsWithoutScore, hasScore } from './meaning.ts'
 import { quickFilter } from './quick.ts'
 
-/** Filters and orders of the page as one text. An order in the text of a filter has precedence on the server too. */
+/** Filter and order of the page as one text. An order in the text of a filter has precedence, as on the server. */
 export const applied = computed(() => {
   if (!selection.value) return ''
   const { filter, order } = selection.value
@@ -22,7 +22,7 @@ atLogout(() => {
   draft.value = ''
 })
 
-/** The columns of the address, without a score that there will not be. */
+/** The columns of the address, without the score if the filter yields none. */
 function columnsFor(filter: string): string | undefined {
   const { columns } = place.value.query
   const { dataClass, similar } = selection.value!
@@ -31,19 +31,19 @@ function columnsFor(filter: string): string | undefined {
 
 const MAX_RECENT = 12
 const MAX_LENGTH = 2_000
-/** Texts of filters that were applied, the last one first, by dataclass. */
+/** Texts of applied filters by dataclass, the most recent first. */
 export const recent = rememberedOfUser<Readonly<Record<string, readonly string[]>>>('find.recent', {})
 
-/** The draft as the server takes it: words become conditions. */
+/** The draft as it is sent to the server: words become conditions. */
 export const effective = computed(() => {
   const dataClass = selection.value?.dataClass
   return (dataClass && quickFilter(draft.value, dataClass)?.filter) ?? draft.value
 })
 
-/** Text of a draft in which the builder has a condition without a value. The server is not asked about it. */
+/** Text of a draft in which the builder has a condition without a value. It is not sent to the server. */
 export const unfinished = signal('')
 
-/** Shows the selection by a filter, the draft if none is given. */
+/** Applies a filter; by default the draft. */
 export function apply(text = effective.value): void {
   const { conditions, order } = partsOf(text)
   change({ filter: conditions, order, columns: columnsFor(conditions) })

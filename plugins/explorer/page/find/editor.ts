@@ -1,4 +1,4 @@
-/** The filter as text with colours, completion and the server's errors, by CodeMirror. Loaded when the filter is used. */
+/** The filter as text with colours, completion and the server's errors, by CodeMirror. Loaded on first use. */
 import {
   acceptCompletion,
   autocompletion,
@@ -32,7 +32,7 @@ import { type Completion, completionAt, type Proposal, valueProposals } from './
 import type { ErrorPlace } from './error-place.ts'
 import { text } from './texts.ts'
 
-/** Values of an attribute that are proposed. */
+/** Maximum number of proposed values. */
 const MAX_VALUES = 20
 const PATIENCE_MS = 3_000
 
@@ -49,14 +49,14 @@ export interface FilterEditor {
   readonly hasFocus: boolean
   setText(text: string): void
   select(start: number, end: number): void
-  /** Underlines the place of an error, or none. */
+  /** Underlines the place of an error, or removes the mark. */
   mark(message: string | undefined, place?: ErrorPlace): void
   destroy(): void
 }
 
 export function createEditor(options: EditorOptions): FilterEditor {
   const { parent } = options
-  // Styles of the editor are made by script, which the policy of the page allows in a shadow tree only.
+  // Scripts create the styles of the editor, which the page's policy allows in a shadow tree only.
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const view = new EditorView({
     root,
@@ -129,7 +129,7 @@ const extensionsOf = ({ label, placeholder: hint, dataClass, onChange, onSubmit 
   theme,
 ]
 
-/** Tab takes the chosen proposal or the first one, and moves the focus where there is none. */
+/** Accepts the selected proposal, or the first one; without proposals Tab moves the focus. */
 function acceptFirst(view: EditorView): boolean {
   if (completionStatus(view.state) !== 'active') return false
   if (selectedCompletionIndex(view.state) === null) moveCompletionSelection(true)(view)
@@ -142,11 +142,11 @@ async function complete(context: CompletionContext, dataClass: DataClass): Promi
   const { start, proposals } = completion
   const values = await valuesOf(completion, context)
   const options = [...values, ...proposals].map(optionOf)
-  // Values come from the server, which has to be asked again for another beginning.
+  // Values come from the server and must be requested again for a different prefix.
   return completion.values ? { from: start, options, filter: false } : { from: start, options, validFor: /^[\w$-]*$/ }
 }
 
-/** Values that are in the data. None where the server does not answer. */
+/** Stored values; empty if the server does not answer. */
 async function valuesOf({ values }: Completion, context: CompletionContext): Promise<readonly Proposal[]> {
   if (!values) return []
   const { dataClass, attribute, prefix } = values

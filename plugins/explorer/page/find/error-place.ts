@@ -1,17 +1,17 @@
-/** Places in a filter that messages of the server name. */
+/** Places in a filter that the server's messages name. */
 import { type Token, tokensOf } from '../base/filter-tokens.ts'
 
 export interface ErrorPlace {
   /** Offsets into the text, in UTF-16 code units. */
   readonly start: number
   readonly end: number
-  /** A text for this place that the message proposes. */
+  /** Replacement that the message proposes. */
   readonly proposal: string | undefined
 }
 
 /**
- * The place of a text that a message is about: `… at character 12, near "York"`, counted from 1 in code points, or the first
- * name in quotes that stands in it: `attribute "nme" not found in class "City"; did you mean "name"?` Otherwise the whole text.
+ * The place in a text that a message is about: `… at character 12, near "York"`, counted from 1 in code points, or the first
+ * quoted name that occurs in the text: `attribute "nme" not found in class "City"; did you mean "name"?` Otherwise the whole text.
  */
 export function errorPlace(message: string, text: string): ErrorPlace {
   const proposal = /did you mean "([^"]+)"/.exec(message)?.[1]
@@ -27,7 +27,7 @@ export function errorPlace(message: string, text: string): ErrorPlace {
 
 function aroundCharacter(character: number, text: string, tokens: readonly Token[]): { start: number; end: number } {
   const start = [...text].slice(0, character - 1).join('').length
-  // At the end it is the last word after which something is missing.
+  // At the end of the text: something is missing after the last token.
   if (start >= text.length) return { start: tokens.at(-1)?.start ?? 0, end: text.length }
   const token = tokens.find(each => each.start <= start && start < each.end)
   return { start, end: token?.end ?? start + 1 }
@@ -43,7 +43,7 @@ function placeOf(name: string, tokens: readonly Token[]): { start: number; end: 
   return undefined
 }
 
-/** Index in a path at which a step, or several, have this name, or -1. */
+/** Index in a path at which one or more steps have this name, or -1. */
 function stepAt(name: string, path: string): number {
   for (let at = path.indexOf(name); at >= 0; at = path.indexOf(name, at + 1)) {
     const before = path[at - 1] ?? '.'

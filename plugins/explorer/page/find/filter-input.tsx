@@ -8,7 +8,7 @@ import type { FilterEditor } from './editor.ts'
 import { errorPlace } from './error-place.ts'
 import { text } from './texts.ts'
 
-/** The text of the draft: a plain input, and an editor with colours and completion from its first use on. */
+/** The text of the draft: first a plain input, and from its first use on an editor with colours and completion. */
 export function FilterInput({ check }: { readonly check: Check }) {
   const [isWanted, setWanted] = useState(wasUsed)
   const [editor, setEditor] = useState<FilterEditor>()
@@ -43,11 +43,11 @@ export function FilterInput({ check }: { readonly check: Check }) {
     }
   }, [isWanted])
 
-  // Only the editor can show where a filter is wrong that came with the address.
+  // An invalid filter may come with the address; only the editor can show its mistake.
   useEffect(() => {
     if (check.kind === 'error') setWanted(true)
   }, [check])
-  // At once: an effect of a later rendering would bring back a text that has been written further.
+  // A separate subscription: an effect of a later rendering could restore a text that has been edited since.
   useEffect(() => editor && effect(() => editor.setText(draft.value)), [editor])
   useEffect(() => {
     if (check.kind !== 'error' || check.filter !== draft.value) return editor?.mark(undefined)
@@ -79,5 +79,5 @@ export function FilterInput({ check }: { readonly check: Check }) {
   )
 }
 
-/** The editor is there at once in views that follow the one in which it was used. */
+/** True after the first use: later views then load the editor immediately. */
 let wasUsed = false

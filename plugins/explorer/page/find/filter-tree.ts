@@ -1,11 +1,11 @@
-/** Filters as the builder shows them. */
+/** Filters in the form that the builder shows. */
 import { quoted as quotedText } from '../base/condition.ts'
 import { type Token, tokensOf } from '../base/filter-tokens.ts'
 
 export type Conjunction = 'and' | 'or' | 'except'
 export type Comparator = '=' | '!=' | '===' | '!==' | '<' | '<=' | '>' | '>=' | 'begin' | 'in' | '%'
 
-/** A text as it stands in a filter; with quotes or without, which matters for attributes that hold objects. */
+/** A text in a filter, with or without quotes, which matters for attributes with objects. */
 interface Literal {
   readonly text: string
   readonly quoted: boolean
@@ -17,14 +17,14 @@ export type Value =
   | { readonly kind: 'list'; readonly items: readonly Literal[] }
 
 export type Condition =
-  /** `path` as it is written, in quotes if need be. */
+  /** `path` as written, in quotes if necessary. */
   | { readonly kind: 'comparison'; readonly path: string; readonly comparator: Comparator; readonly value: Value }
-  /** A boolean attribute that stands alone. */
+  /** A boolean attribute without a comparator. */
   | { readonly kind: 'truth'; readonly path: string }
   | { readonly kind: 'group'; readonly terms: readonly Term[] }
 
 export interface Term {
-  /** How it is connected with all terms before it. Without meaning for the first one. */
+  /** Conjunction with all preceding terms; ignored for the first one. */
   readonly conjunction: Conjunction
   readonly isNegated: boolean
   readonly condition: Condition
@@ -42,7 +42,7 @@ export interface FilterTree {
 
 /**
  * The tree of a filter.
- * @returns undefined for what the builder cannot show: placeholders, values with backslashes, `not not`, and what is wrong
+ * @returns undefined for filters that the builder cannot show: placeholders, values with backslashes, `not not`, and invalid ones
  */
 export function treeOf(text: string): FilterTree | undefined {
   const { tokens, expected } = tokensOf(text)
@@ -64,7 +64,7 @@ class TokenReader {
   peek(): Token['kind'] | undefined {
     return this.tokens[this.#at]?.kind
   }
-  /** The next token, if it is of this kind. */
+  /** Consumes the next token if it is of this kind. */
   next(kind: Token['kind']): Token | undefined {
     return this.peek() === kind ? this.tokens[this.#at++] : undefined
   }
@@ -147,12 +147,12 @@ function readValue(reader: TokenReader): Value | undefined {
   return items && { kind: 'list', items }
 }
 
-/** A quote inside a text is written by its character code. */
+/** Replaces character codes, by which quotes inside a text are written. */
 const withoutCodes = (text: string): string => text.replaceAll('\\u0027', "'").replaceAll('\\u0022', '"')
 
 const ITEM = /[ \t\n\r]*(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([^"':,[\]\\ \t\n\r][^,[\]\\]*))[ \t\n\r]*(?:,|$)/sy
 
-/** Items of a list without its brackets. */
+/** Items of a list, given without its brackets. */
 export function itemsOf(text: string): readonly Literal[] | undefined {
   const items: Literal[] = []
   if (/^[ \t\n\r]*$/.test(text)) return items
@@ -228,7 +228,7 @@ function textOfValue(value: Value): string {
   }
 }
 
-/** Whether a value means itself without quotes. */
+/** Returns true if a value keeps its meaning without quotes. */
 const canStandAlone = (text: string): boolean =>
   /^(?!["':[])[^ \t\n\r!#%&()<=>^|\\]+$/.test(text) && !/^(?:null$|not$|not["':])/i.test(text)
 const canBeItem = (text: string): boolean => /^[^"':,[\]\\ \t\n\r][^,[\]\\]*$/.test(text) && text === text.trimEnd()

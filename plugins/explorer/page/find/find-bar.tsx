@@ -17,7 +17,7 @@ import './find.css'
 interface Panel {
   readonly name: 'builder' | 'meaning' | 'saved' | 'sets'
   readonly View: ComponentType
-  /** Whether a dataclass has it; without it every one. */
+  /** Returns true if the panel suits a dataclass; by default every one. */
   readonly isFor?: (dataClass: DataClass) => boolean
 }
 
@@ -31,10 +31,10 @@ const PANELS: readonly Panel[] = [
   { name: 'saved', View: lazy(async () => (await import('./saved-panel.tsx')).SavedPanel) },
   { name: 'sets', View: lazy(async () => (await import('./sets-panel.tsx')).SetsPanel) },
 ]
-/** Name of the panel below the text; empty for none. */
+/** Name of the open panel below the text; empty for none. */
 const panel = remembered('find.panel', '')
 
-/** The filter of the selection above its views, as text and as rows of conditions. */
+/** The filter of the selection, above its views: as text and as rows of conditions. */
 export function FindBar() {
   const check = useCheck(selection.value!, draft.value === unfinished.value ? '' : effective.value)
   const { dataClass } = selection.value!
@@ -85,7 +85,7 @@ export function FindBar() {
   )
 }
 
-/** Word of the server on the draft: the number of entities that it finds, or what is wrong. */
+/** The server's verdict on the draft: the number of entities that it finds, or the error. */
 function Answer({ check }: { readonly check: Check }) {
   const words = quickFilter(draft.value, selection.value!.dataClass)
   return (

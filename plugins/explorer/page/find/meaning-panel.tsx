@@ -8,11 +8,11 @@ import { applied } from './draft.ts'
 import { columnsWithScore, filterByMeaning, meaningsOf } from './meaning.ts'
 import { text } from './texts.ts'
 
-/** While a model is being loaded, the server is asked this often, with this pause. */
+/** Number of attempts while the server loads a model, with this pause between them. */
 const TRIES = 8
 const PAUSE_MS = 1_500
 
-/** A sentence, and the entities that are about it. */
+/** Search for the entities that are about a sentence. */
 export function MeaningPanel() {
   const shown = selection.value!
   const meanings = meaningsOf(shown.dataClass)
@@ -89,7 +89,7 @@ export function MeaningPanel() {
   )
 }
 
-/** Asks again while the server says that it is not ready yet. */
+/** Repeats a request while the server says that it is not ready. */
 async function untilReady(request: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {

@@ -1,4 +1,4 @@
-/** Search by meaning and by similarity, in dataclasses that have vectors. */
+/** Search by meaning and by similarity, in dataclasses with vectors. */
 import { narrowed, quoted } from '../base/condition.ts'
 import { partsOf, tokensOf } from '../base/filter-tokens.ts'
 import { labelOf } from '../base/label.ts'
@@ -9,13 +9,13 @@ const MAX_COLUMNS = 8
 
 export const vectorsOf = ({ attributes }: DataClass): readonly Attribute[] => attributes.filter(isVector)
 
-/** Attributes that may take a sentence: calculated texts of a dataclass that has vectors. The catalog does not say more. */
+/** Attributes that may accept a sentence: calculated texts of a dataclass with vectors. The catalog does not say more. */
 export const meaningsOf = (dataClass: DataClass): readonly Attribute[] =>
   vectorsOf(dataClass).length === 0
     ? []
     : dataClass.attributes.filter(({ kind, type }) => kind === 'calculated' && type === 'string')
 
-/** A filter by the meaning of a sentence, which takes the place of an earlier one. */
+/** A filter by the meaning of a sentence, which replaces an earlier such condition. */
 export function filterByMeaning(filter: string, attribute: Attribute, sentence: string): string {
   const condition = `${attribute.name} = ${quoted(sentence)}`
   const { conditions } = partsOf(filter)
@@ -27,13 +27,13 @@ export function filterByMeaning(filter: string, attribute: Attribute, sentence: 
   return rest ? narrowed(rest, condition) : condition
 }
 
-/** Whether a filter has a condition on a vector or a meaning, so that entities have a score. */
+/** Returns true if a filter has a condition on a vector or a meaning, so that entities have a score. */
 export function hasScore(filter: string, dataClass: DataClass): boolean {
   const names = new Set([...vectorsOf(dataClass), ...meaningsOf(dataClass)].map(({ name }) => name))
   return tokensOf(filter).tokens.some(({ kind, text }) => kind === 'path' && names.has(text))
 }
 
-/** Columns with the score. @param columns text in the address, of widths too; undefined for those of the dataclass */
+/** Columns with the score. @param columns text in the address, with widths; undefined for the default columns */
 export function columnsWithScore(columns: string | undefined, dataClass: DataClass): string {
   if (columns?.split(',').some(each => each.split(':')[0] === SCORE)) return columns
   if (columns) return `${SCORE},${columns}`

@@ -4,7 +4,7 @@ interface NameFormProps {
   readonly onName: (name: string) => void
 }
 
-/** A name for something that is to be kept. It stands inside the form of the filter, and is not a form by itself. */
+/** Input for the name of something to be kept. Not a form, since it is inside the form of the filter. */
 export function NameForm({ label, button, onName }: NameFormProps) {
   const take = (input: HTMLInputElement | null): void => {
     const name = input?.value.trim()

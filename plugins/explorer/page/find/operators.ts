@@ -6,7 +6,7 @@ import { type Comparator, type Condition, itemsOf, type Value } from './filter-t
 export type Operator = Comparator | 'contains' | 'null' | 'notNull' | 'truth'
 export type Simple = Exclude<Condition, { kind: 'group' }>
 
-/** Operators that an attribute can be compared with, the usual one first. */
+/** Operators that suit an attribute, the most common first. */
 export function operatorsFor(attribute: Attribute | undefined): readonly Operator[] {
   if (attribute && isRelation(attribute)) return ['null', 'notNull']
   const comparators = comparatorsFor(attribute) as readonly Comparator[]
@@ -16,7 +16,7 @@ export function operatorsFor(attribute: Attribute | undefined): readonly Operato
     : [...comparators, 'null', 'notNull']
 }
 
-/** With nothing between, while the value is not written yet, it is any text. */
+/** Pattern of `contains`; with nothing between the wildcards, before a value is typed, it matches any text. */
 const CONTAINS = /^@([^@]*)@$/s
 
 export function operatorOf(condition: Simple): Operator {
@@ -27,7 +27,7 @@ export function operatorOf(condition: Simple): Operator {
   return comparator === '=' && value.kind === 'literal' && CONTAINS.test(value.text) ? 'contains' : comparator
 }
 
-/** Text of the value as people write it: without wildcards of `contains`, the items of a list with commas. */
+/** Text of the value as users write it: `contains` without wildcards, items of a list separated by commas. */
 export function operandOf(condition: Simple): string {
   if (condition.kind === 'truth') return ''
   const { value } = condition
@@ -41,7 +41,7 @@ export function operandOf(condition: Simple): string {
   }
 }
 
-/** A condition of an operator and the text of its value. */
+/** Condition from an operator and the text of its value. */
 export function conditionWith(
   path: string,
   attribute: Attribute | undefined,
@@ -66,7 +66,7 @@ export function conditionWith(
   }
 }
 
-/** Items of a list as people write it; quotes hold commas. */
+/** Items of a list as users write it; commas within quotes do not separate. */
 const textsOf = (operand: string): readonly string[] =>
   itemsOf(operand)?.map(({ text }) => text) ??
   operand
@@ -74,7 +74,7 @@ const textsOf = (operand: string): readonly string[] =>
     .map(item => item.trim())
     .filter(item => item !== '')
 
-/** Numbers in attributes that hold objects are numbers only without quotes. */
+/** In attributes with objects, numbers are numbers only without quotes. */
 function isQuoted(text: string, type: string | undefined): boolean {
   if (text === '' || type === 'string' || type === 'uuid') return true
   return (type === undefined || type === 'object') && Number.isNaN(Number(text))

@@ -1,4 +1,4 @@
-/** Words in place of a filter: entities that contain them. */
+/** Search for words instead of a filter: finds entities that contain them. */
 import { quoted } from '../base/condition.ts'
 import { tokensOf } from '../base/filter-tokens.ts'
 import { labelOf } from '../base/label.ts'
@@ -9,13 +9,14 @@ const MAX_ATTRIBUTES = 6
 
 interface QuickFilter {
   readonly filter: string
-  /** Names of attributes that are searched. */
+  /** Names of the searched attributes. */
   readonly attributes: readonly string[]
 }
 
 /**
- * The filter for a text that is words and not a filter: `los angeles` finds what has both words in a text attribute, each in any.
- * @returns undefined for other texts, and where there are no text attributes
+ * The filter for a text that consists of words and is not a filter: `los angeles` finds entities with both words in text attributes,
+ * each word in any of them.
+ * @returns undefined for other texts, and if there are no text attributes
  */
 export function quickFilter(text: string, dataClass: DataClass): QuickFilter | undefined {
   const words = text.trim().split(/\s+/)
@@ -33,7 +34,7 @@ export function quickFilter(text: string, dataClass: DataClass): QuickFilter | u
   return { filter: conditions.join(' and '), attributes }
 }
 
-/** The label first, then short texts, then long ones. */
+/** Searched attributes: the label first, then short texts, then long ones. */
 function searched(dataClass: DataClass): readonly string[] {
   const texts = dataClass.attributes.filter(
     ({ kind, type, name }) => kind === 'storage' && type === 'string' && /^[\w$\-\u0080-\uffff]+$/.test(name),

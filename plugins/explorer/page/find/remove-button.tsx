@@ -1,7 +1,7 @@
 import { text } from './texts.ts'
 
 interface RemoveButtonProps {
-  /** Named for screen readers where several things can be removed. */
+  /** Name for screen readers, if several things can be removed. */
   readonly name?: string
   readonly onClick: () => void
 }

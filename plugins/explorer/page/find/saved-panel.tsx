@@ -1,4 +1,4 @@
-/** Filters that were saved or applied lately. */
+/** Filters that were saved or applied recently. */
 import { targetOf } from '../base/catalog.ts'
 import { partsOf } from '../base/filter-tokens.ts'
 import { linkTo } from '../base/place.ts'

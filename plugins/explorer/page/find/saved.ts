@@ -11,7 +11,7 @@ interface SavedFilter {
 
 type ByClass = Readonly<Record<string, readonly SavedFilter[]>>
 
-/** By user: they outlive a logout, and are shown to no other user. */
+/** Saved filters by user name: they outlive a logout, and are not shown to other users. */
 const all = remembered<Readonly<Record<string, ByClass>>>('find.savedBy', {})
 const owner = (): string => user.value?.userName ?? ''
 
@@ -22,7 +22,7 @@ const set = (dataClass: string, filters: readonly SavedFilter[]): void => {
   all.value = { ...all.value, [owner()]: { ...saved.value, [dataClass]: filters } }
 }
 
-/** Saves a filter; one of the same name is replaced. */
+/** Saves a filter, replacing one of the same name. */
 export const save = (dataClass: string, filter: SavedFilter): void =>
   set(
     dataClass,

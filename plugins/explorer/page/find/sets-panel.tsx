@@ -1,4 +1,4 @@
-/** Entity sets of a dataclass: kept, opened, combined, released. */
+/** Entity sets of a dataclass: to be kept, opened, combined, released. */
 import { useEffect, useState } from 'preact/hooks'
 import { go, linkTo, place } from '../base/place.ts'
 import { isAbort } from '../base/rest.ts'
@@ -48,7 +48,7 @@ export function SetsPanel() {
   )
 }
 
-/** Ids of those that the server no longer has. It is asked once for each set that the panel shows. */
+/** Ids of the sets that no longer exist on the server, which is queried once for each set that the panel shows. */
 function useEnded(dataClass: string, all: readonly KeptSet[]): ReadonlySet<string> {
   const [ended, setEnded] = useState<ReadonlySet<string>>(new Set())
   const ids = all.map(({ id }) => id).join()
@@ -115,7 +115,7 @@ interface CombinationProps {
 const SIGNS = { AND: '∩', OR: '∪', EXCEPT: '∖' } as const
 const NAMES = { AND: 'and', OR: 'or', EXCEPT: 'except' } as const
 
-/** Two sets, and the number of entities of each combination, which is kept and opened by a click. */
+/** Two sets, and the size of each combination, which a click keeps and opens. */
 function Combination({ dataClass, sets }: CombinationProps) {
   const [first, setFirst] = useState<string>()
   const [second, setSecond] = useState<string>()

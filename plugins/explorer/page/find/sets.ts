@@ -1,4 +1,4 @@
-/** Entity sets that the user has kept, in this browser; the server holds them for a time. */
+/** Entity sets that the user has kept, in this browser; the server holds them for a limited time. */
 import { rememberedOfUser } from '../base/remembered.ts'
 import { entitySetPath } from '../base/paths.ts'
 import { ask, type Parameters, read, RestError } from '../base/rest.ts'
@@ -12,13 +12,13 @@ export interface KeptSet {
   readonly usedAt: number
 }
 
-/** Lifetime of a set without use, as it is asked for. */
+/** Requested lifetime of a set without use. */
 const LIFETIME_SECONDS = 7_200
 
 export const OPERATORS = ['AND', 'OR', 'EXCEPT'] as const
 type Operator = (typeof OPERATORS)[number]
 
-/** By dataclass. */
+/** Kept sets by dataclass. */
 export const sets = rememberedOfUser<Readonly<Record<string, readonly KeptSet[]>>>('find.sets', {})
 
 const change = (dataClass: string, by: (all: readonly KeptSet[]) => readonly KeptSet[]): void => {
@@ -41,7 +41,7 @@ export async function keepSelection(selection: Selection, name: string): Promise
   await keep(dataClass.name, name, parameters => read(pathOf(selection), { ...parametersOf(selection), ...parameters }))
 }
 
-/** Keeps what two sets become by an operator. */
+/** Keeps the combination of two sets. */
 export async function keepCombined(
   dataClass: string,
   [one, other]: readonly [KeptSet, KeptSet],
@@ -64,7 +64,7 @@ async function keep(
   return set
 }
 
-/** Entities of two sets combined. */
+/** Number of entities in the combination of two sets. */
 export async function countCombined(
   dataClass: string,
   one: string,
@@ -78,8 +78,8 @@ export async function countCombined(
 }
 
 /**
- * Entities that a set holds now; being asked is a use of it.
- * @returns undefined: it has ended
+ * Number of entities in a set; the request counts as a use of it.
+ * @returns undefined if the set has ended
  */
 export async function countSet(dataClass: string, id: string, signal: AbortSignal): Promise<number | undefined> {
   try {
@@ -94,7 +94,7 @@ export async function countSet(dataClass: string, id: string, signal: AbortSigna
 
 const UNKNOWN_SET = 1802
 
-/** Ends a set, also one that has ended already. */
+/** Releases a set, which may already have ended. */
 export async function release(dataClass: string, id: string): Promise<void> {
   await ask(`${dataClass}/$entityset/$release`, {}, { body: [id] })
   forgetSet(dataClass, id)

@@ -9,7 +9,7 @@ interface SimilarLinksProps {
   readonly entity: Readonly<Record<string, unknown>>
 }
 
-/** Links to the entities that are the most similar to one, for each of its vectors. */
+/** Links to the entities most similar to a given one, for each of its vectors. */
 export function SimilarLinks({ dataClass, entityKey, entity }: SimilarLinksProps) {
   const vectors = vectorsOf(dataClass).filter(({ name }) => Array.isArray(entity[name]))
   const { path, query } = place.value

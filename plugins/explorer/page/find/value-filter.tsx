@@ -8,14 +8,14 @@ import { text } from './texts.ts'
 const MAX_NAME = 24
 
 interface ValueFilterProps {
-  /** Path of the attribute from the dataclass that is shown. */
+  /** Path of the attribute, starting at the shown dataclass. */
   readonly path: string
   readonly attribute: Attribute
-  /** Several where relations to many are on the path, which makes no condition. */
+  /** Several values behind 1→N relations, for which there is no condition. */
   readonly values: readonly unknown[]
 }
 
-/** Buttons that narrow the filter to a value, or exclude it. Nothing for values that no condition can name. */
+/** Buttons that narrow the filter to a value, or exclude it. Absent for values that no condition can express. */
 export function ValueFilter({ path, attribute, values }: ValueFilterProps) {
   if (values.length !== 1 || attribute.kind === 'relatedEntities') return null
   const value = nameable(values[0], attribute)
@@ -44,7 +44,7 @@ export function ValueFilter({ path, attribute, values }: ValueFilterProps) {
   )
 }
 
-/** The key of the entity that an N→1 relation leads to, as a value that conditions name. */
+/** A value that conditions can name: for an N→1 relation, the key of the entity. */
 function nameable(value: unknown, { kind }: Attribute): unknown {
   if (kind !== 'relatedEntity' || typeof value !== 'object' || value === null) return value
   const { __KEY, __deferred } = value as { readonly __KEY?: string; readonly __deferred?: { readonly __KEY?: string } }

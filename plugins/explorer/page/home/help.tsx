@@ -20,7 +20,7 @@ const SHORTCUTS = [
   { title: 'helpForms', keys: { helpSubmit: 'Ctrl Enter' } },
 ] as const
 
-/** All shortcuts of the page. */
+/** Lists all shortcuts of the page. */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={text('help')} onClose={onClose}>

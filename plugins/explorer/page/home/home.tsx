@@ -11,7 +11,7 @@ import './home.css'
 const MAX_RELATIONS = 8
 const MAX_ATTRIBUTES = 12
 
-/** The model for those who see it for the first time, and the places where they have been. */
+/** Overview of the model for new users, and the recently shown places. */
 export function Home() {
   const all = catalog.value?.dataClasses ?? []
   return (

@@ -1,4 +1,4 @@
-/** Entries of the palette that fit what was typed. */
+/** Entries of the palette that match the typed text. */
 
 export interface Entry {
   readonly title: string
@@ -8,7 +8,7 @@ export interface Entry {
 
 const MAX_FOUND = 20
 
-/** The best first: a title that begins with the text, one with a word that does, one that holds it, one with its letters. */
+/** Matches, the best first: titles that begin with the text, have a word that does, contain it, or contain its letters in order. */
 export function found(entries: readonly Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase()
   return entries
@@ -26,7 +26,7 @@ function score(title: string, wanted: string): number {
   return hasLetters(title, wanted) ? 1 : 0
 }
 
-/** Whether the letters are there in their order: `cty` in `city`. */
+/** Returns true if the letters occur in this order: `cty` in `city`. */
 function hasLetters(title: string, wanted: string): boolean {
   let from = 0
   for (const letter of wanted) {
@@ -36,7 +36,7 @@ function hasLetters(title: string, wanted: string): boolean {
   return true
 }
 
-/** `City 12`: the name of a dataclass and a key. */
+/** Parses `City 12`: the name of a dataclass and a key. */
 export function keyedEntry(
   text: string,
   dataClasses: readonly string[],

@@ -11,7 +11,7 @@ import { type Entry, found, keyedEntry } from './match.ts'
 import { text } from './texts.ts'
 import './home.css'
 
-/** Quick way to dataclasses, pages, recent places, and to an entity by its key. */
+/** Quick access to dataclasses, pages, recent places, and to an entity by its key. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [wanted, setWanted] = useState('')
   const [at, setAt] = useState(0)

@@ -6,7 +6,7 @@ import { useWidth } from './use-width.ts'
 interface Bar {
   readonly from: number
   readonly to: number
-  /** Its height. */
+  /** Value shown as the height of the bar. */
   readonly value: number
   readonly label: string
   readonly link: string | undefined
@@ -15,7 +15,7 @@ interface Bar {
 interface BarsProps {
   readonly label: string
   readonly bars: readonly Bar[]
-  /** A value as it stands at the axis below. */
+  /** Formats a value for the axis below. */
   readonly formatAxis: (value: number) => string
 }
 
@@ -26,7 +26,7 @@ const TOP = 12
 const BOTTOM = 28
 const PER_MARK = 84
 
-/** A histogram: bars over ranges that follow each other, each a link. */
+/** A histogram: bars over consecutive ranges, each a link. */
 export function Bars({ label, bars, formatAxis }: BarsProps) {
   const element = useRef<HTMLDivElement>(null)
   const width = useWidth(element)

@@ -1,6 +1,6 @@
-/** Ranges of values for histograms and time series, with limits that people read easily. */
+/** Ranges of values for histograms and time series, with limits that are easy to read. */
 
-/** Values from `from` to below `to`. */
+/** Values from `from` (inclusive) to `to` (exclusive). */
 export interface Range {
   readonly from: number
   readonly to: number
@@ -15,16 +15,16 @@ export interface Counted<Value = unknown> {
   readonly count: number
 }
 
-/** 1, 2 or 5 times a power of ten: the least that divides a span into at most `most` parts. */
+/** 1, 2 or 5 times a power of ten: the smallest step that divides a span into at most `most` parts. */
 export function niceStep(span: number, most: number): number {
   const power = 10 ** Math.floor(Math.log10(span / most))
   return [1, 2, 5, 10].map(each => exact(each * power)).find(each => span / each <= most) ?? exact(20 * power)
 }
 
-/** Ranges of equal width that hold all numbers from `min` to `max`, at most `most` and two. */
+/** Ranges of equal width that cover all numbers from `min` to `max`; at most `most` + 2. */
 export function numberRanges(min: number, max: number, most: number, isInteger: boolean): Range[] {
   const span = max > min ? max - min : Math.abs(max) || 1
-  // Limits of finer ranges would be rounded to each other.
+  // Limits of finer ranges would be rounded to the same number.
   const finest = niceStep(Math.max(Math.abs(min), Math.abs(max), 1e-290), 1e12)
   return rangesOf(min, max, Math.max(niceStep(Math.max(span, finest), most), finest, isInteger ? 1 : 0))
 }
@@ -41,7 +41,7 @@ function rangesOf(min: number, max: number, step: number): Range[] {
   }))
 }
 
-/** Without the last digits, which rounding has changed. */
+/** Removes the last digits, which are subject to rounding errors. */
 const exact = (value: number): number => Number(value.toPrecision(14))
 
 const SECOND = 1000
@@ -63,7 +63,7 @@ export function durationRanges(min: number, max: number, most: number): Range[] 
 export const STEPS = ['hour', 'day', 'month', 'year', 'decade'] as const
 export type Step = (typeof STEPS)[number]
 
-/** Milliseconds in each, roughly. */
+/** Approximate length of each step in milliseconds. */
 const LENGTHS: Readonly<Record<Step, number>> = {
   hour: HOUR,
   day: DAY,
@@ -72,11 +72,11 @@ const LENGTHS: Readonly<Record<Step, number>> = {
   decade: 3652.5 * DAY,
 }
 
-/** The finest step that divides a time into at most `most` parts. */
+/** The finest step that divides a period into at most `most` parts. */
 export const stepOf = (min: number, max: number, most: number): Step =>
   STEPS.find(each => (max - min) / LENGTHS[each] <= most) ?? 'decade'
 
-/** Calendar ranges in UTC, from that of `min` to that of `max`. Undefined where there are more than `most`. */
+/** Calendar ranges in UTC, from the one with `min` to the one with `max`. Undefined if there are more than `most`. */
 export function dateRanges(min: number, max: number, step: Step, most: number): Range[] | undefined {
   const ranges: Range[] = []
   let from = startOf(min, step)
@@ -105,17 +105,17 @@ function after(start: number, step: Step): number {
   return step === 'month' ? utc(year, date.getUTCMonth() + 1) : utc(year + (step === 'year' ? 1 : 10), 0)
 }
 
-/** `Date.UTC` takes years below 100 for those of the last century. */
+/** UTC time of a month; `Date.UTC` would map years below 100 to the 20th century. */
 const utc = (year: number, month: number): number => new Date(0).setUTCFullYear(year, month, 1)
 
-/** How many of the values are in each range. Ranges ascend and follow each other. */
+/** Number of values in each range. Ranges are ascending and contiguous. */
 export function countInRanges(ranges: readonly Range[], values: readonly Counted<number>[]): Bin[] {
   const counts = ranges.map(() => 0)
   for (const { value, count } of values) counts[rangeOf(ranges, value)]! += count
   return ranges.map((range, i) => ({ ...range, count: counts[i]! }))
 }
 
-/** Position of the range that holds a value. */
+/** Position of the range that contains a value. */
 function rangeOf(ranges: readonly Range[], value: number): number {
   let low = 0
   let high = ranges.length - 1

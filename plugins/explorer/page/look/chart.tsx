@@ -35,7 +35,7 @@ const Series = lazy(async () => {
 })
 const MAX_LISTED = 200
 
-/** uPlot formats numbers by the language of the browser when it is loaded; some browsers have one that is none: `en-US@posix`. */
+/** Replaces an invalid browser language such as `en-US@posix`, with which uPlot would fail when it is loaded. */
 function ensureLanguage(): void {
   try {
     new Intl.NumberFormat(navigator.language)
@@ -44,7 +44,7 @@ function ensureLanguage(): void {
   }
 }
 
-/** Name of the map in place of that of an attribute. */
+/** Value of `chart` in the address that means the map instead of an attribute. */
 const MAP = '$map'
 
 /** A picture of the selection: the distribution of an attribute, or a map, `chart=$map`. */
@@ -71,7 +71,7 @@ export function Chart() {
   )
 }
 
-/** Distribution of an attribute. What is shown stands in the address: `chart`, `step`, `show` and `of`. */
+/** Distribution of an attribute. Its settings are in the address: `chart`, `step`, `show` and `of`. */
 function DistributionView() {
   const shown = selection.value!
   const { dataClass, filter, set, similar } = shown
@@ -185,7 +185,7 @@ function measureOf({ show, of }: Readonly<Record<string, string>>, dataClass: Da
   return name && attribute && isNumber(attribute) ? { function: name, path: of! } : undefined
 }
 
-/** The attribute that tells most at first sight: neither keys nor long texts. */
+/** The most informative attribute for a first look: neither keys nor long texts. */
 function firstPath(dataClass: DataClass, isOffered: (attribute: Attribute) => boolean = () => true): string {
   const foreignKeys = new Set(dataClass.attributes.map(({ foreignKey }) => foreignKey))
   const candidates = dataClass.attributes.filter(
@@ -390,7 +390,7 @@ const STEP_FORMATS: Readonly<Record<Step, Intl.DateTimeFormatOptions>> = {
 const rangeName = ({ from }: Range, step: Step): string =>
   `${new Date(from).toLocaleString(language.value, { ...STEP_FORMATS[step], timeZone: 'UTC' })}${step === 'decade' ? '–' : ''}`
 
-/** The groups as a table: limits of dates as ISO texts. */
+/** The groups as a CSV table, with limits of dates as ISO texts. */
 function csvOf({ groups, step }: Distribution, measure: Measure | undefined): string {
   const shown = (value: number): unknown => (step ? new Date(value).toISOString() : value)
   const head = [...(groups[0]?.range ? ['from', 'to'] : ['value']), 'count', ...(measure ? [measure.function] : [])]

@@ -1,4 +1,4 @@
-/** Figures of an attribute over the selection, asked of the server: it counts and sums, no entity is transferred. */
+/** Figures of an attribute over the selection, computed by the server: no entities are transferred. */
 import { type Attribute, isRelation, shapeOf } from '../base/model.ts'
 import { conditionOn, narrowed, within } from '../base/condition.ts'
 import { parseDate } from '../base/format.ts'
@@ -16,7 +16,7 @@ import {
 } from './bins.ts'
 import { inTurns } from './in-turns.ts'
 
-/** Kinds of attributes by what can be said of them; of `presence` only whether there is a value. */
+/** Kinds of attributes by the figures that they admit; for `presence` only the number of values. */
 type Kind = 'number' | 'duration' | 'date' | 'text' | 'bool' | 'presence'
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -33,19 +33,19 @@ const KINDS: Readonly<Record<string, Kind>> = {
   uuid: 'text',
   word: 'number',
 }
-/** Texts of several lines are long and rarely equal: nothing of them is transferred. */
+/** Kind of an attribute. Multi-line texts are long and rarely equal: none of their values is transferred. */
 export const kindOf = (attribute: Attribute): Kind =>
   isRelation(attribute) || attribute.multiLine ? 'presence' : (KINDS[shapeOf(attribute)] ?? 'presence')
 
-/** Whether averages mean something: not those of keys. */
+/** Returns true if averages of the attribute are meaningful, unlike those of keys. */
 export const isNumber = (attribute: Attribute): boolean => kindOf(attribute) === 'number' && !attribute.identifying
 
 const INTEGERS = new Set(['byte', 'word', 'long', 'long64'])
 
 interface Summary {
-  /** Entities of the selection. */
+  /** Number of entities in the selection. */
   readonly total: number
-  /** Entities that have a value. */
+  /** Number of entities that have a value. */
   readonly present: number
   readonly distinct?: number
   readonly min?: unknown
@@ -55,7 +55,7 @@ interface Summary {
 }
 
 export const FUNCTIONS = ['average', 'sum', 'min', 'max'] as const
-/** A figure of each group in place of the number of its entities. */
+/** A figure that is shown for each group instead of its number of entities. */
 export interface Measure {
   readonly function: (typeof FUNCTIONS)[number]
   readonly path: string
@@ -63,10 +63,10 @@ export interface Measure {
 
 /** Entities with one value, or with values in a range. */
 export interface Group {
-  /** Common to all of them: a value, or the beginning of a range. */
+  /** Common value, or the beginning of the range. */
   readonly value: unknown
   readonly range?: Range
-  /** By which the filter is narrowed to them; undefined for texts that are too long for one. */
+  /** Condition that narrows the filter to the group; undefined for texts that are too long for one. */
   readonly condition: string | undefined
   readonly count: number
   /** Figure of the measure, if there is one. */
@@ -87,15 +87,15 @@ interface Question {
   readonly measure: Measure | undefined
 }
 
-/** Receives the share of the work that is done, from 0 to 1. */
+/** Called with the fraction of the work that is done, from 0 to 1. */
 type Report = (progress: number) => void
 
 const SET_SECONDS = 60
 const BINS = 30
 const TOP_VALUES = 20
-/** Values that one answer may list, so that it stays below 200 KB. */
+/** Maximum number of values that one answer lists, so that it stays below 200 KB. */
 const MAX_LISTED = 3_500
-/** Groups for which the server is asked one by one. */
+/** Maximum number of groups that are requested one by one. */
 const MAX_ASKED = 120
 
 /** @throws {RestError} */
@@ -125,13 +125,13 @@ export async function loadDistribution(
   return { summary, ...found, groups }
 }
 
-/** A list of entities that is asked for its figures. */
+/** Path and filter of the entities whose figures are requested. */
 interface Source {
   readonly path: string
   readonly filter: string
 }
 
-/** With a similarity an entity set: all vectors are compared once, and not by each request. */
+/** Source of a selection. With a similarity, an entity set: all vectors are compared once instead of by each request. */
 const sourceOf = async (selection: Selection, signal: AbortSignal): Promise<Source> =>
   selection.similar
     ? { path: await createSet(selection, parametersOf(selection), SET_SECONDS, signal), filter: '' }
@@ -139,7 +139,7 @@ const sourceOf = async (selection: Selection, signal: AbortSignal): Promise<Sour
 
 async function loadSummary(source: Source, path: string, attribute: Attribute, signal: AbortSignal): Promise<Summary> {
   const kind = kindOf(attribute)
-  // The lowest of texts without a bound may be as long as a book.
+  // The minimum of texts of unbounded length could be as long as a book.
   const isLong = kind === 'text' && !attribute.indexed && attribute.maxLength === undefined
   const onlyCounts = kind === 'presence' || kind === 'bool' || isLong
   const [total, all, distinct] = await Promise.all([
@@ -200,7 +200,7 @@ async function loadGroups(
   return { groups, ...(step && { step }) }
 }
 
-/** A limit of a range as a value of a filter: dates as texts. */
+/** A limit of a range as a value of a filter, with dates as texts. */
 function limit(value: number, { type, simpleDate }: Attribute): string | number {
   if (type !== 'date') return value
   const iso = new Date(value).toISOString()

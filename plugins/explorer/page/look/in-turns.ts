@@ -1,6 +1,6 @@
 const AT_A_TIME = 4
 
-/** The results for all items; a few are worked on at a time. @param report receives the share that is done, from 0 to 1 */
+/** The results for all items, some of which are processed concurrently. @param report called with the fraction that is done, from 0 to 1 */
 export async function inTurns<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

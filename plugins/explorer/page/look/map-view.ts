@@ -1,4 +1,4 @@
-/** Places on a plain map: longitudes and latitudes have straight lines. */
+/** Places on a plain map, on which meridians and parallels are straight lines. */
 import type { Attribute } from '../base/model.ts'
 
 export interface GeoPoint {
@@ -20,22 +20,22 @@ export interface Size {
 }
 
 export interface MapView {
-  /** Degrees in the middle of the picture. */
+  /** Degrees at the centre of the picture. */
   readonly longitude: number
   readonly latitude: number
-  /** Pixels of a degree of latitude. */
+  /** Pixels per degree of latitude. */
   readonly scale: number
-  /** A degree of longitude is narrower by this factor. */
+  /** Factor by which a degree of longitude is narrower. */
   readonly narrowing: number
 }
 
 const WORLD: Area = { south: -60, north: 80, west: -180, east: 180 }
-/** Degrees around the points that are shown at first. */
+/** Minimum span in degrees that is shown at first. */
 const LEAST_SPAN = 0.02
 const MAX_SCALE = 200_000
 const MIN_SCALE = 0.5
 
-/** A view of all points, or of the world where there are none. */
+/** A view of all points, or of the world if there are none. */
 export function viewOf(points: readonly GeoPoint[], { width, height }: Size): MapView {
   const { south, north, west, east } = areaOf(points) ?? WORLD
   const latitude = (south + north) / 2
@@ -68,14 +68,14 @@ export const longitudeAt = ({ longitude, scale, narrowing }: MapView, { width }:
 export const latitudeAt = ({ latitude, scale }: MapView, { height }: Size, y: number): number =>
   latitude - (y - height / 2) / scale
 
-/** The view moved by pixels. */
+/** The view moved by a number of pixels. */
 export const moved = (view: MapView, x: number, y: number): MapView => ({
   ...view,
   longitude: view.longitude + x / (view.scale * view.narrowing),
   latitude: Math.max(-90, Math.min(90, view.latitude - y / view.scale)),
 })
 
-/** The view enlarged by a factor; what is at `x` and `y` stays there. */
+/** The view enlarged by a factor, with the place at `x` and `y` fixed. */
 export function enlarged(view: MapView, size: Size, factor: number, x = size.width / 2, y = size.height / 2): MapView {
   const scale = bounded(view.scale * factor)
   return {
@@ -101,7 +101,7 @@ export function areaBetween(
   }
 }
 
-/** The point that is drawn nearest to a place, at most `distance` pixels from it. */
+/** The point drawn nearest to a position, at most `distance` pixels from it. */
 export function nearest(
   points: readonly GeoPoint[],
   view: MapView,
@@ -121,7 +121,7 @@ export function nearest(
   return best
 }
 
-/** Lines of whole steps of degrees between two limits. */
+/** Multiples of a step in degrees between two limits. */
 export function degreesBetween(from: number, to: number, step: number): number[] {
   const first = Math.ceil(from / step - 1e-9)
   return Array.from({ length: Math.max(0, Math.floor(to / step + 1e-9) - first + 1) }, (_, i) =>
@@ -132,7 +132,7 @@ export function degreesBetween(from: number, to: number, step: number): number[]
 const LATITUDE = /^(.*?)(?:latitude|lat)$/i
 const LONGITUDES = ['longitude', 'lng', 'lon', 'long']
 
-/** Names of attributes of numbers that seem to be a latitude and the longitude that belongs to it. */
+/** Names of two numeric attributes that seem to be a latitude and the corresponding longitude. */
 export function coordinatesOf(numbers: readonly Attribute[]): { latitude: string; longitude: string } | undefined {
   for (const { name: latitude, minValue, maxValue } of numbers) {
     const prefix = LATITUDE.exec(latitude)?.[1]

@@ -35,7 +35,7 @@ import { useWidth } from './use-width.ts'
 
 const HEIGHT = 480
 const ZOOM = 1.5
-/** Pixels around the pointer in which a point is meant. */
+/** Maximum distance in pixels between the pointer and a point that it hits. */
 const REACH = 9
 const MIN_DRAG = 4
 const MOVES: Readonly<Record<string, readonly [number, number]>> = {
@@ -46,7 +46,7 @@ const MOVES: Readonly<Record<string, readonly [number, number]>> = {
 }
 const NO_POINTS: readonly GeoPoint[] = []
 
-/** Entities of the selection on a map. Which attributes are their places stands in the address: `lat` and `lon`. */
+/** Entities of the selection on a map. The attributes of their coordinates are in the address: `lat` and `lon`. */
 export function MapView() {
   const shown = selection.value!
   const { dataClass, filter, set, similar } = shown
@@ -74,7 +74,7 @@ export function MapView() {
   }
   const narrow = (a: readonly [number, number], b: readonly [number, number]): void => {
     const { south, north, west, east } = areaBetween(view.value, size, a, b)
-    // Pixels are not more exact than this.
+    // Matches the precision of a pixel.
     const digits = Math.max(0, Math.ceil(Math.log10(view.value.scale)))
     const rounded = (degrees: number): number => Number(degrees.toFixed(digits))
     const condition = `${within(latitude, rounded(south), rounded(north))} and ${within(longitude, rounded(west), rounded(east))}`
@@ -154,7 +154,7 @@ interface CanvasProps {
   readonly points: readonly GeoPoint[]
   readonly size: Size
   readonly view: { value: View }
-  /** Whether the mouse draws a rectangle; otherwise it moves the map. */
+  /** True if the mouse draws a rectangle; otherwise it moves the map. */
   readonly isChoosing: boolean
   readonly onFit: () => void
   readonly onNarrow: (a: readonly [number, number], b: readonly [number, number]) => void
@@ -247,7 +247,7 @@ function Canvas({ points, size, view, isChoosing, onFit, onNarrow }: CanvasProps
   )
 }
 
-/** Outlines of land as longitudes and latitudes, one after the other. */
+/** Outlines of land, each a list of alternating longitudes and latitudes. */
 async function loadCoast(signal: AbortSignal): Promise<number[][]> {
   const response = await fetch('coast.json', { signal })
   const rings = (await response.json()) as number[][]

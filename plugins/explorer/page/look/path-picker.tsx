@@ -7,7 +7,7 @@ interface PathPickerProps {
   readonly label: string
   readonly dataClass: DataClass
   readonly path: string
-  /** Which attributes are offered, beside N→1 relations. */
+  /** Filters the attributes that are offered in addition to N→1 relations. */
   readonly isOffered: (attribute: Attribute) => boolean
   readonly onPick: (path: string) => void
 }
@@ -47,10 +47,10 @@ export function PathPicker({ label, dataClass, path, isOffered, onPick }: PathPi
   )
 }
 
-/** Whether it is followed to attributes of another dataclass. */
+/** Returns true if the attribute leads to attributes of another dataclass. */
 const leads = (attribute: Attribute): boolean => attribute.kind === 'relatedEntity' && targetOf(attribute) !== undefined
 
-/** A name, and for a relation an attribute of its target that is offered: its label, if that is. */
+/** A name; for a relation, followed by an offered attribute of its target, preferably the label. */
 function completed(dataClass: DataClass, name: string, isOffered: PathPickerProps['isOffered']): string[] {
   const attribute = attributeOf(dataClass, name)
   const target = attribute && leads(attribute) ? targetOf(attribute) : undefined

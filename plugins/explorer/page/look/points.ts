@@ -6,15 +6,15 @@ import type { GeoPoint } from './map-view.ts'
 
 const PAGE = 500
 const MAX_POINTS = 20_000
-/** Rows of a sample that are read together: neighbours are often of one place. */
+/** Rows per page of a sample: few, since neighbouring rows are often from one place. */
 const SAMPLE_PAGE = 100
 const SET_SECONDS = 60
 
 interface Points {
   readonly points: readonly GeoPoint[]
-  /** Entities of the selection. */
+  /** Number of entities in the selection. */
   readonly total: number
-  /** Entities that were read: fewer where there are too many, then from everywhere in the selection. */
+  /** Number of entities that were read; if there are too many, a sample from the whole selection. */
   readonly seen: number
 }
 
@@ -52,7 +52,7 @@ export async function loadPoints(
   return { points, total, seen: entities.length }
 }
 
-/** Small pages from everywhere, of an entity set: a filter is carried out once. */
+/** Reads small pages from the whole selection, through an entity set, so that the filter is executed only once. */
 async function loadSample(
   selection: Selection,
   { $attributes, ...shown }: Parameters,
@@ -69,7 +69,7 @@ async function loadSample(
 const placesOf = (count: number, step: number): number[] =>
   Array.from({ length: count }, (_, i) => Math.floor(i * step))
 
-/** NaN for what is not a number. */
+/** @returns NaN if the value is not a number */
 function degreesOf(entity: Readonly<Record<string, unknown>>, path: string): number {
   let value: unknown = entity
   for (const step of path.split('.')) value = (value as Record<string, unknown> | null | undefined)?.[step]

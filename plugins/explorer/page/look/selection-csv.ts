@@ -1,4 +1,4 @@
-/** All entities of a selection as a CSV file, which the server makes and the browser saves while it comes. */
+/** All entities of a selection as a CSV file, which the server generates and the browser saves as it arrives. */
 import { type Attribute, type DataClass, isRelation, targetOf } from '../base/catalog.ts'
 import { saveAs } from '../base/download.ts'
 import { labelOf } from '../base/label.ts'
@@ -11,17 +11,17 @@ import { text } from './texts.ts'
 
 const SET_SECONDS = 600
 
-/** Saves them in a file, with the columns of the grid, or with all attributes that have values of one line. */
+/** Saves the entities in a file, with the columns of the grid, or with all attributes whose values fit on one line. */
 export async function saveCsv(selection: Selection): Promise<void> {
   const { dataClass } = selection
-  // An address of any length would not do for a filter of any length.
+  // An address cannot hold a filter of any length, but an entity set can.
   const set = await createSet(selection, parametersOf(selection), SET_SECONDS)
   const $attributes = columnsOf(dataClass).map(pathOfColumn).join(',')
   saveAs(addressOf(set, { $attributes, $format: 'csv' }), `${dataClass.name}.csv`)
   notify(text('saving', { name: dataClass.name }))
 }
 
-/** Columns of the address, or all attributes; without those that have no value of one line. */
+/** Columns of the address, or all attributes; without those whose values do not fit on one line. */
 function columnsOf(dataClass: DataClass): readonly Column[] {
   const { columns } = place.value.query
   const found = columns

@@ -16,13 +16,13 @@ interface SeriesProps {
   readonly timeLabel: string
   readonly points: readonly Point[]
   readonly formatTime: (range: Range) => string
-  /** Called with positions of points: the first and the last of those that were chosen. */
+  /** Called with the positions of the first and the last chosen point. */
   readonly onChoose: (first: number, last: number) => void
 }
 
 const HEIGHT = 300
 
-/** A time series. A range that is drawn with the mouse is chosen, or the point that is clicked. */
+/** A time series. The user chooses a range by dragging, or a point by clicking. */
 export function Series({ label, timeLabel, points, formatTime, onChoose }: SeriesProps) {
   const element = useRef<HTMLDivElement>(null)
   const width = useWidth(element)
@@ -78,7 +78,7 @@ export function Series({ label, timeLabel, points, formatTime, onChoose }: Serie
 
 const faded = (colour: string): string => colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.18)')
 
-/** Years where they differ, otherwise days or hours. */
+/** Labels of the axis: years if they differ, otherwise days or hours. */
 function axisTexts(splits: readonly number[]): string[] {
   const dates = splits.map(seconds => new Date(seconds * 1000))
   const step = (splits[1] ?? 0) - (splits[0] ?? 0)

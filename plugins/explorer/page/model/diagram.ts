@@ -1,4 +1,4 @@
-/** Boxes and lines of a model, and their places. */
+/** Boxes and lines of a model, and their positions. */
 import { type Attribute, type DataClass, isRelation } from '../base/model.ts'
 import { layOut, type Size } from './layout.ts'
 import { type Relation, relationsOf } from './relations.ts'
@@ -7,9 +7,9 @@ export interface Box extends Size {
   readonly dataClass: DataClass
   readonly x: number
   readonly y: number
-  /** Attributes that are named in it. */
+  /** Attributes that are listed in the box. */
   readonly attributes: readonly Attribute[]
-  /** Number of those that are not. */
+  /** Number of attributes that are not listed. */
   readonly more: number
 }
 
@@ -17,7 +17,7 @@ interface Line {
   readonly relation: Relation
   /** Data of an SVG path. */
   readonly path: string
-  /** Place of its name. */
+  /** Position of the name. */
   readonly x: number
   readonly y: number
 }
@@ -30,12 +30,12 @@ export interface Diagram extends Size {
 export const HEAD = 30
 export const ROW = 18
 const WIDTH = 190
-/** A letter of a name that stands alone, which is larger. */
+/** Width of a letter in the name of a box without attributes, which is larger. */
 const LETTER = 11.5
-/** Models with more dataclasses are shown by their names alone at first. */
+/** Number of dataclasses above which a model is first shown by names only. */
 export const MANY = 30
 const MAX_ATTRIBUTES = 7
-/** Distance between lines that join the same boxes. */
+/** Distance between lines that connect the same boxes. */
 const SPREAD = 26
 
 export function diagramOf(dataClasses: readonly DataClass[], withAttributes: boolean): Diagram {
@@ -43,7 +43,7 @@ export function diagramOf(dataClasses: readonly DataClass[], withAttributes: boo
   const contents = dataClasses.map(dataClass => {
     const scalars = dataClass.attributes.filter(each => !isRelation(each))
     const first = scalars.toSorted((a, b) => Number(b.identifying ?? false) - Number(a.identifying ?? false))
-    // "2 more" would take the place of one that can be named.
+    // "1 more" would take the place of an attribute that can be listed.
     const shown = withAttributes ? first.slice(0, first.length === MAX_ATTRIBUTES + 1 ? undefined : MAX_ATTRIBUTES) : []
     const more = withAttributes ? first.length - shown.length : 0
     const rows = shown.length + (more > 0 ? 1 : 0)
@@ -76,7 +76,7 @@ function linesOf(relations: readonly Relation[], boxes: ReadonlyMap<string, Box>
   )
 }
 
-/** A line between the borders of two boxes, moved to its side by `offset`. */
+/** A line between the borders of two boxes, shifted sideways by `offset`. */
 function straight(relation: Relation, from: Box, to: Box, offset: number): Line {
   const [a, b] = [centreOf(from), centreOf(to)]
   const length = Math.hypot(b.x - a.x, b.y - a.y) || 1
@@ -91,7 +91,7 @@ function straight(relation: Relation, from: Box, to: Box, offset: number): Line 
   }
 }
 
-/** A line from a box back to it, at its right upper corner. */
+/** A line from a box back to itself, at its upper right corner. */
 function loop(relation: Relation, { x, y, width }: Box, index: number): Line {
   const [right, size] = [x + width, 22 + index * 14]
   return {
@@ -105,7 +105,7 @@ function loop(relation: Relation, { x, y, width }: Box, index: number): Line {
 const round = (value: number): number => Math.round(value * 10) / 10
 const centreOf = ({ x, y, width, height }: Box) => ({ x: x + width / 2, y: y + height / 2 })
 
-/** The place on the border of a box that the line from inside of it to a point crosses. */
+/** Intersection of the border of a box and the line from a point inside to another point. */
 function borderOf({ x, y, width, height }: Box, inside: { x: number; y: number }, to: { x: number; y: number }) {
   const [dx, dy] = [to.x - inside.x, to.y - inside.y]
   const alongX = dx === 0 ? Number.POSITIVE_INFINITY : ((dx > 0 ? x + width : x) - inside.x) / dx
@@ -114,7 +114,7 @@ function borderOf({ x, y, width, height }: Box, inside: { x: number; y: number }
   return { x: inside.x + dx * share, y: inside.y + dy * share }
 }
 
-/** Dataclasses whose name has a text in it, then those that have an attribute with such a name. */
+/** Dataclasses whose names contain a text, then those with an attribute whose name does. */
 export function matching(dataClasses: readonly DataClass[], wanted: string): DataClass[] {
   const text = wanted.trim().toLowerCase()
   const has = ({ name }: { readonly name: string }): boolean => name.toLowerCase().includes(text)

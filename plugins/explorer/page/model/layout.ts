@@ -1,7 +1,7 @@
 /**
- * Places for the boxes of a diagram. Distances in the picture follow distances in the graph: stress is lowered pair by pair
- * (J. Zheng, S. Pawar, D. Goodman: Graph drawing by stochastic gradient descent, 2018), then boxes that overlap are pushed apart.
- * The same boxes and lines always give the same places.
+ * Positions of the boxes of a diagram. Distances in the picture follow distances in the graph: stress is lowered pair by pair
+ * (J. Zheng, S. Pawar, D. Goodman: Graph drawing by stochastic gradient descent, 2018), then overlapping boxes are pushed apart.
+ * The same boxes and lines always yield the same positions.
  */
 
 export interface Size {
@@ -10,7 +10,7 @@ export interface Size {
 }
 
 interface Place {
-  /** Left upper corner. */
+  /** Upper left corner. */
   readonly x: number
   readonly y: number
 }
@@ -18,11 +18,11 @@ interface Place {
 type Point = { x: number; y: number }
 
 const ROUNDS = 40
-/** Room between boxes. */
+/** Distance between boxes. */
 const MARGIN = 36
-/** Room between parts without a line between them. */
+/** Distance between unconnected parts. */
 const GAP = 64
-/** Pictures are wider than high. */
+/** Preferred ratio of width to height. */
 const RATIO = 1.6
 const MAX_PUSHES = 300
 
@@ -51,7 +51,7 @@ function componentsOf(near: readonly (readonly number[])[]): number[][] {
   })
 }
 
-/** Number of lines to every box that can be reached, the nearest first. */
+/** Number of lines to every reachable box, the nearest first. */
 function distancesFrom(start: number, near: readonly (readonly number[])[]): Map<number, number> {
   const distances = new Map([[start, 0]])
   for (const [box, distance] of distances) {
@@ -62,7 +62,7 @@ function distancesFrom(start: number, near: readonly (readonly number[])[]): Map
 
 interface Component extends Size {
   readonly members: readonly number[]
-  /** Corners of the boxes in it, from 0. */
+  /** Corners of the boxes in the component, starting at 0. */
   readonly places: readonly Place[]
 }
 
@@ -96,7 +96,7 @@ function stressed(members: readonly number[], sizes: readonly Size[], near: read
   const furthest = Math.max(1, ...pairs.map(({ distance }) => distance))
   for (let round = 0; round < ROUNDS; round++) {
     shuffle(pairs, random)
-    // From moves over the whole distance down to a tenth of a line.
+    // The rate falls from moves over the whole distance to a tenth of a line.
     const rate = furthest ** 2 * (0.1 / furthest ** 2) ** (round / (ROUNDS - 1))
     for (const { i, j, distance } of pairs) {
       const [a, b] = [points[i]!, points[j]!]
@@ -112,7 +112,7 @@ function stressed(members: readonly number[], sizes: readonly Size[], near: read
   return points
 }
 
-/** Turned where it is higher than wide, then made wider and lower: places where it is shown are wide, and so are boxes. */
+/** Rotates the points if they are higher than wide, then stretches them horizontally: views are wide, and so are boxes. */
 function spread(points: readonly Point[]): Point[] {
   const span = (values: number[]): number => Math.max(...values) - Math.min(...values)
   const [width, height] = [span(points.map(({ x }) => x)), span(points.map(({ y }) => y))]
@@ -125,10 +125,10 @@ function spread(points: readonly Point[]): Point[] {
   })
 }
 
-/** Moves boxes that overlap, each pair along the axis on which it takes less. */
+/** Moves overlapping boxes apart, each pair along the axis with the smaller overlap. */
 function pushApart(centres: readonly Point[], sizes: readonly Size[]): void {
   for (let i = 0; i < MAX_PUSHES; i++) if (!pushOnce(centres, sizes)) return
-  // Boxes that still overlap stand in a row below the others.
+  // Boxes that still overlap are stacked below the others.
   let bottom = Math.max(...centres.map(({ y }, i) => y + sizes[i]!.height / 2))
   for (let i = 0; i < centres.length; i++) {
     if (!centres.some((_, j) => j < i && overlapOf(centres, sizes, i, j))) continue
@@ -160,7 +160,7 @@ function overlapOf(centres: readonly Point[], sizes: readonly Size[], i: number,
   return x > 0 && y > 0 ? { x, y } : undefined
 }
 
-/** Sets the parts in rows, the highest first, as wide as makes the whole the largest where it is shown. */
+/** Arranges the parts in rows, the highest first, with the width at which the whole is shown largest. */
 function pack(parts: readonly Component[], boxes: readonly Size[]) {
   const highest = parts.toSorted((a, b) => b.height - a.height)
   let width = -GAP
@@ -193,7 +193,7 @@ function inRows(parts: readonly Component[], limit: number, boxes: readonly Size
   return { places, width, height: y + rowHeight }
 }
 
-/** Mulberry32: numbers from 0 to below 1, the same ones for a seed. */
+/** Mulberry32: pseudo-random numbers in [0, 1), the same ones for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {

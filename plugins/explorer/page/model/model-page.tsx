@@ -9,7 +9,7 @@ import { type Relation, relationsOf } from './relations.ts'
 import { text } from './texts.ts'
 import './model.css'
 
-/** The part of the diagram that is shown. */
+/** The visible part of the diagram. */
 interface Window {
   readonly x: number
   readonly y: number
@@ -19,12 +19,12 @@ interface Window {
 
 const MARGIN = 40
 const ZOOM = 1.25
-/** Widest and narrowest part, in pixels of the diagram. */
+/** Maximum and minimum width of the visible part, in pixels of the diagram. */
 const MAX_WIDTH = 60_000
 const MIN_WIDTH = 200
-/** Least width of what is shown of boxes that are searched. */
+/** Minimum width of the visible part around boxes that a search has found. */
 const MIN_PART = 900
-/** Pixels with which a drag begins; less is a click. */
+/** Minimum distance of a drag in pixels; less is a click. */
 const MIN_DRAG = 4
 
 /** Dataclasses and relations of the model as a picture. */
@@ -105,7 +105,7 @@ const allOf = ({ width, height }: Diagram): Window => ({
   height: height + 2 * MARGIN,
 })
 
-/** The part with some boxes, large enough to show where they are. */
+/** The part that contains some boxes, large enough to show their surroundings. */
 function partWith(boxes: readonly Box[]): Window {
   const [left, top] = [Math.min(...boxes.map(({ x }) => x)), Math.min(...boxes.map(({ y }) => y))]
   const width = Math.max(...boxes.map(box => box.x + box.width)) - left
@@ -116,18 +116,18 @@ function partWith(boxes: readonly Box[]): Window {
 
 type View = ReturnType<typeof useView>
 
-/** The shown part of the diagram, moved and enlarged by mouse and keyboard. */
+/** The visible part of the diagram, moved and zoomed by mouse and keyboard. */
 function useView(picture: { readonly current: SVGSVGElement | null }, diagram: Diagram) {
   const shown = useSignal<Window>(allOf(diagram))
   useEffect(() => {
     shown.value = allOf(diagram)
   }, [diagram])
-  /** Pixels of the diagram in one of the screen. */
+  /** Pixels of the diagram per pixel of the screen. */
   const scale = (): number => {
     const { width, height } = picture.current!.getBoundingClientRect()
     return Math.max(shown.value.width / width, shown.value.height / height)
   }
-  /** Enlarges the part by a factor; the point stays where it is. */
+  /** Scales the visible part by a factor, with a fixed point. */
   const zoom = (factor: number, x?: number, y?: number): void => {
     const before = shown.value
     const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, before.width * factor))
@@ -140,7 +140,7 @@ function useView(picture: { readonly current: SVGSVGElement | null }, diagram: D
       height: before.height * real,
     }
   }
-  /** Moves the part by pixels of the screen. */
+  /** Moves the visible part by pixels of the screen. */
   const move = (x: number, y: number): void => {
     const by = scale()
     shown.value = { ...shown.value, x: shown.value.x + x * by, y: shown.value.y + y * by }
@@ -175,7 +175,7 @@ interface PictureProps {
   readonly diagram: Diagram
   readonly view: View
   readonly picture: { current: SVGSVGElement | null }
-  /** Undefined where nothing is searched. */
+  /** Undefined without a search. */
   readonly found: readonly DataClass[] | undefined
 }
 
@@ -262,7 +262,7 @@ function Picture({ diagram, view, picture, found }: PictureProps) {
 
 interface ClassBoxProps {
   readonly box: Box
-  /** Undefined where nothing is searched. */
+  /** Undefined without a search. */
   readonly isFound: boolean | undefined
   readonly onPoint: (name: string | undefined) => void
   readonly onFocus: () => void
@@ -308,7 +308,7 @@ function ClassBox({ box, isFound, onPoint, onFocus }: ClassBoxProps) {
   )
 }
 
-/** The same as text, for screen readers and for reading. */
+/** The model as text, for screen readers and for reading. */
 function ModelList({ dataClasses }: { readonly dataClasses: readonly DataClass[] }) {
   const relations = relationsOf(dataClasses)
   return (
@@ -338,7 +338,7 @@ function ModelList({ dataClasses }: { readonly dataClasses: readonly DataClass[]
   )
 }
 
-/** Attributes of a dataclass that a relation consists of. */
+/** Attributes of a dataclass that belong to a relation. */
 function waysOf({ from, to, name, inverse, isToMany }: Relation, dataClass: DataClass) {
   return [
     ...(from === dataClass ? [{ name, isToMany, target: to.name }] : []),

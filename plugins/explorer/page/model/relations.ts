@@ -2,17 +2,17 @@
 import { type Attribute, attributeOf, type DataClass, isRelation } from '../base/model.ts'
 
 export interface Relation {
-  /** Dataclass that has the attribute; of N entities each leads to one. */
+  /** Dataclass that has the attribute, at the N side of the relation. */
   readonly from: DataClass
   readonly to: DataClass
   readonly name: string
-  /** Attribute of the other way, if the user may see it. */
+  /** Inverse attribute, if the user may see it. */
   readonly inverse: string | undefined
-  /** Whether one entity leads to many: only where the other way is not seen. */
+  /** True if one entity leads to many: only if the user may not see the inverse attribute. */
   readonly isToMany: boolean
 }
 
-/** An attribute of a relation, and its way back, are one. */
+/** Returns relations in which an attribute and its inverse are combined. */
 export function relationsOf(dataClasses: readonly DataClass[]): Relation[] {
   const byName = new Map(dataClasses.map(each => [each.name, each]))
   const byCollection = new Map(dataClasses.map(each => [each.collectionName, each]))
@@ -24,7 +24,7 @@ export function relationsOf(dataClasses: readonly DataClass[]): Relation[] {
       if (!to) return []
       const back = attribute.inverseName === undefined ? undefined : attributeOf(to, attribute.inverseName)
       const isToMany = attribute.kind === 'relatedEntities'
-      // The N→1 attribute at the other end stands for both.
+      // Represented by the N→1 attribute at the other end.
       if (isToMany && back?.kind === 'relatedEntity') return []
       return [{ from, to, name: attribute.name, inverse: back?.name, isToMany }]
     }),

@@ -1,7 +1,7 @@
-/** Rows that are sent to the server, some at a time. */
+/** Rows that are sent to the server in batches. */
 
 export interface SentRow {
-  /** Number of the row in the table, from 0. */
+  /** Number of the row in the table, starting at 0. */
   readonly index: number
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -19,11 +19,11 @@ interface ProtocolFault {
 interface Element {
   readonly __KEY?: string
   readonly __ERROR?: readonly ProtocolFault[]
-  /** Place in the body, in answers that list failures only. */
+  /** Position in the body, in answers that list only failures. */
   readonly __INDEX?: number
 }
 
-/** Consequences of other errors: "cannot be saved". */
+/** Errors that only follow from others: "cannot be saved". */
 const CONSEQUENCES: ReadonlySet<number> = new Set([1046, 1517, 1534])
 
 /** The rows of a batch that failed, with the reasons. */
@@ -51,7 +51,7 @@ function reasonOf(faults: readonly ProtocolFault[]): string {
 const ROWS_AT_ONCE = 200
 const CHARACTERS_AT_ONCE = 400_000
 
-/** Rows in batches of bounded size. */
+/** Splits rows into batches of bounded size. */
 export function* batchesOf(rows: Iterable<SentRow>): Generator<readonly SentRow[]> {
   let batch: SentRow[] = []
   let characters = 0

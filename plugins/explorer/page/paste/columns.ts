@@ -1,11 +1,11 @@
-/** Columns of a table and the attributes that they are for. */
+/** Mapping of the columns of a table to attributes. */
 import type { Attribute, DataClass } from '../base/model.ts'
 import { editorOf, type Input, read } from '../entity/editor.ts'
 
-/** Header of the column in which a report says what was wrong; ignored when it comes back. */
+/** Header of the column with the errors of a report; ignored when the report is pasted. */
 export const ERROR_COLUMN = '__ERROR'
 
-/** Attributes that cells can be for: all that take values, the key, and relations by the key of the related entity. */
+/** Attributes to which columns can be mapped: all assignable ones, the key, and relations by the key of the related entity. */
 export const targetsOf = ({ attributes }: DataClass): readonly Attribute[] =>
   attributes.filter(each => {
     const editor = each.identifying ? 'text' : editorOf(each, true)
@@ -20,13 +20,13 @@ const plain = (name: string): string =>
     .replace(/[^\p{L}\p{N}]/gu, '')
 
 export interface Mapping {
-  /** Whether the first row has names. */
+  /** True if the first row has names. */
   readonly hasHeader: boolean
-  /** Name of the attribute by column; empty for none. */
+  /** Name of the attribute of each column; empty for none. */
   readonly attributes: readonly string[]
 }
 
-/** Attributes by the names in the first row, and by their order where it has none. */
+/** Maps columns by the names in the first row; without names, by the order of the attributes. */
 export function mapColumns(rows: readonly (readonly string[])[], dataClass: DataClass): Mapping {
   const targets = targetsOf(dataClass)
   const header = rows[0] ?? []
@@ -61,7 +61,7 @@ export interface ConvertedRow {
   readonly faults: readonly CellFault[]
 }
 
-/** The entity that a row stands for. Empty cells are null; columns without an attribute are left out. */
+/** Converts a row to the values of an entity. Empty cells are null; columns without an attribute are left out. */
 export function convertRow(cells: readonly string[], attributes: readonly (Attribute | undefined)[]): ConvertedRow {
   const values: Record<string, unknown> = {}
   const faults: CellFault[] = []
@@ -79,7 +79,7 @@ export function convertRow(cells: readonly string[], attributes: readonly (Attri
 const TRUE = /^(?:true|yes|y|1|x|ja|wahr|✓)$/i
 const FALSE = /^(?:false|no|n|0|nein|falsch|✗)$/i
 
-/** Content of a form's field for a cell; undefined for a bool that is neither. */
+/** Content of a form field for a cell; undefined for a bool that is neither true nor false. */
 function inputOfCell(attribute: Attribute, cell: string): Input | undefined {
   const text = cell.trim()
   if (text === '' || text === 'null') return null

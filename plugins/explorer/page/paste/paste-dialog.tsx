@@ -13,7 +13,7 @@ import { parseTable, writeTable } from './table.ts'
 import { text } from './texts.ts'
 import './paste.css'
 
-/** Rows that are shown. */
+/** Maximum number of shown rows. */
 const SHOWN = 50
 const MAX_CHARACTERS = 20_000_000
 
@@ -24,7 +24,7 @@ interface PasteProps {
 
 type Rows = readonly (readonly string[])[]
 
-/** A table becomes entities: pasted or dropped, mapped to attributes, checked, saved, and reported row by row. */
+/** Turns a table into entities: pasted or dropped, mapped to attributes, checked, saved, and reported row by row. */
 export function PasteDialog({ dataClass, onClose }: PasteProps) {
   const table = useSignal<{ readonly rows: Rows; readonly mapping: Mapping } | undefined>(undefined)
   const error = useSignal<unknown>(undefined)
@@ -243,7 +243,7 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
   )
 }
 
-/** Entities that were changed stay so: what they were before is not known here. */
+/** Offers to delete created entities. Changed entities remain: their previous values are not known here. */
 function offerUndoOf(dataClass: DataClass, { good, created }: PasteReport): void {
   if (created.length === 0) return
   const changed = good.length - created.length
@@ -274,7 +274,7 @@ function statusOf(
   return text(outcome.method === 'update' ? 'saved' : 'checked', { count: outcome.report.good.length, faulty })
 }
 
-/** Sentences about rows, by their numbers. */
+/** Messages by row number. */
 function faultsByRow(converted: readonly ConvertedRow[], report: PasteReport | undefined): ReadonlyMap<number, string> {
   const faults = new Map<number, string>()
   for (const [index, row] of converted.entries()) {
@@ -285,7 +285,7 @@ function faultsByRow(converted: readonly ConvertedRow[], report: PasteReport | u
   return faults
 }
 
-/** The first rows, those with problems before all others. */
+/** The rows that are shown: those with problems, then the first others. */
 function shownRows(count: number, faults: ReadonlyMap<number, string>): readonly number[] {
   const wrong = [...faults.keys()].sort((a, b) => a - b).slice(0, SHOWN)
   const chosen = new Set(wrong)
@@ -293,7 +293,7 @@ function shownRows(count: number, faults: ReadonlyMap<number, string>): readonly
   return [...chosen]
 }
 
-/** The rows that were not saved, as a file that can be mended and pasted again. */
+/** Downloads the rows that were not saved, as a file that can be corrected and pasted again. */
 function download(dataClass: DataClass, rows: Rows, mapping: Mapping, faults: ReadonlyMap<number, string>): void {
   const data = mapping.hasHeader ? rows.slice(1) : rows
   const header = mapping.attributes.map((name, at) => name || (mapping.hasHeader ? (rows[0]![at] ?? '') : ''))

@@ -1,4 +1,4 @@
-/** A pasted table on its way to the server: checked without being saved, then saved. */
+/** Sends a pasted table to the server, to be checked without saving, or saved. */
 import type { DataClass } from '../base/catalog.ts'
 import { ask, RestError } from '../base/rest.ts'
 import type { WorkControl } from '../base/work.ts'
@@ -13,9 +13,9 @@ export interface PasteReport {
 }
 
 /**
- * Sends the rows batch by batch. `report` is filled meanwhile, so that it is right when the work is cancelled.
- * @param updates whether rows change the entities that have their keys
- * @throws {RestError} the server refuses a batch as a whole
+ * Sends the rows batch by batch. `report` is updated as it goes, so that it is correct when the work is cancelled.
+ * @param updates true to change the entities with the keys of the rows
+ * @throws {RestError} the server refuses a whole batch
  */
 export async function sendRows(
   dataClass: DataClass,
@@ -33,7 +33,7 @@ export async function sendRows(
       const stamp = stamps.get(key)
       return stamp === undefined ? values : { __KEY: key, __STAMP: stamp, ...values }
     })
-    // A batch whose answer does not come may have been saved: it is not given up halfway.
+    // Not aborted: a batch without an answer may have been saved.
     const answer = await answerTo(dataClass, method, body)
     const faults = faultsIn(answer, batch)
     if (method === 'update') report.created.push(...createdIn(answer, body))
@@ -45,7 +45,7 @@ export async function sendRows(
   }
 }
 
-/** The answer also when rows of it failed. */
+/** The answer to a batch, also if some of its rows failed. */
 async function answerTo({ name, key }: DataClass, method: string, body: unknown): Promise<unknown> {
   const parameters = method === 'update' ? { $method: method, $attributes: key[0]?.name } : { $method: method }
   try {
@@ -57,7 +57,7 @@ async function answerTo({ name, key }: DataClass, method: string, body: unknown)
   }
 }
 
-/** Stamps of the entities that exist, by key. */
+/** Stamps of the existing entities, by key. */
 async function stampsOf(
   { name, key }: DataClass,
   batch: readonly SentRow[],

@@ -1,8 +1,8 @@
-/** Tables as text: from spreadsheets by the clipboard (tabs), or from CSV files. */
+/** Tables as text: from spreadsheets through the clipboard (tabs), or from CSV files. */
 
 const DELIMITERS = ['\t', ';', ','] as const
 
-/** Rows with their cells. Quoted cells may hold delimiters, line ends and doubled quotes; empty rows are left out. */
+/** Parses rows and cells. Quoted cells may contain delimiters, line ends and doubled quotes; empty rows are left out. */
 export function parseTable(text: string): readonly (readonly string[])[] {
   const source = text.replace(/^\uFEFF/, '')
   const delimiter = delimiterOf(source)
@@ -21,7 +21,7 @@ export function parseTable(text: string): readonly (readonly string[])[] {
   return rows
 }
 
-/** The sign that the first line has most of; tabs win, since they do not occur inside of cells. */
+/** The most frequent delimiter of the first line; a tab wins, since tabs do not occur inside cells. */
 function delimiterOf(text: string): string {
   const line = /^[^\r\n]*/.exec(text)![0].replace(/"(?:[^"]|"")*"/g, '')
   if (line.includes('\t')) return '\t'
@@ -35,13 +35,13 @@ function plainCell(text: string, start: number, delimiter: string): { cell: stri
   return { cell: text.slice(start, end), end }
 }
 
-/** Signs between the closing quote and the next delimiter belong to the cell. */
+/** Parses a quoted cell; characters between the closing quote and the next delimiter belong to it. */
 function quotedCell(text: string, start: number, delimiter: string): { cell: string; end: number } {
   let cell = ''
   let at = start + 1
   for (;;) {
     const quote = text.indexOf('"', at)
-    // A quote that is not closed is a sign of the text.
+    // An unclosed quote is an ordinary character.
     if (quote < 0) return plainCell(text, start, delimiter)
     cell += text.slice(at, quote)
     if (text[quote + 1] !== '"') {
@@ -53,7 +53,7 @@ function quotedCell(text: string, start: number, delimiter: string): { cell: str
   }
 }
 
-/** Rows as text for a file or the clipboard, with tabs. */
+/** Rows as tab-separated text, for a file or the clipboard. */
 export const writeTable = (rows: readonly (readonly string[])[]): string =>
   rows
     .map(cells => cells.map(cell => (/[\t\r\n"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join('\t'))

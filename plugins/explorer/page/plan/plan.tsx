@@ -12,14 +12,14 @@ interface Explained {
   readonly count: number
   readonly steps: readonly Step[]
   readonly bytes: number
-  /** As the browser has seen the request; undefined where it keeps no times. */
+  /** Timing of the request as the browser recorded it; undefined if it records none. */
   readonly timing: PerformanceResourceTiming | undefined
 }
 
-/** Entities that are asked for, as a page of the grid would. */
+/** Number of requested entities, like that of a page of the grid. */
 const PAGE = 40
 
-/** How the server carries out the filter of the selection, with the rows and the time of each step. */
+/** Shows how the server executes the filter of the selection, with the rows and the time of each step. */
 export function Plan() {
   const shown = selection.value!
   const { dataClass, filter, order, set, similar } = shown
@@ -42,7 +42,7 @@ export function Plan() {
 
 async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explained> {
   const key = shown.dataClass.key[0]?.name
-  // The list of the browser has an end, behind which it would take no more.
+  // The browser's list is bounded, and takes no further entries when it is full.
   performance.clearResourceTimings()
   const start = performance.now()
   const { answer, response, bytes } = await readWithHead<{
@@ -63,7 +63,7 @@ async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explaine
 const TRIES = 10
 const TRY_AGAIN_MS = 30
 
-/** Times of a request to an address since `start`, which the browser lists soon after the answer. */
+/** Timing of a request to an address since `start`, which the browser lists soon after the answer. */
 async function timingOf(address: string, start: number): Promise<PerformanceResourceTiming | undefined> {
   for (let i = 0; i < TRIES; i++) {
     const entries = performance.getEntriesByName(address, 'resource') as PerformanceResourceTiming[]
@@ -82,7 +82,7 @@ function Picture({ plan: { count, steps, bytes, timing } }: { readonly plan: Exp
   if (timing) {
     const { startTime, responseStart, responseEnd, encodedBodySize } = timing
     entries.push([text('total'), milliseconds(responseEnd - startTime)])
-    // Some settings of browsers hide these.
+    // Some browser settings hide these.
     if (responseStart > 0) {
       entries.push(
         [text('waiting'), milliseconds(responseStart - startTime)],
@@ -117,9 +117,9 @@ function Picture({ plan: { count, steps, bytes, timing } }: { readonly plan: Exp
 
 interface StepsProps {
   readonly steps: readonly Step[]
-  /** Milliseconds of all steps. */
+  /** Time of all steps, in milliseconds. */
   readonly total: number
-  /** Milliseconds before the first of them. */
+  /** Time before the first of these steps, in milliseconds. */
   readonly start: number
 }
 

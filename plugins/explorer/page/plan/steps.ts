@@ -1,4 +1,4 @@
-/** Steps of `__queryPlan` and `__queryPath` as they are drawn. */
+/** Steps of `__queryPlan` and `__queryPath` in the form in which they are drawn. */
 
 export interface TraceStep {
   readonly description?: string
@@ -7,7 +7,7 @@ export interface TraceStep {
   readonly steps?: readonly TraceStep[]
 }
 
-/** A condition or a join, or several under the word that connects them: `And`. */
+/** A condition or a join, or several below the word that connects them: `And`. */
 export interface PlannedStep {
   readonly item?: string
   readonly subquery?: readonly PlannedStep[]
@@ -16,29 +16,29 @@ export interface PlannedStep {
 
 export interface Step {
   readonly description: string
-  /** Milliseconds with all below it; undefined where it is hidden. */
+  /** Milliseconds including all nested steps; undefined if hidden. */
   readonly time: number | undefined
-  /** Milliseconds without what is below it. */
+  /** Milliseconds without nested steps. */
   readonly own: number | undefined
   readonly rows: number | undefined
-  /** It was planned, and not carried out: the steps before it had decided already. */
+  /** True if the step was planned but not executed: the steps before it had already decided. */
   readonly isSkipped?: boolean
   readonly steps: readonly Step[]
 }
 
-/** The same tree; what has no description of its own gives its place to its steps. */
+/** Converts a trace to steps; a node without a description is replaced by its nested steps. */
 export function stepsOf(steps: readonly TraceStep[]): Step[] {
   return steps.flatMap(({ description, time, recordsfounds, steps = [] }) => {
     const below = stepsOf(steps)
     if (description === undefined) return below
     const rest = time === undefined ? undefined : time - below.reduce((sum, each) => sum + (each.time ?? 0), 0)
-    // Clocks are rounded, so that parts may be more than the whole.
+    // Times are rounded, so that parts may add up to more than the whole.
     const own = rest === undefined ? undefined : Math.max(0, rest)
     return [{ description, time, own, rows: recordsfounds, steps: below }]
   })
 }
 
-/** The steps with those that were planned beside them. Both are in one order, and what was carried out is a part of the plan. */
+/** Adds planned but not executed steps. Both trees have the same order, and the executed steps are a part of the plan. */
 export function withPlanned(steps: readonly Step[], plan: readonly PlannedStep[]): Step[] {
   let rest = steps
   const all = plan.flatMap(({ item, subquery, ...others }): Step[] => {
@@ -58,10 +58,10 @@ export function withPlanned(steps: readonly Step[], plan: readonly PlannedStep[]
   return [...all, ...rest]
 }
 
-/** Whether some steps say neither time nor rows, because they read what the user may not see. */
+/** Returns true if some steps have neither time nor rows, because they read data that the user may not see. */
 export const isHidden = (steps: readonly Step[]): boolean =>
   steps.some(({ time, isSkipped, steps }) => !isSkipped && (time === undefined || isHidden(steps)))
 
-/** Weight of a share of the time: `high` from a half on, `medium` from a tenth on. */
+/** Weight of a fraction of the time: `high` from one half, `medium` from one tenth. */
 export const costOf = (share: number): 'high' | 'medium' | 'low' =>
   share >= 0.5 ? 'high' : share >= 0.1 ? 'medium' : 'low'

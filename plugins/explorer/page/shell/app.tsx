@@ -20,7 +20,7 @@ export function App() {
   useSignalEffect(() => {
     document.documentElement.lang = language.value
     const [first = ''] = place.value.path
-    // A name in an address is shown only when the visitor may see it.
+    // A name in an address is shown only if the visitor may see it.
     document.title = [...(pageAt(first) || dataClasses.value.has(first) ? [first] : []), 'Tesser'].join(' · ')
   })
   return (
@@ -46,7 +46,7 @@ export function App() {
   )
 }
 
-/** A link to `#content` would be taken for a place. */
+/** Focuses the content; a link to `#content` would be taken for a place. */
 const skip = (): void => document.getElementById('content')?.focus()
 
 const pageAt = (name: string) => PAGES.find(({ path }) => path === name)

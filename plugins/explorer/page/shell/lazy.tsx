@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { complain } from '../base/work.ts'
 import { text } from './texts.ts'
 
-/** A component whose code is loaded when it is shown for the first time. */
+/** A component whose code is loaded when it is first shown. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let loaded: ComponentType<Props> | undefined
   return function Lazy(props: Props) {

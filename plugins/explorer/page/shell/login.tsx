@@ -37,7 +37,7 @@ export function LoginDialog({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Seconds until the next try, where the server says how long it refuses others. */
+/** Seconds until the next attempt, if the server says how long it refuses further ones. */
 function useCountdown(error: unknown): number {
   const [seconds, setSeconds] = useState(0)
   useEffect(() => {

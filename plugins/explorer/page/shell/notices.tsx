@@ -2,7 +2,7 @@ import { lastChange, notice, works } from '../base/work.ts'
 import { CloseButton } from '../components/dialog.tsx'
 import { text } from './texts.ts'
 
-/** Foot of the page: work in progress, and the last change that can be undone, and the last notice. */
+/** Foot of the page: work in progress, the last change that can be undone, and the last notice. */
 export function Notices() {
   return (
     <div class="notices">

@@ -1,4 +1,4 @@
-/** Views of this page. Each stands in a folder of its own, and all but the grid are loaded when they are shown. */
+/** Views of this page. Each has its own folder, and all but the grid are loaded when they are first shown. */
 import type { ComponentType } from 'preact'
 import { catalog } from '../base/catalog.ts'
 import { selection } from '../base/selection.ts'
@@ -15,7 +15,7 @@ interface Room {
   readonly path: string
   readonly title: Parameters<typeof text>[0]
   readonly View: ComponentType
-  /** Whether there is something to show now; without it there always is. */
+  /** Returns true if there is something to show; by default always. */
   readonly isShown?: () => boolean
 }
 
@@ -40,12 +40,12 @@ export const ABOVE_TABS: readonly ComponentType[] = [FindBar]
 /** Actions in the title of a dataclass. */
 export const IN_TITLE: readonly ComponentType[] = [CopyAs, EntityActions]
 
-/** Parts on the right of the tab while the address names an entity, `#/City?entity=12`, or a new one, `#/City?edit=new`. */
+/** Parts to the right of the tab while the address names an entity, `#/City?entity=12`, or a new one, `#/City?edit=new`. */
 export const BESIDE_TAB: readonly ComponentType[] = [
   lazy(async () => (await import('../entity/entity-panel.tsx')).EntityPanel),
 ]
 
-/** Pages beside those of dataclasses: `#/$model`. Names of dataclasses have no `$`. */
+/** Pages other than those of dataclasses: `#/$model`. Names of dataclasses have no `$`. */
 export const PAGES: readonly Room[] = [
   { path: '$model', title: 'model', View: lazy(async () => (await import('../model/model-page.tsx')).ModelPage) },
   {

@@ -4,7 +4,7 @@ import { LoginButton } from '../components/login-button.tsx'
 import { LoginDialog } from './login.tsx'
 import { text } from './texts.ts'
 
-/** The user, with the rights of the session; the way in and out. */
+/** Menu with the user, the rights of the session, login and logout. */
 export function SessionMenu() {
   const who = user.value
   const name = who ? who.fullName || who.userName : text('guest')

@@ -10,7 +10,7 @@ const DIALOGS = {
   help: lazy<DialogProps>(async () => (await import('../home/help.tsx')).Help),
 }
 
-/** Dialogs that keys open wherever the user is: Ctrl+K and `?`. */
+/** Dialogs that keys open anywhere on the page: Ctrl+K and `?`. */
 export function Shortcuts() {
   const [shown, setShown] = useState<keyof typeof DIALOGS>()
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals'
 import { remembered } from '../base/remembered.ts'
 
-/** `system`: what the browser prefers. */
+/** Themes; `system` follows the browser. */
 export const THEMES = ['system', 'light', 'dark'] as const
 export const theme = remembered<string>('theme', 'system')
 export const chooseTheme = (name: string): void => {

@@ -1,13 +1,13 @@
-/** Notices a session that the server has ended, so that the page shows nothing of it any longer. */
+/** Detects that the server has ended the session, so that the page no longer shows its data. */
 import { catalog } from '../base/catalog.ts'
 import { answered, ask } from '../base/rest.ts'
 import { type CurrentUser, isLoggingIn, loadSession, user } from '../base/session.ts'
 import { notify } from '../base/work.ts'
 import { text } from './texts.ts'
 
-/** Between two looks while all answers are good. None is made while nothing is asked: it would keep the session. */
+/** Minimum time between two checks while all answers are good. There are no checks without other requests: they would keep the session alive. */
 const LOOK_MS = 30_000
-/** Hidden names are not found. */
+/** Statuses that may mean an ended session; hidden names are answered with 404. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404])
 
 let lookedAt = Date.now()
