@@ -166,9 +166,9 @@ const lookups = (cache: string, hits: number, misses: number): Metric['values'] 
   { labels: { cache, result: 'miss' }, value: misses },
 ]
 
-/** CPU time of the threads by their purposes, where the system tells it. Ended threads keep what was last seen of theirs. */
+/** CPU time of threads by purpose, where the system reports it. For ended threads the last reading is kept. */
 class ThreadTimes {
-  /** By system id. */
+  /** Last reading by system id. */
   private readonly seen = new Map<number, { role: ThreadRole; seconds: number }>()
   private readonly ended: Partial<Record<ThreadRole, number>> = {}
 
@@ -199,7 +199,7 @@ class ThreadTimes {
   }
 }
 
-/** Source: Linux, Documentation/scheduler/sched-stats.rst. */
+/** CPU time of a thread; undefined where unknown. Source: Linux, Documentation/scheduler/sched-stats.rst. */
 async function cpuSeconds(systemId: number): Promise<number | undefined> {
   if (systemId === 0) return undefined
   try {

@@ -15,44 +15,46 @@ import type { SaveLimits } from './write/contract/write-limits.ts'
 import type { Progress } from './base/progress.ts'
 
 export interface EngineOptions {
-  /** Folder of the store; made when it does not exist. */
+  /** Folder of the store; created if it does not exist. */
   path: string
   /** Content of the model file. */
   model: unknown
   wire: WireOptions
   /** Let a changed model remove what it no longer names. */
   allowLoss: boolean
-  /** How the store is kept from other processes, and how long a start waits for one that has it. */
+  /** Lock of the store against other processes, and the time for which a start waits for it. */
   lock?: Partial<StoreLockOptions>
   mapSizeBytes: number
-  /** Memory for column segments: of this thread, and as much again of the threads of the pool together. */
+  /** Memory for column segments of this thread; the threads of the pool together may use the same amount again. */
   cacheBytes: number
   /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */
   memoryBytes?: number
-  /** Minimum time between two checkpoints of that memory in the folder of the store, which make the next start fast; 0: none. */
+  /**
+   * Minimum time between two checkpoints of that memory in the store's folder, which speed up the next start; 0: none.
+   */
   imageMinutes?: number
   /** Minimum number of changed entities between two checkpoints. */
   imageChanges?: number
   limits: QueryLimits
-  /** Memory of request bodies and answers under way, shared with all other users of the budget. */
+  /** Memory of current request bodies and answers, shared with all other users of the budget. */
   buffers?: ByteBudget
-  /** Disk for the answers under way that are too large for memory. */
+  /** Disk space for current answers that are too large for memory. */
   spoolBytes?: number
   pool?: Partial<PoolOptions>
   vectorIndex?: VectorIndexOptions
   entitySets?: Partial<EntitySetOptions>
-  /** Modules with classes of authors, and the threads that run them. */
+  /** Modules with plugin classes, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
   /** Modules with tasks of plugins, for the threads of the pool. */
   tasks?: readonly TaskModule[]
   uploads?: Partial<UploadLimits>
-  /** Memory for pieces of the images and blobs that were sent last. */
+  /** Memory for recently sent pieces of images and blobs. */
   binaryCacheBytes?: number
-  /** Bodies that wait for the writer; beyond it a write is refused with 503. */
+  /** Maximum bytes of bodies that wait for the writer; further writes are refused with 503. */
   writeQueueBytes: number
   /** Bounds of saves and deletions. */
   write?: Partial<SaveLimits>
-  /** Milliseconds since 1970, for what has a lifetime. */
+  /** Clock for lifetimes, in milliseconds since 1970. */
   now?: () => number
   /** Called with notes of the writer thread, for the log. */
   onNote?: (text: string) => void
@@ -60,7 +62,7 @@ export interface EngineOptions {
   onInternalError?: (text: string) => void
   /** Receives console output and errors of plugin code; without it errors go to `onInternalError`. */
   onCodeLog?: (line: CodeLogLine) => void
-  /** How far a change of the model has come. */
+  /** Called with the progress of a migration. */
   onProgress?: Progress
 }
 
@@ -69,7 +71,7 @@ interface EntitySetOptions extends EntitySetLifetimes, GuestSetLimits {
   memoryBytes: number
 }
 
-// Defaults of those who open an engine without a config file.
+// Defaults for an engine that is opened without a config file.
 export const FUNCTIONS: Omit<FunctionPoolOptions, 'modules' | 'tasks' | 'dataClasses'> = {
   threads: 0,
   queueLimit: 256,

@@ -70,7 +70,7 @@ export interface EngineParts extends EngineThreads {
   readonly entitySets: EntitySets
   readonly uploads: Uploads
   readonly spools: SpoolFiles
-  /** Memory of request bodies and answers under way. */
+  /** Memory of current request bodies and answers. */
   readonly buffers: ByteBudget
   readonly saveLimits: SaveLimits
 }
@@ -100,7 +100,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore({ open: { store, limits } }, { connectWriter: end => writer.connect(end), onThreadEnd })
-  /** A thread that ended in the middle of something keeps its version of the shared memory from being freed. */
+  /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
   function onThreadEnd(): void {
     const readers = new Set([threadId, ...[pool, vectors, functions].flatMap(each => each?.threadIds ?? [])])
     if (memory) new SharedHeap(memory).freeSlotsOfOthers(id => readers.has(id))

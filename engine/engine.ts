@@ -53,22 +53,22 @@ import type {
 } from './write/contract/requests.ts'
 import { bodyLimits } from './write/contract/write-limits.ts'
 
-/** A body up to this size may be one entity, whose refusal shows it. */
+/** Size up to which a body may be one entity, which a refusal shows. */
 const SMALL_BODY_BYTES = 16 * 1024
-/** A body up to this size is parsed by the writer at once, in some milliseconds. */
+/** Size up to which the writer parses a body as a whole, in some milliseconds. */
 const WHOLE_BODY_BYTES = 512 * 1024
-/** A command of up to this size is parsed in a millisecond or two. */
+/** Size up to which a command is parsed here, in a millisecond or two. */
 const PARSED_BYTES = 64 * 1024
-/** A copy of this size into fresh memory takes a millisecond. */
+/** Size of a slice of a copy, which takes a millisecond in fresh memory. */
 const COPIED_BYTES = 2 ** 20
 
-/** Entity sets in the arguments of one call. */
+/** Maximum number of entity sets in the arguments of one call. */
 const MAX_SETS = 100
 
-/** A store that is open, with the threads that work on it. {@link openEngine} makes it. */
+/** An open store with the threads that work on it, made by {@link openEngine}. */
 export class Engine implements PluginEngine {
   readonly entitySets: EntitySets
-  /** Records that the server keeps for itself. */
+  /** Records of the server itself. */
   readonly records: ServerRecords
   /** Rights of all sessions. Nothing is restricted until roles are set. */
   readonly permissions: Permissions
@@ -76,10 +76,10 @@ export class Engine implements PluginEngine {
   readonly binaries: Binaries
   readonly classes: ClassRegistry
   readonly metrics: EngineMetrics
-  /** Belongs to the thread that opens the engine, and is started by it. */
+  /** Loop delay of the thread that opens the engine, which also starts the measurement. */
   readonly loopDelay: LoopDelay
 
-  /** @param parts what it works with; tests reach single rooms by them */
+  /** @param parts parts of the store; tests use them to reach single rooms */
   constructor(readonly parts: EngineParts) {
     const { data, tasks, uploads, options } = parts
     this.entitySets = parts.entitySets
@@ -112,7 +112,7 @@ export class Engine implements PluginEngine {
     return this.parts.writer.isRunning
   }
 
-  /** Resolves as soon as everything that fits is in shared memory. Until then it is read from LMDB. */
+  /** Resolves when everything that fits is in shared memory. Until then data is read from LMDB. */
   memoryFilled(): Promise<void> {
     return this.parts.writer.memoryFilled
   }
@@ -125,7 +125,7 @@ export class Engine implements PluginEngine {
     return this.parts.heap?.usedBytes()
   }
 
-  /** Removes what a crash has left, and brings stored calculated values to the code of now. Before anything else. */
+  /** Removes remains of a crash and recomputes stored calculated values whose code has changed. To be called first. */
   async prepare(): Promise<void> {
     const { data, writer, hooked, code, options } = this.parts
     await data.records.sweepIncoming()
@@ -134,7 +134,7 @@ export class Engine implements PluginEngine {
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
   }
 
-  /** @throws {Error} naming plugins and their tasks that cannot be loaded */
+  /** @throws {Error} with the plugins and their tasks that cannot be loaded */
   private async checkTasks(): Promise<void> {
     const { options, pool } = this.parts
     if (!options.tasks?.length) return
@@ -144,8 +144,8 @@ export class Engine implements PluginEngine {
   }
 
   /**
-   * Starts the threads and compiles the parser, which otherwise happens with the first query that needs them.
-   * @returns when a thread of the pool has opened the store and answers
+   * Starts the threads and compiles the parser, which otherwise happens with the first query that needs them. Resolves when a
+   * thread of the pool answers.
    */
   async warmUp(): Promise<void> {
     void warmUpGrammar()
@@ -160,8 +160,8 @@ export class Engine implements PluginEngine {
   }
 
   /**
-   * The dataclass that an address names. Of one that cannot be read entities may be created, or functions be called: all
-   * else is refused when it comes to it.
+   * The dataclass that an address names. Even if it cannot be read, the caller may be allowed to create entities or call
+   * functions; other operations are refused later.
    * @throws {EngineErrors.UNKNOWN_DATACLASS}
    */
   addressed(name: string, access?: Access): DataClass {
@@ -185,7 +185,7 @@ export class Engine implements PluginEngine {
     return (JSON.parse(Buffer.from(await bytesOf(body)).toString()) as { __KEY: string }).__KEY
   }
 
-  /** How a read is carried out, without values: for the log. @throws {ProtocolError} what is wrong with the request */
+  /** Describes how a read is executed, without values, for the log. @throws {ProtocolError} the request is invalid */
   outline(request: ReadRequest): QueryOutline {
     return this.parts.tasks.outline(request)
   }
@@ -228,9 +228,9 @@ export class Engine implements PluginEngine {
   }
 
   /**
-   * The same save, ready for the writer: a large body is checked and split in the pool, since parsing it would hold up this thread
-   * or all writing.
-   * @throws {PermissionErrors.CREATE} nothing of a large body may be saved
+   * Prepares a save for the writer: a large body is checked and split in the pool, because parsing it here or in the writer would
+   * hold up others.
+   * @throws {PermissionErrors.CREATE} the caller may save nothing in a large body
    */
   private checked(
     request: SaveRequest,
@@ -248,15 +248,15 @@ export class Engine implements PluginEngine {
   }
 
   private async split(request: SaveRequest, caller: Caller | undefined): Promise<SaveRequest> {
-    // From here on neither the pool nor the writer copies it.
+    // In shared memory, neither the pool nor the writer copies it.
     const body = await shared(request.body)
     const limits = bodyLimits(request, this.parts.saveLimits)
     const found = await this.parts.pool.run({ kind: 'split', body, limits }, caller)
-    // It is not sent to a client, so it comes as its bytes.
+    // It is not an answer for a client, so it is returned as bytes.
     return { ...request, body, parts: readParts(found as Uint8Array) }
   }
 
-  /** The members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */
+  /** Members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */
   async jsonMembers(body: Uint8Array, bounds: JsonBounds, caller?: Caller): Promise<JsonMembers> {
     if (body.byteLength <= PARSED_BYTES) return jsonMembers(body, bounds)
     const found = (await this.parts.pool.run({ kind: 'members', body, bounds }, caller)) as Uint8Array
@@ -316,7 +316,7 @@ export class Engine implements PluginEngine {
     try {
       return await this.parts.writer.write(request)
     } finally {
-      // With the time in its queue: requests share its transactions.
+      // Includes the time in the writer's queue, because requests share transactions.
       caller?.ran?.({ where: 'writer', waitedMs: 0, ranMs: performance.now() - sentAt })
     }
   }
@@ -336,7 +336,7 @@ export class Engine implements PluginEngine {
   async lock(request: ReadRequest, lock: boolean, session: SessionData, caller?: Caller): Promise<LockOutcome> {
     const view = this.view(request.access)
     const { name } = view.dataClass(request.dataClass)
-    // A lock holds up those who may change the entity, so it takes the same right.
+    // A lock prevents changes to the entity, so it needs the right to change it.
     if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
     demandUniqueAddress(request, view)
     const rowId = await this.parts.tasks.rowId(request, caller)
@@ -357,7 +357,7 @@ export class Engine implements PluginEngine {
   async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
     const { fullName, name, target } = called
     const access = call.read?.access ?? this.permissions.guest
-    // Without the right to read a dataclass neither an entity nor a selection of it can be addressed.
+    // Without the right to read a dataclass, neither entities nor selections of it can be addressed.
     if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
     if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
     if (target.kind === 'entity') demandUniqueAddress(call.read!, this.view(access))
@@ -366,7 +366,7 @@ export class Engine implements PluginEngine {
     return this.parts.code!.call(called, task, caller)
   }
 
-  /** The entity sets that arguments name. Only this thread knows where they are. */
+  /** Entity sets that arguments name; only this thread can look them up. */
   private async setsIn(args: FunctionCall['args'], requester: Requester): Promise<CallTask['sets']> {
     const bytes = args && Buffer.from(args.buffer, args.byteOffset, args.byteLength)
     if (!bytes?.includes('"__DATASET"')) return undefined
@@ -383,12 +383,12 @@ export class Engine implements PluginEngine {
     return sets
   }
 
-  /** Finishes what runs and the queued writes, then closes the store. */
+  /** Finishes running requests and queued writes, then closes the store. */
   async close(): Promise<void> {
     const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools } = this.parts
     this.loopDelay.stop()
     await functions?.close()
-    // Its results go on in the pool.
+    // Closed before the pool, which continues with its results.
     await vectors?.close()
     // Results of the pool may still be kept as an entity set.
     await pool.close()
@@ -400,7 +400,7 @@ export class Engine implements PluginEngine {
   }
 }
 
-/** A copy in memory that threads share, made in slices: fresh memory of 32 MiB costs some 20 ms. */
+/** Copies bytes into shared memory, in slices: fresh memory of 32 MiB costs some 20 ms. */
 async function shared(bytes: Uint8Array): Promise<Uint8Array> {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
   for (let at = 0; at < bytes.byteLength; at += COPIED_BYTES) {

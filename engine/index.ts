@@ -1,5 +1,5 @@
 /**
- * The engine's public API: the only way to data. It knows dataclasses, predicates and row ids, not requests.
+ * The engine's public API: the only access to data. It knows dataclasses, predicates and row ids, not HTTP.
  */
 export { type AnswerBody, bytesOf, type StoredBody } from './answer/answer-body.ts'
 export { AnswerErrors, noMemory } from './answer/answer-errors.ts'

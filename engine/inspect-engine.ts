@@ -8,15 +8,14 @@ import { describeClasses } from './open-engine.ts'
 import { checkRoles } from './permission/check-roles.ts'
 import { type InspectOptions, inspectStore, problemsOf, type StoreProblem } from './storage/inspect/inspect-store.ts'
 
-/** Something wrong, and where. */
+/** A problem, with the part that has it. */
 type Problem = StoreProblem | { of: 'roles' | 'plugins'; text: string }
 
 /**
- * Everything wrong with a model, with the classes of plugins, with a store in itself, and with all of them and the roles
- * together. Changes nothing. What
- * cannot be judged, because the model is wrong, is passed over.
+ * Finds all problems of a model, of plugin classes, of a store in itself, and of their combination and the roles. Changes nothing.
+ * Checks that need a valid model are skipped if it is not.
  * @param roles content of `roles.json`; undefined: there is none
- * @throws {Error} naming plugin and module of classes that cannot be used
+ * @throws {Error} with the plugin and the module whose classes cannot be used
  */
 export async function* inspectEngine(
   options: EngineOptions & Pick<InspectOptions, 'mustExist' | 'onPlan' | 'onCheckProgress'>,

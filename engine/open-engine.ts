@@ -15,8 +15,8 @@ import { createSharedMemory } from './memory/heap/shared-heap.ts'
 import { WriterClient } from './write/writer-client.ts'
 
 /**
- * Opens a store, after the writer thread has brought it to the given model.
- * @throws {ModelError} the model is wrong; {@link DeclarationError} the classes of plugins are; {@link MigrationError} the
+ * Opens a store after the writer thread has migrated it to the given model.
+ * @throws {ModelError} the model is invalid; {@link DeclarationError} the plugin classes are invalid; {@link MigrationError} the
  * model does not fit the data; {@link StoreError}
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
@@ -52,7 +52,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Loads the classes of authors and lets go of them. @throws {Error} naming plugin and module that cannot be used */
+/**
+ * Loads and describes plugin classes, in a temporary thread. @throws {Error} with plugin and module that cannot be used
+ */
 export async function describeClasses(options: EngineOptions): Promise<LoadedClasses> {
   const functions = startFunctions(options)
   try {
@@ -63,8 +65,8 @@ export async function describeClasses(options: EngineOptions): Promise<LoadedCla
 }
 
 /**
- * The model with what the classes of plugins add to it, and their functions, without a store.
- * @throws {ModelError} {@link DeclarationError}; {@link Error} naming plugin and module that cannot be used
+ * The model with the additions of plugin classes, and their functions, without a store.
+ * @throws {ModelError} {@link DeclarationError}; {@link Error} with the plugin and the module that cannot be used
  */
 export async function describeModel(options: EngineOptions): Promise<{ catalog: Catalog; classes: ClassRegistry }> {
   const loaded = await describeClasses(options)

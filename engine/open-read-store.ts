@@ -4,10 +4,10 @@ import { shareMemory } from './memory/reader/shared-store.ts'
 import { openForReading } from './storage/open-for-reading.ts'
 
 /**
- * Opens a store for reading, in the kernel thread and in every thread of the pool alike, with the shared memory in front of
- * it. The writer thread has brought it to the model before.
- * @param counts of the thread
- * @throws {Error} when the store was written for another model
+ * Opens a store for reading, in any thread, with the shared memory in front of it. The writer thread has migrated it to the
+ * model.
+ * @param counts counters of the thread
+ * @throws {Error} if the store was written for another model
  */
 export function openReadStore(options: ReadStoreOptions, counts: ThreadCounts = ownCounts()): ReadStore {
   const { records, store: below, catalog, layouts, close } = openForReading(options, counts)
@@ -20,7 +20,7 @@ export function openReadStore(options: ReadStoreOptions, counts: ThreadCounts = 
     counts,
     read: work => store.read(work),
     snapshot: () => store.snapshot(),
-    // A timer of lmdb-js would, too, but it does not come in a thread that sleeps between its tasks.
+    // A timer of lmdb-js would also release it, but does not fire in a thread that sleeps between its tasks.
     releaseSnapshot: () => records.refresh(),
     async close() {
       store.close()

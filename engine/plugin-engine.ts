@@ -25,22 +25,22 @@ import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/c
 
 /** A call of a class function, as a client sends it. */
 export interface FunctionCall extends Pick<CallTask, 'read' | 'keep'> {
-  /** JSON, as received and not checked: UTF-8. Undefined: none were given. */
+  /** JSON as received, unchecked UTF-8. Undefined: no arguments. */
   readonly args: Uint8Array | undefined
   readonly function: ClassFunction
 }
 
 /** Outcome of a lock or an unlock. */
 export interface LockOutcome {
-  /** It is as was asked for. */
+  /** True if the entity is now in the requested state. */
   readonly result: boolean
-  /** `__STATUS` of the answer: that it was not locked, or who has locked it. */
+  /** `__STATUS` of the answer: that the entity was not locked, or the owner of the lock. */
   readonly status: { readonly success: boolean; readonly wasNotLocked?: true } & Partial<SaveStatus>
 }
 
 /**
- * The data as plugins see it. Rights are those of the `access` in a request; without one those of a guest. A `caller` may go
- * away: its query ends then.
+ * The data as plugins see it. The `access` in a request determines its rights; without one, those of a guest apply. If the
+ * `caller` disconnects, its query ends.
  */
 export interface PluginEngine {
   readonly catalog: Catalog
@@ -57,24 +57,24 @@ export interface PluginEngine {
 
   /** False while the writer thread is being replaced. */
   readonly isWritable: boolean
-  /** Most bytes of shared memory. */
+  /** Maximum bytes of shared memory. */
   readonly memoryBytes: number
-  /** Bytes of the shared memory in use, by what they are for; undefined when there is none. */
+  /** Bytes of shared memory in use, by purpose; undefined if there is none. */
   memoryUse(): Record<Part, number> | undefined
 
   /** The rules of `roles.json`; undefined without them. For administrators: no rights apply. */
   declaredRoles(): DeclaredRoles | undefined
 
-  /** Explains the rights that come with some privileges and roles; undefined without `roles.json`. For administrators, as above. */
+  /** Explains the rights of privileges and roles; undefined without `roles.json`. For administrators: no rights apply. */
   explainRights(granted: Granted): Rights | undefined
 
-  /** The catalog within the rights of a caller; without `access` within those of a guest. */
+  /** The catalog within the rights of a caller; without `access`, of a guest. */
   view(access?: Access): View
 
   /**
    * The answer to a read: UTF-8 JSON.
-   * @returns bytes that, when they are given at once, are only valid until the next read: use them before any `await`. See
-   * {@link AnswerBody} for large ones
+   * @returns bytes; if they are returned synchronously, they are valid only until the next read: use them before any `await`. See
+   * {@link AnswerBody} for large answers
    * @throws {ProtocolError}
    */
   read(request: ReadRequest, caller?: Caller): Promised<AnswerBody>
@@ -86,7 +86,7 @@ export interface PluginEngine {
   keyOf(request: ReadRequest, caller?: Caller): Promise<string>
 
   /**
-   * Aggregates of attributes over all that `request` selects, whatever its paging. Without `items` only a count.
+   * Aggregates of attributes over all entities that `request` selects, whatever its paging. Without `items`, only a count.
    * @returns UTF-8 JSON, valid as the answer to a read is
    * @throws {ProtocolError}
    */
@@ -98,8 +98,8 @@ export interface PluginEngine {
   ): Promised<AnswerBody>
 
   /**
-   * The different values of the first scalar attribute in `items`, ascending, as far as `request` selects and pages them.
-   * @param options with `counted` each value stands with its number of entities, `{"value":…,"count":…}`, the most frequent first
+   * Distinct values of the first scalar attribute in `items`, ascending, within the selection and the paging of `request`.
+   * @param options with `counted`, each value comes with its number of entities, `{"value":…,"count":…}`, most frequent first
    * @returns UTF-8 JSON, valid as the answer to a read is
    * @throws {ProtocolError}
    */
@@ -111,30 +111,30 @@ export interface PluginEngine {
   ): Promised<AnswerBody>
 
   /**
-   * The answer of a task of a plugin, `plugin/task`, which runs in the pool with the rights of `request` alone.
+   * The answer of a plugin's task, `plugin/task`, which runs in the pool only with the rights of `request`.
    * @param args plain data
-   * @returns as a read does
-   * @throws {ProtocolError} what the task throws as such; what a query would that reaches a bound
+   * @returns the same as {@link read}
+   * @throws {ProtocolError} one that the task throws; a bound of queries is exceeded
    */
   runTask(name: string, request: ReadRequest, args: unknown, caller?: Caller): Promised<AnswerBody>
 
   /**
-   * Saves and resolves when it is durable. With `trusted` it is a save of the operator: no rights apply.
-   * @returns what became of each entity
-   * @throws {ProtocolError} when no entity could be looked at: bad JSON, overload
+   * Saves entities and resolves when this is durable. With `trusted` it is a save of the operator: no rights apply.
+   * @returns the outcome for each entity
+   * @throws {ProtocolError} the request as a whole failed: bad JSON, overload
    */
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult>
 
   /**
-   * Saves, and writes the answer: the entities as they are on the server now, with what went wrong; of a validation only what went
-   * wrong.
+   * Saves entities and writes the answer: the entities as they are on the server now, with their errors; for a validation only
+   * errors.
    */
   save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer>
 
   /**
-   * Deletes what `request` selects, whatever its paging, and resolves when it is durable.
+   * Deletes the entities that `request` selects, whatever its paging, and resolves when this is durable.
    * @returns the number of deleted entities
-   * @throws {ProtocolError} why the first entity that is left could not be deleted
+   * @throws {ProtocolError} error of the first entity that could not be deleted
    */
   delete(
     request: ReadRequest,
@@ -148,18 +148,18 @@ export interface PluginEngine {
    */
   lock(request: ReadRequest, lock: boolean, session: SessionData, caller?: Caller): Promise<LockOutcome>
 
-  /** Frees what a session has locked. */
+  /** Frees all locks of a session. */
   freeLocks(owner: string): Promise<void>
 
-  /** The locks there are, the oldest first, and their number. For administrators: no rights apply. */
+  /** All locks, oldest first, and their number. For administrators: no rights apply. */
   listLocks(limit: number): Promise<{ readonly count: number; readonly locks: readonly HeldLock[] }>
 
-  /** Whether a function may be called. A login may be tried by everybody, whatever the roles say. */
+  /** True if a function may be called. A login function may be called by everyone, whatever the roles say. */
   mayCall(called: ClassFunction, access?: Access): boolean
 
   /**
-   * Calls a class function in a thread of its own kind.
-   * @throws {ProtocolError} what it throws as such, or that it failed, was too late, or cannot be called now
+   * Calls a class function in a function thread.
+   * @throws {ProtocolError} one that it throws; it failed, exceeded its deadline, or cannot be called now
    */
   call(call: FunctionCall, caller?: Caller): Promise<CallResult>
 }

@@ -19,15 +19,15 @@ import { newUploadId, type Uploads } from './uploads.ts'
 
 export type BinaryAttribute = StorageAttribute & { type: 'image' | 'blob' }
 
-/** An image or a blob of an entity, as it is in one version of the entity. */
+/** An image or a blob in one version of an entity. */
 export interface StoredBinary {
   readonly attribute: BinaryAttribute
   readonly value: BinaryValue
   /** `__STAMP` of the entity. */
   readonly stamp: number
-  /** Global stamp of its last change: no other version of any entity has it. */
+  /** Global stamp of the entity's last change, unique to this version. */
   readonly globalStamp: number
-  /** Text that no other version of any entity has. */
+  /** Text that is unique to this version of the entity. */
   readonly version: string
 }
 
@@ -37,7 +37,7 @@ export interface BinariesOptions {
   readonly uploads: Uploads
   view(access: Access | undefined): View
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult>
-  /** Memory for pieces that were read last. */
+  /** Memory for recently read pieces. */
   readonly cacheBytes: number
   onInternalError?: ((text: string) => void) | undefined
 }
@@ -52,13 +52,13 @@ export class Binaries {
     this.reader = new BinaryReader(options.data.records.files, options.cacheBytes)
   }
 
-  /** Memory and lookups of the pieces that were read last. */
+  /** Memory and lookups of the cache of pieces. */
   get cacheUsage(): { bytes: number; hits: number; misses: number } {
     return this.reader.pieces.usage
   }
 
   /**
-   * The image or blob that the attribute list of `request` is about, when it is about nothing else of one entity.
+   * The image or blob attribute that `request` addresses, if its attribute list has nothing else and it reads one entity.
    */
   addressed({ dataClass, access, output }: ReadRequest): BinaryAttribute | undefined {
     const items = output.attributes?.items
@@ -69,8 +69,8 @@ export class Binaries {
   }
 
   /**
-   * That of the one entity that `request` selects: null when it has none.
-   * @throws {ProtocolError} also when the store has lost its bytes
+   * Finds the value of the one entity that `request` selects; null if it has none.
+   * @throws {ProtocolError} also if the store has lost its bytes
    */
   find(request: ReadRequest, attribute: BinaryAttribute, caller?: Caller): Promised<StoredBinary | null> {
     const { data, tasks } = this.options
@@ -79,7 +79,7 @@ export class Binaries {
         const table = snapshot.table(attribute.dataClass)
         const row = table.row(rowId)
         if (!row || row.value(attribute) === null) return null
-        // Before the next read from LMDB, which may take the place of the row.
+        // Read before the next read from LMDB, which may overwrite the row's buffer.
         const { stamp, globalStamp, version } = row
         const value = table.binary(rowId, attribute)
         if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
@@ -90,10 +90,10 @@ export class Binaries {
   }
 
   /**
-   * The bytes of `value` from `start` to before `end`; to be closed. The first piece has been read and compared, so that
-   * an answer does not begin with what cannot be sent.
-   * @returns undefined when its file is not there: it has been replaced since it was found, or is {@link missing}
-   * @throws {BinaryErrors.BYTES_LOST} when the file is damaged
+   * Opens the bytes of `value` from `start` up to `end`, exclusive; to be closed. The first piece has been read and verified, so
+   * that an answer does not begin with bytes that cannot be sent.
+   * @returns undefined if there is no file: the value has been replaced since it was found, or is {@link missing}
+   * @throws {BinaryErrors.BYTES_LOST} if the file is damaged
    */
   open({ value, attribute }: StoredBinary, start = 0, end = value.size): Promised<ByteSource | undefined> {
     let source: ByteSource
@@ -114,7 +114,7 @@ export class Binaries {
     )
   }
 
-  /** The error of a value whose file is not there, though it has not been replaced, with a line for the log. */
+  /** Logs a value whose file is missing although it has not been replaced. @returns the error */
   missing({ attribute, value: { content } }: StoredBinary): ProtocolError {
     return this.lost(attribute, `the file ${(content as BinaryFile).id} of the store is missing`)
   }
@@ -126,7 +126,7 @@ export class Binaries {
   }
 
   /**
-   * The one that a write is about. To be asked before its bytes are received.
+   * The image or blob attribute that a write addresses. To be called before its bytes are received.
    * @throws {QueryErrors.NOT_UNIQUE} the address may name several entities
    */
   addressedForWriting(request: ReadRequest): BinaryAttribute {
@@ -135,10 +135,10 @@ export class Binaries {
   }
 
   /**
-   * Sets that of the one entity that `request` selects, in the version that there is, and resolves when it is durable.
-   * The received bytes are discarded when that fails.
-   * @param options handle of the session, for entities that are locked, and the versions that may be changed
-   * @throws {ProtocolError} also when it has been deleted meanwhile
+   * Sets the value in the one entity that `request` selects, whatever its version unless `ifMatch` is given; resolves when this is
+   * durable. The received bytes are discarded on failure.
+   * @param options handle of the session, for locked entities, and the versions that may be changed
+   * @throws {ProtocolError} also if the entity has been deleted meanwhile
    */
   async save(
     request: ReadRequest,
@@ -152,7 +152,7 @@ export class Binaries {
     try {
       const rowId = await tasks.rowId(request, caller)
       const key = data.read(snapshot => snapshot.table(attribute.dataClass).row(rowId)?.key)
-      // It has been deleted since it was found. Without a key the writer would make a new entity.
+      // The entity has been deleted since it was found. Without a key the writer would create a new one.
       if (key === undefined) throw SerialiseErrors.NO_ENTITY(request.dataClass)
       const entity = { __KEY: key, [attribute.name]: value && { ID: id } }
       const save: SaveRequest = {
@@ -177,7 +177,7 @@ export class Binaries {
   }
 }
 
-/** A source whose first piece is at hand, until it has been read. */
+/** A source that returns its first piece, which has been read already, once. */
 function startingWith(piece: Uint8Array, source: ByteSource): ByteSource {
   let first: Uint8Array | undefined = piece
   return {

@@ -1,23 +1,23 @@
-/** Bytes at the start of a file that tell what it is. */
+/** Number of bytes at the start of a file that determine its type. */
 export const SNIFFED_BYTES = 4100
 
 const UNKNOWN = 'application/octet-stream'
 
-/** Media type of the content, regardless of its declared type: `image/png`, or `application/octet-stream` when it cannot be told. */
+/** Media type of the content, whatever its declared type: `image/png`, or `application/octet-stream` if unknown. */
 export async function sniffMediaType(start: Uint8Array): Promise<string> {
   try {
-    // Loaded when it is needed first: it takes 60 ms.
+    // Loaded on first use: it takes 60 ms.
     const { fileTypeFromBuffer } = await import('file-type')
     const type = (await fileTypeFromBuffer(start))?.mime
     if (type !== undefined && type !== 'application/xml') return type.length < 0x80 ? type : UNKNOWN
   } catch {
-    // The beginning of a file may promise more than there is.
+    // A truncated file may begin like a valid one.
     return UNKNOWN
   }
   return isSvg(Buffer.from(start).toString('utf8')) ? 'image/svg+xml' : UNKNOWN
 }
 
-/** True when the first element is `svg`, behind an XML declaration, comments and a document type. */
+/** True if the first element is `svg`, after an XML declaration, comments and a document type. */
 function isSvg(text: string): boolean {
   for (let at = skipBlanks(text, 0); ; ) {
     if (/^<(?:\w{1,40}:)?svg[\s/>]/.test(text.slice(at, at + 60))) return true

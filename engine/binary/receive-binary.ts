@@ -5,17 +5,17 @@ import { type BinaryFiles, newFileId } from '../files/binary-files.ts'
 import { INLINE_BYTES } from '../files/encode-binary.ts'
 import { SNIFFED_BYTES, sniffMediaType } from './media-type.ts'
 
-/** Bytes that arrive: hands each piece to `take`, and brings no more while what `take` returned is pending. */
+/** A stream of bytes: passes each piece to `take`, and waits while the promise that `take` returned is pending. */
 export type ByteStream = (take: (piece: Uint8Array) => undefined | Promise<void>) => Promise<void>
 
-/** Beyond it, what would fit into LMDB goes to files too: many small uploads must not fill the memory. */
+/** Bytes in memory beyond which even small values are written to files: many small uploads must not fill the memory. */
 const HELD_BYTES = 32 * 1024 * 1024
-/** Bytes of all receivers that are not in files yet. */
+/** Bytes of all receivers in memory. */
 let heldBytes = 0
 
 /**
- * Takes a stream in: small ones in memory, others into a file that is on the disk when this resolves. Memory is a piece or
- * two, whatever the size. What fails leaves nothing behind.
+ * Receives a stream: small ones in memory, others into a file that is on disk when this resolves. It uses a piece or two of
+ * memory, whatever the size. On failure nothing is left behind.
  * @throws what the stream throws; errors of the disk
  */
 export async function receiveBinary(files: BinaryFiles, stream: ByteStream): Promise<BinaryValue> {
@@ -103,7 +103,7 @@ class Receiver {
     this.length = 0
   }
 
-  /** Writes what is held, as far as it makes whole pieces. @param isLast the rest as well */
+  /** Writes held bytes in whole pieces. @param isLast writes the rest as well */
   private async drain(isLast = false): Promise<void> {
     this.files.prepare()
     this.file ??= await open(this.files.incomingPath(this.id), 'wx', 0o600)

@@ -12,20 +12,20 @@ import { type ByteStream, receiveBinary } from './receive-binary.ts'
 import type { UploadChange, UploadOwner } from '../data/stored-uploads.ts'
 
 export interface UploadLimits {
-  /** Maximum of one upload. */
+  /** Maximum bytes of one upload. */
   maxBytes: number
-  /** For one to arrive. */
+  /** Maximum time for an upload to arrive. */
   maxReceiveMs: number
   lifetimeSeconds: number
-  /** A greater `$timeout` counts as this. */
+  /** Maximum of `$timeout`; larger values are reduced to it. */
   maxLifetimeSeconds: number
-  /** Uploads that are being received at a time. */
+  /** Maximum number of uploads that are being received. */
   maxConcurrent: number
-  /** Bytes that are being received, and of uploads that have not expired. */
+  /** Maximum bytes of uploads that are being received or have not expired. */
   maxPendingBytes: number
-  /** The same of the guests of one network. */
+  /** The same bound for the guests of one network. */
   guestBytesPerAddress: number
-  /** The same of all guests. */
+  /** The same bound for all guests. */
   maxGuestBytes: number
 }
 
@@ -46,18 +46,18 @@ interface UploadsOptions {
 
 const SWEEP_INTERVAL_MS = 1_000
 const SLICE = 500
-/** Disk and memory that an upload takes beside its bytes. */
+/** Disk and memory that an upload takes besides its bytes. */
 const OVERHEAD_BYTES = 4096
 const RETRY_SECONDS = 10
 
 /**
- * Files that clients have sent and not attached yet, or not only. They are in the store, so that they outlive a restart;
- * memory has only what the limits need.
+ * Files that clients have uploaded, attached to entities or not. They are in the store, so that they survive a restart; memory has
+ * only the counts for the limits.
  */
 export class Uploads {
   readonly limits: Readonly<UploadLimits>
   private readonly pending = new Map<string, { bytes: number; network: string | undefined }>()
-  /** Bytes of uploads, received or being received; the same holds for the next two counts. */
+  /** Bytes of uploads, received or being received, like the next two counts. */
   private pendingBytes = 0
   private guestBytes = 0
   private readonly networkBytes = new Map<string, number>()
@@ -75,8 +75,8 @@ export class Uploads {
   }
 
   /**
-   * Takes bytes in that belong to nothing yet. They end as an upload, as the value of an attribute, or in {@link discard}.
-   * @throws {BinaryErrors} when there is no room; what the stream throws
+   * Receives bytes that belong to nothing yet. They become an upload or a value, or are passed to {@link discard}.
+   * @throws {BinaryErrors} if there is no room; what the stream throws
    */
   async receive(
     stream: (take: Parameters<ByteStream>[0], limits: ReceiveLimits) => ReturnType<ByteStream>,
@@ -112,7 +112,7 @@ export class Uploads {
     }
   }
 
-  /** Keeps what was received for `timeoutSeconds`. Resolves when it is durable. @returns the id of the upload */
+  /** Keeps received bytes for `timeoutSeconds`. Resolves when this is durable. @returns the id of the upload */
   async add(value: BinaryValue, owner: UploadOwner, timeoutSeconds?: number): Promise<string> {
     const { limits, now } = this.options
     const seconds = Math.min(timeoutSeconds ?? limits.lifetimeSeconds, limits.maxLifetimeSeconds)
@@ -134,24 +134,24 @@ export class Uploads {
     return { owner, now: this.options.now() }
   }
 
-  /** Removes what was received and is not going to be used. */
+  /** Removes received bytes that are not used. */
   async discard({ content }: BinaryValue): Promise<void> {
     if (!(content instanceof Uint8Array)) await this.options.store.files.remove(content.id)
   }
 
-  /** The same after a write that failed; one that may have happened after all keeps its file until the next start. */
+  /** {@link discard} after a failed write. If its outcome is unknown, the file is kept until the next start. */
   async discardUnless(error: unknown, value: BinaryValue): Promise<void> {
     if (error instanceof ProtocolError && error.name === WriterErrors.OUTCOME_UNKNOWN().name) return
     await this.discard(value)
   }
 
-  /** Uploads that are kept or being received, and their bytes; a part of them is of guests. */
+  /** Number of uploads that are kept or being received, their bytes, and the part of guests. */
   get load(): { kept: number; receiving: number; bytes: number; guestBytes: number } {
     const { receiving, pendingBytes, guestBytes } = this
     return { kept: this.pending.size, receiving, bytes: pendingBytes, guestBytes }
   }
 
-  /** Ends what has expired. */
+  /** Removes expired uploads. */
   sweep(): Promise<void> {
     return this.sweeper.run()
   }
@@ -162,7 +162,7 @@ export class Uploads {
 
   private async sweepSlices(): Promise<void> {
     const { store, now, write } = this.options
-    // Nothing is pending in most seconds.
+    // Usually there is nothing to do.
     while (this.pending.size > 0) {
       store.refresh()
       const ids = store.uploads.expired(now(), SLICE)

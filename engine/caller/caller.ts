@@ -1,27 +1,27 @@
 import type { SessionChanges, SessionData } from './session-data.ts'
 
-/** Caller that waits for an answer. */
+/** A caller that waits for an answer. */
 export interface Caller {
   readonly aborted: boolean
-  /** Calls back once when the caller has stopped waiting. */
+  /** Calls `callback` once when the caller stops waiting. */
   onAborted(callback: () => void): void
-  /** Told how many rows a query has looked at, also one that failed; for quotas. */
+  /** Called with the number of rows that a query has examined, even if it failed; for quotas. */
   examined?: ((rows: number) => void) | undefined
-  /** Called with the number of rows that a page has. */
+  /** Called with the number of rows of a page. */
   sent?: ((rows: number) => void) | undefined
-  /** Called after each piece of work that another thread did for it. */
+  /** Called after each piece of work that another thread did for the caller. */
   ran?: ((work: WorkElsewhere) => void) | undefined
-  /** `traceparent` of the W3C, when the caller sent a valid one; otherwise empty or undefined. */
+  /** `traceparent` (W3C) if the caller sent a valid one; otherwise empty or undefined. */
   readonly traceparent?: string | undefined
-  /** Session of the caller, for code that runs for it; undefined: the server itself. */
+  /** Session of the caller, for code that runs for it; undefined for the server itself. */
   session?: (() => CallerSession) | undefined
 }
 
-/** Id of the trace that a caller belongs to, for log lines; undefined: it has named none. */
+/** Id of a caller's trace, for log lines; undefined: it sent none. */
 export const traceOf = (caller: Pick<Caller, 'traceparent'> | undefined): string | undefined =>
   caller?.traceparent ? caller.traceparent.slice(3, 35) : undefined
 
-/** Work in another thread, and how long it waited for that thread. */
+/** Work in another thread, with the time that it waited for the thread. */
 export interface WorkElsewhere {
   readonly where: 'pool' | 'vector' | 'function' | 'writer'
   readonly waitedMs: number
@@ -33,6 +33,6 @@ export interface CallerSession {
   readonly data: SessionData
   /** Network of a guest; undefined for others. */
   readonly guestNetwork?: string | undefined
-  /** Told what the code has done to it, before the request is answered. @throws {ProtocolError} that cannot be */
+  /** Applies changes by the code, before the request is answered. @throws {ProtocolError} if they cannot be applied */
   change(changes: SessionChanges): Promise<void>
 }

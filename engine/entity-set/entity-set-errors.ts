@@ -3,12 +3,12 @@ import { excerpt } from '../base/text/excerpt.ts'
 
 /** Errors of entity sets. Source: protocol notes, 5.9 and 6; statuses by the design decisions. */
 export const EntitySetErrors = defineErrors('ENTITY_SET', {
-  /** Never made, released, or not used for longer than its timeout. */
+  /** The set was never made, was released, or has not been used for longer than its timeout. */
   UNKNOWN_SET: {
     errCode: 1802,
     http: 404,
     message: (id: string) =>
-      `entity set "${excerpt(id)}" cannot be found: it has expired or never was; make it again with $method=entityset`,
+      `entity set "${excerpt(id)}" cannot be found: it has expired or never existed; make it again with $method=entityset`,
   },
   OTHER_CLASS: {
     errCode: 1803,
@@ -40,14 +40,14 @@ export const EntitySetErrors = defineErrors('ENTITY_SET', {
     message: (limit: number) =>
       `this session has ${limit} entity sets, which is its quota; release some with $method=release, or wait for them to expire`,
   },
-  /** Refuses one set of a guest that is too large. */
+  /** A single set of a guest is too large. */
   TOO_LARGE: {
     errCode: 1200,
     http: 413,
     message: (bytes: number, limit: number) =>
       `this entity set takes ${bytes} bytes, and all those of guests of your network may take ${limit}; log in, or select fewer entities`,
   },
-  /** Sets are made faster than the writer stores them. */
+  /** Sets are made faster than the writer can store them. */
   TOO_MUCH_UNSAVED: {
     errCode: 1046,
     http: 503,

@@ -9,5 +9,5 @@ export interface EntitySetHeader
 
 export type EntitySetChange = StoredSetChange<EntitySetHeader>
 
-/** The entity sets of a store. Only this room writes them, so their headers are what it wrote. */
+/** The entity sets of a store. Only this room writes them, so their headers have its type. */
 export const setsOf = ({ sets }: Pick<RecordStore, 'sets'>) => sets as StoredSets<EntitySetHeader>

@@ -11,15 +11,15 @@ import { SetCounts } from './set-counts.ts'
 
 export interface EntitySetStoreOptions {
   store: Pick<RecordStore, 'refresh' | 'sets'>
-  /** Hands changes to the writer thread, which does them in the order of the calls. Resolves when they are durable. */
+  /** Sends changes to the writer thread, which applies them in the order of the calls. Resolves when they are durable. */
   write: (changes: EntitySetChange[]) => Promise<unknown>
-  /** Members beyond it are only in LMDB, those used longest ago first. */
+  /** Maximum memory of members; beyond it, the least recently used sets are only in LMDB. */
   memoryBytes: number
-  /** Bytes on their way to LMDB beyond which no more sets are taken. */
+  /** Bytes on their way to LMDB beyond which no more sets are accepted. */
   unsavedBytes?: number
   /** Bounds of the sets of guests. */
   guests: GuestSetLimits
-  /** How long a saved query is kept after the end of its set. */
+  /** Time for which a saved query is kept after the end of its set. */
   savedLifetimeSeconds: number
   /** Milliseconds since 1970. */
   now: () => number
@@ -27,7 +27,7 @@ export interface EntitySetStoreOptions {
   onInternalError?: ((text: string) => void) | undefined
 }
 
-/** A set that lives. */
+/** A live set. */
 export interface ListedSet extends EntitySet {
   /** Milliseconds since 1970. */
   expires: number
@@ -36,31 +36,31 @@ export interface ListedSet extends EntitySet {
 /** A set in memory. */
 interface Cached extends ListedSet {
   timeoutSeconds: number
-  /** As LMDB has it, or is about to. */
+  /** Expiry that LMDB has, or is about to have. */
   storedExpires: number
 }
 
-/** Memory of a set beside its members. */
+/** Memory of a set besides its members. */
 const OVERHEAD_BYTES = 512
-/** Disk and memory that a set of a guest counts beside its members and its saved query. */
+/** Bytes that a set of a guest counts besides its members and its saved query. */
 const GUEST_OVERHEAD_BYTES = 2048
-/** Time for which sets of an earlier run of the server are counted at a time. */
+/** Maximum time of one slice of counting the sets of an earlier run of the server. */
 const COUNT_MS = 10
 const UNSAVED_BYTES = 256 * 1024 * 1024
-/** A use is recorded when it adds more than this to the life of a set, or more than a quarter of its timeout. */
+/** A use is recorded when it extends the life of a set by more than this, or by more than a quarter of its timeout. */
 const RECORDED_MS = 60_000
 const SWEEP_INTERVAL_MS = 1_000
-/** Sets that end or are recorded in one request to the writer, so that others get in between. */
+/** Maximum number of changes in one request to the writer, so that other requests can interleave. */
 const SLICE = 500
 
 /**
- * The entity sets of a store. LMDB has them all, with an index by the end of their lives; memory has those used last. So
- * nothing has to be loaded at the start, and unused sets cost no memory.
+ * The entity sets of a store. LMDB has all of them, with an index by expiry; memory has the recently used ones. So nothing has to
+ * be loaded at start, and unused sets cost no memory.
  *
- * Sets on their way to LMDB are kept in `unsaved` until they are durable and are looked for there first.
+ * Sets on their way to LMDB are kept in `unsaved` until they are durable, and are looked up there first.
  */
 export class EntitySetStore {
-  /** In the order of use, the oldest first. */
+  /** In order of use, least recently used first. */
   private readonly cached = new Map<string, Cached>()
   private readonly unsaved = new Map<string, EntitySetChange>()
   private readonly inFlight = new Set<EntitySetChange>()
@@ -83,7 +83,7 @@ export class EntitySetStore {
     )
   }
 
-  /** A set that lives. Does not count as a use. Not while a snapshot is open: it may move on to the newest commit. */
+  /** A live set. Does not count as a use. Must not be called while a snapshot is open, which may move on to the latest commit. */
   find(id: string): EntitySet | undefined {
     return this.findLiving(id)
   }
@@ -94,7 +94,7 @@ export class EntitySetStore {
     return header?.saved ? header : undefined
   }
 
-  /** A set that lives, whose lifetime starts again. @param timeoutSeconds its timeout from now on */
+  /** A live set, whose lifetime starts again. @param timeoutSeconds its timeout from now on */
   use(id: string, timeoutSeconds?: number): EntitySet | undefined {
     const set = this.findLiving(id)
     if (!set) return undefined
@@ -109,10 +109,10 @@ export class EntitySetStore {
   }
 
   /**
-   * Keeps a set, in the place of one with the same id. Its members must not be shared with anybody who writes to them.
-   * @param creatorLimit how many its creator may have
-   * @param guestNetwork of a guest: its oldest sets end when those of its network, or of all guests, take too much
-   * @returns settles when it is durable
+   * Keeps a set, replacing one with the same id. Its members must not be modified afterwards.
+   * @param creatorLimit maximum number of sets of its creator
+   * @param guestNetwork network of a guest: the oldest sets of the network, or of all guests, end when they take too much
+   * @returns settles when the set is durable
    * @throws {EntitySetErrors.TOO_MUCH_UNSAVED} {@link EntitySetErrors.TOO_MANY_SETS} {@link EntitySetErrors.TOO_LARGE}
    */
   async put(set: EntitySet, creatorLimit = Number.POSITIVE_INFINITY, guestNetwork?: string): Promise<void> {
@@ -139,7 +139,7 @@ export class EntitySetStore {
     try {
       await this.send([change, ...this.endExcess(guest)])
     } catch (error) {
-      // The client is answered that there is no such set.
+      // The client receives an error, so the set must not exist.
       if (isCounted) this.counts.add(creator, -1)
       if (this.unsaved.get(set.id) === change) this.unsaved.delete(set.id)
       if (this.cached.get(set.id) === cached) {
@@ -151,7 +151,7 @@ export class EntitySetStore {
     for (let more = this.endExcess(guest); more.length > 0; more = this.endExcess(guest)) await this.send(more)
   }
 
-  /** Ends sets; ids that are unknown are passed over. Resolves when it is durable. */
+  /** Ends sets; unknown ids are ignored. Resolves when this is durable. */
   async release(ids: Iterable<string>): Promise<void> {
     const changes: EntitySetChange[] = []
     for (const id of new Set(ids)) {
@@ -161,12 +161,12 @@ export class EntitySetStore {
     await this.sendInSlices(changes)
   }
 
-  /** Writes what has to be written and removes what has expired, a slice at a time. */
+  /** Writes unsaved changes and removes expired sets, slice by slice. */
   sweep(): Promise<void> {
     return this.sweeper.run()
   }
 
-  /** Records every use. Before the writer is closed; without one, what it does not have is lost. */
+  /** Records all uses. To be called before the writer is closed; if the writer fails, unsaved changes are lost. */
   async close(): Promise<void> {
     await this.sweeper.close()
     try {
@@ -178,12 +178,12 @@ export class EntitySetStore {
     }
   }
 
-  /** How many sets of a creator live. */
+  /** Number of live sets of a creator. */
   countOf(creator: string): number {
     return this.counts.of(creator)
   }
 
-  /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
+  /** Number of all live sets, and the first `limit` of them. */
   list(limit: number): { count: number; sets: ListedSet[] } {
     const { store, now } = this.options
     store.refresh()
@@ -197,12 +197,12 @@ export class EntitySetStore {
     return { count, sets: ids.flatMap(id => this.findLiving(id) ?? []) }
   }
 
-  /** Sets in memory and their bytes. */
+  /** Number of sets in memory, and their bytes. */
   get usage(): { sets: number; bytes: number } {
     return { sets: this.cached.size, bytes: this.bytes }
   }
 
-  /** Bytes of the disk that all sets take, and of sets of guests as they count for their bounds. */
+  /** Disk space of all sets, and bytes of guests' sets as they count for their bounds. */
   get stored(): { diskBytes: number; guestBytes: number } {
     this.options.store.refresh()
     return { diskBytes: this.sets.diskBytes(), guestBytes: this.guests.bytes }
@@ -226,7 +226,7 @@ export class EntitySetStore {
     }
   }
 
-  /** Counts the sets of guests of an earlier run of the server, a slice at a time. */
+  /** Counts the guests' sets of an earlier run of the server, slice by slice. */
   private async countGuests(): Promise<void> {
     for (let last = this.countGuestsAfter(''); last !== undefined; last = this.countGuestsAfter(last)) {
       await setImmediate()
@@ -235,7 +235,7 @@ export class EntitySetStore {
     this.hasCountedGuests = true
   }
 
-  /** @returns the last id that was looked at; undefined: all have been */
+  /** @returns the last id that was counted; undefined: all have been */
   private countGuestsAfter(after: string): string | undefined {
     const until = performance.now() + COUNT_MS
     this.options.store.refresh()
@@ -257,7 +257,7 @@ export class EntitySetStore {
     return { network, bytes, madeAt: this.options.now() }
   }
 
-  /** Ends sets that guests have beyond their bounds, with their saved queries; a slice. @returns what has to be written */
+  /** Ends a slice of the sets that guests have beyond their bounds, with their saved queries. @returns changes to be written */
   private endExcess(guest: GuestShare | undefined): EntitySetChange[] {
     const changes: EntitySetChange[] = []
     while (guest && changes.length < SLICE) {
@@ -276,7 +276,7 @@ export class EntitySetStore {
 
   private async sendInSlices(changes: readonly EntitySetChange[]): Promise<void> {
     for (let i = 0; i < changes.length; i += SLICE) {
-      // Meanwhile a newer change may have been sent, which an older one must not follow.
+      // A newer change may have been sent meanwhile; an older one must not follow it.
       const isNewest = (change: EntitySetChange): boolean => this.unsaved.get(change.id) === change
       await this.send(changes.slice(i, i + SLICE).filter(change => isNewest(change) && !this.inFlight.has(change)))
     }
@@ -318,7 +318,7 @@ export class EntitySetStore {
     return change ? change.header : this.sets.header(id)
   }
 
-  /** Notes that a use has to be written. */
+  /** Schedules the recording of a use. */
   private record(set: Cached): EntitySetChange {
     const waiting = this.unsaved.get(set.id)
     // A set on its way with its members must arrive with them.
@@ -329,7 +329,7 @@ export class EntitySetStore {
     return change
   }
 
-  /** Ends a set in memory. @returns what has to be written for it */
+  /** Ends a set in memory. @returns the change to be written */
   private end(set: Cached): EntitySetChange {
     this.forget(set.id)
     return this.endEntry(set.id, headerOf(set))
@@ -372,7 +372,7 @@ export class EntitySetStore {
     this.bytes -= set.encoded.length + OVERHEAD_BYTES
   }
 
-  /** Takes sets out of memory that LMDB has, until they fit. */
+  /** Removes sets from memory that LMDB has, until the rest fits. */
   private evict(): void {
     for (const set of this.cached.values()) {
       if (this.bytes <= this.options.memoryBytes) return

@@ -12,13 +12,13 @@ export interface EntitySet {
   readonly id: string
   readonly tableNumber: number
   readonly members: Members
-  /** The same, in the same memory, as bytes. */
+  /** {@link members} as bytes, in the same memory. */
   readonly encoded: Uint8Array
-  /** Time without use after which it ends. */
+  /** Time without use after which the set ends. */
   readonly timeoutSeconds: number
-  /** Query that makes it again after its end. */
+  /** Query that recreates the set after its end. */
   readonly saved: SavedQuery | undefined
-  /** Against whose quota it counts. */
+  /** Session against whose quota it counts. */
   readonly creator: string | undefined
   /** Network of the guest who made the set. */
   readonly guest?: GuestShare | undefined
@@ -28,7 +28,7 @@ export interface EntitySet {
 export interface SavedQuery {
   readonly source: SelectionSource & { kind: 'all' | 'keys' | 'attribute' | 'related' }
   readonly filter?: ClientText | undefined
-  /** Parts of `Params`, whose maps JSON does not have, or a text that has not been read. */
+  /** Parts of `Params` without its maps, which JSON does not have, or an unread text. */
   readonly params?:
     | UnreadParams
     | {
@@ -40,7 +40,7 @@ export interface SavedQuery {
   readonly orderBy?: ClientText | undefined
 }
 
-/** @param encoded as `encodeMembers` makes them; not to be written to afterwards */
+/** @param encoded members from `encodeMembers`; not to be modified afterwards */
 export function entitySet({
   id,
   tableNumber,
@@ -55,7 +55,7 @@ export function entitySet({
 
 export const newEntitySetId = (): string => randomBytes(16).toString('hex').toUpperCase()
 
-/** The id in `text`, upper-case, or undefined when there can be no such set. */
+/** The id in `text` in upper case; undefined if it is not a valid id. */
 export const readEntitySetId = (text: string): string | undefined =>
   /^[0-9A-Fa-f]{32}$/.test(text) ? text.toUpperCase() : undefined
 

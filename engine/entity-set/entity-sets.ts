@@ -15,7 +15,7 @@ export interface EntitySetLifetimes {
   lifetimeSeconds: number
   recreatedLifetimeSeconds: number
   maxLifetimeSeconds: number
-  /** Sets of one creator; 0: no limit. */
+  /** Maximum number of sets of one creator; 0: no limit. */
   setsPerCreator: number
 }
 
@@ -23,15 +23,15 @@ export interface EntitySetLifetimes {
 interface EntitySetData {
   readonly catalog: Catalog
   readonly views: Views
-  /** All that a request selects, whatever its paging, as `encodeMembers` makes it. */
+  /** All entities that a request selects, whatever its paging, in the form of `encodeMembers`. */
   select(request: ReadRequest, caller?: Caller): Uint8Array | Promise<Uint8Array>
-  /** The entities of a dataclass that exist. */
+  /** Existing entities of a dataclass. */
   live(dataClass: DataClass): RowSet
   /** Names of dataclasses with restrict events. */
   readonly restricted: ReadonlySet<string>
 }
 
-/** The client that a set is opened for. What its members are is found with its rights. */
+/** The client for which a set is opened; members are found with its rights. */
 export interface Requester {
   readonly access?: Access | undefined
   readonly caller?: Caller | undefined
@@ -40,22 +40,22 @@ export interface Requester {
 export interface CreateOptions {
   /** Undefined: the default. */
   timeoutSeconds?: number | undefined
-  /** Undefined: that of the server. */
+  /** Undefined: the server's maximum. */
   maxTimeoutSeconds?: number | undefined
-  /** Query that makes the set again after its end. */
+  /** Query that recreates the set after its end. */
   saved?: SavedQuery | undefined
   creator?: string | undefined
-  /** How many sets its creator may have; undefined: the default. */
+  /** Maximum number of sets of its creator; undefined: the default. */
   creatorLimit?: number | undefined
   /** Network of a guest, against whose bound it counts; undefined for others. */
   guestNetwork?: string | undefined
 }
 
-/** How a set that has ended is made again. */
+/** Options for recreating a set that has ended. */
 interface RecreateOptions {
-  /** It is not: what is done to the members must not be done to those that the query selects by now. */
+  /** The set is not recreated: the operation must not apply to entities that the query selects now. */
   mustLive?: boolean | undefined
-  /** Undefined: by its own saved query. */
+  /** Undefined: its own saved query. */
   saved?: SavedQuery | undefined
   timeoutSeconds?: number | undefined
   /** Error of a set that the requester cannot have; undefined: {@link EntitySetErrors.UNKNOWN_SET}. */
@@ -65,9 +65,9 @@ interface RecreateOptions {
 export type SetOperator = 'and' | 'or' | 'except'
 
 /**
- * The entity sets of a store. The id of a set is all that it takes to use it, from any session that may read its dataclass.
- * Members are row ids as they were found with the rights of the creator; they are only used as the source of a read, or
- * through {@link visible}, where restrict events leave out what the requester may not see.
+ * The entity sets of a store. The id of a set suffices to use it, from any session that may read its dataclass. Members are row
+ * ids that were found with the rights of the creator; they are only used as the source of a read or through {@link visible}, where
+ * restrict events leave out entities that the requester may not see.
  * Source: base specification, 2.7, 3 and 4.5; protocol notes, 6.
  */
 export class EntitySets {
@@ -78,8 +78,8 @@ export class EntitySets {
   ) {}
 
   /**
-   * The set of that id, whose lifetime starts again. One that has ended is made again under its id.
-   * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS} and, where it is made again, what reading throws
+   * Opens the set with an id; its lifetime starts again. A set that has ended is recreated under its id.
+   * @throws {EntitySetErrors.UNKNOWN_SET} {@link EntitySetErrors.OTHER_CLASS} and, if it is recreated, what reading throws
    */
   open(
     dataClass: DataClass,
@@ -99,7 +99,7 @@ export class EntitySets {
   }
 
   /**
-   * The same for a set of any dataclass.
+   * Opens a set of any dataclass.
    * @throws {EntitySetErrors.UNKNOWN_SET}
    */
   async openAny(text: string, requester: Requester): Promise<{ dataClass: DataClass; set: EntitySet }> {
@@ -111,7 +111,7 @@ export class EntitySets {
   }
 
   /**
-   * The set that another one is to be combined with, by its id or its URI.
+   * Opens the set with which another one is to be combined, by its id or its URI.
    * @throws {EntitySetErrors.INVALID_REFERENCE} {@link EntitySetErrors.INCOMPATIBLE_CLASSES}
    */
   openOther(
@@ -129,13 +129,13 @@ export class EntitySets {
     const set = this.store.use(id)
     const unknown = EntitySetErrors.INVALID_REFERENCE(
       reference,
-      'there is no such entity set; it has expired or never was',
+      'there is no such entity set; it has expired or never existed',
     )
     if (tableNumber === undefined || (!set && mustLive)) throw unknown
     return set ?? this.recreate(dataClass, id, requester, { unknown })
   }
 
-  /** Runs the saved query of a set again and puts the result in its place. @returns the set as it is when it has none */
+  /** Runs the saved query of a set again and replaces its members. @returns the set itself if it has no saved query */
   refresh(dataClass: DataClass, set: EntitySet, requester: Requester): EntitySet | Promise<EntitySet> {
     const { id, timeoutSeconds, creator, saved, guest } = set
     const kept = { timeoutSeconds, saved, creator, guestNetwork: guest?.network }
@@ -143,7 +143,7 @@ export class EntitySets {
   }
 
   /**
-   * Keeps what `request` selects, whatever its paging. The set is durable when this resolves.
+   * Keeps the entities that `request` selects, whatever its paging. The set is durable when this resolves.
    * @throws what reading throws
    */
   async create(request: ReadRequest, options: CreateOptions, caller?: Caller): Promise<EntitySet> {
@@ -151,13 +151,13 @@ export class EntitySets {
     return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
   }
 
-  /** Keeps entities that have been found already, as `encodeMembers` makes them. Not to be written to afterwards. */
+  /** Keeps entities that have been found already. @param encoded members from `encodeMembers`; not to be modified afterwards */
   keepMembers(dataClass: string, encoded: Uint8Array, options: CreateOptions): Promise<EntitySet> {
     const { tableNumber } = this.data.catalog.dataClassesByName.get(dataClass)!
     return this.keep(tableNumber, newEntitySetId(), encoded, options)
   }
 
-  /** Path of the address of a set. @param dataClass that of its members */
+  /** Path of the address of a set. @param dataClass dataclass of its members */
   uri(dataClass: string, { id }: Pick<EntitySet, 'id'>): string {
     return `${this.data.catalog.dataClassesByName.get(dataClass)!.uri}/$entityset/${id}`
   }
@@ -167,14 +167,14 @@ export class EntitySets {
     this.store.use(id, this.capped(timeoutSeconds, most))
   }
 
-  /** Members as the requester may know them: without the rows that restrict events hide, and then without deleted ones. */
+  /** Members that the requester may see: if there are restrict events, without hidden and without deleted entities. */
   async visible(dataClass: DataClass, members: Members, { access, caller }: Requester): Promise<Members> {
     if (!this.data.restricted.has(dataClass.name)) return members
     const request = { dataClass: dataClass.name, access, source: sourceOf(members), ...ALL }
     return decodeMembers(await this.data.select(request, caller))
   }
 
-  /** Row ids of entities in both, in either, or in the first only. Ascending, including deleted ones. */
+  /** Row ids of entities in both, in either, or only in the first. Ascending, including deleted ones. */
   combine(operator: SetOperator, left: Members, right: Members): RowSet {
     const [a, b] = [setOf(left), setOf(right)]
     return operator === 'and' ? a.and(b) : operator === 'or' ? a.or(b) : a.minus(b)
@@ -202,7 +202,7 @@ export class EntitySets {
   }
 
   /**
-   * Ends those that there are, of one dataclass or of any.
+   * Ends the sets that exist, of one dataclass or of any.
    * @throws {EntitySetErrors.OTHER_CLASS} before any has ended
    */
   async releaseAll(texts: readonly string[], dataClass?: DataClass): Promise<void> {
@@ -214,17 +214,17 @@ export class EntitySets {
     await this.store.release(ids)
   }
 
-  /** Sets that live, the first `limit` of them with what they are, and how many there are in all. */
+  /** Number of all live sets, and the first `limit` of them. */
   list(limit: number): { count: number; sets: ListedSet[] } {
     return this.store.list(limit)
   }
 
-  /** Removes sets whose time is over, as happens every second anyway. */
+  /** Removes expired sets, as also happens every second. */
   sweep(): Promise<void> {
     return this.store.sweep()
   }
 
-  /** Table of a set that lives or can be made again. */
+  /** Table of a set that is live or can be recreated. */
   private tableNumberOf(id: string): number | undefined {
     return (this.store.find(id) ?? this.store.findSaved(id))?.tableNumber
   }
@@ -242,7 +242,7 @@ export class EntitySets {
     const kept = this.store.findSaved(id)
     const saved = given ?? kept?.saved
     if (!saved) throw unknown
-    // Parameters of a request are for this time: only those of the creation are kept.
+    // A query given with the request is used once; only the one of the creation is kept.
     const creator = kept ? kept.creator : sessionOf(requester)
     const guestNetwork = kept ? kept.guest?.network : requester.caller?.session?.().guestNetwork
     return this.make(
@@ -256,8 +256,8 @@ export class EntitySets {
   }
 
   /**
-   * Makes a set again with the rights of the requester. Where restrict events decide what these are, the result replaces
-   * the members that others may have found only for the creator of the set; for anyone else it is of this request alone.
+   * Runs the query of a set with the rights of the requester. If there are restrict events, the result replaces the members only
+   * if the requester created the set; for others it is used only for this request.
    */
   private async make(
     dataClass: DataClass,
@@ -276,7 +276,7 @@ export class EntitySets {
     try {
       encoded = await this.data.select(request, caller)
     } catch (error) {
-      // The error would tell what another client asked for, and by which attributes that the requester may not know.
+      // The error would reveal another client's query, and attributes that the requester may not know.
       if (isForeign && error instanceof ProtocolError && error.httpStatus <= 404) throw unknown
       throw error
     }
@@ -308,13 +308,13 @@ export class EntitySets {
   }
 }
 
-/** Everything that is selected, of which nothing is sent. */
+/** Read options that select everything and send nothing. */
 const ALL = { skip: 0, top: undefined, output: { form: 'collection' } } as const
 
-/** By which the creator of a set is known. */
+/** Session id, which identifies the creator of a set. */
 const sessionOf = ({ caller }: Requester): string | undefined => caller?.session?.().data.id
 
-/** Parts of a request that can make its selection again. Undefined: it starts from a set, which may be gone by then. */
+/** Parts of a request that can repeat its selection. Undefined: it starts from a set, which may be gone by then. */
 export function savedQuery({
   source,
   filter,
@@ -322,7 +322,7 @@ export function savedQuery({
   orderBy,
 }: Pick<ReadRequest, 'source' | 'filter' | 'params' | 'orderBy'>): SavedQuery | undefined {
   const isOfSet = source.kind === 'set' || source.kind === 'rows'
-  // The filter of a set runs on the dataclass then, as on the protocol's own servers. Without one it would be everything.
+  // The filter of a set then runs on the dataclass, as on the protocol's own servers. Without one it would select all.
   if (isOfSet && filter === undefined) return undefined
   return {
     source: isOfSet ? { kind: 'all' } : source,

@@ -1,17 +1,16 @@
-/** A set, or what is saved of one, as far as it counts among those of guests. */
+/** A guest's set or saved query, as it counts for the bounds of guests. */
 export interface GuestShare {
   readonly network: string
-  /** Disk that it takes. */
+  /** Disk space. */
   readonly bytes: number
   /** Milliseconds since 1970. */
   readonly madeAt: number
 }
 
 export interface GuestSetLimits {
-  /** Bytes of all sets of guests of one network. */
+  /** Maximum bytes of all guests' sets of one network. */
   guestBytesPerAddress: number
-  /** Bytes of all sets of guests. */
-  maxGuestBytes: number
+  /** Maximum bytes of all guests' sets. */ maxGuestBytes: number
 }
 
 /** Sets in the order in which they were made. */
@@ -34,7 +33,7 @@ class Group {
   }
 }
 
-/** Bounds the bytes of the sets of guests: of one network, and of all. */
+/** Bounds the bytes of guests' sets, per network and in total. */
 export class GuestSets {
   private all = new Group()
   private readonly networks = new Map<string, Group>()
@@ -50,7 +49,7 @@ export class GuestSets {
     return this.all.bytes
   }
 
-  /** Counts a set as the newest, or again with other bytes. */
+  /** Counts a set as the newest, or updates its bytes. */
   put(id: string, share: GuestShare): void {
     const group = this.networks.get(share.network) ?? new Group()
     this.networks.set(share.network, group)
@@ -65,7 +64,7 @@ export class GuestSets {
     if (group.shares.size === 0) this.networks.delete(share.network)
   }
 
-  /** A set that has to end for the bounds: the oldest of `network` when that has too much, or the oldest of all. */
+  /** A set that has to end because of the bounds: the oldest of `network` if that has too much, or the oldest of all. */
   excess(network: string): string | undefined {
     const { guestBytesPerAddress, maxGuestBytes } = this.limits
     const group = this.networks.get(network)
@@ -73,7 +72,7 @@ export class GuestSets {
     return this.all.bytes > maxGuestBytes ? this.all.oldest : undefined
   }
 
-  /** Brings them into the order in which they were made, after those of an earlier run of the server were put. */
+  /** Sorts the sets by creation time, after those of an earlier run of the server were put. */
   sort(): void {
     const shares = [...this.all.shares].sort(([, a], [, b]) => a.madeAt - b.madeAt)
     this.all = new Group()

@@ -1,13 +1,13 @@
 import { RowSet } from '../row-set/row-set.ts'
 
-/** Row ids of an entity set: a set, or a list where they have an order of their own. They may be of deleted entities. */
+/** Row ids of an entity set: a set, or a list if they have an order. Deleted entities may be among them. */
 export type Members = RowSet | Uint32Array
 
 const FORMS = ['list', 'ids', 'words'] as const
 /** Form and number of members, u32 each. */
 const HEAD = 2
 
-/** Lists as sets, where that is known: combining 500,000 members takes 0.1 ms then, and finding their set 2 ms or more. */
+/** Cached sets of lists: combining 500,000 members takes 0.1 ms, building their set 2 ms or more. */
 const sets = new WeakMap<Uint32Array, RowSet>()
 
 /** The members without their order. */
@@ -19,8 +19,8 @@ export function setOf(members: Members): RowSet {
 }
 
 /**
- * Members as bytes, for the store and for other threads, which share them: u32 in the machine's byte order. A list that
- * ascends becomes a set, which is smaller. Behind any other list stands its set if that is a bitmap: a sixteenth more.
+ * Members as bytes, for the store and for other threads, which share them: u32 in the machine's byte order. An ascending list
+ * becomes a set, which is smaller. Any other list is followed by its set if that is a bitmap: a sixteenth more.
  */
 export function encodeMembers(members: Members): Uint8Array {
   if (members instanceof RowSet) return encode(members.data)
@@ -42,10 +42,10 @@ function encode(...parts: readonly { form: (typeof FORMS)[number]; values: Uint3
   return new Uint8Array(encoded.buffer)
 }
 
-/** Whether all threads see these bytes in the same place, as they do encoded members. */
+/** True if the bytes are in shared memory, as encoded members are. */
 export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer
 
-/** @param encoded is shared, and not to be written to afterwards */
+/** @param encoded shared, and not to be modified afterwards */
 export function decodeMembers({ buffer, byteOffset, length }: Uint8Array): Members {
   const words = new Uint32Array(buffer, byteOffset, length / 4)
   const list = words.subarray(HEAD, HEAD + words[1]!)
@@ -60,7 +60,7 @@ function decodeSet(words: Uint32Array): RowSet {
   return RowSet.fromData({ form, values: words.subarray(HEAD), size: words[1]! })
 }
 
-/** Fault of bytes that {@link encodeMembers} should have made of rows below `rowIdLimit`, or undefined. */
+/** Problem of bytes that {@link encodeMembers} should have made from rows below `rowIdLimit`, or undefined. */
 export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number): string | undefined {
   if (encoded.length % 4 !== 0 || encoded.length < 4 * HEAD) return `its members have ${encoded.length} bytes`
   const [index, size] = new Uint32Array(encoded.buffer, encoded.byteOffset, HEAD) as unknown as [number, number]

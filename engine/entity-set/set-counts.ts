@@ -3,8 +3,8 @@ import type { StoredSets } from '../data/stored-sets.ts'
 import { type EntitySetHeader, setsOf } from './entity-set-header.ts'
 
 /**
- * How many sets each creator has. Counted from the store at the first request for it, so that sets of before a
- * restart count too; then kept up to date.
+ * Number of sets of each creator. Counted from the store on first use, including sets from before a restart; then kept up to
+ * date.
  */
 export class SetCounts {
   private counts: Map<string, number> | undefined
@@ -20,9 +20,9 @@ export class SetCounts {
     return this.counts.get(creator) ?? 0
   }
 
-  /** @param by 1: a set has been made; -1: one has ended */
+  /** @param by 1: a set was made; -1: a set has ended */
   add(creator: string, by: 1 | -1): void {
-    // Later requests read the stored state.
+    // Not counted yet: the first count reads the stored state.
     if (!this.counts) return
     const count = this.of(creator) + by
     if (count > 0) this.counts.set(creator, count)

@@ -16,7 +16,7 @@ import {
   type RolesDocument,
 } from './roles-schema.ts'
 
-/** A `roles.json` that cannot be used, with everything that is wrong with it. */
+/** An invalid `roles.json`, with all its problems. */
 export class RolesError extends Error {
   override readonly name = 'RolesError'
   constructor(
@@ -27,14 +27,14 @@ export class RolesError extends Error {
   }
 }
 
-/** Names that permissions can be about. */
+/** Catalog and classes that permissions can name. */
 export interface Subjects {
   readonly catalog: Catalog
   readonly classes: readonly ClassDescriptor[]
 }
 
 /**
- * Roles of which all is known to be right: shapes, names, and that what they are about exists.
+ * Checks roles: shapes, names, and that everything they name exists.
  * @throws {RolesError} with every problem found
  */
 export function checkRoles(document: unknown, subjects: Subjects): RolesDocument {
@@ -48,7 +48,7 @@ export function checkRoles(document: unknown, subjects: Subjects): RolesDocument
   return document as RolesDocument
 }
 
-/** Roles and privileges that were granted and that a `roles.json`, right or wrong, does not declare: a sentence each. */
+/** Granted roles and privileges that a `roles.json`, valid or not, does not declare: one sentence each. */
 export function unknownGrants(document: unknown, granted: Granted): string[] {
   const { privileges, roles } = readableEntries(document)
   const declared = {
@@ -76,7 +76,7 @@ interface ReadableEntries {
   readonly allowed: readonly Entry<Permission>[]
 }
 
-/** Entries that can be judged although other ones, or names of their properties, are wrong. */
+/** Entries that can be checked even if others, or names of their properties, are wrong. */
 function readableEntries(document: unknown): ReadableEntries {
   const { privileges, roles, permissions } = partsOf(document)
   return {
@@ -150,7 +150,7 @@ function checkPermissions(allowed: ReadableEntries['allowed'], subjects: Subject
   })
 }
 
-/** Fault of the resource of a permission. */
+/** Problem with the resource of a permission. */
 function subjectProblem({ type, applyTo, read }: Permission, { catalog, classes }: Subjects): string | undefined {
   const [owner = '', ...rest] = applyTo.split('.')
   const name = rest.join('.')

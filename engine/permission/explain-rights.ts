@@ -5,16 +5,16 @@ import type { View } from '../catalog/view.ts'
 import { type Granted, ofDataClass, ofFunction, type Roles, type Verdict } from './roles.ts'
 import type { Action, ResourceType } from './roles-schema.ts'
 
-/** Actions on a dataclass, an attribute or a function that are allowed or not, and why. */
+/** Verdicts on the actions on a dataclass, an attribute or a function. */
 interface Right extends Readonly<Partial<Record<Action, Verdict>>> {
   readonly type: ResourceType
-  /** As `applyTo` of the file has it. */
+  /** Name as in `applyTo` of the file. */
   readonly name: string
 }
 
-/** Rights that come with some privileges and roles. */
+/** Rights that privileges and roles include. */
 export interface Rights {
-  /** With the role or the privilege that brings each; absent: it was given itself. */
+  /** Privileges with the role or the privilege that includes them; without `by`: granted directly. */
   readonly privileges: readonly { readonly privilege: string; readonly by?: string }[]
   readonly rights: Iterable<Right>
 }
@@ -29,8 +29,8 @@ interface Subjects {
 }
 
 /**
- * Explains what may be done. An attribute is listed when a setting is about it, or when it is hidden because of something
- * else, which its reason names; all others follow their dataclass.
+ * Explains granted rights. An attribute is listed if it has a setting, or if something else hides it, which its reason names; all
+ * others have the rights of their dataclass.
  */
 export function explainRights(roles: Roles, granted: Granted, subjects: Subjects): Rights {
   const origins = roles.origins(granted)
@@ -86,7 +86,7 @@ function rightOfAttribute(
   return verdicts.length > 0 ? right : undefined
 }
 
-/** A relation is hidden by its target, or by its foreign key. */
+/** Reason for a hidden attribute: a relation is hidden by its target or by its foreign key. */
 function hidingVerdict(roles: Roles, privileges: ReadonlySet<string>, attribute: Attribute): Verdict {
   const end = attribute.kind === 'alias' ? attribute.target : attribute
   if (!isRelation(end)) return { allowed: false }

@@ -3,11 +3,11 @@ import { defineErrors } from '../base/errors.ts'
 const PERMISSION_ERROR = { status: 1, statusText: 'Permission Error' }
 
 /**
- * Errors for missing privileges. Unreadable resources are not among them: they answer as missing ones.
+ * Errors for missing privileges. Unreadable resources have none here: they are treated as missing.
  * Source: protocol notes, 5.9, 5.10 and 8.4.
  */
 export const PermissionErrors = defineErrors('PERMISSION', {
-  /** For function code. The resource is not named: the message goes to a client that may not know of it. */
+  /** For plugin code. The resource is not named, because the client that receives the message may not know of it. */
   READ: {
     errCode: 1557,
     http: 401,

@@ -6,27 +6,27 @@ import { explainRights, type Rights } from './explain-rights.ts'
 import type { RolesDocument } from './roles-schema.ts'
 import { type Access, decisive, privilegesOf } from './views.ts'
 
-/** Distinct sets of rights that are remembered. */
+/** Maximum number of distinct sets of rights that are cached. */
 const MAX_ACCESSES = 1000
 const WITHOUT_LOGIN: Granted = { privileges: [], roles: [] }
 
-/** The part of the file that says which roles and privileges there are. */
+/** The part of the file that declares roles and privileges, with the defaults. */
 export type DeclaredRoles = Required<Pick<RolesDocument, 'roles' | 'privileges' | 'restrictedByDefault' | 'forceLogin'>>
 
-/** The rules in force. Without roles nothing is restricted, and nothing is looked up. */
+/** The rules in force. Without roles nothing is restricted and nothing is looked up. */
 export class Permissions {
   private roles: Roles | undefined
   private document: RolesDocument = {}
   private version = 0
   private shared = new SharedArrayBuffer(0)
-  /** By what sessions hold on to, so that a request costs one lookup. */
+  /** Keyed by the object that sessions keep, so that a request costs one lookup. */
   private accessOfGranted = new WeakMap<Granted, Access>()
   private accesses = new Map<string, Access>()
 
   constructor(private readonly subjects: Subjects) {}
 
   /**
-   * Puts the content of a `roles.json` in the place of the one before. When it is wrong, that stays.
+   * Replaces the rules with the content of a `roles.json`. If it is invalid, the previous rules stay.
    * @throws {RolesError}
    */
   replace(document: unknown): void {
@@ -46,45 +46,45 @@ export class Permissions {
     return this.accessOf(WITHOUT_LOGIN)
   }
 
-  /** Whether there are roles. Without them nothing is restricted. */
+  /** True if there are roles. Without them nothing is restricted. */
   get hasRoles(): boolean {
     return this.roles !== undefined
   }
 
-  /** Granted names that the roles do not declare, a sentence each. Without roles there is nothing that declares them. */
+  /** Granted names that the roles do not declare, one sentence each; none without roles. */
   unknownIn(granted: Granted): string[] {
     return this.roles ? unknownGrants(this.document, granted) : []
   }
 
-  /** Whether the rights include the privilege to administrate the server. */
+  /** True if the rights include the privilege to administer the server. */
   isAdministrator(granted: Granted): boolean {
     return this.expand(granted).some(name => nameKey(name) === nameKey(WEB_ADMIN))
   }
 
-  /** Without privileges a client may read the catalog and log in, and no more. */
+  /** True if a client without privileges may only read the catalog and log in. */
   get forceLogin(): boolean {
     return this.roles?.forceLogin ?? false
   }
 
-  /** Every privilege that comes with what was given, as the file spells it; without one as it was given. */
+  /** All privileges that granted rights include, as the file spells them; without a file as they were granted. */
   expand(granted: Granted): string[] {
     const { roles } = this
     return roles ? [...roles.expand(granted)].map(name => roles.spelled(name)) : [...granted.privileges]
   }
 
-  /** The roles and privileges of the file, and what it says about all others; undefined: there is none. */
+  /** Roles, privileges and defaults of the file; undefined: there is no file. */
   get declared(): DeclaredRoles | undefined {
     if (!this.roles) return undefined
     const { roles = [], privileges = [], restrictedByDefault = false, forceLogin = false } = this.document
     return { roles, privileges, restrictedByDefault, forceLogin }
   }
 
-  /** Explains the rights that come with what was granted; undefined: nothing is restricted. @param view of {@link accessOf} it */
+  /** Explains granted rights; undefined: nothing is restricted. @param view view of their {@link accessOf} */
   explain(granted: Granted, view: View): Rights | undefined {
     return this.roles && explainRights(this.roles, granted, { ...this.subjects, view })
   }
 
-  /** Undefined: nothing is restricted. */
+  /** Access for granted rights. Undefined: nothing is restricted. */
   accessOf(granted: Granted): Access | undefined {
     const { roles } = this
     if (!roles) return undefined

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 /**
- * The file `roles.json`: who may do what, under the names that 4D gives to it.
+ * Schema of `roles.json`: permissions, with the names that 4D uses.
  * Source: protocol notes, 8.4.
  */
 
-/** Lists of privileges separate names by commas. */
+/** A name without commas, which separate names in lists. */
 const NAME = Type.String({ pattern: '^[^,]{1,100}$', examples: ['viewStaff'] })
 const NAMES = Type.Array(NAME)
 const closed = { additionalProperties: false }

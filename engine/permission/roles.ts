@@ -1,34 +1,34 @@
 import type { ClassKind } from '../author/declare/describe-classes.ts'
 import type { Action, Permission, ResourceType, RolesDocument } from './roles-schema.ts'
 
-/** Granted rights, by names of the file. */
+/** Granted rights, by their names in the file. */
 export interface Granted {
   readonly privileges: readonly string[]
   readonly roles: readonly string[]
 }
 
-/** Something that permissions are about. */
+/** A resource that permissions can name. */
 export interface Resource {
   readonly type: ResourceType
-  /** As `applyTo` has it. */
+  /** Name as in `applyTo`. */
   readonly name: string
 }
 
-/** Whether an action is allowed, and why. */
+/** Decision on an action, with its reason. */
 export interface Verdict {
   readonly allowed: boolean
-  /** Name of the resource whose setting decides; absent: the default of the file does. */
+  /** Name of the resource whose setting decides; absent: the default of the file decides. */
   readonly setting?: string
-  /** Privileges of that setting, of which one is needed. */
+  /** Privileges of that setting, one of which is needed. */
   readonly needed?: readonly string[]
-  /** The one of them that the caller has. */
+  /** The needed privilege that the caller has. */
   readonly by?: string
 }
 
-/** Privilege to administrate the server. It needs no declaration. */
+/** Privilege to administer the server. It needs no declaration. */
 export const WEB_ADMIN = 'WebAdmin'
 
-/** Privileges and roles are the same in any case. */
+/** Key of a privilege or a role, whose names are case-insensitive. */
 export const nameKey = (name: string): string => name.toLowerCase()
 
 const DATASTORE: Resource = { type: 'datastore', name: 'ds' }
@@ -40,12 +40,12 @@ const DATASTORE: Resource = { type: 'datastore', name: 'ds' }
 export class Roles {
   readonly forceLogin: boolean
   private readonly restrictedByDefault: boolean
-  /** Declared privileges in their spelling. */
+  /** Spelling of declared privileges, by {@link nameKey}. */
   private readonly spelling = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
   private readonly included = new Map<string, readonly string[]>()
   private readonly roles = new Map<string, readonly string[]>()
   private readonly permissions = new Map<string, Permission>()
-  /** Privileges that make a difference to what may be done. */
+  /** Privileges that some permission requires. */
   private readonly deciding = new Set<string>()
 
   constructor({ privileges = [], roles = [], permissions = {}, restrictedByDefault, forceLogin }: RolesDocument) {
@@ -62,19 +62,19 @@ export class Roles {
     }
   }
 
-  /** All privileges that come with what was given. What is not declared is left out. */
+  /** All privileges that granted rights include. Undeclared ones are left out. */
   expand(granted: Granted): Set<string> {
     return new Set(this.origins(granted).keys())
   }
 
-  /** The same, each with the role or the privilege that brings it; undefined: it was given itself. */
+  /** All included privileges, each with the role or the privilege that includes it; undefined: granted directly. */
   origins({ privileges, roles }: Granted): Map<string, string | undefined> {
     const found = new Map<string, string | undefined>(privileges.map(name => [nameKey(name), undefined]))
     const add = (name: string, origin: string): void => {
       if (!found.has(name)) found.set(name, origin)
     }
     for (const role of roles) for (const privilege of this.roles.get(nameKey(role)) ?? []) add(privilege, role)
-    // Elements that are added to a map are visited too.
+    // Iteration over a map includes entries that are added meanwhile.
     for (const privilege of found.keys()) {
       for (const other of this.included.get(privilege) ?? []) add(other, this.spelled(privilege))
     }
@@ -82,27 +82,27 @@ export class Roles {
     return found
   }
 
-  /** As the file spells it. */
+  /** Name of a privilege as the file spells it. */
   spelled(privilege: string): string {
     return this.spelling.get(privilege) ?? privilege
   }
 
-  /** Whether a privilege makes a difference to what may be done. */
+  /** True if some permission requires the privilege. */
   decides(privilege: string): boolean {
     return this.deciding.has(privilege)
   }
 
-  /** @param resources from the nearest to the one that holds it all: the first that says something about the action counts */
+  /** @param resources from the innermost to the outermost: the first that has a setting for the action decides */
   allows(action: Action, resources: readonly Resource[], privileges: ReadonlySet<string>): boolean {
     return this.verdict(action, resources, privileges).allowed
   }
 
-  /** An attribute asks for something in addition to its dataclass, or for nothing. */
+  /** Decides by the attribute's own setting, which applies in addition to its dataclass; allowed without one. */
   allowsAttribute(action: Action, dataClass: string, attribute: string, privileges: ReadonlySet<string>): boolean {
     return this.attributeVerdict(action, dataClass, attribute, privileges)?.allowed ?? true
   }
 
-  /** The result of {@link allows}, with the reason. */
+  /** Result of {@link allows}, with its reason. */
   verdict(action: Action, resources: readonly Resource[], privileges: ReadonlySet<string>): Verdict {
     const setting = this.setting(action, resources)
     if (!setting) return { allowed: !this.restrictedByDefault }
@@ -116,7 +116,7 @@ export class Roles {
     }
   }
 
-  /** Verdict of an attribute's own setting; undefined: there is none. */
+  /** Verdict of an attribute's own setting; undefined: it has none. */
   attributeVerdict(
     action: Action,
     dataClass: string,
@@ -132,7 +132,7 @@ export class Roles {
     return this.setting('promote', resources)?.needed ?? []
   }
 
-  /** The nearest resource that says something about the action, and the privileges that it names. */
+  /** Innermost resource with a setting for the action, and the privileges of the setting. */
   private setting(
     action: Action,
     resources: readonly Resource[],
@@ -151,8 +151,8 @@ const keyOf = ({ type, name }: Resource): string => `${type} ${name}`
 export const ofDataClass = (name: string): readonly Resource[] => [{ type: 'dataclass', name }, DATASTORE]
 
 /**
- * A class function. Those of a dataclass, its selections and its entities have their names in common.
- * @param owner dataclass or singleton; none of the datastore
+ * Resources of a class function, innermost first. Functions of a dataclass, its selections and its entities share one namespace.
+ * @param owner dataclass or singleton; undefined for the datastore
  */
 export function ofFunction(kind: ClassKind, owner: string | undefined, name: string): readonly Resource[] {
   switch (kind) {

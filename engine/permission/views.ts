@@ -3,20 +3,20 @@ import { type Policy, publicView, View, wholeView } from '../catalog/view.ts'
 import { type Granted, ofDataClass, type Resource, Roles } from './roles.ts'
 import type { RolesDocument } from './roles-schema.ts'
 
-/** Whose rights count, as plain data for any thread. */
+/** Rights of a caller, as plain data for any thread. */
 export interface Access {
-  /** The privileges that make a difference, ascending, with commas between them. */
+  /** Privileges that some permission requires, ascending, separated by commas. */
   readonly privileges: string
-  /** Counts the role files of this server; with it the threads know a file that they have seen. */
+  /** Number of the roles file in this server, by which threads recognize a file that they have read. */
   readonly version: number
-  /** The checked file: JSON, in memory that all threads share. */
+  /** The checked file as JSON, in shared memory. */
   readonly roles: SharedArrayBuffer
 }
 
-/** A client, or code of the server, for which private names exist too. */
+/** A client, or code in the server, which also sees private names. */
 type Asker = 'client' | 'code'
 
-/** Views that a thread keeps. Sessions with the same rights have one in common. */
+/** Maximum number of views that a thread keeps. Sessions with the same rights share one. */
 const MAX_VIEWS = 100
 
 /** The views of one catalog in one thread. */
@@ -44,21 +44,21 @@ export class Views {
     return view
   }
 
-  /** Every privilege that comes with what was granted, as the file spells it; without a file as it was granted. */
+  /** All privileges that granted rights include, as the file spells them; without a file as they were granted. */
   expand(access: Access | undefined, granted: Granted): string[] {
     if (!access) return [...granted.privileges]
     const roles = this.rolesOf(access)
     return [...roles.expand(granted)].map(name => roles.spelled(name))
   }
 
-  /** The same rights, and those that come with some privileges besides. */
+  /** Access extended by privileges and everything that they include. */
   promoted(access: Access, privileges: readonly string[]): Access {
     const roles = this.rolesOf(access)
     const added = roles.expand({ privileges, roles: [] })
     return { ...access, privileges: decisive(roles, [...privilegesOf(access), ...added]) }
   }
 
-  /** Privileges that a function has while it runs. @param resources as {@link Roles.promotedBy} takes them */
+  /** Privileges that a function has while it runs. @param resources as in {@link Roles.promotedBy} */
   promotedBy(resources: readonly Resource[], access: Access): readonly string[] {
     return this.rolesOf(access).promotedBy(resources)
   }
@@ -74,7 +74,7 @@ export class Views {
 export const privilegesOf = ({ privileges }: Access): ReadonlySet<string> =>
   new Set(privileges === '' ? [] : privileges.split(','))
 
-/** Privileges that make a difference, as {@link Access.privileges} has them. */
+/** Privileges that some permission requires, in the form of {@link Access.privileges}. */
 export const decisive = (roles: Roles, privileges: Iterable<string>): string =>
   [...new Set(privileges)]
     .filter(name => roles.decides(name))

@@ -9,7 +9,7 @@ import { relatedPerEntity } from './selection-cost.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
 import { costOfReading } from '../query/estimate/reading-cost.ts'
 
-/** Expected time to write this many entities, in microseconds. Names that do not exist cost nothing. */
+/** Expected time to write this many entities, in microseconds. Unknown names cost nothing. */
 export function costOfEntities(output: Output, dataClass: DataClass, rows: number, snapshot: Snapshot): number {
   const { attributes, expand, pretty, rowFormat } = output
   let related = 0
@@ -22,7 +22,7 @@ export function costOfEntities(output: Output, dataClass: DataClass, rows: numbe
   return rows * (row + related * (row + MICROSECONDS.relatedRow))
 }
 
-/** Related rows of one entity, over all relations in the path. */
+/** Expected number of related rows of one entity, over all relations in the path. */
 function relatedRows({ path, range }: PathListItem, dataClass: DataClass, snapshot: Snapshot): number {
   let owner = dataClass
   let atOnce = 1
@@ -48,12 +48,12 @@ function relationsNamed(name: string, owner: DataClass): readonly RelationAttrib
   return attribute && isRelation(attribute) ? [attribute] : []
 }
 
-/** Expected time to sum up values, in microseconds. */
+/** Expected time to aggregate values, in microseconds. */
 export function costOfAggregate(measure: Measure, isDistinct: boolean, rows: number, snapshot: Snapshot): number {
   const { relations, attribute, properties, values } = columnTarget(measure)
   let microseconds = 0
   for (const each of [...relations, attribute]) {
-    // The entities behind a 1→N relation are only counted, at the end of the path, by the relation that points back.
+    // At the end of the path, entities behind a 1→N relation are only counted, with the column of the inverse relation.
     const column = each.kind === 'relatedEntities' ? each.inverse : each
     microseconds += costOfReading(snapshot.table(column.dataClass), column, rows)
   }

@@ -18,7 +18,7 @@ import { planTask } from './plan-task.ts'
 import type { TaskRegistry } from './task-kind.ts'
 import { isAnswer, type PoolMessage, type PoolOutcome, type PoolThreadOptions } from './tasks.ts'
 
-/** A store as the threads of a pool have it. */
+/** A store with the state that a thread of a pool keeps for it. */
 export interface PoolStore extends ReadStore {
   readonly views: Views
   readonly queries: QueryCache
@@ -32,8 +32,8 @@ export function poolStore(store: ReadStore, { indexStatus, limits }: PoolThreadO
 }
 
 /**
- * Works on a task in a thread of a pool, on a fresh snapshot.
- * @param store opened with the first task and not before: a thread that fails while it starts would be started without end
+ * Runs a task in a thread of a pool, on a fresh snapshot.
+ * @param store opens the store on first use, not at start: a thread that fails at start would be restarted endlessly
  */
 export function answerTask(
   message: PoolMessage,
@@ -45,7 +45,7 @@ export function answerTask(
   try {
     const bytes = answer(message, sink, options, registry, store)
     if (sink) return transferred(sink.end(bytes))
-    // Others belong to a buffer that the next task uses again.
+    // Bytes that are not shared belong to a buffer that the next task reuses.
     return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
   } catch (error) {
     sink?.discard()
@@ -87,10 +87,10 @@ function answer(
   const isCancelled = () => Atomics.load(cancelled, slot) === 1
   const counter = { examined: 0, sent: 0 }
   const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })
-  // It may have waited behind another one.
+  // The task may have waited behind another one.
   budget.examine(0)
   const { views, layouts, queries, indexes, read, releaseSnapshot: rest } = store()
-  // Only now: a thread that is ended while LMDB opens ends the process.
+  // Set only now: terminating a thread while LMDB opens would end the process.
   Atomics.store(worksAt, slot, threadId)
   try {
     return read(unrestricted => {

@@ -6,7 +6,7 @@ import type { BodyParts } from '../write/contract/requests.ts'
 import { splitBody } from '../write/split-body.ts'
 import type { BodyTask, PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 
-/** Works on a {@link BodyTask} in a thread of the pool, until its time is over or its caller has gone. */
+/** Runs a {@link BodyTask} in a thread of the pool, until its deadline or until its caller disconnects. */
 export function runBodyTask(
   { task, deadlineAt, slot }: PoolMessage<BodyTask>,
   { limits: { timeoutMs }, cancelled }: PoolThreadOptions,
@@ -29,7 +29,7 @@ function parts({ body, limits }: BodyTask & { kind: 'split' }, between: () => vo
   return Uint32Array.of(many ? 1 : 0, ...ranges).buffer
 }
 
-/** The answer of a {@link BodyTask} of kind `split`. */
+/** Decodes the answer of a {@link BodyTask} of kind `split`. */
 export function readParts({ buffer, byteOffset, byteLength }: Uint8Array): BodyParts {
   const [many, ...ranges] = new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)
   return { many: many === 1, ranges: Uint32Array.from(ranges) }

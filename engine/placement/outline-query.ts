@@ -7,17 +7,17 @@ import { withoutValues } from '../query/parse/without-values.ts'
 import type { QueryCache } from '../query/plan/query-cache.ts'
 import { planSelection } from '../query/select.ts'
 
-/** A read for the log: texts and plan, without values. */
+/** Description of a read for the log: texts and plan, without values. */
 export interface QueryOutline {
   readonly filter?: string
   readonly orderBy?: string
   readonly plan?: string
 }
 
-/** Longer texts take too long to read and to plan beside a request that is answered already. */
+/** Maximum length of texts: longer ones take too long to parse and plan for a request that has already been answered. */
 const MAX_LENGTH = 2_000
 
-/** @throws {ProtocolError} what is wrong with the request */
+/** @throws {ProtocolError} the request is invalid */
 export function outlineQuery(
   request: ReadRequest,
   view: View,

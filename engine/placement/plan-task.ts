@@ -27,9 +27,9 @@ import type { PlannedTask, TaskScope } from './task-kind.ts'
 import type { Task } from './tasks.ts'
 
 /**
- * Plans what is asked, without looking at rows: the one function behind every answer, whichever thread gives it. Tasks are
- * declared in `engine/placement/tasks.ts`.
- * @throws {ProtocolError} what is wrong with the request itself
+ * Plans a task without reading rows: the single function behind every answer, in any thread. Tasks are declared in
+ * `engine/placement/tasks.ts`.
+ * @throws {ProtocolError} the request itself is invalid
  */
 export function planTask(task: Task, scope: TaskScope, context: QueryContext): PlannedTask {
   switch (task.kind) {
@@ -69,7 +69,7 @@ function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): Pl
     },
     run() {
       const { output } = request
-      // First: a thread without the code of a calculated attribute is not to search in vain.
+      // Bound first, so that a thread without the code of a calculated attribute does not search in vain.
       const projection = bindProjection(selection.dataClass, output, view, layouts, limits, selection.score)
       const trace = output.describe?.path && selection.filter ? new Trace(view) : undefined
       const page = runPage(selection, view, trace ? { ...context, trace } : context)
@@ -81,13 +81,13 @@ function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): Pl
   }
 }
 
-/** Key of a request for one entity by its key alone. */
+/** Key of a request for one entity only by its key. */
 function soleKey({ source, output, filter, orderBy }: ReadRequest): string | undefined {
   if (source.kind !== 'keys' || source.keys.length !== 1) return undefined
   return output.form === 'entity' && filter === undefined && orderBy === undefined ? source.keys[0] : undefined
 }
 
-/** One entity by its key is the most frequent request, and there is nothing to choose. */
+/** Plans the most frequent request, one entity by its key, which has no alternatives. */
 function planEntity(
   key: string,
   { dataClass: name, output, access }: ReadRequest,
@@ -107,7 +107,7 @@ function planEntity(
   }
 }
 
-/** One entity with a selection of the entities that are related to it. */
+/** Plans one entity with a selection of its related entities. */
 function planRelated(
   request: ReadRequest,
   relatedOf: (key: string) => ReadRequest,
@@ -117,7 +117,7 @@ function planRelated(
   const { snapshot } = context
   const view = views.of(request.access)
   const dataClass = view.dataClass(request.dataClass)
-  // Whichever entity it is, it is the same plan.
+  // The plan is the same for every entity.
   const selection = planPage(relatedOf(''), view, snapshot, queries)
   return {
     searches: searchesOf(selection),

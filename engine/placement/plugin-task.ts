@@ -13,52 +13,52 @@ import type { TaskKind, TaskScope } from './task-kind.ts'
 import type { Task, TaskModule } from './tasks.ts'
 
 /**
- * Task of a plugin: the default export of a module that threads of the pool load. It runs synchronously, on one state of the
- * data, and may run again from its beginning, so it has no effects but its result.
+ * Task of a plugin: the default export of a module that threads of the pool load. It runs synchronously, on one state of the data,
+ * and may be run again from the beginning, so it must not have effects besides its result.
  * @returns JSON as UTF-8 bytes, or a value that is sent as JSON
  */
 export type TaskFunction<Args = unknown> = (store: TaskStore, args: Args) => unknown
 
 /**
- * One state of the data within the rights of the caller, whatever `access` a request has. Its deadline, its bound of examined
- * rows and the end of a query whose caller has gone are those of the whole task. Errors that it throws are to be passed on.
+ * One state of the data within the rights of the caller, whatever `access` a request has. The deadline, the bound of examined rows
+ * and the cancellation when the caller disconnects apply to the whole task. Errors that it throws must be passed on.
  */
 export interface TaskStore {
-  /** The read that the task was given. */
+  /** The read that was passed to the task. */
   readonly request: ReadRequest
   /** The catalog within the rights of the caller. */
   readonly view: View
-  /** Entities that a request selects, whatever its paging. Without one those of {@link request}. */
+  /** Entities that a request selects, whatever its paging; {@link request} by default. */
   select(request?: ReadRequest): TaskSelection
   /** The answer to a read: UTF-8 JSON. */
   read(request?: ReadRequest): Uint8Array
-  /** The answer of another task, `compute` or `distinct` or one of a plugin. */
+  /** The answer of another task: `compute`, `distinct` or one of a plugin. */
   run(name: string, args: unknown, request?: ReadRequest): Uint8Array
-  /** Call it before that many rows are looked at in a loop of its own. @throws {ProtocolError} when a bound is reached */
+  /** Counts rows; call it before your own loops examine them. @throws {ProtocolError} if a bound is reached */
   examine(rows: number): void
 }
 
 export interface TaskSelection {
   /** Number of entities. */
   readonly size: number
-  /** Row ids, ascending: the same entity has the same id wherever it is met. */
+  /** Row ids, ascending. An entity has the same id in all selections. */
   readonly rowIds: Uint32Array
   /**
-   * Calls back for each entity with a value, by ascending row id. Numbers and durations are numbers, dates milliseconds since
-   * 1970, bools 0 or 1, texts as they were saved, decimals texts; integers beyond 2^53 are bigints.
-   * @param attribute its name, or a path over N→1 relations or into an object
-   * @throws {ProtocolError} 404: there is none that the caller may read
+   * Calls `visit` for each entity with a value, by ascending row id. Numbers and durations are numbers, dates milliseconds since
+   * 1970, bools 0 or 1, texts as they were saved, decimals strings; integers beyond 2^53 are bigints.
+   * @param attribute name, or a path over N→1 relations or into an object
+   * @throws {ProtocolError} 404: no such attribute that the caller may read
    */
   forEach(attribute: string, visit: (value: TaskValue, rowId: number) => void): void
 }
 
 export type TaskValue = number | bigint | string | boolean
 
-/** The task of a module as the registry has it. It never costs so little that it would run in the kernel thread. */
+/** Registry entry of a plugin's task. Its cost is infinite, so that it never runs in the kernel thread. */
 export const pluginTask = ({ plugin, name }: TaskModule, run: TaskFunction): TaskKind => ({
   plan: (request, args, scope, context) => ({
     cost: () => Number.POSITIVE_INFINITY,
-    // Searches are found out when it runs.
+    // Searches are known only when it runs.
     searches: [],
     run: () => runAs({ plugin, function: name }, () => answerOf(run, args, taskStore(request, scope, context), scope)),
   }),
@@ -68,7 +68,7 @@ function answerOf(run: TaskFunction, args: unknown, store: TaskStore, { limits }
   const result = resultOf(() => run(store, args))
   const bytes = result instanceof Uint8Array ? result : Buffer.from(jsonOf(result))
   if (bytes.length > limits.maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(limits.maxAnswerBytes)
-  // Its time may have run out in a loop that examined nothing.
+  // Its deadline may have passed in a loop that examined nothing.
   store.examine(0)
   return bytes
 }
@@ -93,7 +93,7 @@ function taskStore(own: ReadRequest, scope: TaskScope, { snapshot, budget }: Que
   const { views, queries } = scope
   const { access } = own
   const view = views.of(access)
-  // Without the sink, which is for the answer of the task alone.
+  // Without the sink, which is only for the answer of the task.
   const context: QueryContext = { snapshot, budget }
   const allowed = (request: ReadRequest = own): ReadRequest => ({ ...request, access })
   const answer = (task: Task): Uint8Array => planTask(task, scope, context).run().slice()
@@ -113,7 +113,7 @@ function taskStore(own: ReadRequest, scope: TaskScope, { snapshot, budget }: Que
           const scalar = ownScalar(measure)
           const integers = scalar?.descriptor.totals && scalar
           forEachValue(measure, set, context, (value, rowId) => {
-            // A column has texts folded.
+            // Columns contain folded texts.
             const item = value as TaskValue
             if (isText) visit(JSON.parse(itemText(item, rowId, measure, context)) as TaskValue, rowId)
             else if (integers) visit(integers.descriptor.toCode(item, integers.attribute) as TaskValue, rowId)

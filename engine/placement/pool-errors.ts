@@ -1,6 +1,6 @@
 import { defineErrors } from '../base/errors.ts'
 
-/** Why the pool has no answer to a query that is fine by itself. Source: protocol notes, 5.9; statuses by the design decisions. */
+/** Errors of the pool for valid queries. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const PoolErrors = defineErrors('POOL', {
   BUSY: {
     errCode: 1200,
@@ -13,7 +13,7 @@ export const PoolErrors = defineErrors('POOL', {
     http: 503,
     message: () => 'the store is being closed; reads are refused',
   },
-  /** Also for one that needed more memory than it may have. */
+  /** Also if the thread exceeded its memory limit. */
   THREAD_LOST: {
     errCode: 1200,
     http: 500,

@@ -20,21 +20,21 @@ import { SearchNeeded } from '../vector/index/searched-indexes.ts'
 import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions, TaskModule } from './tasks.ts'
 
 export interface PoolOptions {
-  /** 0: one less than the processor has cores, at least one. */
+  /** 0: one less than the number of cores, at least two. */
   threads: number
-  /** Queries that may wait for a thread; beyond it they are refused with 503. */
+  /** Maximum number of queries that wait for a thread; further ones are refused with 503. */
   queueLimit: number
-  /** Expected cost up to which a query is not worth a thread of the pool, in milliseconds. 0: everything goes there. */
+  /** Expected cost up to which a query runs in the kernel thread, in milliseconds. 0: every query runs in the pool. */
   inlineCostMs: number
-  /** Heap of one thread. One that needs more ends, and is replaced. */
+  /** Heap limit of a thread; one that exceeds it ends and is replaced. */
   heapBytes: number
-  /** Time for which a query may go on after its deadline, or after its caller has gone; then its thread is ended. */
+  /** Time for which a query may run after its deadline, or after its caller has disconnected; then its thread is terminated. */
   overrunMs: number
 }
 
 export interface PoolEvents {
   onInternalError?: ((text: string) => void) | undefined
-  /** A thread has ended by itself. */
+  /** Called when a thread has ended unexpectedly. */
   onThreadEnd?: () => void
   /** Called with notes of a thread, for the log. */
   onNote?: ((text: string) => void) | undefined
@@ -44,11 +44,11 @@ export interface PoolEvents {
 interface ThreadEntry {
   readonly file: string
   readonly role: 'pool' | 'vector'
-  /** More of their `workerData`. */
+  /** Further `workerData`. */
   readonly data: object
 }
 
-/** @param indexStatus undefined: there are no indexes of vectors */
+/** Module of threads for queries. @param indexStatus undefined: there are no indexes of vectors */
 export const queryThread = (indexStatus?: Int32Array, tasks: readonly TaskModule[] = []): ThreadEntry => ({
   file: 'engine/threads/pool-thread.js',
   role: 'pool',
@@ -60,13 +60,13 @@ interface Pending<T> {
   readonly task: T
   readonly deadlineAt: number
   readonly caller: Caller | undefined
-  /** By `performance.now`. */
+  /** As of `performance.now`. */
   readonly arrivedAt: number
   /** Set while a thread has it. */
   slot: number | undefined
-  /** Ends its thread. Set while a thread has it although its caller has gone. */
+  /** Timer that terminates its thread; set while a thread has a task that was given up. */
   endTimer?: NodeJS.Timeout
-  /** A thread that had it before has ended for another reason. */
+  /** True if an earlier thread that had the task ended for another reason. */
   isRepeated?: boolean
   resolve(body: AnswerBody): void
   reject(error: unknown): void
@@ -83,44 +83,44 @@ export interface QueryPoolOptions extends PoolOptions {
   readonly store: ReadStoreOptions
   readonly limits: QueryLimits
   readonly events?: PoolEvents
-  /** Undefined: that of threads for queries. */
+  /** Undefined: {@link queryThread}. */
   readonly entry?: ThreadEntry
-  /** Undefined: nothing that the threads do is an answer for a client. */
+  /** Undefined: the threads make no answers for clients. */
   readonly answers?: AnswerResources
-  /** Counters of the thread that this belongs to. */
+  /** Counters of the pool's own thread. */
   readonly counts?: ThreadCounts
 }
 
 /**
- * Tasks that a thread has at a time: the one that it works on and the next, so that it does not stand still between
- * them. More would only wait behind a long one while another thread is idle.
+ * Number of tasks that a thread holds: the current one and the next, so that it is not idle between them. More would only wait
+ * behind a long one while another thread is idle.
  */
 const TASKS_PER_THREAD = 2
-/** With two cores the kernel thread needs less than one while there are queries for these threads. */
+/** With two cores, the kernel thread needs less than one while these threads have queries. */
 const MIN_THREADS = 2
 /**
- * The default of Node.js 20. One that is collected may move to the old generation as a whole, and what is beyond the limit then by
- * more than the 16 MiB that Node.js adds ends the process in place of the thread: with the default of Node.js 24 each time.
+ * Default young generation of Node.js 20. A collection may move all of it to the old generation. If that exceeds the limit by more
+ * than the 16 MiB that Node.js adds, the process ends instead of the thread, as it always does with the default of Node.js 24.
  */
 const YOUNG_MIB = 48
 /**
- * Lets the kernel thread go first where there are more threads than cores. Elsewhere all threads of a process have one
- * priority.
+ * Lower priority, which lets the kernel thread run first if there are more threads than cores. Only on Linux do the threads of a
+ * process have separate priorities.
  */
 const NICE = process.platform === 'linux' && mayLowerPriority() ? 5 : 0
 const RETRY_AFTER_SECONDS = 1
-/** One that fails while it loads is not waited for. */
+/** Maximum time to wait for threads to load, because one that fails never reports it. */
 const MAX_LOADING_MS = 60_000
 const LOADING_PAUSE_MS = 5
 
 /**
- * Threads that work on queries. The queue is here, in front of Piscina's: a task that waits can be taken away, and one
- * that a thread has is cancelled by a flag in shared memory, for the other tasks of the thread must go on.
+ * Threads that run queries. The queue is here, in front of Piscina's, so that a waiting task can be removed. A task that a thread
+ * has is cancelled with a flag in shared memory, because the other task of the thread must continue.
  */
 export class QueryPool<T = PoolTask> {
-  /** Not answered yet, the oldest first: about the order of their deadlines. The thread looks at these too. */
+  /** Unanswered tasks, oldest first, which is about the order of their deadlines. */
   private readonly open: Pending<T>[] = []
-  /** Tasks among them that no thread has. */
+  /** Unanswered tasks that no thread has. */
   private readonly waiting: Pending<T>[] = []
   private readonly cancelled: Int32Array
   private readonly examined: Uint32Array
@@ -130,15 +130,15 @@ export class QueryPool<T = PoolTask> {
   /** See `PoolThreadOptions`. */
   private readonly worksAt: Int32Array
   private readonly freeSlots: number[]
-  /** Started with the first task, unless by {@link warmUp}. */
+  /** Started by {@link warmUp} or with the first task. */
   private piscina: Piscina | undefined
   private readonly threads: number
   private readonly loaded = new Int32Array(new SharedArrayBuffer(4))
-  /** How many threads have ended. */
+  /** Number of threads that have ended. */
   private ended = 0
-  /** Ids of those that were ended because they went on for too long. */
+  /** Ids of threads that were terminated because they ran for too long. */
   private readonly stopped = new Set<number>()
-  /** Tasks that are lost now are those of such a thread. */
+  /** True while lost tasks belong to such a thread. */
   private isStopping = false
   private deadlineTimer: NodeJS.Timeout | undefined
   private closing: Promise<void> | undefined
@@ -192,12 +192,12 @@ export class QueryPool<T = PoolTask> {
     })
   }
 
-  /** Starts the threads, so that the first task does not wait for them to load their code. */
+  /** Starts the threads, so that the first task does not wait until they have loaded their code. */
   warmUp(): void {
     if (!this.closing) this.piscina ??= this.start()
   }
 
-  /** Refuses what waits, finishes what the threads have, then stops them. */
+  /** Refuses waiting tasks, finishes those that the threads have, then stops the threads. */
   close(): Promise<void> {
     this.closing ??= (async () => {
       for (const pending of [...this.waiting]) this.giveUp(pending, PoolErrors.CLOSED())
@@ -226,7 +226,7 @@ export class QueryPool<T = PoolTask> {
     try {
       const message: PoolMessage<T> = { task, deadlineAt, slot, spool }
       const outcome = (await this.piscina.run(message)) as PoolOutcome
-      // Counted also when its caller has gone.
+      // Counted even if its caller has disconnected.
       this.count(pending, slot)
       clearTimeout(pending.endTimer)
       this.settle(pending, outcome, spool)
@@ -252,13 +252,13 @@ export class QueryPool<T = PoolTask> {
     caller?.ran?.({ where: this.entry.role, waitedMs, ranMs })
   }
 
-  /** Threads, and tasks that are with them or wait. */
+  /** Number of threads, and of running and waiting tasks. */
   get load(): { threads: number; running: number; waiting: number } {
     const running = this.cancelled.length - this.freeSlots.length
     return { threads: this.threadIds.length, running, waiting: this.waiting.length }
   }
 
-  /** @param threadId of the thread that was at it; 0: none had begun */
+  /** Repeats or fails a task whose thread has ended. @param threadId thread that worked on the task; 0: none had begun it */
   private threadLost(pending: Pending<T>, threadId: number, error: unknown): void {
     const isStopped = this.stopped.has(threadId)
     if (!isStopped && !this.isStopping) {
@@ -273,7 +273,7 @@ export class QueryPool<T = PoolTask> {
     } else if (this.finish(pending)) pending.reject(PoolErrors.THREAD_LOST())
   }
 
-  /** Ends the thread that is at a task whose caller has gone, if one is. Its other tasks go to another one. */
+  /** Terminates the thread that still works on a task that was given up, if any. Its other task is given to another thread. */
   private stop(slot: number): void {
     const id = Atomics.load(this.worksAt, slot)
     const thread = this.piscina?.threads.find(({ threadId }) => threadId === id)
@@ -313,7 +313,7 @@ export class QueryPool<T = PoolTask> {
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
   }
 
-  /** Rejects the task; a thread that has it ends at the next batch of rows, or with the thread. */
+  /** Rejects the task. If a thread has it, it stops at the next batch of rows, or the thread is terminated. */
   private giveUp(pending: Pending<T>, error: ProtocolError): void {
     if (!this.finish(pending)) return
     remove(this.waiting, pending)
@@ -326,12 +326,12 @@ export class QueryPool<T = PoolTask> {
     pending.reject(error)
   }
 
-  /** @returns false when it was answered before */
+  /** @returns false if it has already been answered */
   private finish(pending: Pending<T>): boolean {
     return remove(this.open, pending)
   }
 
-  /** No thread has a task, not even one that was given up. */
+  /** True if no thread has a task, not even one that was given up. */
   private get isIdle(): boolean {
     return this.freeSlots.length === this.cancelled.length
   }
@@ -343,14 +343,14 @@ export class QueryPool<T = PoolTask> {
     })
   }
 
-  /** A thread that is ended while it loads lmdb, or opens a store, takes the process with it. */
+  /** Waits until all threads have loaded: terminating one that loads lmdb or opens a store would end the process. */
   private async threadsLoaded(): Promise<void> {
     const end = Date.now() + MAX_LOADING_MS
     const started = () => this.ended + this.threadIds.length
     while (Atomics.load(this.loaded, 0) < started() && Date.now() < end) await delay(LOADING_PAUSE_MS)
   }
 
-  /** The thread looks at the deadline too, but not while a task waits, nor in the middle of a large sort. */
+  /** Gives up tasks at their deadline. Threads check it too, but not while a task waits or in the middle of a large sort. */
   private watchDeadlines(): void {
     const [oldest] = this.open
     if (this.deadlineTimer || !oldest) return
@@ -399,7 +399,7 @@ export class QueryPool<T = PoolTask> {
       niceIncrement: NICE,
     })
     piscina.on('workerDestroy', () => this.ended++)
-    // A thread that ends without a task at hand; the others report it by their tasks.
+    // A thread ended without a task; otherwise its tasks report it.
     piscina.on('error', error => {
       this.events.onInternalError?.(`a thread of the query pool ended: ${error.stack}`)
       this.events.onThreadEnd?.()
@@ -409,7 +409,7 @@ export class QueryPool<T = PoolTask> {
   }
 }
 
-/** False in a sandbox that refuses the system call: a thread that makes it would end. */
+/** False in a sandbox that refuses the system call, with which a thread would end. */
 function mayLowerPriority(): boolean {
   try {
     setPriority(getPriority())

@@ -15,7 +15,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { TaskRunner } from './task-runner.ts'
 
 export interface SaveAnswer {
-  /** HTTP status: that of the first failure. */
+  /** HTTP status: the status of the first failure. */
   readonly status: number
   /** JSON. */
   readonly body: AnswerBody
@@ -25,26 +25,26 @@ interface SavedAnswersOptions {
   readonly data: ReadStore
   readonly views: Views
   readonly limits: QueryLimits
-  /** Names of dataclasses of which code says what may be seen. */
+  /** Names of dataclasses with restrict events. */
   readonly restricted: ReadonlySet<string>
   readonly tasks: TaskRunner
 }
 
-/** Entities and bytes of their rows that are written in one turn where the pool does not write them. */
+/** Maximum entities, and bytes of their rows, that are written in one event loop turn if the pool does not write them. */
 const SLICE_ENTITIES = 500
 const SLICE_BYTES = 512 * 1024
 
 /**
- * Writes the answers to saves in the kernel thread: in this turn what is small, in the pool what is large or shows related entities.
- * The pool may refuse, or its time be over; the entities are saved then all the same, so the answer is written here, slice by slice,
- * with stored attributes only.
+ * Writes the answers to saves: small ones in this turn of the kernel thread, large ones and those that show related entities in
+ * the pool. If the pool refuses or exceeds the deadline, the entities are saved nevertheless, so the answer is written in the
+ * kernel thread, slice by slice, with stored attributes only.
  */
 export class SavedAnswers {
   constructor(private readonly options: SavedAnswersOptions) {}
 
   /**
    * Prepares an answer before anything is saved.
-   * @throws {ProtocolError} what is wrong with the output; {@link RequiresPluginCode}
+   * @throws {ProtocolError} the output is invalid; {@link RequiresPluginCode}
    */
   prepare(
     dataClass: DataClass,
@@ -57,7 +57,7 @@ export class SavedAnswers {
     return async (result, caller) => {
       const status = statusOf(result)
       if (!(result instanceof PackedResult) && !showsRelated(shape)) {
-        // A copy: saves of one transaction are all answered before the first of them is sent.
+        // Copied, because all saves of one transaction are answered before the first answer is sent.
         return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
       }
       try {
@@ -114,7 +114,7 @@ const showsRelated = ({ output: { expand, attributes } }: SavedShape): boolean =
   (attributes?.from === 'parameter' &&
     attributes.items.some(({ path }: { path: readonly string[] }) => path.length > 1))
 
-/** At least one slice. @param isProblems only failures are shown */
+/** Slices of a result, at least one. @param isProblems only failures are shown */
 function* slicesOf({ entities }: SaveResult, isProblems: boolean): Generator<SavedEntity[]> {
   const shown = isProblems ? entities.filter(({ failure }) => failure) : entities
   let slice: SavedEntity[] = []
@@ -135,7 +135,7 @@ const OPEN = 0x5b
 const CLOSE = 0x5d
 const COMMA = Uint8Array.of(0x2c)
 
-/** One answer of several, each with an array of entities. */
+/** Joins several answers, each with an array of entities, into one. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = pieces
   if (others.length === 0) return first!

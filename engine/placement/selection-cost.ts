@@ -43,7 +43,7 @@ function expectPlan(plan: LogicalPlan, selection: Selection, source: Expectation
 const pageRows = ({ skip, count }: { skip: number; count: number }, rows: number): number =>
   Math.max(0, Math.min(count, rows - skip))
 
-/** As `sortedPage` does it. */
+/** Expected time to sort, by the method that `sortedPage` would choose. */
 function costOfSort(plan: LogicalPlan & { kind: 'Sort' | 'TopN' }, rows: number, snapshot: Snapshot): number {
   const { skip, count } = plan.kind === 'TopN' ? plan : { skip: 0, count: rows }
   const keys = plan.keys.map(columnTarget)
@@ -82,6 +82,6 @@ function expectSource({ source }: SelectRequest, dataClass: DataClass, view: Vie
   }
 }
 
-/** Entities at the end of a relation, of one entity, on average. */
+/** Average number of related entities per entity. */
 export const relatedPerEntity = (relation: RelationAttribute, snapshot: Snapshot): number =>
   relation.kind === 'relatedEntity' ? 1 : fanOut(snapshot.table(relation.target), snapshot.table(relation.dataClass))

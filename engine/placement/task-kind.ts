@@ -7,14 +7,14 @@ import type { QueryContext } from '../query/operators/query-context.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import type { VectorSearch } from '../vector/index/searched-indexes.ts'
 
-/** Context of a thread that works on tasks. */
+/** Context of a thread that runs tasks. */
 export interface TaskScope {
   readonly views: Views
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly limits: QueryLimits
   readonly queries: QueryCache
   readonly registry: TaskRegistry
-  /** Whatever fails is done again in the pool: nothing has to be answered at any price. */
+  /** True if a failed task is repeated in the pool, so it must not fall back to a reduced answer. */
   readonly isTrial?: boolean
 }
 
@@ -25,21 +25,22 @@ export interface PlannedTask {
   /** First searches of indexes of vectors. */
   readonly searches: readonly VectorSearch[]
   /**
-   * @returns bytes that are valid until the next task of this thread: all, or what has not gone to the sink of the context
+   * @returns bytes that are valid until the next task of this thread: the answer, or the part that was not written to the
+   * context's sink
    * @throws {ProtocolError} {@link SearchNeeded}
    */
   run(): Uint8Array
 }
 
-/** A kind of task that is known by a name. */
+/** A kind of task with a name. */
 export interface TaskKind<Args = unknown> {
   /**
-   * Plans the task for one snapshot, without looking at rows.
+   * Plans the task for one snapshot, without reading rows.
    * @param args plain data
-   * @throws {ProtocolError} what is wrong with the request itself
+   * @throws {ProtocolError} the request itself is invalid
    */
   plan(request: ReadRequest, args: Args, scope: TaskScope, context: QueryContext): PlannedTask
 }
 
-/** Kinds by name: `compute`, and those of plugins as `plugin/task`. */
+/** Kinds by name: `compute`, `distinct`, and those of plugins as `plugin/task`. */
 export type TaskRegistry = ReadonlyMap<string, TaskKind>

@@ -10,7 +10,7 @@ const BUILT_IN: readonly (readonly [string, TaskKind])[] = [
   ['distinct', distinctTask],
 ]
 
-/** Stands for the task of a plugin in the kernel thread, where its code never runs: it costs more than any other. */
+/** Placeholder for plugin tasks in the kernel thread, where their code never runs: its cost is infinite. */
 const ELSEWHERE: TaskKind = {
   plan: () => ({ cost: () => Number.POSITIVE_INFINITY, searches: [], run: () => assert.fail('it runs in the pool') }),
 }
@@ -21,13 +21,13 @@ export const kernelRegistry = (modules: readonly TaskModule[]): TaskRegistry =>
 
 interface LoadedTasks {
   readonly registry: TaskRegistry
-  /** Modules that cannot be used, and why. */
+  /** Reasons why modules cannot be used. */
   readonly problems: readonly string[]
 }
 
 /** Imports the modules of plugins. A module that fails leaves the thread alive; the start of the server reports it. */
 export async function loadTasks(modules: readonly TaskModule[]): Promise<LoadedTasks> {
-  // Traces name the files of plugins, not the bundles that are made of them.
+  // Stack traces name source files of plugins, not their bundles.
   if (modules.length > 0) process.setSourceMapsEnabled(true)
   const problems: string[] = []
   const kinds: [string, TaskKind][] = []

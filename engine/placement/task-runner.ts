@@ -22,15 +22,15 @@ import type { AnswerTask, SearchedTask, Task } from './tasks.ts'
 import type { VectorPool } from './vector-pool.ts'
 
 /**
- * A query that turns out to cost more than was expected is given up in this thread after a multiple of what one may cost
- * here, for what it has done until then is lost; and not before a few milliseconds, which any may lose on a busy machine. Nor
- * before it has to look at as much as takes some milliseconds: long texts and objects, whose size no estimate knows.
+ * Limits after which a query that costs more than expected is given up in this thread: a multiple of the inline cost, because its
+ * work so far is lost; at least a few milliseconds, which any query may lose on a busy machine; or an effort of some milliseconds,
+ * for long texts and objects, whose sizes the estimate does not know.
  */
 const OVERRUN = { factor: 10, minMs: 5, effort: 4_000_000 }
-/** A larger answer is given up in this thread, and made in the pool. */
+/** Size beyond which an answer is given up in this thread and made in the pool. */
 const INLINE_BYTES = 1024 * 1024
 
-/** Texts that may take longer to read, in microseconds, are read in the pool: they would hold up all requests here. */
+/** Parsing time, in microseconds, beyond which texts are parsed in the pool: here they would hold up all requests. */
 const LONG_TEXTS = 20_000
 
 interface TaskRunnerOptions {
@@ -39,23 +39,23 @@ interface TaskRunnerOptions {
   readonly permissions: Permissions
   readonly limits: QueryLimits
   readonly registry: TaskRegistry
-  /** Names of dataclasses of which code says what may be seen. */
+  /** Names of dataclasses with restrict events. */
   readonly restricted: ReadonlySet<string>
-  /** Expected cost up to which a task is done in this thread, in milliseconds. */
+  /** Expected cost up to which a task runs in this thread, in milliseconds. */
   readonly inlineCostMs: number
   readonly pool: QueryPool
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
-  /** For tasks that need plugin code; undefined: there is none. */
+  /** Runs tasks that need plugin code; undefined: there is none. */
   readonly runWithCode: ((task: Task, caller?: Caller) => Promise<AnswerBody>) | undefined
 }
 
-/** Searches that indexes of vectors have to make. */
+/** Searches to be done by indexes of vectors. */
 type Searches = readonly VectorSearch[]
 
 /**
- * Decides where a task runs: here and now, in a thread of the pool, or where the code for it is; after indexes of vectors
- * were asked where it uses them.
+ * Decides where a task runs: in this thread at once, in a thread of the pool, or in a function thread; after the vector searches
+ * that it needs.
  */
 export class TaskRunner {
   private readonly queries: QueryCache
@@ -65,7 +65,7 @@ export class TaskRunner {
   }
 
   /**
-   * @returns bytes that, when they are given at once, are only valid until the next task: use them before any `await`
+   * @returns bytes; if they are returned synchronously, they are valid only until the next task: use them before any `await`
    * @throws {ProtocolError}
    */
   run(task: AnswerTask, caller?: Caller): Promised<AnswerBody>
@@ -89,20 +89,20 @@ export class TaskRunner {
     }
   }
 
-  /** The one entity that `request` selects. @throws {ProtocolError} 404: there is none */
+  /** Row id of the one entity that `request` selects. @throws {ProtocolError} 404: there is none */
   rowId(request: ReadRequest, caller?: Caller): Promised<number> {
     const first = (bytes: Uint8Array): number => rowIdsOf(bytes)[0]!
     const found = this.run({ kind: 'rowIds', request, of: 'page' }, caller)
     return found instanceof Promise ? found.then(first) : first(found)
   }
 
-  /** All that `request` selects, whatever its paging. @throws {ProtocolError} */
+  /** Row ids of all entities that `request` selects, whatever its paging. @throws {ProtocolError} */
   async rowIds(request: ReadRequest, caller?: Caller): Promise<Uint32Array> {
     const found = this.run({ kind: 'rowIds', request, of: 'selection' }, caller)
     return found instanceof Promise ? rowIdsOf(await found) : rowIdsOf(found).slice()
   }
 
-  /** How a read is carried out, for the log. @throws {ProtocolError} what is wrong with the request */
+  /** Describes how a read is executed, for the log. @throws {ProtocolError} the request is invalid */
   outline(request: ReadRequest): QueryOutline {
     const { data, views, permissions, restricted, limits, vectors } = this.options
     const view = views.of(request.access ?? permissions.guest)
@@ -117,7 +117,7 @@ export class TaskRunner {
     return answer instanceof Uint8Array ? answer : this.runElsewhere(task, answer, caller)
   }
 
-  /** @param answer of {@link runHere} */
+  /** @param answer result of {@link runHere} */
   private async runElsewhere(
     task: Task,
     answer: Uint8Array | QueryPool | Searches,
@@ -132,7 +132,7 @@ export class TaskRunner {
         answer instanceof QueryPool
           ? await answer.run({ ...task, searched }, caller, deadlineAt).catch(searchesOf)
           : answer
-      // A result that is given at once is valid until the next task.
+      // A synchronous result is valid only until the next task.
       if (result instanceof Uint8Array) return isPool || isShared(result) ? result : result.slice()
       if (!isSearches(result)) return result
       searched.push(...(await Promise.all(result.map(search => vectors!.search(search, caller, deadlineAt)))))
@@ -140,7 +140,7 @@ export class TaskRunner {
     }
   }
 
-  /** @returns what has to be known first, or the pool that has to do it because it costs too much for this thread */
+  /** @returns the answer, searches that have to be done first, or the pool if the task costs too much for this thread */
   private runHere(task: SearchedTask, caller?: Caller): Uint8Array | QueryPool | Searches {
     const { data, views, limits, restricted, registry, inlineCostMs, pool, vectors } = this.options
     if (inlineCostMs === 0 && !vectors) return pool
@@ -171,7 +171,7 @@ export class TaskRunner {
       } catch (error) {
         if (budget.isOver && overrunMs < limits.timeoutMs) return pool
         if (isTooLarge(error) && maxAnswerBytes < limits.maxAnswerBytes) return pool
-        // It has been saved, and what can still be answered is found there.
+        // The entities have been saved; the pool reduces the answer as necessary.
         if (task.kind === 'saved') return pool
         return searchesOf(error)
       } finally {
@@ -184,7 +184,7 @@ export class TaskRunner {
 
 const isSearches = (result: AnswerBody | Searches): result is Searches => Array.isArray(result)
 
-/** @throws {unknown} any other error */
+/** Searches that an error asks for. @throws {unknown} any other error */
 function searchesOf(error: unknown): Searches {
   if (error instanceof SearchNeeded) return [error.search]
   throw error

@@ -16,19 +16,19 @@ export type Task =
   | { readonly kind: 'read'; readonly request: ReadRequest }
   /** A task of the registry, built in or of a plugin: UTF-8 JSON. `args` is plain data. */
   | { readonly kind: 'named'; readonly name: string; readonly request: ReadRequest; readonly args: unknown }
-  /** The answer to a save that is done. Of the request only what is shown counts, and to whom. */
+  /** The answer to a completed save. Only the output and the access of the request are used. */
   | {
       readonly kind: 'saved'
       readonly request: ReadRequest
       readonly mode: SaveRequest['mode']
       readonly result: SaveResult | PackedSave
     }
-  /** The row ids of the page, or of the whole selection: the bytes of a `Uint32Array`. */
+  /** Row ids of the page or of the whole selection, as the bytes of a `Uint32Array`. */
   | { readonly kind: 'rowIds'; readonly request: ReadRequest; readonly of: 'page' | 'selection' }
-  /** The whole selection as the members of an entity set, as `encodeMembers` makes them. What is to be shown is checked. */
+  /** The whole selection as members of an entity set, in the form of `encodeMembers`. The output is checked, but not used. */
   | { readonly kind: 'members'; readonly request: ReadRequest }
 
-/** Whether what comes of a task is an answer for a client. */
+/** A task whose result is an answer for a client. */
 export type AnswerTask = Task & { readonly kind: 'read' | 'named' | 'saved' }
 
 export const isAnswer = (task: Task): task is AnswerTask => task.kind !== 'rowIds' && task.kind !== 'members'
@@ -39,9 +39,9 @@ export interface TaskModule {
   readonly plugin: string
   /** Name in the registry: `plugin/task`. */
   readonly name: string
-  /** JavaScript that is imported. */
+  /** URL of the JavaScript to import. */
   readonly url: string
-  /** The file that its author wrote, for messages. */
+  /** Source file, for messages. */
   readonly source: string
 }
 
@@ -49,23 +49,23 @@ export interface TaskModule {
 export interface PoolThreadOptions {
   readonly store: ReadStoreOptions
   readonly limits: QueryLimits
-  /** An entry per task that the threads hold: 1 as soon as its answer is of no use. */
+  /** One entry per task that the threads hold: 1 when its answer is no longer needed. */
   readonly cancelled: Int32Array
-  /** As many: the id of the thread that works on the task and may be ended, 0 while there is none. */
+  /** Per entry: id of the thread that works on the task and may be terminated; 0 if there is none. */
   readonly worksAt: Int32Array
-  /** As many: the rows that the last task there has examined. */
+  /** Per entry: number of rows that its last task has examined. */
   readonly examined: Uint32Array
-  /** As many: the rows of its page. */
+  /** Per entry: number of rows of its page. */
   readonly sent: Uint32Array
-  /** As many: how long the last task there has run, in milliseconds. */
+  /** Per entry: run time of its last task, in milliseconds. */
   readonly ranMs: Float64Array
-  /** Undefined: nothing that these threads do is an answer for a client. */
+  /** Undefined: these threads make no answers for clients. */
   readonly answers: AnswerThreadOptions | undefined
   /** See `IndexStatus`. Undefined: there are no indexes of vectors. */
   readonly indexStatus: Int32Array | undefined
   /** Tasks of plugins. */
   readonly tasks: readonly TaskModule[]
-  /** How many threads can be ended: they have loaded their code, and opened the store when they do it by themselves. */
+  /** Number of threads that can be terminated: they have loaded their code, and the store if they open it at start. */
   readonly loaded: Int32Array
 }
 
@@ -75,17 +75,17 @@ interface AnswerThreadOptions {
   readonly memory: SharedBudget
   /** Budget of the files of large answers. */
   readonly disk: SharedBudget
-  /** An entry per task: KiB of the memory that it has. */
+  /** One entry per task: KiB of memory that it holds. */
   readonly held: Int32Array
 }
 
 /** State that decides whether vectors are searched by an index. */
 export interface VectorIndexOptions {
-  /** Fewer vectors are scanned: that is as fast. */
+  /** Minimum number of vectors; fewer are scanned, which is as fast. */
   readonly minRows: number
-  /** Share of the nearest that an index has to find, on average, to be used. */
+  /** Average share of the nearest neighbours that an index has to find to be used. */
   readonly recall: number
-  /** Use indexes whatever they cost: for tests, whose tables are small. */
+  /** Use indexes whatever their cost: for tests, whose tables are small. */
   readonly always?: boolean
 }
 
@@ -97,12 +97,12 @@ export interface VectorThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
   readonly gate: Int32Array
 }
 
-/** A task with what indexes of vectors have found for it. */
+/** A task with the results of its vector searches. */
 export type SearchedTask = Task & { readonly searched?: readonly Searched[] }
 
 /**
- * Checks the body of a large save, in shared memory, and finds its elements. The answer is a
- * `Uint32Array`: 1 for several entities or 0, then the ranges of `BodyParts`.
+ * Checks the body of a large save, which is in shared memory, and finds its elements. The answer is a `Uint32Array`: 1 for an
+ * array of entities, otherwise 0, then the ranges of `BodyParts`.
  */
 interface SplitTask {
   readonly kind: 'split'
@@ -122,37 +122,37 @@ interface ProblemsTask {
   readonly kind: 'problems'
 }
 
-/** Works on a body, and reads nothing of the store. Handled in `engine/placement/body-task.ts`. */
+/** Tasks on a body, which do not read the store. Handled in `engine/placement/body-task.ts`. */
 export type BodyTask = SplitTask | MembersTask
 
 /** Tasks of the threads of the pool for queries. Handled in `engine/threads/pool-thread.ts`. */
 export type PoolTask = SearchedTask | BodyTask | ProblemsTask
 
-/** To a thread of the pool. */
+/** Message to a thread of the pool. */
 export interface PoolMessage<T = SearchedTask> {
   readonly task: T
-  /** Milliseconds since 1970. The time that it waited counts. */
+  /** Milliseconds since 1970. Waiting time counts. */
   readonly deadlineAt: number
-  /** Its entry in {@link PoolThreadOptions.cancelled}. */
+  /** Index of its entry in {@link PoolThreadOptions.cancelled}. */
   readonly slot: number
-  /** Descriptor of an empty file for a large answer. Undefined: there is none. */
+  /** Descriptor of an empty file for a large answer. Undefined: no file. */
   readonly spool: number | undefined
 }
 
 /**
- * Back from it. Whatever a task throws comes as an outcome, so that a rejection means that the thread is gone. Handled in
- * `engine/placement/query-pool.ts`.
+ * Outcome from a thread of the pool. Whatever a task throws is an outcome, so a rejection means that the thread has ended. Handled
+ * in `engine/placement/query-pool.ts`.
  */
 export type PoolOutcome =
   /** Transferred, not copied. */
   | Uint8Array
-  /** The same of an answer that is compressed, or in the file that came with the task. */
+  /** An answer that is compressed, or in the file that was sent with the task. */
   | { readonly packed: PackedAnswer }
   /** A `ProtocolError`. */
   | { readonly error: ErrorData }
-  /** It needs plugin code, which these threads do not run. */
+  /** The task needs plugin code, which these threads do not run. */
   | { readonly requiresPluginCode: true }
-  /** It has to know first what an index of vectors finds. */
+  /** The task needs the result of this vector search first. */
   | { readonly searchNeeded: VectorSearch }
-  /** Anything else that was thrown: a fault of ours, for the log. */
+  /** Anything else that was thrown: an internal error, for the log. */
   | { readonly fault: unknown }

@@ -2,8 +2,7 @@ import type { ClientText, ReadRequest } from '../query/contract/request.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
 
 /**
- * Upper bound of the time to read the texts of a request, in microseconds, known before the query is parsed. Texts
- * that were read before take less.
+ * Upper bound of the time to parse the texts of a request, in microseconds, known before parsing. Cached texts take less.
  */
 export function costOfTexts({ filter, orderBy, params }: Pick<ReadRequest, 'filter' | 'orderBy' | 'params'>): number {
   const unread = params && 'text' in params ? params.text.length : 0

@@ -17,16 +17,16 @@ export interface ComputeArgs {
   readonly aggregation: Aggregation
 }
 
-/** Aggregates over all that is selected. */
+/** Aggregates over all selected entities. */
 export const computeTask: TaskKind<ComputeArgs> = { plan: planCompute }
 
 export interface DistinctArgs {
   readonly items: readonly PathListItem[]
-  /** Each value with its number of entities, the most frequent first. */
+  /** Return each value with its number of entities, most frequent first. */
   readonly counted: boolean
 }
 
-/** The different values of an attribute. */
+/** Distinct values of an attribute. */
 export const distinctTask: TaskKind<DistinctArgs> = { plan: planDistinct }
 
 function planCompute(
@@ -81,7 +81,7 @@ function planDistinct(
   }
 }
 
-/** An order makes no difference to what is summed up. */
+/** Request without its order, which does not affect aggregates. */
 const unordered = ({ orderBy: _, ...request }: ReadRequest): ReadRequest => request
 
 const valuesOptions = ({ output }: ReadRequest, { maxAnswerBytes }: QueryLimits): ValuesOptions => ({

@@ -13,9 +13,9 @@ interface VectorPoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry' |
   readonly indexStatus: Int32Array
 }
 
-/** The one thread that has the indexes of vectors, with a queue like that of the queries. */
+/** The single thread that has the indexes of vectors, with a queue like the query pool's. */
 export class VectorPool extends QueryPool<VectorSearch> {
-  /** Which of the indexes can be used now. */
+  /** Status of the indexes: whether each can be used now. */
   readonly indexes: IndexStatus
   private readonly gate: ThreadGate
 
@@ -36,7 +36,7 @@ export class VectorPool extends QueryPool<VectorSearch> {
     this.gate = new ThreadGate(gate)
   }
 
-  /** @throws {ProtocolError} as {@link run} */
+  /** Runs a search. @throws {ProtocolError} as {@link run} */
   async search(search: VectorSearch, caller: Caller | undefined, deadlineAt: number): Promise<Searched> {
     return { ...search, found: decodeFound((await this.run(search, caller, deadlineAt)) as Uint8Array) }
   }

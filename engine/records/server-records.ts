@@ -1,8 +1,7 @@
 import type { RecordChange, RecordStore } from '../data/record-store.ts'
 
 /**
- * Small JSON records that the server keeps for itself beside the entities: sessions, secrets of its own. A key begins with
- * the name of its owner and a slash.
+ * Small JSON records of the server itself: sessions, its own secrets. A key begins with the name of its owner and a slash.
  */
 export class ServerRecords {
   constructor(
@@ -15,13 +14,13 @@ export class ServerRecords {
     return this.store.record(key)
   }
 
-  /** Records whose keys begin with `prefix`, in order of their keys. @param after leaves out those up to this key */
+  /** Records whose keys begin with `prefix`, in key order. @param after leaves out records up to this key, inclusive */
   list(prefix: string, limit: number, after = prefix): { key: string; value: unknown }[] {
     this.store.refresh()
     return this.store.records(prefix, limit, after)
   }
 
-  /** Resolves when it is durable. */
+  /** Writes changes. Resolves when they are durable. */
   async put(changes: RecordChange[]): Promise<void> {
     if (changes.length > 0) await this.write(changes)
   }

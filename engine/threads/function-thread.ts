@@ -1,6 +1,6 @@
 /**
- * Entry of the threads in which plugin code runs: classes are loaded once, calls are done one after the other, each on
- * a state of the data of its own. Messages are declared in `engine/author/run/tasks.ts`.
+ * Entry point of the threads that run plugin code: classes are loaded once, calls run one after the other, each on its own
+ * snapshot. Messages are declared in `engine/author/run/tasks.ts`.
  */
 import { dirname } from 'node:path'
 import { workerData } from 'node:worker_threads'
@@ -45,12 +45,12 @@ import {
   type ToFunctionThread,
 } from '../author/run/tasks.ts'
 
-// Traces name the files of authors, not the bundles that are made of them. Before their modules are loaded.
+// Stack traces name source files of plugins, not their bundles. Set before their modules are loaded.
 process.setSourceMapsEnabled(true)
 
 const { port, modules, tasks, dataClasses, progress, memoryBytes, argumentBounds, logLines } =
   workerData as FunctionThreadOptions
-// Modules of plugins are not given what the kernel goes by.
+// Modules of plugins must not reach what the kernel relies on.
 for (const name of Object.keys(workerData)) delete workerData[name]
 const plugins = new Set(modules.map(({ plugin }) => plugin))
 const console = new CodeConsole(
@@ -60,20 +60,20 @@ const console = new CodeConsole(
 )
 const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 
-/** The thread ends, as what its code has left behind is unknown; the log gets the trace. */
+// The thread ends, because its state is unknown; the stack trace is logged.
 process.on('uncaughtExceptionMonitor', error => {
   const { place = pluginOf(error), ...line } = lineOf(error)
   post({ log: { ...line, place } })
 })
 
-/** The plugin whose folder a trace names: of code that runs after its call, nothing else is known. */
+/** The plugin whose folder a stack trace names; nothing else is known of code that runs after its call. */
 function pluginOf(error: Partial<Error> | null | undefined): CodePlace | undefined {
   const stack = String(error?.stack)
   const found = plugins.size === 1 ? modules[0] : modules.find(({ source }) => stack.includes(dirname(source)))
   return found && { plugin: found.plugin }
 }
 
-/** Classes of all modules, and problems of those that cannot be used. */
+/** Classes of all modules, and problems of unusable ones. */
 async function load(): Promise<{ classes: AuthorClass[]; problems: string[] }> {
   let classes: AuthorClass[] = []
   const problems: string[] = []
@@ -89,7 +89,7 @@ async function load(): Promise<{ classes: AuthorClass[]; problems: string[] }> {
   return { classes, problems: [...problems, ...unexported(imported)] }
 }
 
-/** Whether the model has the dataclass that a class is about. */
+/** True if the model has the dataclass of a class. */
 function hasSubject(authorClass: AuthorClass): boolean {
   const { dataClass } = subjectOf(authorClass)
   return dataClass === undefined || dataClasses?.includes(dataClass) !== false
@@ -139,7 +139,7 @@ try {
         argumentBounds,
         checkArguments: checks?.checkArguments,
         onCode() {
-          // The deadline is the function's own.
+          // The deadline covers only the function, not reading its arguments.
           Atomics.store(progress, STARTED_AT, Date.now() | 0)
           Atomics.store(progress, PHASE, SERVING)
         },
@@ -160,7 +160,7 @@ try {
   process.exit()
 }
 
-/** Only where a function declares parameters or a result: the compiler of schemas is half as large as all else here. */
+/** Loads the schema compiler only if a function declares parameters or a result: it is half as large as all else here. */
 async function loadChecks(described: readonly ClassDescriptor[]) {
   const isDeclared = described.some(({ members }) =>
     members.some(member => member.kind === 'function' && (member.parameters || member.result)),
@@ -173,7 +173,7 @@ async function loadChecks(described: readonly ClassDescriptor[]) {
   return { problems: signatureProblems(described, dataClasses), checkArguments }
 }
 
-/** Its fields too, which can hide attributes. */
+/** Description of a class with its fields, which can hide attributes. */
 function withFields(authorClass: AuthorClass): ClassDescriptor {
   const described = describeClass(authorClass)
   if (described.kind !== 'entity') return described
@@ -184,7 +184,7 @@ function withFields(authorClass: AuthorClass): ClassDescriptor {
 function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
   let done = 0
   while (done < batch.length) {
-    // Before it counts as begun, so that the time of the task before it is not taken for its own.
+    // Set before the task counts as begun, so that it is not charged for the time of the previous one.
     Atomics.store(progress, STARTED_AT, Date.now() | 0)
     Atomics.store(progress, PHASE, READING)
     // Fails when the kernel thread has asked to stop.
@@ -203,7 +203,7 @@ function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
   post({ done })
 }
 
-/** Longer texts are encoded here: the kernel thread would have to copy and encode them before it sends them. */
+/** Maximum length of texts that are sent as such: longer ones the kernel thread would have to copy and encode. */
 const MAX_TEXT = 16 * 1024
 
 function send(index: number, outcome: FunctionOutcome, ranMs: number): void {
@@ -223,13 +223,13 @@ function encoded(outcome: FunctionOutcome): FunctionOutcome {
 
 function bytesOfLong(body: Uint8Array | string): Uint8Array | string {
   if (typeof body !== 'string' || body.length <= MAX_TEXT) return body
-  // Memory of its own, so that it can be transferred.
+  // Not from the pool, so that it can be transferred.
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(body))
   bytes.write(body)
   return bytes
 }
 
-/** Bytes of an answer are transferred, not copied: they have no other owner. Those of members are shared. */
+/** Bytes of an answer are transferred, not copied: they have no other owner. Bytes of members are shared. */
 function buffersOf(outcome: FunctionOutcome): ArrayBuffer[] {
   const answer = 'saved' in outcome ? outcome.saved : 'message' in outcome ? outcome.message : outcome
   return 'body' in answer && answer.body instanceof Uint8Array ? [answer.body.buffer as ArrayBuffer] : []

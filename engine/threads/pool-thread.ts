@@ -1,6 +1,6 @@
 /**
- * Entry of the threads of the pool: each reads the store by itself, a fresh snapshot for every task, so that it sees
- * whatever had been committed when the task came. Messages are declared in `engine/placement/tasks.ts`.
+ * Entry point of the threads of the pool: each opens the store itself and reads a fresh snapshot for every task, which includes
+ * all commits before the task arrived. Messages are declared in `engine/placement/tasks.ts`.
  */
 import { workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'
@@ -14,11 +14,11 @@ const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)
 const counts = countThread(options.store.counts, 'pool')
 let opened: PoolStore | undefined
-// Code of a plugin may throw null behind its task, which Piscina would take for an answer.
+// Plugin code may throw null after its task has ended, which Piscina would take for an answer.
 process.on('uncaughtException', thrown => {
   throw thrown instanceof Error ? thrown : new Error(`a task threw ${String(thrown)} later`)
 })
-// Not yet: Node.js has to finish this module, and ends the process when the thread is ended meanwhile.
+// Deferred: Node.js has to finish this module first, and ends the process if the thread is terminated meanwhile.
 setImmediate(() => Atomics.add(options.loaded, 0, 1))
 
 export default function run(message: PoolMessage<PoolTask>): PoolOutcome {

@@ -1,8 +1,8 @@
 /**
- * Entry of the thread that has the indexes of vectors: hnswlib-node shares nothing, so that searches come here. Whatever
- * else a query needs is done where the others are. Between searches it makes the indexes and keeps them up to date. Without
- * hnswlib-node there are none, and no search comes. Messages are declared in `engine/placement/tasks.ts`, searches and what they find
- * in `engine/vector/index/searched-indexes.ts`.
+ * Entry point of the thread that has the indexes of vectors: hnswlib-node shares no memory between threads, so all searches run
+ * here. The rest of a query runs where other queries do. Between searches the thread builds the indexes and keeps them up to date.
+ * Without hnswlib-node there are no indexes and no searches. Messages are declared in `engine/placement/tasks.ts`, searches and
+ * their results in `engine/vector/index/searched-indexes.ts`.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { move } from 'piscina'
@@ -20,7 +20,7 @@ import { ThreadGate } from '../vector/index/thread-gate.ts'
 import { IndexStatus } from '../data/vector-index.ts'
 import type { PoolMessage, PoolOutcome, VectorThreadOptions } from '../placement/tasks.ts'
 
-/** How long a query may have to wait for work on the indexes, in milliseconds. */
+/** Maximum time for which a query waits for work on the indexes, in milliseconds. */
 const SLICE_MS = 2
 const PAUSE_MS = 100
 
@@ -46,7 +46,7 @@ export default function run({ task, slot }: PoolMessage<VectorSearch>): PoolOutc
   }
 }
 
-/** @returns undefined: the index cannot be used */
+/** Searches an index. @returns undefined: the index cannot be used */
 function search({ dataClass, attribute, vector, count }: VectorSearch): Found | undefined {
   const { records, read, releaseSnapshot: rest } = store()
   try {
@@ -64,7 +64,7 @@ function search({ dataClass, attribute, vector, count }: VectorSearch): Found | 
 async function keep(): Promise<void> {
   let library: { default: Hnswlib } | Error
   try {
-    // The thread is not ended while it does that.
+    // The thread is not terminated while it opens the store and loads the library.
     store()
     library = await import('hnswlib-node').catch((error: Error) => error)
   } finally {

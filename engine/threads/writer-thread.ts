@@ -1,7 +1,7 @@
 /**
- * Entry of the writer thread: owns all write transactions of a store. What has arrived when a transaction ends goes into
- * the next one together (group commit); a request that is larger than a slice takes part in several. Messages are declared in
- * `engine/write/contract`: `messages.ts`, and `link-messages.ts` for threads that wait for what they write.
+ * Entry point of the writer thread, which owns all write transactions of a store. Requests that have arrived when a transaction
+ * ends share the next one (group commit); a request that is larger than a slice takes part in several. Messages are declared in
+ * `engine/write/contract`: `messages.ts`, and `link-messages.ts` for threads that write synchronously.
  */
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -25,10 +25,10 @@ import {
 import { Writer } from '../write/writer.ts'
 import type { LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
 
-/** How long a write may have to wait for the memory while it is filled. */
+/** Maximum time for which a write waits while the shared memory is filled. */
 const FILL_SLICE_MS = 5
 
-// They go to clients as data.
+// Errors are sent to clients as data, without stacks.
 ProtocolError.hasStacks = false
 
 const port = parentPort!
@@ -88,7 +88,7 @@ try {
   post({ kind: 'refused', error: { name, message, ...(error instanceof ModelError && { problems: error.problems }) } })
 }
 
-/** Ends this thread after what is under way has been answered. The next one takes the store when it is free again. */
+/** Ends this thread after current requests have been answered. The next thread takes the store when it is free again. */
 function loseStore(error: unknown): void {
   setImmediate(() => {
     throw error
@@ -103,7 +103,7 @@ function note(text: string): void {
   post({ kind: 'note', text })
 }
 
-/** A slice at a time, so that writes get in between. */
+/** Fills the shared memory slice by slice, so that writes can interleave. */
 function fillMemory(): void {
   if (isFilling || isClosed || !memory?.isBuilding) return
   isFilling = true
@@ -117,7 +117,7 @@ function fillMemory(): void {
 
 interface OpenJob {
   job: WriteJob
-  /** Number of a request of the client, or the thread that waits for it. */
+  /** Number of a client's request, or the thread that waits for it. */
   from: number | LinkedThread
 }
 
@@ -125,7 +125,7 @@ function serve(writer: Writer, close: () => Promise<void>): void {
   let open: OpenJob[] = []
   let isClosing = false
   let isScheduled = false
-  // After the messages that have arrived already, so that they all share a transaction.
+  // Runs after the messages that have already arrived, so that they all share a transaction.
   const schedule = (): void => {
     if (!isScheduled) setImmediate(advance)
     isScheduled = true
@@ -134,10 +134,10 @@ function serve(writer: Writer, close: () => Promise<void>): void {
   const advance = async (): Promise<void> => {
     isScheduled = false
     commit(open.filter(({ job }) => !(job instanceof InteractiveJob)))
-    // One at a time, after what came meanwhile has been answered: it holds up all others.
+    // One at a time, and only after the other requests have been answered, because it holds up all others.
     const interactive = open.find(({ job }) => job instanceof InteractiveJob)
     if (interactive) commit([interactive])
-    // Tables that had no room for a change are read again.
+    // Reads tables again that had no room for a change.
     fillMemory()
     if (open.length > 0) schedule()
     else if (isClosing) {
@@ -173,7 +173,7 @@ function serve(writer: Writer, close: () => Promise<void>): void {
       }
       schedule()
     })
-    // Links do not keep the thread alive when it is to stop.
+    // Links must not keep the thread alive when it stops.
     thread.port.unref()
   }
 

@@ -11,7 +11,7 @@ import type { AnswerContext } from '../query/serialise/answer.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { writeProblems, writeSaved } from './write-saved.ts'
 
-/** Form of the answer to a save: how the save was asked for, and how its entities are shown. */
+/** Form of the answer to a save: mode of the save, and output form of its entities. */
 export interface SavedShape {
   readonly mode: SaveRequest['mode']
   readonly output: Output
@@ -21,18 +21,18 @@ interface SavedScope {
   readonly view: View
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly limits: QueryLimits
-  /** Called with what went wrong in plugin code; the client does not see it. */
+  /** Called with faults of plugin code; the client does not see them. */
   readonly onFault?: ((error: unknown) => void) | undefined
 }
 
-/** @returns UTF-8 JSON, valid until the next answer of this thread; what of it has not gone to the sink, where there is one */
+/** @returns UTF-8 JSON, valid until the next answer of this thread; with a sink, the part that has not been written to it */
 export type SavedWriter = (result: SaveResult, snapshot: Snapshot, context?: AnswerContext) => Uint8Array
 
 /**
- * Prepares the answer to a save, so that a wrong `$expand` is not found after it. The entities have been saved by the time it is
- * written, so whatever fails then (an answer that is too large, an entity that is gone, code that throws) must not look like
- * a failed save: the answer is written with less in it.
- * @throws {ProtocolError} what is wrong with `output`; {@link RequiresPluginCode}
+ * Prepares the answer to a save, so that a wrong `$expand` is found before the save. When the answer is written, the entities have
+ * been saved, so a failure (an answer that is too large, a deleted entity, code that throws) must not look like a failed save: the
+ * answer is written with less content.
+ * @throws {ProtocolError} `output` is invalid; {@link RequiresPluginCode}
  */
 export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: SavedScope): SavedWriter {
   const first = savedWriter(dataClass, shape, scope)
@@ -51,12 +51,12 @@ export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Sav
   }
 }
 
-/** Reduction of an answer to stored attributes. At 1 it has all attributes and expands nothing. */
+/** Reduction of an answer to stored attributes. At reduction 1 it has all attributes and expands nothing. */
 export const STORED_ONLY = 2
 
 /**
- * Writes the answer to a save as it was asked for, or with less in it.
- * @throws {ProtocolError} what is wrong with `output`; {@link RequiresPluginCode}
+ * Writer of the answer to a save, as requested or reduced.
+ * @throws {ProtocolError} `output` is invalid; {@link RequiresPluginCode}
  */
 export function savedWriter(
   dataClass: DataClass,
@@ -70,7 +70,7 @@ export function savedWriter(
   }
   if (reduction === 0) bindProjection(dataClass, output, view, layouts, limits)
   return (result, snapshot, context) => {
-    // A single object is answered with an object, also with `$asArray`.
+    // The answer to a single object is an object, even with `$asArray`.
     const isArray = output.form === 'array' && result.many
     let shown = output
     if (reduction === STORED_ONLY) shown = storedOnly(view.attributes(dataClass), isArray ? 'array' : 'entity')

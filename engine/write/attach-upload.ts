@@ -7,14 +7,14 @@ import { describe, WriteErrors } from './contract/write-errors.ts'
 
 type AttachContext = Pick<SaveContext, 'transaction' | 'uploads' | 'received'>
 
-/** The id in `{"ID":…}`, when that is sent for an image or a blob. */
+/** The id in `{"ID":…}`, if that is sent for an image or a blob. */
 export function uploadId(attribute: StorageAttribute, json: unknown): { id: unknown } | undefined {
   return isBinary(attribute.type) && isJsonObject(json) && Object.hasOwn(json, 'ID') ? { id: json.ID } : undefined
 }
 
 /**
- * The bytes of an upload as the value of `attribute`, or the error that says why not. An upload of another session answers as
- * one that does not exist. It stays until it expires, so it can be attached again.
+ * The bytes of an upload as a value of `attribute`, or an error. An upload of another session is treated as missing. Uploads stay
+ * until they expire, so they can be attached again.
  * Source: base specification, 2.9; protocol notes, 10.1.
  */
 export function attachUpload(

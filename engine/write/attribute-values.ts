@@ -2,8 +2,8 @@ import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 
 /**
- * Values of some attributes of one dataclass, in the order in which they came. What a Map would be, by the positions of the
- * attributes: there is one for each entity that is saved.
+ * Values of some attributes of one dataclass, in insertion order. A cheaper Map, indexed by attribute position, because one is
+ * made for each saved entity.
  */
 export class AttributeValues<A extends RowAttribute = StorageAttribute> {
   private readonly order: A[] = []

@@ -3,28 +3,28 @@ import { WriteErrors } from './contract/write-errors.ts'
 import { type BodyLimits, TRUSTED_BODY } from './contract/write-limits.ts'
 import type { BodyParts } from './contract/requests.ts'
 
-/** Positions of the elements of a body, found by brackets, commas and quotes alone. */
+/** Positions of the elements of a body, found only by brackets, commas and quotes. */
 interface BodyOutline {
-  /** `elements`: of an array, or of `{"__ENTITIES":[…]}`. `object`: a single one. `other`: anything else, or not JSON. */
+  /** `elements`: an array or `{"__ENTITIES":[…]}`. `object`: a single entity. `other`: anything else, or not JSON. */
   readonly kind: 'elements' | 'object' | 'other'
-  /** First byte, end and number of elements of each part: some elements with the commas between them. */
+  /** First byte, end and number of elements of each part; a part is a few elements with their commas. */
   readonly parts: readonly number[]
   /** The array with its brackets. */
   readonly start: number
   readonly end: number
 }
 
-/** Positions of the elements of a valid body; undefined for a small one, which is parsed at once. */
+/** Positions of the elements of a valid body; undefined for a small one, which is parsed as a whole. */
 export function partsOf(body: Uint8Array): BodyParts | undefined {
   if (body.length < PARTED_BYTES) return undefined
   const { kind, parts } = outlineBody(body, TRUSTED_BODY)
   return kind === 'other' ? undefined : { many: kind === 'elements', ranges: Uint32Array.from(parts) }
 }
 
-/** Parsing less takes a few milliseconds. */
+/** Minimum size of a body that is split; parsing a smaller one takes a few milliseconds. */
 const PARTED_BYTES = 256 * 1024
 
-/** A part is parsed in well under a millisecond unless its one element is large. */
+/** Limits of a part: it is parsed in well under a millisecond, unless its only element is large. */
 const PART_BYTES = 32 * 1024
 const PART_ELEMENTS = 256
 /** Bytes between two calls of `between`: some milliseconds. */
@@ -41,9 +41,9 @@ const BRACE_CLOSE = 0x7d
 const ENTITIES = Buffer.from('"__ENTITIES"')
 
 /**
- * Finds the elements of the body of a save and checks all bounds in one pass over its bytes, before anything is parsed. What is not
- * JSON may pass; parsing the parts tells.
- * @param between called now and then: throws to end the work
+ * Finds the elements of the body of a save and checks all bounds in one pass over its bytes, before anything is parsed. Invalid
+ * JSON may pass; parsing the parts finds it.
+ * @param between called periodically; may throw to end the work
  * @throws {ProtocolError} the bound that is exceeded
  */
 export function outlineBody(body: Uint8Array, limits: BodyLimits, between: () => void = () => {}): BodyOutline {
@@ -52,7 +52,7 @@ export function outlineBody(body: Uint8Array, limits: BodyLimits, between: () =>
 
 class Outliner {
   private readonly parts: number[] = []
-  /** Level on which the elements stand; 0 outside of their array. */
+  /** Nesting level of the elements; 0 outside their array. */
   private elementLevel = 0
   private elements = 0
   private attributes = 0
@@ -63,7 +63,7 @@ class Outliner {
   private partElements = 0
   private start = -1
   private end = -1
-  /** Number of names in the root, when it is an object. */
+  /** Number of names in the root, if it is an object. */
   private rootAttributes = 0
   private isMalformed = false
 
@@ -80,7 +80,7 @@ class Outliner {
     if (!isObject && body[root] !== BRACKET_OPEN) return this.whole('other')
     let level = 0
     let separators = 0
-    /** The last text: in JSON it is the name of what follows a colon. */
+    /** The last string: before a colon it is a name. */
     let textStart = 0
     let textEnd = 0
     /** Inside the value of `__ENTITIES`. */
@@ -121,7 +121,7 @@ class Outliner {
     }
     if (level !== 0 || skipBlanks(body, i + 1) < body.length || this.isMalformed) return this.whole('other')
     if (this.end >= 0) {
-      // The text around the array is parsed as one.
+      // The text around the array is parsed as a whole.
       this.checkSize(body.length - (this.end - this.start))
       return { kind: 'elements', parts: this.parts, start: this.start, end: this.end }
     }
@@ -135,7 +135,7 @@ class Outliner {
     return { kind, parts: kind === 'object' ? [0, length, 1] : [], start: 0, end: length }
   }
 
-  /** The last of two arrays with the same name counts. */
+  /** Begins the array of elements; if the name is repeated, the last one counts. */
   private open(at: number, level: number): void {
     this.parts.length = 0
     this.elements = 0
@@ -199,7 +199,7 @@ function skipBlanks(body: Uint8Array, start: number): number {
   return i
 }
 
-/** Longer than this it is another name, however it is escaped: six characters for each of its ten. */
+/** Maximum length of `"__ENTITIES"`, however it is escaped: six characters for each of its ten, and the quotes. */
 const MAX_KEY_BYTES = 62
 
 function isEntitiesKey(body: Uint8Array, start: number, end: number): boolean {

@@ -8,7 +8,7 @@ import type { Value } from '../catalog/value.ts'
 import { describe, WriteErrors } from './contract/write-errors.ts'
 
 /**
- * JSON of a request into a value of `attribute`, or the error that says why it is none.
+ * Converts JSON of a request to a value of `attribute`, or an error if it is not one.
  * @param trusted images and blobs may be data URLs
  */
 export function convertValue(attribute: ValueAttribute, json: unknown, trusted: boolean): Value | ProtocolError {
@@ -22,11 +22,11 @@ export function convertValue(attribute: ValueAttribute, json: unknown, trusted: 
 export const describeValue = (attribute: ValueAttribute, value: Value): string =>
   describe(value === null ? null : TYPES[attribute.type].toCode(value, attribute))
 
-/** Value of a foreign key that leads to the entity with a key: both may be integers of different widths. */
+/** Foreign key value for an entity's key: the two may be integers of different widths. */
 export const foreignKeyFor = (foreignKey: ValueAttribute, key: Value, of: ValueAttribute): Value | ProtocolError =>
   foreignKey.type === of.type ? key : convertValue(foreignKey, key, false)
 
-/** A key as `__KEY` has it, which is a text. */
+/** Converts the value of `__KEY`, which may be a string. */
 export function convertKey({ key }: DataClass, json: unknown): Value | ProtocolError {
   const isBool = key.type === 'bool' && (json === 'true' || json === 'false')
   return isBool ? json === 'true' : convertValue(key, json, false)

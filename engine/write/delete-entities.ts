@@ -14,27 +14,27 @@ import type { LockTable } from './lock-table.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 
 export interface Deletion {
-  /** How many rows of the selection were looked at. */
+  /** Number of rows of the selection that were examined. */
   taken: number
   /** Number of rows that were deleted. */
   deleted: number
-  /** Row ids that stay. */
+  /** Row ids that could not be deleted. */
   blocked: number[]
-  /** Rows of the dataclass to which what is gone referred: that no longer stops their deletion. */
+  /** Rows of the dataclass that deleted rows referred to: these references no longer block their deletion. */
   unblocked: number[]
-  /** Error of the first of them. */
+  /** Error of the first blocked row. */
   error?: ErrorData
-  /** Nothing was done: code has not seen what would go, as it is now. */
+  /** Nothing was done: code has not seen the current version of all affected rows. */
   changed?: boolean
 }
 
-/** Results of an earlier pass over the rows of a deletion. */
+/** Conditions and budget of a deletion. */
 interface DeleteOptions {
-  /** The stamp that each row was seen with; one that has another now stays. Undefined: none is compared. */
+  /** Expected stamps by row id; rows with another stamp are not deleted. Undefined: stamps are not compared. */
   readonly stamps?: ReadonlyMap<number, number> | undefined
   readonly ifMatch?: ExpectedVersion | undefined
   readonly hooked?: SeenRows | undefined
-  /** Rows that may be changed at once: no further row of the selection is taken beyond it. */
+  /** Number of changed rows after which no further row of the selection is taken. */
   readonly budget: number
 }
 
@@ -44,15 +44,15 @@ interface DeleteContext {
   readonly locks: LockTable
   /** Handle of the session. */
   readonly owner: string | undefined
-  /** `__TIMESTAMP` of what is changed now. */
+  /** `__TIMESTAMP` for rows that are changed. */
   readonly timestamp: string
   /** View and rights of the caller. */
   readonly view: View
-  /** Maximum rows that one row takes with it. */
+  /** Maximum number of rows that the deletion of one row may change. */
   readonly maxCascade: number
 }
 
-/** Rows whose relation leads to a row. */
+/** Finds the rows whose relation leads to a row. */
 type Referencing = (relation: RelatedEntityAttribute, rowId: number) => readonly number[]
 
 /** A row that stays, and the relation that it loses. */
@@ -62,10 +62,10 @@ export interface Unlinked {
 }
 
 /**
- * Deletes rows of a selection that nothing stops, with what cascades from them; references that are set to null are.
- * A reference from a row that goes too stops nothing, so entities that refer to one another can go together. Nothing is
- * put before it is clear what goes.
- * @param rowIds from the first on, as many as the budget allows
+ * Deletes the rows of a selection that are not blocked, with their cascades; other references to them are set to null. A reference
+ * from a row that is also deleted does not block, so entities that refer to one another can be deleted together. Nothing is
+ * changed before all deletable rows are known.
+ * @param rowIds processed in order, as far as the budget allows
  * Source: protocol notes, 5.7 and 5.9.
  */
 export function deleteRows(
@@ -80,7 +80,7 @@ export function deleteRows(
   const { candidates, rows, stopped, taken } = selected
   const blockers = findBlocks(context, candidates, referencing)
   const free = rows.filter(row => !blockers.has(identify(row)))
-  // Rows that are reached by cascades from blocked rows only stay with them.
+  // Rows reached only by cascades from blocked rows stay too.
   const deletable = blockers.size === 0 ? candidates : withCascades(free, referencing)
   const unlinked = findUnlinked(deletable, referencing)
   if (hooked && !isSeen(transaction, [...deletable.values(), ...unlinked.map(({ row }) => row)], hooked)) {
@@ -105,7 +105,7 @@ export function deleteRows(
   }
 }
 
-/** Rows of `target` that cannot be deleted while these rows refer to them. */
+/** Rows of `target` whose deletion these rows block by referring to them. */
 function restrictedBy(rows: Iterable<TableRow>, target: DataClass, transaction: StoreTransaction): number[] {
   if (!target.referencedBy.some(relation => onDelete(relation) === 'restrict')) return []
   const found: number[] = []
@@ -122,15 +122,15 @@ function restrictedBy(rows: Iterable<TableRow>, target: DataClass, transaction: 
 }
 
 interface Selected {
-  /** Rows of the selection, and with {@link candidates} what cascades from them. */
+  /** Rows of the selection; {@link candidates} includes their cascades. */
   readonly rows: readonly TableRow[]
   readonly candidates: Map<number, TableRow>
-  /** Rows that stay whatever refers to them, and why. */
+  /** Rows that stay for reasons other than references, with their errors. */
   readonly stopped: ReadonlyMap<number, ProtocolError>
   readonly taken: number
 }
 
-/** Takes rows of the selection with what cascades from them, up to the budget and one at least. */
+/** Takes rows of the selection with their cascades, up to the budget, and at least one. */
 function select(
   { transaction, view, maxCascade }: DeleteContext,
   dataClass: DataClass,
@@ -169,15 +169,15 @@ function select(
         rows.push(row)
       } else stopped.set(rowId, WriteErrors.CASCADE_TOO_LARGE(keyOf(transaction, row), dataClass.name, maxCascade))
     }
-    // A row that stays costs as much to look at.
+    // Examining a row that stays costs as much.
     if (stopped.has(rowId)) changes++
   }
   return { rows, candidates, stopped, taken }
 }
 
 /**
- * A row, what cascades from it, and how many rows its deletion changes. Rows in `known` are left out.
- * @returns undefined when they are more than `max`
+ * A row with its cascades, and the number of rows that its deletion changes. Rows in `known` are left out.
+ * @returns undefined if they are more than `max`
  */
 function cascadeOf(
   row: TableRow,
@@ -188,7 +188,7 @@ function cascadeOf(
   if (known.has(identify(row))) return { rows: [], changes: 0 }
   const added = new Map([[identify(row), row]])
   let unlinked = 0
-  // A map is iterated in the order of insertion and goes on to what is added meanwhile.
+  // Iteration over a map includes entries that are added meanwhile.
   for (const { dataClass, rowId } of added.values()) {
     for (const relation of dataClass.referencedBy) {
       const action = onDelete(relation)
@@ -205,7 +205,7 @@ function cascadeOf(
   return { rows: [...added.values()], changes: added.size + unlinked }
 }
 
-/** Rows that refer to a row are asked for several times until it is clear what goes. */
+/** Caches referring rows, which are looked up several times to find the deletable rows. */
 function remembered(transaction: StoreTransaction): Referencing {
   const known = new Map<RelatedEntityAttribute, Map<number, readonly number[]>>()
   return (relation, rowId) => {
@@ -223,7 +223,7 @@ function remembered(transaction: StoreTransaction): Referencing {
   }
 }
 
-/** Whether a row has a value that may not be deleted. */
+/** Returns a test for rows with a value that the caller may not delete. */
 function guardOf(transaction: StoreTransaction, dataClass: DataClass, view: View): (rowId: number) => boolean {
   const guarded = dataClass.attributes
     .filter(each => each.kind === 'storage' || each.kind === 'relatedEntity')
@@ -235,11 +235,11 @@ function guardOf(transaction: StoreTransaction, dataClass: DataClass, view: View
   }
 }
 
-/** A foreign key that must not be null cannot be set to null. */
+/** Effective deletion control: a mandatory foreign key cannot be set to null. */
 const onDelete = (relation: RelatedEntityAttribute): RelatedEntityAttribute['onDelete'] =>
   relation.onDelete === 'setNull' && relation.foreignKey.mandatory ? 'restrict' : relation.onDelete
 
-/** The rows and, transitively, those that go with them. */
+/** The rows and, transitively, the rows that cascade from them. */
 export function withCascades(rows: readonly TableRow[], referencing: Referencing): Map<number, TableRow> {
   const candidates = new Map<number, TableRow>()
   for (const row of rows) {
@@ -250,14 +250,14 @@ export function withCascades(rows: readonly TableRow[], referencing: Referencing
   return candidates
 }
 
-/** Instead of what refers to a row. */
+/** Reason of a locked row, in place of a relation. */
 const LOCKED = ''
 
 function blockError(key: string, { name }: DataClass, reason: string): ProtocolError {
   return reason === LOCKED ? WriteErrors.LOCKED(key, name) : WriteErrors.STILL_REFERENCED(key, name, reason)
 }
 
-/** Which of the rows have to stay, each with the relation that leads to it, `Person.employer`; or {@link LOCKED}. */
+/** Rows that have to stay, each with the relation that leads to it, `Person.employer`, or {@link LOCKED}. */
 function findBlocks(
   { transaction, locks, owner, view }: DeleteContext,
   candidates: ReadonlyMap<number, TableRow>,
@@ -269,7 +269,7 @@ function findBlocks(
     if (isLocked(dataClass, rowId)) blockers.set(id, LOCKED)
     for (const relation of dataClass.referencedBy) {
       if (onDelete(relation) === 'setNull' && !locks.isEmpty) {
-        // Setting it to null is a change too.
+        // Setting a reference to null changes the referring entity.
         const locked = referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
         if (locked !== undefined && !blockers.has(id)) blockers.set(id, reason(relation, view))
       }
@@ -294,14 +294,14 @@ function findBlocks(
   return blockers
 }
 
-/** Not which entity it is: a restrict event may hide it, which the writer does not know. */
+/** Relation for a message. It does not name the entity, which a restrict event may hide; the writer cannot know. */
 const reason = (relation: RelatedEntityAttribute, view: View): string =>
   view.shows(relation) ? `${relation.dataClass.name}.${relation.name}` : 'an entity that is not shown'
 
 const keyOf = (transaction: StoreTransaction, { dataClass, rowId }: TableRow): string =>
   describeValue(dataClass.key, transaction.row(dataClass, rowId)!.value(dataClass.key) as Value)
 
-/** Rows that refer to deleted rows, stay, and will refer to nothing. */
+/** Rows that are not deleted and whose references to deleted rows become null. */
 export function findUnlinked(deletable: ReadonlyMap<number, TableRow>, referencing: Referencing): Unlinked[] {
   const found: Unlinked[] = []
   for (const { dataClass: target, rowId: targetRowId } of deletable.values()) {
@@ -336,14 +336,14 @@ function unlink(
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp + 1, values, references }, timestamp)
 }
 
-/** Whether code has seen all of the rows that it wants to see, as they are now. */
+/** True if code has seen the current version of all rows that it has to see. */
 const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], hooked: SeenRows): boolean =>
   rows.every(({ dataClass, rowId }) => {
     if (!hooked.demands(dataClass)) return true
     return hooked.find(dataClass, rowId)?.seen === transaction.row(dataClass, rowId)!.stamp
   })
 
-/** Stamps that drop events of some dataclasses have seen, by row. */
+/** Rows that drop events of some dataclasses have seen, with their stamps. */
 export class SeenRows {
   private readonly dataClasses: ReadonlySet<string>
   private readonly rows = new Map<string, Map<number, HookedRow>>()
@@ -356,7 +356,7 @@ export class SeenRows {
     }
   }
 
-  /** Whether nothing of a dataclass may go that was not seen. */
+  /** True if rows of a dataclass may be deleted only if code has seen them. */
   demands({ name }: DataClass): boolean {
     return this.dataClasses.has(name)
   }

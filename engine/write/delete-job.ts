@@ -6,16 +6,16 @@ import type { StepContext, WriteJob } from './jobs.ts'
 import type { DeleteRequest, WriteResult } from './contract/requests.ts'
 import { WriteErrors } from './contract/write-errors.ts'
 
-/** Rows between two looks at the clock: some 15 ms. */
+/** Rows between two checks of the clock: some 15 ms. */
 const ROWS_PER_LOOK = 500
 
 /**
- * Deletes in slices: first all rows of the selection, then again those that were blocked by rows that are gone now, as long as there
- * are any. What is left at last may refer to one another in a circle and is tried at once.
+ * Deletes in slices: first all rows of the selection, then repeatedly rows whose blockers are now deleted. The remaining rows may
+ * refer to one another in cycles, and are tried together.
  */
 export class DeleteJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
-  /** Rows to be tried, and how many of them have been. The selection comes first. */
+  /** Rows to be tried, first the selection; {@link next} is the number of rows already tried. */
   private readonly queue: number[]
   private next = 0
   private readonly blocked = new Set<number>()
@@ -55,7 +55,7 @@ export class DeleteJob implements WriteJob {
     const { sliceSize, endsAt } = context
     const { queue, next, blocked } = this
     const size = Math.min(sliceSize, ROWS_PER_LOOK)
-    // The state changes when the slice is durable, so it is kept beside it until then.
+    // Changes of the state are collected here until the slice is durable.
     const again: number[] = []
     const blockedNow = new Set<number>()
     const freedNow = new Set<number>()
@@ -83,7 +83,7 @@ export class DeleteJob implements WriteJob {
         again.push(rowId)
       }
     } while (!changed && next + taken < queue.length + again.length && taken < sliceSize && performance.now() < endsAt)
-    // Everything was tried at once: trying it again frees no more.
+    // Everything was tried together: another attempt would unblock nothing.
     const isWhole = next === 0 && taken <= size && taken >= queue.length
     return () => {
       this.next += taken
@@ -100,7 +100,7 @@ export class DeleteJob implements WriteJob {
     }
   }
 
-  /** All that is left, as far as it fits into one transaction. */
+  /** Deletes the remaining rows, as far as they fit into one transaction. */
   private deleteRest(context: StepContext): () => void {
     const { maxTransactionEntities } = context.limits
     const rest = this.delete([...this.blocked].slice(0, maxTransactionEntities), maxTransactionEntities, context)
@@ -111,7 +111,7 @@ export class DeleteJob implements WriteJob {
     }
   }
 
-  /** All or nothing. */
+  /** Deletes all rows or none. */
   private deleteTogether(context: StepContext): () => void {
     const { maxTransactionEntities } = context.limits
     const { queue } = this

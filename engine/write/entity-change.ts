@@ -28,10 +28,10 @@ export interface SaveContext {
   readonly ifMatch: SaveRequest['ifMatch']
   readonly uploads: SaveRequest['uploads']
   readonly received: SaveRequest['received']
-  /** `__TIMESTAMP` of what is saved now. */
+  /** `__TIMESTAMP` for entities that are saved. */
   readonly timestamp: string
   readonly randomUuid: () => string
-  /** Problems of an entity that are described. */
+  /** Maximum number of problems of an entity that are described. */
   readonly maxProblems: number
 }
 
@@ -41,12 +41,12 @@ export class EntityChange {
   readonly problems: ProtocolError[] = []
   /** Values that differ from the stored ones. */
   readonly values = new AttributeValues<RowAttribute>()
-  /** Read after everything else: what they mean depends on the foreign keys that are sent beside them. */
+  /** Relations that were sent. Read last, because their meaning depends on foreign keys in the same element. */
   sentRelations: readonly { readonly relation: RelatedEntityAttribute; readonly key: Value }[] = []
   /** Row ids of related entities, in the order of the layout's references. */
   readonly references: (number | undefined)[]
   readonly row: RowView | undefined
-  /** Attributes with a problem that makes further checks of them pointless. */
+  /** Attributes with a problem that makes further checks pointless. */
   private readonly broken: StorageAttribute[] = []
   /** Set by plugin code; no permission check. */
   private readonly made: StorageAttribute[] = []
@@ -61,11 +61,11 @@ export class EntityChange {
   }
 
   stored(attribute: StorageAttribute): Value {
-    // True for a stored image or blob: it differs from every sent value.
+    // `true` for a stored image or blob, which differs from every sent value.
     return (this.row?.value(attribute) ?? null) as Value
   }
 
-  /** Whether it has this value already. False where the answer would tell a caller a value that it may not read. */
+  /** True if the attribute has this value already. False if the answer would reveal a value that the caller may not read. */
   has(attribute: StorageAttribute, value: Value): boolean {
     const { view } = this.context
     const isSecret = this.old && view.isRestricted && !this.isMade(attribute) && !view.shows(attribute)
@@ -83,12 +83,12 @@ export class EntityChange {
     } else this.values.set(attribute, value)
   }
 
-  /** Whether further problems are only counted: making an error for each costs more than saving the entity. */
+  /** True if further problems are only counted: making an error for each costs more than saving the entity. */
   get isFull(): boolean {
     return this.problems.length >= this.context.maxProblems
   }
 
-  /** Problems that were found when {@link isFull}. */
+  /** Number of problems found after {@link isFull}. */
   further = 0
 
   reject(attribute: StorageAttribute, problem: ProtocolError): void {
@@ -118,12 +118,12 @@ export class EntityChange {
     return view.may(this.old ? 'update' : 'create', dataClass, attribute)
   }
 
-  /** Whether it may be given another value. */
+  /** True if the caller may change the value. */
   mayGive(attribute: StorageAttribute): boolean {
     const { dataClass, transaction, view } = this.context
     if (!view.isRestricted || this.isMade(attribute)) return true
     if (this.old && !view.shows(attribute)) return false
-    // A relation and its foreign key are one value: without the right to change both neither may be changed.
+    // A relation and its foreign key are one value: changing either needs the right to change both.
     const relations = transaction.layout(dataClass).references.filter(({ foreignKey }) => foreignKey === attribute)
     return [attribute, ...relations].every(guard => this.mayChange(guard))
   }
@@ -134,7 +134,7 @@ export const notPermitted = ({ name, dataClass }: Attribute): ProtocolError =>
 
 export function sameValue(a: Value, b: Value | undefined): boolean {
   if (a === b) return true
-  // Objects; their text is what is stored.
+  // Objects are compared as JSON, as they are stored.
   return (
     typeof a === 'object' &&
     typeof b === 'object' &&

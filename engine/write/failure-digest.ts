@@ -1,11 +1,11 @@
 import type { SaveFailure } from './contract/requests.ts'
 
 /**
- * Bounds what the failures of one save take: the first are described in full, the others share an object for each kind, so that a
- * hundred thousand of them cost an answer of some megabytes and no memory in between.
+ * Bounds the memory of one save's failures: the first are described in full, the others share an object for each kind, so that a
+ * hundred thousand of them cost only an answer of some megabytes.
  */
 export class FailureDigest {
-  /** Failures that were described. Set back when a step is repeated. */
+  /** Number of failures that were described. Reset when a step is repeated. */
   described = 0
   private readonly kinds = new Map<string, SaveFailure>()
 

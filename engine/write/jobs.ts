@@ -37,27 +37,27 @@ export interface StepContext {
   readonly locks: LockTable
   readonly limits: WriteLimits
   readonly rules: ReadonlyMap<DataClass, SaveRules>
-  /** Maximum entities of a step. */
+  /** Maximum number of entities in a step. */
   readonly sliceSize: number
-  /** When the step is to end, by `performance.now`, so that other requests can interleave. It does something in any case. */
+  /** End of the step as of `performance.now`, so that other requests can interleave. A step always does some work. */
   readonly endsAt: number
-  /** To be called now and then while a step waits for another thread. */
+  /** To be called periodically while a step waits for another thread. */
   readonly beat: () => void
 }
 
 /**
- * A request on its way through one or more transactions. Its state changes in the function that a step returns, which
- * is called once the transaction is durable: a step that was not can be repeated.
+ * A request in progress, in one or more transactions. Its state changes only in the function that a step returns, which is called
+ * when the transaction is durable, so a step whose transaction failed can be repeated.
  */
 export interface WriteJob {
   /** Undefined while there is work left. */
   readonly outcome: WriteResult | ErrorData | undefined
   step(context: StepContext): (globalStamp: number) => void
-  /** The store refused the last step, alone in its transaction. */
+  /** Called when the store refused the last step, although it was alone in its transaction. */
   fail(error: ErrorData): void
 }
 
-/** A request that is over before it came to a transaction. */
+/** A request that ended before its first transaction. */
 export const endedJob = (outcome: WriteResult | ErrorData): WriteJob => ({
   outcome,
   step: () => () => {},
@@ -114,7 +114,7 @@ export class SaveJob implements WriteJob {
   }
 
   fail(error: ErrorData): void {
-    // Slices that are durable stay; what is left is reported with the failure.
+    // Durable slices stay; the remaining entities are reported with the failure.
     if (this.entities.length === 0) this.outcome = error
     else {
       const failure = { status: { status: 4, statusText: 'Other error' }, error }
@@ -143,7 +143,7 @@ export class SaveJob implements WriteJob {
     return saved.failure ? { ...saved, failure: this.digest.add(saved.failure) } : saved
   }
 
-  /** All or none; what is only validated or previewed is taken back in any case. */
+  /** Saves all entities or none; validations and previews are always rolled back. */
   private saveTogether(context: SaveContext): SavedEntity[] {
     const { transaction, mode } = context
     let entities: SavedEntity[] = []
@@ -157,13 +157,13 @@ export class SaveJob implements WriteJob {
       return mode === 'update' && !entities.some(entity => entity.failure)
     })
     if (kept || mode !== 'update') return entities
-    // Entities without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+    // Entities that did not fail themselves are shown with their new values and the old stamp (protocol notes, 5.5).
     const tried = entities
     transaction.attempt(() => {
       entities = save('refresh')
       return false
     })
-    // Stamps stay in this pass, so that an entity that comes twice is not stale the second time.
+    // Stamps do not change in this pass, so a repeated entity is not stale the second time.
     return entities.map((entity, i) => {
       const failure = entity.failure ?? tried[i]!.failure
       return failure ? { ...entity, failure } : entity
@@ -171,7 +171,7 @@ export class SaveJob implements WriteJob {
   }
 }
 
-/** Rows whose stored calculated attributes get the values that their code makes now. */
+/** Writes new values of stored calculated attributes. */
 export class CalculatedJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
 
@@ -194,7 +194,7 @@ export class CalculatedJob implements WriteJob {
   }
 }
 
-/** Locks and unlocks; beside the store. */
+/** Locks and unlocks entities; nothing is stored. */
 export class LockJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
 
@@ -243,7 +243,7 @@ export class FreeLocksJob implements WriteJob {
   }
 }
 
-/** Lists locks; nothing changes. An entity that has been deleted meanwhile is left out. */
+/** Lists locks; nothing changes. Deleted entities are left out. */
 export class ListLocksJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
 
@@ -275,7 +275,7 @@ export class ListLocksJob implements WriteJob {
   }
 }
 
-/** Changes beside the entities, all in one step. */
+/** Changes other than to entities, all in one step. */
 export class SideJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
 

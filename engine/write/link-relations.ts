@@ -6,7 +6,7 @@ import { type EntityChange, sameValue } from './entity-change.ts'
 import { WriteErrors } from './contract/write-errors.ts'
 import type { RelatedEntity } from '../data/store-transaction.ts'
 
-/** A relation and its foreign key are one value: of two that are sent, the one that differs from what is stored counts. */
+/** Applies sent relations. A relation and its foreign key are one value: of two that are sent, the changed one counts. */
 export function changeRelations(change: EntityChange): void {
   for (const { relation, key } of change.sentRelations) changeRelation(change, relation, key)
 }
@@ -49,7 +49,7 @@ export function linkForeignKeys(change: EntityChange): void {
     const { foreignKey, target } = relation
     const key = change.values.get(foreignKey)
     if (key === undefined) continue
-    // The answer would tell which entities there are.
+    // The answer would reveal which entities exist.
     if (key !== null && !change.isMade(foreignKey) && !view.may('read', target)) {
       change.refuse(foreignKey)
       continue
@@ -63,7 +63,7 @@ export function linkForeignKeys(change: EntityChange): void {
       continue
     }
     change.references[i] = related?.rowId
-    // The target's spelling of the key is kept, which may be what is stored already.
+    // The target's spelling of the key is kept, which may be the stored one.
     if (related && foreignKey.type === target.key.type) change.values.set(foreignKey, related.key)
   }
   if (!change.old) return

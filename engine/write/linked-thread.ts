@@ -16,11 +16,11 @@ import {
 
 const BEAT_MS = 250
 
-/** A thread that is linked to the writer, as the writer sees it. Messages are declared in `engine/write/contract/link-messages.ts`. */
+/** The writer's side of a thread that is linked to it. Messages are declared in `engine/write/contract/link-messages.ts`. */
 export class LinkedThread {
   readonly port: MessagePort
   private readonly signal: Int32Array
-  /** A transaction whose time was over and whose end the thread has still to hear of, as often as it is nested. */
+  /** A transaction that timed out and whose end has not been reported to the thread; `depth` is its nesting. */
   private overdue: { depth: number; timeoutMs: number } | undefined
 
   constructor({ port, signal }: LinkEnd) {
@@ -28,7 +28,7 @@ export class LinkedThread {
     this.signal = signal
   }
 
-  /** Refuses what belongs to a transaction that is over. @returns false when there is none */
+  /** Refuses messages of a transaction that timed out. @returns false if there is none */
   refuse(message: ToLinkedWriter): boolean {
     if (!this.overdue) return false
     this.answer({ outcome: WriterErrors.TRANSACTION_OVER(this.overdue.timeoutMs).toData() })
@@ -46,7 +46,9 @@ export class LinkedThread {
     Atomics.notify(this.signal, ANSWERS)
   }
 
-  /** Its next message; undefined when none comes until `deadlineAt`, or the thread is gone. @param beat called while it waits */
+  /**
+   * Waits for the next message. @param beat called meanwhile @returns undefined: none until `deadlineAt`, or the thread is gone
+   */
   receive(deadlineAt: number, beat: () => void): ToLinkedWriter | undefined {
     for (;;) {
       beat()
@@ -60,12 +62,12 @@ export class LinkedThread {
   }
 }
 
-/** How deep transactions of function code may be nested. Each is a child transaction of LMDB. */
+/** Maximum nesting of transactions of plugin code. Each is a child transaction of LMDB. */
 const MAX_DEPTH = 8
 
 /**
- * A transaction that function code drives from its thread: a request at a time, while the writer waits for the next. Alone
- * in its LMDB transaction, because what the code has done cannot be done once more.
+ * A transaction that plugin code drives from its thread, request by request; the writer waits for each. It is alone in its LMDB
+ * transaction, because the work of the code cannot be repeated.
  */
 export class InteractiveJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
@@ -82,7 +84,7 @@ export class InteractiveJob implements WriteJob {
     const deadlineAt = Date.now() + this.timeoutMs
     const kept = transaction.attempt(() => this.serve(context, deadlineAt, 1))
     return () => {
-      // No call waits when its time is over: the next one gets the answer.
+      // After a timeout no call is waiting: the next one receives the answer.
       if (kept || !this.isOver) this.thread.answer({})
       this.outcome = { kind: 'transaction' }
     }
@@ -93,7 +95,7 @@ export class InteractiveJob implements WriteJob {
     this.outcome = error
   }
 
-  /** @returns whether the transaction is to be kept */
+  /** @returns true if the transaction is to be kept */
   private serve(context: StepContext, deadlineAt: number, depth: number): boolean {
     const { transaction } = context
     this.thread.answer({})

@@ -9,17 +9,17 @@ interface Held {
   readonly expires: number
 }
 
-/** A lock with the entity that it is on, {@link identify}. */
+/** A lock with its entity, by {@link identify}. */
 interface HeldRow extends Held {
   readonly row: number
 }
 
-/** Maximum locks of one owner. More are a case for a transaction. */
+/** Maximum number of locks of one owner. Use a transaction for more. */
 const MAX_PER_OWNER = 10_000
 
 /**
- * Pessimistic locks on entities, in the memory of the writer, which asks it before each change. Nothing of it is stored:
- * a restart frees them all. Source: protocol notes, 8.8.
+ * Pessimistic locks on entities, in the memory of the writer, which checks them before each change. They are not stored: a restart
+ * frees them all. Source: protocol notes, 8.8.
  */
 export class LockTable {
   private readonly holders = new Map<number, Held>()
@@ -28,7 +28,7 @@ export class LockTable {
   /** @param now milliseconds since 1970 */
   constructor(private readonly now: () => number) {}
 
-  /** Locks that have not been freed, some perhaps over. */
+  /** Number of locks that have not been freed, perhaps including expired ones. */
   get size(): number {
     return this.holders.size
   }
@@ -37,14 +37,14 @@ export class LockTable {
     return this.size === 0
   }
 
-  /** Lock that keeps `owner` from changing an entity; undefined when there is none. */
+  /** Lock that keeps `owner` from changing an entity; undefined if there is none. */
   blocker(dataClass: DataClass, rowId: number, owner: string | undefined): Held | undefined {
     if (this.isEmpty) return undefined
     const holder = this.holder({ dataClass, rowId })
     return holder?.owner === owner ? undefined : holder
   }
 
-  /** Locks an entity that no other owner has locked. @returns false when the owner has too many already */
+  /** Locks an entity that no other owner has locked. @returns false if the owner has too many locks */
   take(row: TableRow, holder: LockHolder): boolean {
     const owned = this.owned.get(holder.owner) ?? new Set()
     const key = identify(row)
@@ -55,19 +55,19 @@ export class LockTable {
     return true
   }
 
-  /** @returns whether `owner` had locked it */
+  /** Unlocks an entity. @returns true if `owner` had locked it */
   free(row: TableRow, owner: string): boolean {
     if (this.holder(row)?.owner !== owner) return false
     this.forget(identify(row), owner)
     return true
   }
 
-  /** Frees whatever `owner` has locked. */
+  /** Frees all locks of `owner`. */
   freeAll(owner: string): void {
     for (const key of this.owned.get(owner) ?? []) this.forget(key, owner)
   }
 
-  /** Locks that last, the oldest first. */
+  /** Locks that have not expired, oldest first. */
   *list(): Iterable<HeldRow> {
     const now = this.now()
     for (const [row, held] of this.holders) if (held.expires > now) yield { ...held, row }

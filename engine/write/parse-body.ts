@@ -15,19 +15,18 @@ import type { BodyLimits } from './contract/write-limits.ts'
 export const isJsonObject = (json: unknown): json is Record<string, unknown> =>
   typeof json === 'object' && json !== null && !Array.isArray(json) && !isLongNumber(json)
 
-/** The elements of a save in their order. */
+/** Elements of the body of a save, in order. */
 export interface SaveBody {
   /** False for a single object. */
   readonly many: boolean
   readonly length: number
-  /** Not checked in any way. Cheap in ascending order. */
+  /** Returns an element, unchecked. Cheap in ascending order. */
   element(index: number): unknown
 }
 
 /**
- * The entities of a body: an object, an array, or `{"__ENTITIES":[…]}`. Those of a body that was split are parsed when they are
- * asked for.
- * @param limits undefined: nothing is bounded
+ * Entities of a body: an object, an array, or `{"__ENTITIES":[…]}`. The parts of a split body are parsed on demand.
+ * @param limits undefined: no bounds
  * @throws {EngineErrors.BAD_JSON} with the position
  * @throws {WriteErrors.NOT_ENTITIES} the bound that is exceeded
  * Source: protocol notes, 5.1.
@@ -65,11 +64,11 @@ class ParsedBody implements SaveBody {
   }
 }
 
-/** One part is parsed at a time: what was parsed before is garbage while it is young. */
+/** Parses one part at a time, so that parsed elements become garbage while they are young. */
 class SplitBody implements SaveBody {
   readonly many: boolean
   readonly length: number
-  /** Index of the first element of each part, and the number of all. */
+  /** Index of the first element of each part, then the number of all elements. */
   private readonly firsts: number[] = [0]
   private part = -1
   private elements: readonly unknown[] = []
@@ -101,14 +100,14 @@ class SplitBody implements SaveBody {
   }
 }
 
-/** Parser of a body: an exact one takes longer. */
+/** Parser of a body, exact only where needed, because an exact one is slower. */
 function parserOf({ attributes }: DataClass): (text: string) => unknown {
   const exact = new Set(attributes.map(exactnessOf))
   if (exact.has('numbers')) return text => parseExactJson(text, true)
   return exact.has('integers') ? text => parseExactJson(text) : parseJson
 }
 
-/** Kind of numbers that may be sent for the attribute, for itself or as a key, and that `JSON.parse` would round. */
+/** Kind of numbers that `JSON.parse` would round and that may be sent for the attribute, as a value or a key. */
 function exactnessOf(attribute: Attribute): TypeDescriptor['exactJson'] {
   const end = attribute.kind === 'alias' ? attribute.target : attribute
   const value = end.kind === 'relatedEntity' ? end.target.key : end

@@ -6,7 +6,7 @@ import { convertValue } from './convert.ts'
 import type { CalculatedRow } from './contract/requests.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 
-/** Gives a row the values of its stored calculated attributes, unless it has changed since they were computed. */
+/** Puts stored calculated values into a row, unless the row has changed since they were computed. */
 export function putCalculated(
   transaction: StoreTransaction,
   dataClass: DataClass,
@@ -19,7 +19,7 @@ export function putCalculated(
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp, values: changed, references }, row.timestamp)
 }
 
-/** Values of stored attributes from the JSON of code. @throws {ProtocolError} when one does not fit */
+/** Values of stored attributes from the JSON of code. @throws {ProtocolError} if one does not fit */
 export function calculatedValues(dataClass: DataClass, values: Record<string, unknown>): [StorageAttribute, Value][] {
   return Object.entries(values).flatMap(([name, json]) => {
     const attribute = dataClass.attributesByName.get(name)

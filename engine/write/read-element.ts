@@ -8,7 +8,7 @@ import type { PreparedElement } from './contract/requests.ts'
 import { describe, WriteErrors } from './contract/write-errors.ts'
 
 /**
- * Reads what was sent for one entity, and what code has made of it, into its change.
+ * Reads the sent values of one entity, and the values that plugin code has set, into its change.
  * Source: base specification 4.4; protocol notes 5.1 and 5.2.
  */
 export function readElement(
@@ -32,19 +32,19 @@ export function readElement(
 export const own = (object: Record<string, unknown>, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
-/** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined when there is none. */
+/** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined if there is none. */
 export function linkedKey(json: unknown): unknown {
   if (!isJsonObject(json)) return json
   const deferred = own(json, '__deferred')
   return isJsonObject(deferred) ? own(deferred, '__KEY') : own(json, '__KEY')
 }
 
-/** An image, a blob or a relation as it was read, sent back with the whole entity. */
+/** True for an image, a blob or a relation that is sent back as it was read, with the whole entity. */
 const isDeferred = (json: unknown): boolean => isJsonObject(json) && Object.hasOwn(json, '__deferred')
 
 /**
- * The attribute that a client names. Where it may create entities that it cannot read, it may name what it may give a
- * value to, but for values of which a refusal would tell that others have them.
+ * The attribute that a client names. A client that may create entities but not read them may name the attributes that it may set,
+ * except unique ones: a refusal would reveal existing values.
  */
 function find(change: EntityChange, name: string): Attribute | undefined {
   const { dataClass, view } = change.context
@@ -58,12 +58,12 @@ function unknownAttribute({ context: { dataClass, view } }: EntityChange, name: 
   return WriteErrors.UNKNOWN_ATTRIBUTE(name.slice(0, 100), dataClass.name, view.suggestAttribute(dataClass, name))
 }
 
-/** Reads what was sent for one attribute. @param isPrepared by code, which has left out what is as the caller has read it */
+/** Reads the sent value of one attribute. @param isPrepared plugin code has already removed unchanged values */
 function readAttribute(change: EntityChange, attribute: Attribute, json: unknown, isPrepared: boolean): void {
   switch (attribute.kind) {
     case 'storage': {
       if (isBinary(attribute.type) && isDeferred(json)) return
-      // Its code has been given the value.
+      // Its setter has received the value.
       if (attribute.calculation?.settable && change.mayChange(attribute)) return
       const { context } = change
       const upload = uploadId(attribute, json)
@@ -103,7 +103,7 @@ function readAttribute(change: EntityChange, attribute: Attribute, json: unknown
   }
 }
 
-/** Writing an alias of an own attribute writes that one. */
+/** Reads an alias: writing an alias of an attribute of the same entity writes that attribute. */
 function readAlias(change: EntityChange, alias: AliasAttribute, json: unknown, isPrepared: boolean): void {
   const { target, relations, name, path } = alias
   if ((target.kind === 'storage' || target.kind === 'calculated') && relations.length === 0) {
@@ -120,7 +120,7 @@ function isStored(change: EntityChange, attribute: Attribute, json: unknown): bo
   return !(value instanceof ProtocolError) && sameValue(change.stored(attribute), value)
 }
 
-/** True for a value as it was read, when a client sends a whole entity back. */
+/** True for a value that is sent back as it was read, with the whole entity. */
 function isUnchangedAlias(
   change: EntityChange,
   { relations, target }: AliasAttribute,
@@ -130,7 +130,7 @@ function isUnchangedAlias(
   if (isDeferred(json) || target.kind === 'relatedEntities' || relations.some(r => r.kind === 'relatedEntities'))
     return true
   if (target.kind !== 'storage') return json === null
-  // Code has compared it with what the caller may see. The entities that it leads to here may be hidden.
+  // Code has compared it with what the caller may see; the entities on this path may be hidden.
   if (isPrepared && change.old) return false
   let { row } = change
   for (const relation of relations) {
@@ -141,7 +141,7 @@ function isUnchangedAlias(
   return !(sent instanceof ProtocolError) && sameValue(row?.value(target) ?? null, sent)
 }
 
-/** Takes a value that code has made. @param isGuarded with the rights of the caller */
+/** Takes a value that code has set. @param isGuarded the rights of the caller apply */
 function make(change: EntityChange, attribute: Attribute | undefined, json: unknown, isGuarded: boolean): void {
   if (attribute?.kind !== 'storage') throw new Error(`code can only set storage attributes, not ${attribute?.name}`)
   change.sentRelations = change.sentRelations.filter(({ relation }) => relation.foreignKey !== attribute)

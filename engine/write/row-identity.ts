@@ -6,10 +6,10 @@ export interface TableRow {
   readonly rowId: number
 }
 
-/** Row ids have 32 bits and table numbers 16: together they are a number that a double holds. They are never used again. */
+/** Number that identifies a row: row ids have 32 bits and table numbers 16, which fit into a double. Row ids are never reused. */
 export const identify = ({ dataClass, rowId }: TableRow): number => dataClass.tableNumber * 2 ** 32 + rowId
 
-/** The table number and the row id in an identity. */
+/** Table number and row id of an identity. */
 export const identified = (row: number): { readonly tableNumber: number; readonly rowId: number } => ({
   tableNumber: Math.floor(row / 2 ** 32),
   rowId: row % 2 ** 32,

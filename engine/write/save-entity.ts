@@ -16,7 +16,7 @@ import { describe, lockStatus, notFound, saveFailure, WriteErrors } from './cont
 /**
  * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all
  * problems of the entity are reported at once.
- * @param hooked what code has made of the element; it stops a save before the stamp is looked at
+ * @param hooked result of plugin code for the element; its failure takes precedence over a stale stamp
  * Source: base specification 4.4 and 7; protocol notes 5.1, 5.2 and 9.
  */
 export function saveEntity(context: SaveContext, element: unknown, hooked?: PreparedElement): SavedEntity {
@@ -82,7 +82,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   return save(new EntityChange(context, { rowId, row }), element, hooked)
 }
 
-/** Only of what is one value: making a text of arrays inside each other would take a recursion. */
+/** Sent stamp as a number; NaN for objects and arrays, because converting nested arrays to text recurses. */
 const stampOf = (json: unknown): number => (typeof json === 'object' || json === undefined ? Number.NaN : Number(json))
 
 function save(
@@ -101,7 +101,7 @@ function save(
   return put(change)
 }
 
-/** Makes the values that the model says are made for a new entity. */
+/** Fills the automatic values of a new entity. */
 function fill(change: EntityChange): void {
   const { dataClass, rules, transaction, randomUuid } = change.context
   for (const attribute of rules.autoFilled) {
@@ -118,7 +118,7 @@ function fill(change: EntityChange): void {
   }
 }
 
-/** Looks for what the model has against the values: of a new entity against all that have limits, given or not. */
+/** Checks values against the model; for a new entity all attributes with limits, sent or not. */
 function check(change: EntityChange): void {
   const { dataClass, rules, view } = change.context
   for (const attribute of change.old ? change.values.attributes : rules.limited) {

@@ -8,9 +8,9 @@ import { describe, WriteErrors } from './contract/write-errors.ts'
 import type { BodyLimits } from './contract/write-limits.ts'
 
 /**
- * Checks a large body and splits it into parts that the writer parses one by one: all of it is known to be JSON then, so
- * that a fault at its end does not come to light after its beginning has been saved.
- * @param between called every few milliseconds: throws to end the work
+ * Checks a large body and splits it into parts that the writer parses one by one. The whole body is verified to be JSON, so that
+ * an error at its end is not found after its beginning has been saved.
+ * @param between called every few milliseconds; may throw to end the work
  * @throws {EngineErrors.BAD_JSON} {@link WriteErrors.NOT_ENTITIES}; the bound that is exceeded
  */
 export function splitBody(body: Uint8Array, limits: BodyLimits, between: () => void): BodyParts {
@@ -38,7 +38,7 @@ function checkPart(text: string, count: number, first: number): void {
     if (!(error instanceof ProtocolError)) throw error
     throw EngineErrors.BAD_JSON(`${error.message} (entities ${first} to ${first + count - 1})`)
   }
-  // A comma with nothing before or behind it.
+  // A comma without an element before or after it.
   if ((found as unknown[]).length !== count) throw EngineErrors.BAD_JSON(`entity ${first} is empty`)
 }
 

@@ -9,7 +9,7 @@ import type { Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
 import { describe, WriteErrors } from './contract/write-errors.ts'
 
-/** Whether there is a value, or none, that the model has something against. */
+/** True if the model restricts the values of an attribute, or requires one. */
 export const hasLimits = (attribute: StorageAttribute): boolean =>
   attribute.mandatory ||
   attribute.unique ||
@@ -19,11 +19,11 @@ export const hasLimits = (attribute: StorageAttribute): boolean =>
   attribute.maxLength !== undefined ||
   attribute.pattern !== undefined
 
-/** Attributes of a dataclass that every new entity is checked for, whether it has values for them or not. */
+/** Attributes of a dataclass that are checked or filled in every new entity, whether it has values for them or not. */
 export interface SaveRules {
-  /** Attributes that {@link hasLimits}. */
+  /** Attributes for which {@link hasLimits} is true. */
   readonly limited: readonly StorageAttribute[]
-  /** Attributes with values that the model makes. */
+  /** Attributes with automatic values. */
   readonly autoFilled: readonly StorageAttribute[]
 }
 
@@ -50,7 +50,7 @@ export function violations(attribute: StorageAttribute, value: Value): ProtocolE
       problems.push(WriteErrors.TOO_SHORT(name, value.length, minLength))
     if (maxLength !== undefined && value.length > maxLength)
       problems.push(WriteErrors.TOO_LONG(name, value.length, maxLength))
-    // Only what has a length that will do is looked at.
+    // A pattern is matched only if the length is valid.
     if (pattern !== undefined && problems.length === 0 && !matches(pattern, value)) {
       problems.push(WriteErrors.PATTERN(name, describe(value), pattern))
     }
@@ -58,13 +58,13 @@ export function violations(attribute: StorageAttribute, value: Value): ProtocolE
   return problems
 }
 
-/** A pattern takes some 0.2 µs for each character. */
+/** Maximum length of a matched text: a pattern takes some 0.2 µs per character. */
 const MAX_MATCHED = 100_000
 
 const matches = (pattern: string, text: string): boolean =>
   text.length <= MAX_MATCHED && compiled(pattern).testExact(text)
 
-/** Patterns of the model, so there are few. */
+/** Compiled patterns of the model, of which there are few. */
 const patterns = new Map<string, RE2JS>()
 
 function compiled(pattern: string): RE2JS {

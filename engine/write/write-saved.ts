@@ -8,7 +8,7 @@ import type { Projection } from '../query/serialise/projection.ts'
 import { BatchWriter } from '../query/serialise/batch-writer.ts'
 import { NOT_STORED, type RowWriter } from '../query/serialise/row-writer.ts'
 
-/** An element of the answer: the entity on the server, what went wrong, or both. */
+/** An element of the answer: the entity on the server, its failure, or both. */
 interface Outcome {
   row: RowView | undefined
   rowId: number
@@ -16,10 +16,10 @@ interface Outcome {
 }
 
 /**
- * The answer to a save: the entities as they are on the server, one for each element of the body, in `__ENTITIES` or a bare
- * array (`$asArray=true`) when the body was an array. One that was not saved has `__STATUS` and `__ERROR` behind its attributes.
+ * Writes the answer to a save: the entities as they are on the server, one for each element of the body, in `__ENTITIES` or a bare
+ * array (`$asArray=true`) if the body was an array. Unsaved entities have `__STATUS` and `__ERROR` after their attributes.
  * @param snapshot the state after the save; relations that `$expand` names are read from it
- * @returns UTF-8 JSON, or what of it has not gone to the sink; valid until the next answer in this thread
+ * @returns UTF-8 JSON, or the part that has not been written to the sink; valid until the next answer in this thread
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: base specification, 4.4 and 7; protocol notes, 3.5, 5.3, 5.4.
  */
@@ -58,7 +58,7 @@ export function writeSaved(
   return finishAnswer()
 }
 
-/** @param uri of the entity, up to its key. What is encoded as an address has nothing in it that JSON would escape */
+/** @param uri start of the entity's address, up to its key; an encoded address needs no escaping in JSON */
 function writeOutcome({ row, rowId, failure }: Outcome, rows: RowWriter, uri: string): void {
   const { out, projection } = rows
   out.ascii('{')
@@ -86,12 +86,13 @@ function writeErrors(failure: SaveFailure, out: ByteWriter): void {
   out.text(`"__ERROR":${JSON.stringify(failure.error.entries)}`)
 }
 
-/** Failures between two looks at the budget. */
+/** Number of failures between two checks of the budget. */
 const FAILURES_AT_ONCE = 1024
 
 /**
- * The answer to a validation: `{"ok":true}`, or the errors of the entities that could not be saved, each with its place in an array.
- * @returns as {@link writeSaved} does
+ * Writes the answer to a validation: `{"ok":true}`, or the errors of the entities that could not be saved, each with its index if
+ * the body was an array.
+ * @returns the same as {@link writeSaved}
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: protocol notes, 5.6.
  */

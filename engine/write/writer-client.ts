@@ -35,25 +35,25 @@ export interface WriterClientOptions {
   model: unknown
   wire: WireOptions
   allowLoss: boolean
-  /** How the store is kept from other processes, and how long a start waits for one that has it. */
+  /** Lock of the store against other processes, and the time for which a start waits for it. */
   lock?: Partial<StoreLockOptions> | undefined
-  /** Requests that may wait for the writer; more are refused (503). */
+  /** Maximum number of requests that wait for the writer; further ones are refused (503). */
   maxWaiting?: number
-  /** Bytes of their bodies. */
+  /** Maximum bytes of their bodies. */
   maxWaitingBytes?: number
   write?: Partial<SaveLimits> | undefined
-  /** Without progress of the writer for so long, writes are refused until it gets on. */
+  /** Time without progress of the writer after which writes are refused until it makes progress again. */
   stallTimeoutMs?: number
-  /** Clock of the server: locks end by it, and saved entities have its time. */
+  /** Clock of the server, for the end of locks and the timestamps of saved entities. */
   now?: (() => number) | undefined
   onProgress?: Progress
   /** Memory shared by readers; the thread fills it and keeps it up to date. */
   memory?: WebAssembly.Memory | undefined
-  /** Minimum time between two checkpoints of it; 0 or undefined: none are written. */
+  /** Minimum time between two checkpoints of the memory; 0 or undefined: none are written. */
   imageMinutes?: number
   /** Minimum number of changed entities between two checkpoints. */
   imageChanges?: number
-  /** Counters of all threads, and those of the thread that this belongs to. */
+  /** Counters of all threads, and of the client's own thread. */
   counts?: { readonly shared: SharedCounts; readonly own: ThreadCounts }
   /** Called with notes for the log. */
   onNote?: (text: string) => void
@@ -65,7 +65,7 @@ interface Waiting {
   request: WriteRequest
   bytes: number
   isSent: boolean
-  /** By `performance.now`. */
+  /** As of `performance.now`. */
   arrivedAt: number
   resolve(result: WriteResult): void
   reject(error: Error): void
@@ -75,7 +75,7 @@ const RESTART_DELAY_MS = 1_000
 const STALL_TIMEOUT_MS = 60_000
 const WATCHES_PER_TIMEOUT = 4
 
-/** The writer thread as the kernel thread sees it. */
+/** The kernel thread's side of the writer thread. */
 export class WriterClient {
   private worker: Worker | undefined
   private readonly waiting = new Map<number, Waiting>()
@@ -90,7 +90,7 @@ export class WriterClient {
   private readonly heartbeat = new Heartbeat()
   private readonly counts: ThreadCounts
   private stallTimer: NodeJS.Timeout | undefined
-  /** Set while the thread makes no progress: the phase in which it stands still. */
+  /** Phase in which the thread is stalled; undefined while it makes progress. */
   private stalledIn: TransactionPhase | undefined
   private onStall: (() => void) | undefined
 
@@ -109,19 +109,19 @@ export class WriterClient {
   }
 
   /**
-   * Starts the thread, which makes the store when there is none and brings it to the model.
-   * @throws {ModelError} the model is wrong
-   * @throws {Error} named `MigrationError` when it does not fit the data; when another process has the store
+   * Starts the thread, which makes the store if there is none and migrates it to the model.
+   * @throws {ModelError} the model is invalid
+   * @throws {Error} named `MigrationError` if the model does not fit the data; another process has the store
    */
   static async start(options: WriterClientOptions): Promise<WriterClient> {
-    // Here, where what checks has been loaded for the config: loading it takes a thread more than all else it needs.
+    // Checked here, where the validator is loaded for the config anyway: in the thread, loading it would cost more than all else.
     const client = new WriterClient({ ...options, model: checkModel(options.model) }, randomUUID())
     await client.spawn()
     client.watch()
     return client
   }
 
-  /** Resolves as soon as the shared memory has been filled; at once when there is none. */
+  /** Resolves when the shared memory has been filled; at once if there is none. */
   get memoryFilled(): Promise<void> {
     return this.options.memory ? this.filled : Promise.resolve()
   }
@@ -131,7 +131,7 @@ export class WriterClient {
     return this.isReady && !this.closing && !this.stalledIn
   }
 
-  /** Requests that wait or are being done, their bytes, and locks that clients have. */
+  /** Number of requests that are pending or in progress, their bytes, and number of locks of clients. */
   get load(): { waiting: number; waitingBytes: number; locks: number } {
     return { waiting: this.waiting.size, waitingBytes: this.waitingBytes, locks: this.heartbeat.locks }
   }
@@ -141,8 +141,8 @@ export class WriterClient {
   }
 
   /**
-   * Links a thread that waits for what it writes.
-   * @returns to be called when that thread has ended, so that the writer does not wait for it
+   * Links a thread that writes synchronously.
+   * @returns a function to be called when that thread has ended, so that the writer does not wait for it
    */
   connect({ port, signal }: LinkEnd): () => void {
     if (this.stalledIn) cutLink(signal, this.stalledIn === 'committing' ? REFUSED_DISK : REFUSED_STALLED)
@@ -158,8 +158,8 @@ export class WriterClient {
   }
 
   /**
-   * Resolves when it is durable, also when not all of it could be done.
-   * @throws {ProtocolError} when nothing could be looked at; {@link WriterErrors}
+   * Sends a request. Resolves when it is durable, even if parts of it failed.
+   * @throws {ProtocolError} the request as a whole failed; {@link WriterErrors}
    */
   write<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
@@ -173,7 +173,7 @@ export class WriterClient {
       return Promise.reject(error.retryAfter(STALL_RETRY_SECONDS))
     }
     if (!this.isReady) return Promise.reject(WriterErrors.RESTARTING().retryAfter(1))
-    // A request that is alone is always taken: its size has limits of its own.
+    // A single request is always accepted: its size has separate limits.
     if (this.waiting.size >= maxWaiting || (this.waiting.size > 0 && this.waitingBytes + bytes > maxWaitingBytes)) {
       this.counts[COUNT.writesRefused]!++
       return Promise.reject(WriterErrors.BUSY(this.waiting.size, this.waitingBytes).retryAfter(1))
@@ -183,12 +183,12 @@ export class WriterClient {
       const arrivedAt = performance.now()
       this.waiting.set(id, { request, bytes, isSent: false, arrivedAt, resolve: resolve as Waiting['resolve'], reject })
       this.waitingBytes += bytes
-      // Requests of one turn go in one message.
+      // Requests of one event loop turn are sent in one message.
       if (this.outbox.push(id) === 1) setImmediate(() => this.flush())
     })
   }
 
-  /** Finishes what waits, then stops the thread and gives the store free. */
+  /** Finishes pending requests, then stops the thread and releases the store. */
   close(): Promise<void> {
     this.closing ??= (async () => {
       clearTimeout(this.restartTimer)
@@ -196,14 +196,14 @@ export class WriterClient {
       this.post({ kind: 'close' })
       await Promise.race([this.stopped, this.stall()])
       clearInterval(this.stallTimer)
-      // Requests to a thread that did not stop.
+      // Fails requests to a thread that did not stop.
       this.failSent()
     })()
     return this.closing
   }
 
   private flush(): void {
-    // Without a thread they stay here until there is one again.
+    // Without a thread, requests stay here until it has been restarted.
     if (this.outbox.length === 0 || !this.isReady) return
     const ids = this.outbox
     this.outbox = []
@@ -294,9 +294,9 @@ export class WriterClient {
   }
 
   /**
-   * Watches the heartbeat. A commit waits for the disk as long as that takes: what was sent is answered when it is done. A
-   * thread that stands still in its own work has died in most cases, of memory for example: it never ends, because LMDB waits for
-   * the transaction when the thread tears its environment down, and no event reports it.
+   * Watches the heartbeat. A commit waits for the disk as long as necessary: sent requests are answered when it is done. A thread
+   * that stalls in its own work has usually died, for example from lack of memory: it never ends, because LMDB waits for the
+   * transaction when the thread tears down its environment, and no event reports it.
    */
   private watch(): void {
     const { stallTimeoutMs = STALL_TIMEOUT_MS, onInternalError, onNote } = this.options
@@ -333,8 +333,8 @@ export class WriterClient {
   }
 
   /**
-   * Answers what the thread has: it may be written or not. It is not forgotten, since the thread may answer it after all, and its
-   * bytes are still there.
+   * Rejects all sent requests, which may have been written or not. They are not removed, because the thread may still answer them,
+   * and their bytes are still in memory.
    */
   private failSent(): void {
     for (const signal of this.links) cutLink(signal, LOST)
@@ -342,7 +342,7 @@ export class WriterClient {
     for (const { isSent, reject } of this.waiting.values()) if (isSent) reject(WriterErrors.OUTCOME_UNKNOWN())
   }
 
-  /** The thread is gone. What it never got waits for the next one, if there is one. */
+  /** Called when the thread is gone. Requests that it never received wait for the next one, unless the client is closing. */
   private lose(): void {
     this.failSent()
     for (const [id, { isSent, reject }] of this.waiting) {

@@ -21,14 +21,14 @@ import type { WriteResultOf } from './contract/requests.ts'
 import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 
 /**
- * Writing from a thread that waits for its writes: function code is synchronous. What is sent goes the same way through
- * the writer thread as a client's request does, and its answer comes when it is durable. Messages are declared in
+ * Synchronous writing from a function thread, because plugin code is synchronous. Requests take the same way through the writer
+ * thread as those of clients, and are answered when they are durable. Messages are declared in
  * `engine/write/contract/link-messages.ts`.
  */
 export class WriterLink {
   private end: LinkEnd | undefined
 
-  /** @param connect hands the other end to `WriterClient.connect`, perhaps over another thread; transfers its port */
+  /** @param connect passes the other end to `WriterClient.connect`, perhaps in another thread; transfers its port */
   constructor(private readonly connect: (end: LinkEnd) => void) {}
 
   /** @throws {ProtocolError} */
@@ -40,14 +40,14 @@ export class WriterLink {
   }
 
   /**
-   * Begins a transaction, or a part of the open one that can be taken back. Others wait until it ends; the writer ends it
-   * by itself when its time is over.
+   * Begins a transaction, or a nested one that can be rolled back separately. Other requests wait until it ends; the writer ends
+   * it when its time is over.
    */
   begin(timeoutMs: number): void {
     this.ask({ kind: 'begin', timeoutMs })
   }
 
-  /** @throws {ProtocolError} when it could not be kept: nothing of it was written then */
+  /** Ends a transaction. @throws {ProtocolError} if it could not be kept: nothing of it was written */
   finish(keep: boolean): void {
     this.ask({ kind: 'end', keep })
   }

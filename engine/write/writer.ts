@@ -30,7 +30,7 @@ import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from '
 
 export interface WriterOptions {
   store: Pick<WritableStore, 'catalog' | 'transaction'>
-  /** Called when another process has taken the store. Nothing is written from then on. */
+  /** Called when another process has taken over the store. Nothing is written from then on. */
   onStoreLost?: (error: StoreLostError) => void
   /** Milliseconds since 1970. */
   now: () => number
@@ -39,11 +39,11 @@ export interface WriterOptions {
   /** Called with failures that clients must not see. */
   onInternalError?: (error: unknown) => void
   limits?: SaveLimits
-  /** Time that all requests together have for their entities in one transaction. */
+  /** Time for the entities of all requests in one transaction. */
   sliceMs?: number
-  /** Maximum entities of one request in one transaction. */
+  /** Maximum number of entities of one request in one transaction. */
   sliceSize?: number
-  /** Change records that are kept: how far a reader may be behind and still catch up. */
+  /** Number of change records that are kept, by which a reader may be behind and still catch up. */
   keptChangeRecords?: number
   /** Called after every durable commit, before its outcomes are known; must not throw. */
   onCommit?: (changes: readonly Change[], globalStamp: number) => void
@@ -52,14 +52,14 @@ export interface WriterOptions {
   counts?: ThreadCounts
 }
 
-/** Commit and shared memory take about as long again: others wait for some 200 ms at most. */
+/** The commit and the shared memory take about as long again, so other requests wait for some 200 ms at most. */
 const SLICE_MS = 90
-/** A commit beyond it costs no less for each entity. */
+/** Larger commits do not cost less per entity. */
 const SLICE_SIZE = 10_000
-/** However many share a transaction. */
+/** Minimum time of a job, however many share a transaction. */
 const MIN_SLICE_MS = 1
 
-/** All writing: the only code that opens write transactions. Synchronous; threads and queues are its caller's. */
+/** All writing: the only code that opens write transactions. Synchronous; the caller manages threads and queues. */
 export class Writer {
   private readonly options: WriterOptions
   private readonly transaction: StoreTransaction
@@ -92,14 +92,14 @@ export class Writer {
     })
   }
 
-  /** Runs the requests to their end, together as far as they fit. @returns their outcomes, which are durable */
+  /** Runs requests to completion, sharing transactions as far as they fit. @returns their durable outcomes */
   run(requests: readonly WriteRequest[]): (WriteResult | ErrorData)[] {
     const jobs = requests.map(request => this.begin(request))
     for (let open = jobs; open.length > 0; open = open.filter(job => !job.outcome)) this.commit(open)
     return jobs.map(job => job.outcome!)
   }
 
-  /** Reads a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
+  /** Makes the job of a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
   begin(request: WriteRequest): WriteJob {
     try {
       if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {
@@ -130,7 +130,7 @@ export class Writer {
     }
   }
 
-  /** Brings every job one step further, all in one durable transaction. */
+  /** Runs one step of every job, all in one durable transaction. */
   commit(jobs: readonly WriteJob[]): void {
     const open = jobs.filter(job => !job.outcome)
     if (open.length === 0) return
@@ -157,7 +157,7 @@ export class Writer {
         })
       })
     } catch (error) {
-      // Nothing of this was written. One job may have spoilt it for all, so each gets a transaction of its own.
+      // Nothing was written. One job may have caused the failure of all, so each is repeated in its own transaction.
       if (open.length > 1) for (const job of open) this.commit([job])
       else open[0]!.fail(this.errorData(error))
       return

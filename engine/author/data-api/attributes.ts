@@ -24,7 +24,7 @@ interface Accessor {
   set(this: EntityBase, value: unknown): void
 }
 
-/** Gives the prototype of an entity class its attributes. What an author's class has under the same name stays. */
+/** Defines the attributes on the prototype of an entity class. Members of the plugin class with the same name stay. */
 export function defineAttributes(prototype: EntityBase, binding: Binding): void {
   const authorClass = prototype.constructor
   const calculated = new Map(membersOf(authorClass).map(member => [member.name, member]))
@@ -39,7 +39,7 @@ export function defineAttributes(prototype: EntityBase, binding: Binding): void 
   }
 }
 
-/** That of an author's class. */
+/** Accessor of that name in the plugin class. */
 function accessorIn(prototype: object, name: string): PropertyDescriptor | undefined {
   for (let owner: object | null = prototype; owner; owner = Object.getPrototypeOf(owner) as object | null) {
     const property = Object.getOwnPropertyDescriptor(owner, name)
@@ -48,7 +48,7 @@ function accessorIn(prototype: object, name: string): PropertyDescriptor | undef
   return undefined
 }
 
-/** An accessor of an author's class, which runs under its names. */
+/** Accessor of a plugin class, run under its names. */
 const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDescriptor => ({
   get(this: EntityBase) {
     return runAs(place, () => get!.call(this) as unknown)
@@ -60,9 +60,7 @@ const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDesc
     },
 })
 
-/**
- * Unreadable attributes are absent. Computed attributes and aliases can be read whatever they are made of.
- */
+/** Hides unreadable attributes. Computed attributes and aliases can be read even when their sources cannot. */
 function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { language }: Binding): PropertyDescriptor {
   return {
     get(this: EntityBase) {
@@ -144,10 +142,10 @@ function binaryGetter(attribute: StorageAttribute, { language, dataClass }: Bind
     const assigned = internals.assigned(this, attribute)
     if (assigned !== undefined) return assigned
     const rowId = internals.rowId(this)
-    // There is a value: only then is it worth looking.
+    // Without a value there is nothing to look up.
     if (rowId === undefined || internals.row(this)!.value(attribute) === null) return null
     const binary = language.snapshot.table(dataClass).binary(rowId, attribute)
-    // Its bytes are the store's until the next read.
+    // The bytes belong to the store, and are valid only until the next read.
     return binary ? { mediaType: binary.mediaType, bytes: binary.bytes.slice() } : null
   }
 }
@@ -210,15 +208,15 @@ function aliasAccessor({ relations, target, name, path }: AliasAttribute): Acces
 }
 
 /**
- * Value at the end of a path from an entity, a selection or an object: null where it ends too early; over a 1→N relation a
- * selection, or the values of all its entities.
+ * Value at the end of a path from an entity, a selection or an object; null if the path ends too early. Over a 1→N relation it is
+ * a selection, or the values of all its entities.
  */
 export function valueAt(from: unknown, names: readonly string[]): unknown {
   let value = from
   for (const [i, name] of names.entries()) {
     if (value === null || typeof value !== 'object') return null
     if (isSelection(value)) return value.valuesAt(names.slice(i))
-    // Objects of the data have properties of their own only.
+    // Objects in the data have only own properties.
     value = isEntity(value) || Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : null
   }
   return value ?? null

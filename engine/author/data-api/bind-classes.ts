@@ -12,8 +12,8 @@ import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 
 /**
- * Derives classes from those of the authors, or from our own, that know their dataclass and have its attributes. An
- * author's class itself stays as it is: it may serve another store too.
+ * Derives classes that know their dataclass and have its attributes from plugin classes, or from our own. A plugin class itself is
+ * not changed: it may serve another store too.
  * @throws {LanguageErrors.WRONG_BASE} {@link LanguageErrors.TWO_CLASSES}
  */
 export function bindClasses(

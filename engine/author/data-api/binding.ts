@@ -7,10 +7,10 @@ import type { PendingRows, SelectionBase } from './entity-selection.ts'
 import type { Language } from './language.ts'
 import type { Reading } from './reading.ts'
 
-/** On the prototypes of one language: which dataclass of which store they are about. */
+/** Property of the prototypes of one language: their dataclass in its store. */
 export const BINDING = Symbol('tesser.binding')
 
-/** A dataclass together with the classes that its entities and selections are instances of. */
+/** A dataclass with the classes of its entities and selections. */
 export interface Binding {
   readonly language: Language
   readonly dataClass: DataClass
@@ -21,12 +21,12 @@ export interface Binding {
   readonly entityPrototype: EntityBase
   /** Names of the fields that the classes of its entities declare. */
   readonly fields: ReadonlySet<string>
-  /** @param rowId undefined: a new entity @param reading what it was found by */
+  /** @param rowId undefined: a new entity @param reading the iteration that found it */
   entity(rowId: number | undefined, reading?: Reading): EntityBase
   selection(rows: Rows | PendingRows): SelectionBase
 }
 
-/** On the prototypes of the base classes: what their instances are. */
+/** Property of the prototypes of the base classes: kind of their instances. */
 export const KIND = Symbol('tesser.kind')
 
 export const isEntity = (value: unknown): value is EntityBase => kindOf(value) === 'entity'

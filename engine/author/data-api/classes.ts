@@ -1,6 +1,6 @@
 /**
- * `tesser/classes`: what the authors of plugins write the classes of their data model with. Only function threads load
- * this module; compilers see `tesser-classes.d.ts`.
+ * `tesser/classes`: the module with which plugins write the classes of their data model. Only function threads load it; compilers
+ * see `tesser-classes.d.ts`.
  */
 import { DataClassBase } from './data-class.ts'
 import { type ClassKind, SUBJECT } from '../declare/describe-classes.ts'
@@ -25,7 +25,7 @@ export const EntitySelection = factory(
   'entitySelection',
 ) as typeof Declared.EntitySelection
 
-/** Factory of the base classes of a kind: each has the dataclass of its subclasses. */
+/** Factory of the base classes of one kind: each stores the dataclass of its subclasses. */
 function factory(name: string, base: new () => object, kind: ClassKind): unknown {
   return function make(dataClass: string): new () => object {
     const made = class extends base {

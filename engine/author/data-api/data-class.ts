@@ -24,7 +24,7 @@ export class DataClassBase {
 
   get(key: unknown): EntityBase | null {
     const { language, dataClass } = this[BINDING]
-    // First of all: afterwards the error would tell that there is such an entity.
+    // Checked first: a later error would reveal that the entity exists.
     language.demandRead(dataClass)
     return this.#find(key)
   }
@@ -70,13 +70,13 @@ export class DataClassBase {
   #find(key: unknown): EntityBase | null {
     const binding = this[BINDING]
     const value = convertKey(binding.dataClass, plain(key))
-    // A value that cannot be a key is the key of no entity.
+    // A value that cannot be a key matches no entity.
     if (value instanceof ProtocolError || value === null) return null
     const rowId = binding.language.snapshot.table(binding.dataClass).findKey(value)
     return rowId === undefined ? null : binding.entity(rowId)
   }
 
-  /** Undefined: the entity has been saved elsewhere since the object was made. */
+  /** @returns undefined: the entity has been saved elsewhere since the object was made */
   #fromObject(object: Record<string, unknown>): EntityBase | undefined {
     const { key } = this[BINDING].dataClass
     const sentKey = object.__KEY ?? object[key.name]

@@ -8,7 +8,7 @@ import { nameBase } from '../declare/module-declarations.ts'
 
 let current: Language | undefined
 
-/** Makes `ds` that of a language, or of none. @returns the one before */
+/** Binds `ds` to a language, or to none. @returns the previous one */
 export function setCurrent(language: Language | undefined): Language | undefined {
   const before = current
   current = language
@@ -52,7 +52,7 @@ export const request: CallRequest = {
 export class DataStore {
   static readonly [SUBJECT]: Subject = { kind: 'dataStore' }
 
-  /** The instance of the author's class, with a property for each dataclass. */
+  /** An instance of the plugin class, with a property for each dataclass. */
   static bind(language: Language, classes: readonly AuthorClass[]): DataStore {
     const [author = DataStore, other] = classes.filter(each => subjectOf(each).kind === 'dataStore')
     if (other) throw LanguageErrors.TWO_CLASSES(author.name, other.name, 'datastore')

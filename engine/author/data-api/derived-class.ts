@@ -5,8 +5,8 @@ import type { Language } from './language.ts'
 import { placeOf, runAs } from '../declare/running-code.ts'
 
 /**
- * A subclass of the same name for one language, the author's class itself stays as it is. Its functions run under their
- * names, and with the promotions of `roles.json`, for every caller.
+ * A subclass of the same name for one language; the plugin class itself is not changed. Its functions run under their names and
+ * with the promotions of `roles.json`, for every caller.
  */
 export function derived<T extends object>(base: new () => T, language: Language): new () => T {
   const subclass = extend(base)

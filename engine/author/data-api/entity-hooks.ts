@@ -5,21 +5,21 @@ import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/contr
 import type { EntityBase } from './entity.ts'
 import type { Language } from './language.ts'
 
-/** Code around saves and drops, for dataclasses that have some. */
+/** Plugin code around saves and drops, for dataclasses that have some. */
 export interface EntityHooks {
-  /** After a value has been assigned. */
+  /** Called after a value has been assigned. */
   touched?(entity: EntityBase, attribute: StorageAttribute): void
-  /** Rows of a dataclass that the call may see; undefined: all of them. Only there when there is a restriction at all. */
+  /** Rows of a dataclass that the call may see; undefined: all of them. The member exists only if there are restrict events. */
   readonly visible?: ((dataClass: DataClass, language: Language) => RowSet | undefined) | undefined
-  /** A new entity has been made. */
+  /** Called after a new entity has been made. */
   constructed?(entity: EntityBase): void
-  /** @returns why it must not be saved */
+  /** @returns the reason why it must not be saved */
   beforeSave?(entity: EntityBase): SaveFailure | undefined
   /** @param failure undefined: it has been saved */
   afterSave?(entity: EntityBase, failure: SaveFailure | undefined): void
-  /** Code has thrown, or the writer could not be asked: its save has ended without {@link afterSave}. */
+  /** Called when a save ends without {@link afterSave}: code threw, or the writer could not be reached. */
   interrupted?(entity: EntityBase): void
-  /** Does what `send` does alone with whatever is to happen around it. */
+  /** Does the work of `send` with the events around it. */
   drop?(
     request: Omit<DeleteRequest, 'kind'>,
     language: Language,

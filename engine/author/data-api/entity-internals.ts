@@ -6,22 +6,22 @@ import type { NumberReader } from './reading.ts'
 
 /** Internals of an entity for other modules, not for plugin code. */
 interface EntityInternals {
-  /** Undefined: it has never been saved, or has been dropped. */
+  /** Undefined: never saved, or dropped. */
   rowId(entity: EntityBase): number | undefined
-  /** Its row as it was loaded; undefined of a new entity. Of one that was found but not read yet it is read now. */
+  /** Its row as it was loaded, read now if it has not been; undefined for a new entity. */
   row(entity: EntityBase): RowView | undefined
-  /** A number or a bool. From its column when many entities of one selection are asked for it, else from the row. */
+  /** A number or a bool. Read from its column when many entities of one selection are asked for it, otherwise from the row. */
   number(entity: EntityBase, reader: NumberReader): unknown
-  /** Assigned and not saved. Undefined: not assigned. */
+  /** Value that is assigned and not saved. Undefined: not assigned. */
   assigned(entity: EntityBase, attribute: StorageAttribute): Value | undefined
-  /** Sets the expected stamp: the entity cannot be saved when its row has another one. */
+  /** Sets the expected stamp: the entity cannot be saved if its row has another one. */
   seenAt(entity: EntityBase, stamp: number): void
   assign(entity: EntityBase, attribute: StorageAttribute, value: Value): void
-  /** The same when no code does it: without the event. */
+  /** Assigns without the touched event, for values that the engine sets. */
   put(entity: EntityBase, attribute: StorageAttribute, value: Value): void
   /** Everything that a save would send. */
   changes(entity: EntityBase): ReadonlyMap<StorageAttribute, Value>
-  /** An object value, the same one each time, so that changes inside it are found. */
+  /** An object value, the same instance each time, so that changes inside it are detected. */
   object(entity: EntityBase, attribute: StorageAttribute, read: () => unknown): unknown
   related(entity: EntityBase, relation: RelatedEntityAttribute, find: () => EntityBase | null): EntityBase | null
   setRelated(entity: EntityBase, relation: RelatedEntityAttribute, related: EntityBase | null): void

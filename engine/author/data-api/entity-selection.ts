@@ -24,7 +24,7 @@ import { objectWriter, type ObjectOptions } from './to-object.ts'
 
 /** Rows that are found when they are first needed, or before the snapshot moves on. */
 export interface PendingRows {
-  /** Rows that it selects from. */
+  /** Rows to select from. */
   readonly from: Rows
   readonly query: PreparedQuery
   readonly page?: { readonly skip: number; readonly count: number }
@@ -34,7 +34,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   declare readonly [BINDING]: Binding
   #rows: Rows | undefined
   #pending: PendingRows | undefined
-  /** By {@link add}; not yet part of the rows. */
+  /** Rows from {@link add} that are not yet part of the rows. */
   #added: number[] = []
 
   constructor() {
@@ -59,7 +59,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return selection.#find()
   }
 
-  /** For the language; does nothing when its rows have been found. */
+  /** Finds the rows, if that has not been done. Called by the language. */
   settle(): void {
     if (!this.#pending) return
     const { language, dataClass } = this[BINDING]
@@ -93,7 +93,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const texts = { orderBy: order, orderedFilter: this.#pending?.query.filter }
     const { orderBy } = language.queries.prepare(dataClass, texts, language.view)
     const pending = this.#pending
-    // Together with the query that was asked before, unless that has an order or a page.
+    // Combined with the pending query, unless that has an order or a page.
     return pending && !pending.page && pending.query.orderBy.length === 0
       ? this.#derive({ ...pending, query: { ...pending.query, orderBy } })
       : this.#derive({ from: this.#find(), query: { predicate: undefined, orderBy } })
@@ -108,7 +108,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   at(index: number): EntityBase | null {
-    // The first of an order costs less than all of it.
+    // Finding the first row of an order costs less than sorting all.
     if (this.#pending && !this.#pending.page && index === 0) return this.slice(0, 1).#at(0)
     return this.#at(index < 0 ? index + this.length : index)
   }
@@ -234,7 +234,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return language.bindings.get(target.target)!.selection(Rows.ofSet(rows))
   }
 
-  /** Values at the end of a path from all of its entities: a selection when it ends with a relation, else their values. */
+  /** Values at the end of a path from all of its entities: a selection if the path ends with a relation, otherwise an array. */
   valuesAt(names: readonly string[]): unknown {
     const [name, ...rest] = names as [string, ...string[]]
     const { dataClass, language } = this[BINDING]
@@ -334,7 +334,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     return name === 'count' ? Number(json) : this.#valueFrom(json, measure!)
   }
 
-  /** The value that the JSON of an aggregate has. */
+  /** Value of the JSON of an aggregate. */
   #valueFrom(json: string, measure: Measure): unknown {
     if (json === 'null') return null
     const scalar = ownScalar(measure)

@@ -15,22 +15,22 @@ import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
 import { lockStatus } from '../../write/contract/write-errors.ts'
 
-/** Argument of the constructor: an author's class may have one of its own without parameters. */
+/** Argument of the constructor: a plugin class may have its own constructor without parameters. */
 interface Made {
   readonly rowId: number | undefined
   readonly reading: Reading | undefined
-  /** Names of the fields of a class that is looked at, and not used. */
+  /** Receives the names of the fields; the instance is not used otherwise. */
   readonly fields?: Set<string>
 }
 
-/** Further state of an entity beside its row. */
+/** State of an entity besides its row. */
 interface More {
   /** Assigned and not saved. */
   readonly changes: Map<StorageAttribute, Value>
-  /** Objects that were read, which may be changed inside. */
+  /** Objects that were read; their contents may have been changed. */
   readonly objects: Map<StorageAttribute, unknown>
   readonly related: Map<RelatedEntityAttribute, EntityBase | null>
-  /** Something was read from an older state than its row is of. */
+  /** Something was read from a state older than its row. */
   isStale: boolean
   isDropped: boolean
 }
@@ -40,7 +40,7 @@ export class EntityBase {
   #rowId: number | undefined
   #row: RowView | undefined
   #reading: Reading | undefined
-  /** Something was read from a column: the row, when it is loaded, has to be of the same state. */
+  /** Something was read from a column: the row has to be of the same state when it is loaded. */
   #isPeeked = false
   /** State that few entities have. */
   #more: More | undefined
@@ -129,7 +129,7 @@ export class EntityBase {
     try {
       construct(entityClass, { rowId: undefined, reading: undefined, fields } satisfies Made)
     } catch {
-      // Code that needs an entity of a store: the fields before it are known.
+      // A field initializer needs a stored entity; the fields before it are known.
     }
     return fields
   }
@@ -174,7 +174,7 @@ export class EntityBase {
   drop({ force = false }: { force?: boolean } = {}): Status {
     const { language, dataClass } = this[BINDING]
     const row = this.#load()
-    // By its key and not by its row id: after a transaction that was taken back this may be another entity's.
+    // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
     const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
     const { error } = language.drop({
@@ -272,7 +272,7 @@ export class EntityBase {
     return this.#row
   }
 
-  /** Values read from it must not be older than the stamp that is sent as seen. */
+  /** Stamp to send as seen: one that fails if a value was read from an older state. */
   #sentStamp(row: RowView): number {
     return this.#more?.isStale ? row.stamp - 1 : row.stamp
   }
@@ -285,7 +285,7 @@ export class EntityBase {
 
   #put(attribute: StorageAttribute, value: Value): void {
     const { layout } = this[BINDING]
-    // Attributes that are not assigned keep their present values.
+    // Loads the row, so that attributes that are not assigned keep their present values.
     this.#load()
     const { changes, objects, related } = this.#edit()
     changes.set(attribute, value)
@@ -293,7 +293,7 @@ export class EntityBase {
     for (const relation of layout.references) if (relation.foreignKey === attribute) related.delete(relation)
   }
 
-  /** Assigned values, and objects that were changed inside. */
+  /** Assigned values, and objects whose contents were changed. */
   #collect(): ReadonlyMap<StorageAttribute, Value> {
     this.#checkNames()
     const changes = new Map(this.#more?.changes)
@@ -305,7 +305,7 @@ export class EntityBase {
     return changes
   }
 
-  /** The value of a name that is not an attribute would be lost in silence. Fields that a class declares are there from the start. */
+  /** Rejects properties that are neither attributes nor declared fields: their values would be lost silently. */
   #checkNames(): void {
     const { dataClass, fields } = this[BINDING]
     for (const name of Object.keys(this)) {
@@ -325,7 +325,7 @@ export class EntityBase {
 
 const isComparable = ({ kind }: { kind: string }): boolean => kind !== 'relatedEntities' && kind !== 'relatedEntity'
 
-/** Fields are defined on an object, values are set. What compilers make of a field asks first whether the name exists. */
+/** Records fields: they are defined on an object, whereas values are set. Compiled fields first ask whether the name exists. */
 const noteFields = <T extends object>(target: T, fields: Set<string>): T =>
   new Proxy(target, {
     has: () => true,

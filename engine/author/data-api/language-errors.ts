@@ -1,6 +1,6 @@
 import { defineErrors } from '../../base/errors.ts'
 
-/** Errors of function code. Source: protocol notes, 5.9. */
+/** Errors of plugin code. Source: protocol notes, 5.9. */
 export const LanguageErrors = defineErrors('LANGUAGE', {
   NO_CALL: {
     errCode: 1562,

@@ -37,36 +37,36 @@ import { Overlay } from './overlay.ts'
 export interface LanguageOptions {
   readonly store: ReadStore
   readonly limits: QueryLimits
-  /** Classes of authors, as `authorClasses` finds them in their modules. */
+  /** Plugin classes, as `authorClasses` finds them in their modules. */
   readonly classes?: readonly AuthorClass[]
   /** Without it nothing can be saved. */
   readonly writer?: WriterLink
-  /** How long a transaction may hold up other writes; 2,000 by default. */
+  /** Maximum time for which a transaction may hold up other writes; 2,000 by default. */
   readonly transactionTimeoutMs?: number
-  /** Code around saves and drops. */
+  /** Plugin code around saves and drops. */
   readonly hooks?: EntityHooks
 }
 
 export interface CallOptions {
-  /** When its time is over, in milliseconds since 1970: queries end then. Code that computes is ended by others. */
+  /** End of its time, in milliseconds since 1970: queries end then. Code that computes is stopped from outside. */
   readonly deadlineAt?: number
-  /** The time that it had, for the message of a query that ends then. */
+  /** Total time of the call, for the message of a query that exceeds it. */
   readonly deadlineMs?: number
   /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
   readonly canWrite?: boolean
-  /** True for what the server does by itself: restrict events do not count. */
+  /** True for work of the server itself: restrict events do not apply. */
   readonly isUnrestricted?: boolean
   /** Snapshot of a restrict event while it runs. */
   readonly restricting?: Snapshot
-  /** Undefined: for the server itself. */
+  /** Undefined for work of the server itself. */
   readonly session?: TaskSession | undefined
   /** `traceparent` of the request; empty or undefined without a valid one. */
   readonly traceparent?: string | undefined
-  /** Whose rights count. Undefined: those of the code itself, which may do everything. */
+  /** Rights that apply. Undefined: the rights of the code itself, which may do everything. */
   readonly access?: Access | undefined
 }
 
-/** Something that reads the state of now, but has not done so yet. */
+/** A read of the current state that has not been done yet. */
 interface Pending {
   settle(): void
 }
@@ -74,17 +74,17 @@ interface Pending {
 const TRANSACTION_TIMEOUT_MS = 2_000
 
 /**
- * The data API of function code in one thread. Everything is synchronous, and all of a call is read from one snapshot,
- * which is opened with the first read and moves on only with what the call writes itself.
+ * The data API of plugin code in one thread. Everything is synchronous. A call reads from one snapshot, which is opened with the
+ * first read and moves on only with the writes of the call itself.
  */
 export class Language {
   readonly catalog: Catalog
   readonly views: Views
   /** Bindings of each dataclass to its plugin classes. */
   readonly bindings: ReadonlyMap<DataClass, Binding>
-  /** `ds`: an instance of the author's datastore class, if there is one. */
+  /** `ds`: an instance of the plugin's datastore class, if there is one. */
   readonly dataStore: DataStore
-  /** Counts the snapshots: what was read from an older one may be out of date. */
+  /** Number of the snapshot: values read from an older one may be out of date. */
   version = 0
   readonly limits: QueryLimits
   readonly queries: QueryCache
@@ -92,13 +92,13 @@ export class Language {
   private readonly singletons = new Map<string, object>()
   private call: CallOptions | undefined
   private readonly counter: RowCounter = { examined: 0 }
-  /** The last rights that were more than those of the caller. */
+  /** Cached rights of the last promotion. */
   private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
-  /** Session of the call, made when a call without a request first uses it. */
+  /** Session of a call without a request, made on first use. */
   private noSession: NoSession | undefined
   private open: Snapshot | undefined
   private seen: RestrictedSnapshot | undefined
-  /** Code may see something else after each write. */
+  /** Version of `seen`: restrict events may find other entities after each write. */
   private seenVersion = -1
   /** Changes of the open transaction. */
   private overlay: Overlay | undefined
@@ -114,7 +114,7 @@ export class Language {
   }
 
   /**
-   * Runs `work`, in which `ds` is this language's. Inside another call it shares the snapshot with it.
+   * Runs `work`, in which `ds` belongs to this language. Inside another call it shares that call's snapshot.
    * @throws what `work` throws
    */
   run<T>(call: CallOptions, work: () => T): T {
@@ -131,7 +131,7 @@ export class Language {
     }
   }
 
-  /** Rows that the queries of the call, or of the last one, have looked at. */
+  /** Number of rows that the queries of the current or last call have examined. */
   get examined(): number {
     return this.counter.examined
   }
@@ -150,7 +150,7 @@ export class Language {
     return this.seen
   }
 
-  /** The same with what may not be seen. @throws {LanguageErrors.NO_CALL} */
+  /** Snapshot of the call without restrictions. @throws {LanguageErrors.NO_CALL} */
   get unrestricted(): Snapshot {
     if (!this.call) throw LanguageErrors.NO_CALL()
     if (this.overlay) return this.overlay
@@ -158,7 +158,7 @@ export class Language {
     return this.open
   }
 
-  /** Session of the call; an empty one where it is for no request. @throws {LanguageErrors.NO_CALL} */
+  /** Session of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
   get session(): CallSession {
     if (!this.call) throw LanguageErrors.NO_CALL()
     const { session, isUnrestricted = false } = this.call
@@ -167,7 +167,7 @@ export class Language {
     return this.noSession
   }
 
-  /** The request of the call; an empty one where there is none. @throws {LanguageErrors.NO_CALL} */
+  /** Request of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
   get request(): CallRequest {
     if (!this.call) throw LanguageErrors.NO_CALL()
     return { traceparent: this.call.traceparent ?? '' }
@@ -178,12 +178,12 @@ export class Language {
     return this.views.of(this.access, 'code')
   }
 
-  /** Whether there may be something that it may not do. */
+  /** True if the rights of the running code are limited to those of the caller. */
   get hasCallerRights(): boolean {
     return this.call?.access !== undefined
   }
 
-  /** Whether an attribute does not exist for it. */
+  /** True if an attribute does not exist for the running code. */
   hides(attribute: Attribute): boolean {
     return this.hasCallerRights && !this.view.shows(attribute)
   }
@@ -193,12 +193,12 @@ export class Language {
     if (this.hasCallerRights && !this.view.shows(dataClass)) throw PermissionErrors.READ()
   }
 
-  /** With the rights of the code itself. */
+  /** Runs `work` with the rights of the code itself. */
   withOwnRights<T>(work: () => T): T {
     return this.hasCallerRights ? this.run({ access: undefined }, work) : work()
   }
 
-  /** With the privileges besides that `roles.json` promotes a function to while it runs. Source: protocol notes, 8.4. */
+  /** Runs `work` with the privileges to which `roles.json` promotes a function while it runs. Source: protocol notes, 8.4. */
   promoting<T>(resources: readonly Resource[], work: () => T): T {
     const { access, session } = this.call ?? {}
     if (!access || !session) return work()
@@ -210,7 +210,7 @@ export class Language {
     }
   }
 
-  /** For one query of the call. */
+  /** Context for one query of the call. */
   get context(): QueryContext {
     const { snapshot, limits } = this
     return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline, counter: this.counter }) }
@@ -224,7 +224,7 @@ export class Language {
     throw EngineErrors.UNKNOWN_DATACLASS(name, suggestion(name, known))
   }
 
-  /** The one instance of a singleton class in this thread, made when it is first asked for. */
+  /** The only instance of a singleton class in this thread, made on first use. */
   singleton(name: string): object | undefined {
     let instance = this.singletons.get(name)
     if (!instance) {
@@ -236,7 +236,7 @@ export class Language {
     return instance
   }
 
-  /** To be settled before the snapshot moves on. */
+  /** Registers a read to be settled before the snapshot moves on. */
   wait(pending: Pending): void {
     this.pending.add(pending)
   }
@@ -250,7 +250,7 @@ export class Language {
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    // Events have rights of their own; the work around which they run has those of the caller.
+    // Events run with their own rights, the deletion itself with those of the caller.
     const { rights } = this
     const send = (each: typeof request) => this.written(writer => writer.write({ kind: 'delete', ...rights, ...each }))
     const { drop } = this.options.hooks ?? {}
@@ -271,19 +271,19 @@ export class Language {
     return this.written(writer => writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder }))
   }
 
-  /** New values of stored calculated attributes. */
+  /** Writes new values of stored calculated attributes. */
   putCalculated(request: CalculatedRequest): void {
     this.written(writer => writer.write(request))
   }
 
-  /** The open transaction, where bytes of images and blobs that it has put are kept. */
+  /** The open transaction, which keeps the bytes of images and blobs that it has saved. */
   get transactionOverlay(): Overlay | undefined {
     return this.overlay
   }
 
   /**
-   * Everything or nothing of what `work` saves and drops; it reads what it has written.
-   * @returns what `work` returns; when that is false, nothing is kept
+   * Keeps all or none of the saves and drops of `work`, which sees its own writes.
+   * @returns what `work` returns; if that is false, nothing is kept
    * @throws what `work` throws, and nothing is kept
    */
   transaction<T>(work: () => T): T {
@@ -291,7 +291,7 @@ export class Language {
     const isOutermost = !this.overlay
     this.settleAll()
     writer.begin(this.timeLeft())
-    // The writer does nothing else until the end, so this is the state that it goes on from.
+    // The writer does nothing else until the end, so this is the state that the transaction starts from.
     if (isOutermost) this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
     const overlay = this.overlay!
     const { mark } = overlay
@@ -313,7 +313,7 @@ export class Language {
     }
   }
 
-  /** Rights of the caller, with the present promotions. */
+  /** Rights of the caller with the current promotions. */
   private get access(): Access | undefined {
     const { access, session } = this.call ?? {}
     if (!access || !session || session.promotedPrivileges.length === 0) return access

@@ -2,14 +2,14 @@ import type { CallSession } from '../declare/author-types.ts'
 import { LanguageErrors } from './language-errors.ts'
 
 /**
- * `Session` where code runs for no request: empty, and like that of a guest, so that code that asks for a user or a privilege
- * finds none. What only a session can do throws.
+ * `Session` of code that does not run for a request: empty and like that of a guest, so that code that asks for a user or a
+ * privilege finds none. Operations that need a session throw.
  */
 export class NoSession implements CallSession {
   readonly id = ''
   readonly userName = ''
   readonly expirationDate = ''
-  /** Forgotten after the call. */
+  /** Discarded after the call. */
   readonly storage: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   readonly quotas: CallSession['quotas'] = Object.freeze({
     defaultEntitySetTimeout: undefined,

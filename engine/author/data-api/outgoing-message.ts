@@ -1,6 +1,6 @@
 import { FunctionErrors } from '../declare/function-errors.ts'
 
-/** A header line of its own is what a client could otherwise put in. Source: RFC 9110, 5.1 and 5.5. */
+/** Valid header names; others could inject header lines. Source: RFC 9110, 5.1 and 5.5. */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 const VALUE = /^[\t\x20-\x7e]{0,8000}$/
 const OF_THE_TRANSPORT = new Set([
@@ -14,7 +14,7 @@ const OF_THE_TRANSPORT = new Set([
 ])
 
 /**
- * An answer in the function's own words: a download, a redirect, a page.
+ * An answer that the function composes itself: a download, a redirect, a page.
  *
  *   const answer = new OutgoingMessage()
  *   answer.setBody('id;name\n1;Ada')
@@ -36,7 +36,7 @@ export class OutgoingMessage {
     this.#status = status
   }
 
-  /** Replaces an earlier one of that name. */
+  /** Sets a header; replaces an earlier one of that name. */
   setHeader(name: string, value: string | number): void {
     const text = String(value)
     const lower = String(name).toLowerCase()
@@ -53,14 +53,14 @@ export class OutgoingMessage {
     this.#headers[lower] = text
   }
 
-  /** Text, bytes, an image or blob of an attribute, or what JSON can hold. Sets `Content-Type` too. */
+  /** Sets the body: text, bytes, an image or blob of an attribute, or any JSON value. Sets `Content-Type` too. */
   setBody(body: unknown): void {
     const [content, mediaType] = contentOf(body)
     this.#body = content
     this.setHeader('Content-Type', mediaType)
   }
 
-  /** As it is sent. Bytes are copied: what they lie in may be shared. */
+  /** The answer as it is sent. Bytes are copied, because their buffer may be shared. */
   toAnswer(): { status: number; headers: Record<string, string>; body: string | Uint8Array } {
     const body = typeof this.#body === 'string' ? this.#body : new Uint8Array(this.#body)
     return { status: this.#status, headers: { ...this.#headers }, body }

@@ -17,20 +17,20 @@ import {
 } from '../../data/snapshot.ts'
 import { fold } from '../../base/text/fold.ts'
 
-/** Row id → its bytes, or null when it has been deleted. */
+/** Bytes by row id; null for a deleted row. */
 type ChangedRows = ReadonlyMap<number, Uint8Array | null>
 
 interface ChangedBinary {
   readonly attribute: StorageAttribute
   readonly rowId: number
   readonly value: BinaryValue | null
-  /** {@link Overlay.mark} when it was put. */
+  /** {@link Overlay.mark} when the value was put. */
   readonly mark: number
 }
 
 /**
- * A snapshot with the changes of an open transaction on top, invisible to all others. Everything that reads snapshots
- * reads it, so queries, orders and aggregates see what the transaction has written.
+ * A snapshot with the changes of an open transaction on top, which are invisible to all others. Queries, orders and aggregates
+ * read it like any snapshot, so they see the writes of the transaction.
  */
 export class Overlay implements Snapshot {
   private readonly tables = new Map<DataClass, TableSnapshot>()
@@ -46,7 +46,7 @@ export class Overlay implements Snapshot {
     return this.base.globalStamp
   }
 
-  /** Present position, for {@link rollback}. */
+  /** Current position, for {@link rollback}. */
   get mark(): number {
     return this.changes.length
   }
@@ -56,7 +56,7 @@ export class Overlay implements Snapshot {
     this.tables.clear()
   }
 
-  /** The changes tell of rows only. */
+  /** Adds the bytes of a value; {@link Change} has only rows. */
   addBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
     this.binaries.push({ attribute, rowId, value, mark: this.mark })
   }
@@ -118,12 +118,12 @@ class OverlayTable implements TableSnapshot {
     return column
   }
 
-  /** Never 0: its texts do not all come from shared memory. */
+  /** Never 0: not all texts are in shared memory. */
   rowsToDecode(attribute: ColumnAttribute, limit: number): number {
     return Math.max(1, this.base.rowsToDecode(attribute, limit))
   }
 
-  /** None: columns tell the same. */
+  /** No index: columns give the same results. */
   index(): SecondaryIndex | undefined {
     return undefined
   }

@@ -2,7 +2,7 @@ import { noParams, type Params } from '../../query/parse/parse-params.ts'
 import type { QueryTexts } from '../../query/plan/query-cache.ts'
 import { plain } from './values.ts'
 
-/** A query as function code asks it. The last value may be `{ parameters, attributes }`. */
+/** Texts of a query of plugin code. The last value may be `{ parameters, attributes }`. */
 export function queryTexts(text: string, values: readonly unknown[]): QueryTexts {
   const last = values.at(-1)
   const settings = isSettings(last) ? last : undefined

@@ -4,7 +4,7 @@ import type { RowView } from '../../row-format/row-view.ts'
 import { type Column, SEGMENT_ROWS, type Segment } from '../../data/snapshot.ts'
 import type { Binding } from './binding.ts'
 
-/** How an attribute whose column tells all of its value is read. */
+/** Readers of an attribute whose column has its complete values. */
 export interface NumberReader {
   readonly attribute: StorageAttribute
   readonly slot: number
@@ -12,12 +12,12 @@ export interface NumberReader {
   readonly ofCell: (cell: Cell) => unknown
 }
 
-/** Entities of which an attribute is read from their rows before it is read from its column for those that follow. */
+/** Number of entities whose rows are read for an attribute before its column is used. */
 const ROWS_BEFORE_COLUMN = 16
 
 /**
- * Entities that come from one selection. When a number or a bool is read from many of them, it is read from its column and
- * not from their rows, which are then not loaded at all.
+ * An iteration over one selection. A number or a bool that is read from many of its entities comes from the column; the rows are
+ * then not loaded at all.
  */
 export class Reading {
   readonly version: number
@@ -25,7 +25,7 @@ export class Reading {
   private readonly counts: number[] = []
   private readonly cursors: (ColumnCursor | undefined)[] = []
 
-  /** @param size of the selection */
+  /** @param size number of entities in the selection */
   constructor(
     private readonly binding: Binding,
     private readonly size: number,
@@ -35,10 +35,10 @@ export class Reading {
     this.globalStamp = language.snapshot.globalStamp
   }
 
-  /** Undefined: read the row. */
+  /** @returns undefined: read the row */
   cursor({ attribute, slot }: NumberReader): ColumnCursor | undefined {
     const { language, dataClass } = this.binding
-    // Columns are of one snapshot.
+    // A column belongs to one snapshot.
     if (this.version !== language.version) return undefined
     const known = this.cursors[slot]
     if (known !== undefined) return known

@@ -15,7 +15,7 @@ interface Saving {
 }
 
 /**
- * Saves entities of one dataclass, each by itself, in one request to the writer.
+ * Saves entities of one dataclass, each separately, in one request to the writer.
  * @returns a status for each
  */
 export function saveEntities(entities: readonly EntityBase[]): Status[] {
@@ -31,7 +31,7 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   })
 }
 
-/** @returns why each of them has not been saved */
+/** @returns the failure of each entity; undefined: saved */
 function savedWithEvents(
   entities: readonly EntityBase[],
   language: Language,

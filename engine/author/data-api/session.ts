@@ -5,13 +5,13 @@ import type { EntitySetQuotas, SessionChanges, SessionData } from '../../caller/
 import type { CallSession } from '../declare/author-types.ts'
 import { LanguageErrors } from './language-errors.ts'
 
-/** Look-ups that a thread needs for sessions. */
+/** Lookups that a thread needs for sessions. */
 export interface SessionContext {
-  /** Whether such a one-time token may exist: redeeming it tells. */
+  /** True if such a one-time token may exist; redeeming it decides. */
   hasToken(hash: string): boolean
-  /** Entity sets that a session has now. */
+  /** Number of entity sets that a session has now. */
   countSets(session: string): number
-  /** Every privilege that comes with these rights; unknown ones are left out. */
+  /** All privileges that these rights include; unknown ones are left out. */
   expand(rights: Granted): readonly string[]
 }
 
@@ -21,13 +21,13 @@ interface GivenRights {
   userName?: string
 }
 
-/** Bytes of JSON that the session of a user may keep. */
+/** Maximum bytes of JSON in the storage of a user's session. */
 const MAX_STORAGE = 64 * 1024
-/** One-time tokens that a session may have at a time; the oldest go. */
+/** Maximum number of one-time tokens of a session; the oldest are dropped. */
 export const MAX_TOKENS = 16
 const NOTHING: Granted = { privileges: [], roles: [] }
 
-/** Prefix of the keys of server records for one-time tokens; their hash follows. */
+/** Key prefix of server records for one-time tokens; the hash of the token follows. */
 export const TOKEN_PREFIX = 'token/'
 
 const isNobody = (userName: string, { privileges, roles }: Granted): boolean =>
@@ -35,7 +35,7 @@ const isNobody = (userName: string, { privileges, roles }: Granted): boolean =>
 
 const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** `Session` of function code, for the time of one task. Source: protocol notes, 8.5. */
+/** `Session` of plugin code during one task. Source: protocol notes, 8.5. */
 export class TaskSession implements CallSession {
   readonly storage: Record<string, unknown>
   private readonly stored: ReadonlyMap<string, string>
@@ -45,7 +45,7 @@ export class TaskSession implements CallSession {
   private user: string
   private readonly promoted = new Map<number, string>()
   private nextPromotion = 1
-  /** Another list after each change. */
+  /** A new array after each change. */
   promotedPrivileges: readonly string[] = []
 
   constructor(
@@ -68,7 +68,7 @@ export class TaskSession implements CallSession {
     const holder = lockHolder(this.data)
     if (this.data.isOfToken) return holder
     this.changed.hasLocks = true
-    // A guest who is not kept after all, because the call is ended before its end, must not lock for ever.
+    // If the call is stopped early, the guest's session is not kept; its locks must not last forever.
     return this.isGuest() ? { ...holder, lastsMs: GUEST_LOCK_MS } : holder
   }
 
@@ -182,13 +182,13 @@ export class TaskSession implements CallSession {
     return true
   }
 
-  /** Undefined when nothing has been done to it. @throws {LanguageErrors.STORAGE_TOO_LARGE} */
+  /** Changes to the session; undefined if there are none. @throws {LanguageErrors.STORAGE_TOO_LARGE} */
   changes(): SessionChanges | undefined {
     const entries = Object.entries(this.storage).map(
       ([name, value]) => [name, JSON.stringify(value) ?? 'null'] as const,
     )
     const changed = entries.filter(([name, json]) => this.stored.get(name) !== json)
-    // Storage of a guest, or of another user, does not go over to the new one.
+    // Storage of a guest or of another user is not carried over to the new user.
     const bytes = (this.isSomebodyElse() ? changed : entries).reduce(
       (sum, [name, json]) => sum + Buffer.byteLength(name) + Buffer.byteLength(json),
       0,

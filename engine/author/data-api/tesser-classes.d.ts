@@ -13,7 +13,7 @@ import type {
   DataStoreOf,
 } from '../declare/author-types.ts'
 
-// By star, because only then can `Model` and `Classes` be added to under the name of this module.
+// With `*`, because only then can `Model` and `Classes` be merged into under the name of this module.
 export * from '../declare/author-types.ts'
 export type { EventError, EventOf, OrderByEvent, QueryEvent } from '../declare/event-types.ts'
 export { type Static, Type } from '@sinclair/typebox'
@@ -48,14 +48,14 @@ export declare const Entity: <const N extends DataClassName>(name: N) => new () 
 export declare const EntitySelection: <const N extends DataClassName>(name: N) => new () => BaseSelection<N>
 
 /**
- * An answer in the function's own words, to be returned: a download, a redirect, a page.
+ * An answer that a function composes itself and returns: a download, a redirect, a page.
  * Source: protocol notes, 7.4.
  */
 export declare class OutgoingMessage {
   /** 200 to 599; 200 by default. */
   setStatus(status: number): void
-  /** Replaces an earlier one of that name. */
+  /** Sets a header; replaces an earlier one of that name. */
   setHeader(name: string, value: string | number): void
-  /** Text, bytes, an image or blob of an attribute, or what JSON can hold. Sets `Content-Type` too. */
+  /** Sets the body: text, bytes, an image or blob of an attribute, or any JSON value. Sets `Content-Type` too. */
   setBody(body: unknown): void
 }

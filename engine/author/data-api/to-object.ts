@@ -11,7 +11,7 @@ export interface ObjectOptions {
   readonly withStamp?: boolean
 }
 
-/** Attributes to show: of a relation those of the related entity, `undefined` for its key alone. */
+/** Attributes to show; under a relation, those of the related entity, or `undefined` for its key alone. */
 type Tree = Map<string, Tree | undefined>
 
 /** @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
@@ -24,7 +24,7 @@ export function toObject(
   return write(entity, treeOf(filter, binding), binding, options)
 }
 
-/** For many entities with the same filter. */
+/** {@link toObject} for many entities with the same filter. */
 export function objectWriter(
   binding: Binding,
   filter: string | readonly string[] = [],
@@ -34,7 +34,7 @@ export function objectWriter(
   return entity => write(entity, tree, binding, options)
 }
 
-/** Assigns what a plain object has. @throws {LanguageErrors.UNKNOWN_ATTRIBUTE} and what assignments throw */
+/** Assigns the values of a plain object. @throws {LanguageErrors.UNKNOWN_ATTRIBUTE} and what assignments throw */
 export function assignObject(entity: EntityBase, binding: Binding, values: object): void {
   const { dataClass, language } = binding
   for (const [name, value] of Object.entries(values)) {
@@ -68,8 +68,8 @@ function treeOf(filter: string | readonly string[], binding: Binding): Tree {
 }
 
 /**
- * All that clients may see, but 1→N relations and the bytes of images and blobs. A private attribute has to be named: what
- * comes of it is usually sent.
+ * Adds everything that clients may see, except 1→N relations, images and blobs. Private attributes have to be named explicitly,
+ * because the object is usually sent.
  */
 function addAll(tree: Tree, { dataClass, language }: Binding): void {
   for (const attribute of language.view.attributes(dataClass)) {

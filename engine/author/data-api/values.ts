@@ -8,7 +8,7 @@ import type { RowView } from '../../row-format/row-view.ts'
 import { convertValue } from '../../write/convert.ts'
 
 /**
- * Values as function code sees them: what the JSON of the protocol has, whatever the options of the wire form.
+ * Values as plugin code sees them: as in the JSON of the protocol, whatever the options of the wire form.
  *
  * | type | value |
  * |---|---|
@@ -16,16 +16,16 @@ import { convertValue } from '../../write/convert.ts'
  * | byte, word, long, number, float | number |
  * | long64 | number, a bigint beyond 2^53 |
  * | decimal | text with all places: `12.50`; a number or a bigint can be assigned |
- * | date | ISO text: `2020-01-31T15:23:00.000Z`, of a date-only attribute `2020-01-31`; a Date can be assigned |
+ * | date | ISO text: `2020-01-31T15:23:00.000Z`, for a date-only attribute `2020-01-31`; a Date can be assigned |
  * | duration | number of milliseconds |
  * | string, uuid | string |
- * | object | plain object or array; what is changed inside it is saved too |
+ * | object | plain object or array; changes inside it are saved too |
  * | vector | array of numbers; a Float32Array can be assigned |
  * | image, blob | {@link BinaryValue}; a Uint8Array can be assigned |
  */
 type AuthorValue = unknown
 
-/** Reader of an attribute of a row. Not for images and blobs, whose bytes are elsewhere. */
+/** Reader of an attribute of a row. Not for images and blobs, whose bytes are stored elsewhere. */
 export function rowReader(attribute: StorageAttribute, layout: RowLayout): (row: RowView) => AuthorValue {
   const slot = layout.slotOf.get(attribute)!
   const { cell, toCode } = TYPES[attribute.type]
@@ -63,12 +63,12 @@ export function rowReader(attribute: StorageAttribute, layout: RowLayout): (row:
   }
 }
 
-/** A value of the engine. */
+/** Converts a value of the engine. */
 export function toAuthor(attribute: ValueAttribute, value: Value): AuthorValue {
   return value === null ? null : TYPES[attribute.type].toCode(value, attribute)
 }
 
-/** @throws {ProtocolError} 1508 when it is not a value of the attribute */
+/** @throws {ProtocolError} 1508 if it is not a value of the attribute */
 export function fromAuthor(attribute: ValueAttribute, value: AuthorValue): Value {
   if (attribute.type === 'image' || attribute.type === 'blob') {
     if (value instanceof Uint8Array) return new BinaryValue(DEFAULT_MEDIA_TYPE[attribute.type], value)
@@ -79,7 +79,7 @@ export function fromAuthor(attribute: ValueAttribute, value: AuthorValue): Value
   return converted
 }
 
-/** For the JSON of a save. */
+/** Converts a value for the JSON of a save. */
 export function toJson(attribute: ValueAttribute, value: Value): unknown {
   if (value instanceof BinaryValue) {
     return `data:${value.mediaType};base64,${Buffer.from(value.bytes).toString('base64')}`

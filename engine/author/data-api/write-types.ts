@@ -5,8 +5,8 @@ import { isRelation } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 
 /**
- * The `.d.ts` that tells `tesser/classes` about a model, so that a name that it does not have does not compile.
- * @param source where the model is from, for the first line
+ * The `.d.ts` that declares a model for `tesser/classes`, so that names that the model does not have do not compile.
+ * @param source origin of the model, for the first line
  */
 export function writeTypes(catalog: Catalog, source: string): string {
   return `// Written by "tesser types" from ${source.replaceAll('\n', ' ')}. Do not edit it, run the command again.
@@ -62,7 +62,7 @@ function writeAttribute(attribute: Attribute): string {
   }
 }
 
-/** More can be assigned than is read. */
+/** Writes a property, with accessors if more types can be assigned than are read. */
 function writeValue(name: string, type: StorageType, orNull: string): string {
   const { value, assigned } = TYPES[type].code
   return assigned

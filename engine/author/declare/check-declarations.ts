@@ -7,7 +7,7 @@ import { decoratorOf, type Member } from './members.ts'
 import type { Origin } from './module-declarations.ts'
 import { suggestion } from '../../base/suggestion.ts'
 
-/** Declarations of plugins that would never have an effect, with all that was found. */
+/** Declarations of plugins that would never have an effect: all that were found. */
 export class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
   constructor(
@@ -25,8 +25,8 @@ export function checkDeclarations({ classes, problems }: LoadedClasses, catalog:
 }
 
 /**
- * Everything in the classes of plugins that would never run, or would hide something without a sign of it; a `restrict`
- * in the wrong class shows everything to everybody.
+ * Everything in plugin classes that would never run or would silently hide something. A `restrict` in the wrong class, for
+ * example, would show everything to everyone.
  * @param catalog with the calculated attributes of the classes
  */
 export function declarationProblems(classes: readonly ClassDescriptor[], catalog: Catalog): string[] {
@@ -88,7 +88,7 @@ function functionProblems(member: Of<'function'>, described: ClassDescriptor, ca
 const EVENTS_OF_ATTRIBUTES: ReadonlySet<EventKind> = new Set([
   ...(['touched', 'validateSave', 'saving', 'validateDrop', 'dropping'] as const),
 ])
-/** They run for attributes that have been assigned, and only storage attributes are. */
+/** Events that run for assigned attributes, which only storage attributes can be. */
 const EVENTS_OF_VALUES: ReadonlySet<EventKind> = new Set(['touched', 'validateSave', 'saving'])
 const EVENTS: readonly EventKind[] = [...EVENTS_OF_ATTRIBUTES, 'constructor', 'afterSave', 'afterDrop', 'restrict']
 
@@ -146,7 +146,7 @@ function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, described: ClassDe
 
 const KINDS: Readonly<Record<string, ClassKind>> = { Entity: 'entity', Selection: 'entitySelection' }
 
-/** A class with the name of another one's functions: these would be looked for elsewhere. */
+/** A class whose name suggests another base class: its functions would be expected there. */
 function misnamed({ name, kind, dataClass }: ClassDescriptor, catalog: Catalog): string[] {
   const [, subject = '', suffix = ''] = /^(.+)(Entity|Selection)$/.exec(name) ?? []
   const named = KINDS[suffix]
@@ -163,7 +163,7 @@ function nameProblems(
   const dataClass = className === undefined ? undefined : catalog.dataClassesByName.get(className)
   if (!dataClass) return []
   const isCalculated = (name: string): boolean => members.some(each => each.kind === 'calculated' && each.name === name)
-  // Names that clients use, and in an entity class also those that its code uses.
+  // Names that clients use, and in an entity class also names that its code uses.
   const names =
     kind === 'entity' ? properties : members.filter(each => each.kind === 'function').map(({ name }) => name)
   return [...new Set(names)].flatMap(name =>
@@ -175,7 +175,7 @@ function nameProblems(
   )
 }
 
-/** Clients that name a function of both classes get that of the selection. Source: protocol notes, 7.1. */
+/** Functions hidden by one of the selection class, which takes precedence for clients. Source: protocol notes, 7.1. */
 function shadowed({ kind, dataClass, members }: ClassDescriptor, classes: readonly ClassDescriptor[]): string[] {
   if (kind !== 'dataClass') return []
   const selection = classes.find(each => each.kind === 'entitySelection' && each.dataClass === dataClass)

@@ -5,7 +5,7 @@ import { compileSchema, FORMATS } from './compile-schema.ts'
 import type { ClassDescriptor } from './describe-classes.ts'
 import { ENTITY_OF, type FunctionSignature, SELECTION_OF } from './signature.ts'
 
-/** Names of the dataclasses that there are; undefined: not known. */
+/** Names of all dataclasses; undefined: unknown. */
 type Names = readonly string[] | undefined
 
 /** Reasons why declared parameters and results cannot be used, a sentence each: plugin, file and line, what was found. */
@@ -37,7 +37,7 @@ function problemsOf({ parameters = [], result }: FunctionSignature, dataClasses:
 const NAME = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u
 const NAMELESS = 'its schema has to name it by a title that is an identifier, as Type.String({ title: "name" })'
 
-/** Types of TypeBox that JSON does not have, with what would do. */
+/** Types of TypeBox that JSON does not have, each with an alternative. */
 const NOT_JSON: Readonly<Record<string, string>> = {
   Date: 'a date is a text in JSON; use Type.String({ format: "date-time" })',
   bigint: 'JSON has no such integers; use Type.Integer() or Type.String()',
@@ -63,7 +63,7 @@ function schemaProblems(schema: JsonSchema, dataClasses: Names): string[] {
     } else if (name !== undefined && !isTop) {
       problems.push(`an entity or a selection of ${String(name)} cannot be inside of another value`)
     }
-    // One that may also be null.
+    // A nullable entity or selection is a union at the top level.
     const { anyOf, ...others } = part
     for (const each of Array.isArray(anyOf) ? anyOf : []) visit(each, isTop)
     for (const each of Object.values(others)) visit(each, false)

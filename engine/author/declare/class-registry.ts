@@ -14,10 +14,10 @@ export type CallTarget =
 /** A function that clients can call. */
 export interface ClassFunction extends FunctionSignature {
   readonly name: string
-  /** With its class, for messages: `Employee.raise`. */
+  /** Class and name, for messages: `Employee.raise`. */
   readonly fullName: string
   readonly target: CallTarget
-  /** Dataclass or singleton that it belongs to, `ds` for the datastore: permissions name it by this. */
+  /** Dataclass or singleton that it belongs to, `ds` for the datastore; used by permissions. */
   readonly owner: string
   readonly allowedOnHTTPGET: boolean
   readonly deadlineSeconds: number | undefined
@@ -25,7 +25,7 @@ export interface ClassFunction extends FunctionSignature {
   readonly place: CodePlace
 }
 
-/** Function by which guests log in where roles.json demands it: they may call it whatever other rules say. */
+/** True for the function with which guests log in if roles.json demands it: other rules do not apply to it. */
 export const isLogin = ({ target, name }: ClassFunction): boolean =>
   target.kind === 'dataStore' && name === 'authentify'
 
@@ -33,10 +33,10 @@ type MayCall = (called: ClassFunction) => boolean
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
 
-/** The exposed functions of all classes, by where they are called. Source: protocol notes, 7.1. */
+/** The exposed functions of all classes, by their targets. Source: protocol notes, 7.1. */
 export class ClassRegistry {
   readonly dataStore: Functions
-  /** By the name of the class; only those with an exposed function. */
+  /** By class name; only singletons with an exposed function. */
   readonly singletons: ReadonlyMap<string, Functions>
   private readonly tables = new Map<string, Functions>()
 
@@ -61,8 +61,7 @@ export class ClassRegistry {
   }
 
   /**
-   * The function that a path part names: on an entity one of the entity class, else one of the selection class, then of
-   * the dataclass.
+   * The function that a path part names: for an entity, of its class; otherwise of the selection class, then of the dataclass.
    */
   find(dataClass: string, name: string, isEntity: boolean): ClassFunction | undefined {
     if (this.tables.size === 0) return undefined
@@ -77,7 +76,7 @@ export class ClassRegistry {
     return this.tables.get(keyOf(target.kind, dataClass))?.get(name)
   }
 
-  /** Names of the functions that {@link find} would find. */
+  /** Names of all functions that {@link find} searches. */
   names(dataClass: string, isEntity: boolean): string[] {
     const kinds = isEntity ? (['entity'] as const) : (['entitySelection', 'dataClass'] as const)
     return kinds.flatMap(kind => [...this.of(kind, dataClass).keys()])

@@ -2,10 +2,9 @@ import { addMembers, membersOf } from './members.ts'
 import { type AuthorClass, extend, ownProperties, subjectOf } from './describe-classes.ts'
 
 /**
- * Adds the classes of a module to those of others. Where both have one for the same thing, as plugins do that know nothing
- * of each other, the result is a subclass of the first with the members of the other; its fields and its `#private` members
- * stay its own.
- * @throws {Error} when both have a member of that name, or a singleton of that name
+ * Adds the classes of a module to those of other modules. When independent plugins have a class for the same subject, the result
+ * is a subclass of the first with the members of the second; fields and `#private` members of the second are not combined.
+ * @throws {Error} both have a member of the same name, or a singleton of the same name
  */
 export function combineClasses(classes: readonly AuthorClass[], more: readonly AuthorClass[]): AuthorClass[] {
   const byKey = new Map(classes.map(each => [keyOf(each), each]))

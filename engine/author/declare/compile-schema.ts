@@ -4,7 +4,7 @@ import { compileRe2 } from '../../base/re2.ts'
 import type { JsonSchema } from '../../base/json-schema.ts'
 import { ENTITY_OF, SELECTION_OF } from './signature.ts'
 
-/** Formats of texts that are checked. */
+/** String formats that are checked. */
 export const FORMATS: readonly FormatName[] = [
   ...(['date', 'time', 'date-time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uri', 'uuid'] as const),
 ]
@@ -13,7 +13,7 @@ let ajv: Ajv2020 | undefined
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /**
- * A function that tells whether a value fits, with the first error in its `errors`. Made when it is first asked for.
+ * A function that checks whether a value fits, with the first error in its `errors`. Compiled on first use.
  * @throws {Error} the schema is not valid JSON Schema, or has keywords or formats that do not exist
  */
 export function compileSchema(schema: JsonSchema): ValidateFunction {
@@ -31,7 +31,7 @@ function newAjv(): Ajv2020 {
   const regExp = Object.assign(
     (pattern: string) => {
       const expression = compileRe2(pattern)
-      // By its text the compiler tells patterns apart.
+      // The compiler tells patterns apart by their text.
       return { test: (text: string) => expression.matcher(text).find(), toString: () => pattern }
     },
     { code: '' },
@@ -40,7 +40,7 @@ function newAjv(): Ajv2020 {
     verbose: true,
     strictTypes: false,
     strictTuples: false,
-    // The compiler refuses wrong keywords by itself. To compile the schema of schemas takes 80 ms.
+    // The compiler itself rejects wrong keywords. Compiling the meta-schema takes 80 ms.
     validateSchema: false,
     meta: false,
     code: { regExp },

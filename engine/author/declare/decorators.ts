@@ -1,5 +1,5 @@
 /**
- * Decorators for the classes of a plugin (TC39 standard decorators). They only note what a member is; nothing runs.
+ * Decorators for the classes of a plugin (TC39 standard decorators). They only record what a member is; they run no plugin code.
  * Source: protocol notes, 3.8, 7 and 9.
  */
 
@@ -13,35 +13,35 @@ import { type DeclaredMember, type MemberContext, note } from './members.ts'
 import { type ArgumentsOf, parametersOf, plainSchema, type ResultOf } from './signature.ts'
 
 export interface FunctionOptions<P extends TSchema[] = TSchema[], R extends TSchema = TSchema> {
-  /** How long a call may take; the server's option otherwise. */
+  /** Maximum time of a call; the server's option by default. */
   readonly deadlineSeconds?: number
-  /** A sentence for documents and agents. */
+  /** One sentence for documentation and agents. */
   readonly description?: string
   /**
-   * Schemas of its parameters, which arguments are checked against before it is called. A title is the name of a parameter.
+   * Schemas of its parameters. Arguments are checked against them before the call. A title is the name of a parameter.
    *
    *   Type.Tuple([entityOf('City', { title: 'from' }), Type.Optional(Type.Integer({ title: 'count', minimum: 1 }))])
    */
   readonly parameters?: TTuple<P>
-  /** Schema of what it returns, as it is sent. It is not checked when it runs. */
+  /** Schema of its result as it is sent. Results are not checked. */
   readonly result?: R
 }
 
 export interface CalculatedOptions {
   readonly type: CalculatedType
-  /** Computed when the entity is saved and kept with it. Only for what depends on attributes of its own entity alone. */
+  /** Computed when the entity is saved, and stored with it. Only for values that depend on its own entity alone. */
   readonly stored?: boolean
-  /** For a stored one. */
+  /** Only with `stored`. */
   readonly indexed?: boolean
   /** A date without time of day. */
   readonly simpleDate?: boolean
-  /** Digits after the point of a decimal, which needs it. */
+  /** Digits after the point of a decimal; required for decimals. */
   readonly scale?: number
-  /** A decimal that answers have as a text. */
+  /** Sends a decimal as a string. */
   readonly asText?: boolean
-  /** Raise it when the code computes something else than before: what is stored is computed again. */
+  /** Change it when the code computes something different: stored values are computed again. */
   readonly version?: number | string
-  /** False: only function code sees it. */
+  /** False: only plugin code sees it. */
   readonly exposed?: boolean
 }
 
@@ -49,26 +49,28 @@ export interface CalculatedOptions {
 type AttributeEventKind = 'touched' | 'validateSave' | 'saving' | 'validateDrop' | 'dropping'
 type WholeEventKind = 'constructor' | 'afterSave' | 'afterDrop'
 
-/** When the code of an event runs. `restrict` belongs to a dataclass, the others to an entity. Source: protocol notes, 8.9. */
+/**
+ * Events for which code can run. `restrict` belongs to a dataclass, the others to an entity. Source: protocol notes, 8.9.
+ */
 export type EventKind = AttributeEventKind | WholeEventKind | 'restrict'
 
-// biome-ignore lint/suspicious/noExplicitAny: any method of an author
+// biome-ignore lint/suspicious/noExplicitAny: any method of plugin code
 type Method = (this: any, ...args: any[]) => unknown
-// biome-ignore lint/suspicious/noExplicitAny: any class of an author
+// biome-ignore lint/suspicious/noExplicitAny: any plugin class
 type MethodDecorator = (method: Method, context: ClassMethodDecoratorContext<any, any>) => void
-// biome-ignore lint/suspicious/noExplicitAny: any class of an author
+// biome-ignore lint/suspicious/noExplicitAny: any plugin class
 type GetterDecorator = (getter: () => any, context: ClassGetterDecoratorContext<any, any>) => void
 // biome-ignore lint/suspicious/noExplicitAny: an entity of any dataclass
 type AnyEntity = BaseEntity<any>
 // biome-ignore lint/suspicious/noExplicitAny: any dataclass
 type AnyDataClass = BaseDataClass<any>
-// biome-ignore lint/suspicious/noExplicitAny: any method of an author
+// biome-ignore lint/suspicious/noExplicitAny: any method of plugin code
 type ContextOf<This> = ClassMethodDecoratorContext<This, any>
 
-/** A method of a class that has the attribute; of another one the text says why it does not compile. */
+/** A method of a class that has the attribute; otherwise a text that says why it does not compile. */
 type Handler<This, A extends string, M> = A extends keyof This ? M : `the class has no attribute "${A}"`
 
-/** A decorator that is written with or without options. The method has to be one for the declared parameters and result. */
+/** A decorator that is written with or without options. The method has to fit the declared parameters and result. */
 interface FunctionDecorator extends MethodDecorator {
   // biome-ignore lint/suspicious/noExplicitAny: nothing is declared
   <const P extends TSchema[] = any, R extends TSchema = any>(
@@ -76,7 +78,7 @@ interface FunctionDecorator extends MethodDecorator {
   ): <This>(method: (this: This, ...args: ArgumentsOf<P>) => ResultOf<R>, context: ContextOf<This>) => void
 }
 
-/** A decorator that notes what is said of a member. */
+/** A decorator that records the declaration of a member. */
 function noting(member: (name: string) => DeclaredMember) {
   return function decorate(decorated: unknown, context: MemberContext): void {
     note(decorated, context, member(context.name as string), decorate)
@@ -97,7 +99,7 @@ function functionDecorator(allowedOnHTTPGET: boolean): FunctionDecorator {
   return decorator as FunctionDecorator
 }
 
-/** Options as plain data, which other threads can be sent. */
+/** Options as plain data, which can be sent to other threads. */
 const declared = ({ parameters, result, ...options }: FunctionOptions) => ({
   ...options,
   ...(parameters && { parameters: parametersOf(parameters) }),
@@ -109,7 +111,7 @@ const CALCULATED_OPTIONS: readonly (keyof CalculatedOptions)[] = [
   ...(['type', 'stored', 'indexed', ...PARAMETER_NAMES, 'version', 'exposed'] as const),
 ]
 
-/** @throws {TypeError} for an option that does not exist: without effect, a typing error would go unnoticed */
+/** @throws {TypeError} for an unknown option: a typing error would otherwise go unnoticed */
 function checkOptions<T extends object>(options: T, known: readonly string[]): T {
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue
@@ -122,11 +124,11 @@ function checkOptions<T extends object>(options: T, known: readonly string[]): T
 /** A function that clients can call (POST). `@exposed` or `@exposed({ deadlineSeconds: 2 })`. */
 export const exposed = functionDecorator(false)
 
-/** The same, also by GET: for functions that change nothing. */
+/** A function that clients can also call by GET: for functions that change nothing. */
 export const onHTTPGet = functionDecorator(true)
 
 /**
- * A calculated attribute: on its getter. A setter of the same name is its set handler.
+ * Declares a calculated attribute, on its getter. A setter of the same name is its set handler.
  *
  *   @calculated({ type: 'string', stored: true }) get fullName() { return `${this.firstName} ${this.lastName}` }
  */
@@ -134,8 +136,8 @@ export const calculated = (options: CalculatedOptions): GetterDecorator =>
   noting(name => ({ ...checkOptions(options, CALCULATED_OPTIONS), kind: 'calculated', name }))
 
 /**
- * The query handler of a calculated attribute that is not stored. Returns the text of a query, `{ query, parameters }`, or
- * nothing: then the attribute is computed for every entity. Runs on the dataclass: `this` has no entity.
+ * The query handler of a calculated attribute that is not stored. It returns the text of a query, `{ query, parameters }`, or
+ * nothing: the attribute is then computed for every entity. It runs for the dataclass: `this` has no entity.
  */
 export const queryOf = <const A extends string>(
   attribute: A,
@@ -144,7 +146,7 @@ export const queryOf = <const A extends string>(
   context: ContextOf<This>,
 ) => void) => noting(name => ({ kind: 'queryOf', name, attribute }))
 
-/** The order handler of a calculated attribute that is not stored: returns the text of an order, or nothing. */
+/** The order handler of a calculated attribute that is not stored. It returns the text of an order, or nothing. */
 export const orderByOf = <const A extends string>(
   attribute: A,
 ): (<This extends AnyEntity>(
@@ -152,22 +154,22 @@ export const orderByOf = <const A extends string>(
   context: ContextOf<This>,
 ) => void) => noting(name => ({ kind: 'orderByOf', name, attribute }))
 
-/** Around the life of an entity, in an entity class. Events that can stop it return an {@link EventError}. */
+/** Code around the life of an entity, in an entity class. Events that can stop an operation return an {@link EventError}. */
 type EntityEventDecorator<K extends EventKind> = <This extends AnyEntity>(
   method: (this: This, event: EventOf<K>) => EventResult<K>,
   context: ContextOf<This>,
 ) => void
 
-/** Returns the entities that the client may see; null or undefined: all of them. For a class of a dataclass. */
+/** Code of a dataclass class that returns the entities that the client may see; null or undefined: all. */
 type RestrictDecorator = <This extends AnyDataClass>(
   method: (this: This, event: EventOf<'restrict'>) => Restriction<This>,
   context: ContextOf<This>,
 ) => void
 
 interface EventDecorators {
-  /** One signature for all kinds: with one for each, the compiler explains a wrong name by the last of them. */
+  /** One signature for all kinds: with one for each, the compiler would explain a wrong name with the last signature. */
   <const K extends EventKind>(kind: K): [K] extends ['restrict'] ? RestrictDecorator : EntityEventDecorator<K>
-  /** The same for one attribute: only when it has been assigned, or, of a drop, for every entity that has it. */
+  /** For one attribute: runs only if it has been assigned, or for a drop always. */
   <K extends AttributeEventKind, const A extends string>(
     kind: K,
     attribute: A,
@@ -177,6 +179,6 @@ interface EventDecorators {
   ) => void
 }
 
-/** Code of an event, of a whole entity, of one of its attributes, or of a dataclass (`restrict`). */
+/** Declares the code of an event: of an entity, of one of its attributes, or of a dataclass (`restrict`). */
 export const event = ((kind: EventKind, attribute?: string) =>
   noting(name => ({ kind: 'event', name, event: kind, attribute }))) as unknown as EventDecorators

@@ -2,46 +2,46 @@ import { createHash } from 'node:crypto'
 import { type Member, membersOf } from './members.ts'
 import { type Origin, originOfClass } from './module-declarations.ts'
 
-/** Dataclass of a plugin's class: a note on the base class that the factories of `classes.ts` make. */
+/** Subject of a plugin class, set on the base class that the factories of `classes.ts` make. */
 export const SUBJECT = Symbol('tesser.subject')
 
 export type ClassKind = 'dataStore' | 'dataClass' | 'entitySelection' | 'entity' | 'singleton'
 
 export interface Subject {
   readonly kind: ClassKind
-  /** Not of a datastore or a singleton. */
+  /** Undefined for a datastore or a singleton. */
   readonly dataClass?: string
 }
 
-/** A class of an author, as every thread may know it: plain data. */
+/** A plugin class as plain data, for all threads. */
 export interface ClassDescriptor extends Subject, Origin {
-  /** Its own name, by which a singleton is called. */
+  /** Name of the class; clients call a singleton by it. */
   readonly name: string
   readonly members: readonly Member[]
   /** Calculated attributes that have a set handler. */
   readonly setters: readonly string[]
-  /** Fingerprint of each calculated attribute: changes with the version that its author gives it, else with its source text. */
+  /** Fingerprint of each calculated attribute: changes with its declared version, or without one with its source text. */
   readonly fingerprints: Readonly<Record<string, string>>
-  /** Names of its methods and accessors, with a decorator or without; of an entity class also of its fields. */
+  /** Names of its methods and accessors, with or without a decorator; for an entity class also of its fields. */
   readonly properties: readonly string[]
 }
 
-/** Exports of the modules of plugins, and their further declarations. */
+/** Classes that the modules of plugins export, and problems of their other declarations. */
 export interface LoadedClasses {
   readonly classes: readonly ClassDescriptor[]
   /** Classes that are not exported. */
   readonly problems: readonly string[]
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: constructors of authors
+// biome-ignore lint/suspicious/noExplicitAny: constructors of plugin classes
 export type AuthorClass = abstract new (...args: any[]) => object
 
-/** The classes among the exports of an author's module. */
+/** Plugin classes among the exports of a module. */
 export function authorClasses(exports: Readonly<Record<string, unknown>>): AuthorClass[] {
   const found = [...new Set(Object.values(exports))].filter(
     (value): value is AuthorClass => typeof value === 'function' && SUBJECT in value && !Object.hasOwn(value, SUBJECT),
   )
-  // A class that another one extends is a part of that.
+  // A class that another one extends is part of that one.
   return found.filter(each => !found.some(other => Object.prototype.isPrototypeOf.call(each, other)))
 }
 
@@ -67,7 +67,7 @@ export function describeClass(authorClass: AuthorClass): ClassDescriptor {
   }
 }
 
-/** A subclass of the same name, also in stack traces: V8 takes that of the nearest class that was given one in the source. */
+/** A subclass of the same name, in stack traces too: V8 takes the name of the nearest class that is named in the source. */
 export function extend<T extends object>(base: new () => T): new () => T {
   const subclass = anonymous(base as new () => object)
   Object.defineProperty(subclass, 'name', { value: base.name })
@@ -75,7 +75,7 @@ export function extend<T extends object>(base: new () => T): new () => T {
 }
 const anonymous = (base: new () => object) => class extends base {}
 
-/** Methods and accessors that an author has written, not those of our base classes. */
+/** Methods and accessors from plugin code, without those of our base classes. */
 export function ownProperties({ prototype }: AuthorClass): Map<string | symbol, PropertyDescriptor> {
   const found = new Map<string | symbol, PropertyDescriptor>()
   for (let owner = prototype as object; !isOurs(owner); owner = Object.getPrototypeOf(owner) as object) {

@@ -6,11 +6,11 @@ interface EventBase<K extends string> {
   readonly dataClassName: string
 }
 
-/** Details by kind, beside the kind and the dataclass. */
+/** Fields by kind, besides the kind and the dataclass. */
 interface EventDetails {
   constructor: object
   touched: { readonly attributeName: string }
-  /** `attributeName`: only of code for one attribute. */
+  /** `attributeName`: only for code of one attribute. */
   validateSave: { readonly attributeName?: string }
   saving: { readonly attributeName?: string }
   afterSave: {
@@ -29,13 +29,13 @@ interface EventDetails {
 /** The argument of an event: `check(event: EventOf<'validateSave'>) { … }`. */
 export type EventOf<K extends keyof EventDetails> = EventBase<K> & Readonly<EventDetails[K]>
 
-/** Returned by code of an event, it stops what is being done. */
+/** Returned by the code of an event to stop the operation. */
 export interface EventError {
   readonly errCode: number
   readonly message: string
-  /** Whatever JSON can hold; sent with the error. */
+  /** Any JSON value; sent with the error. */
   readonly extraDescription?: unknown
-  /** For `validateSave` and `validateDrop`: reported as an error and not only as a status. All others are serious. */
+  /** For `validateSave` and `validateDrop`: true reports an error and not only a status. Other events always report one. */
   readonly seriousError?: boolean
 }
 

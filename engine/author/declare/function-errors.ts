@@ -1,9 +1,9 @@
 import { defineErrors } from '../../base/errors.ts'
 import { suggestion } from '../../base/suggestion.ts'
 
-/** Why a class function has no answer. Source: protocol notes, 5.9 and 7; statuses by the design decisions. */
+/** Errors of calls of class functions. Source: protocol notes, 5.9 and 7; statuses by the design decisions. */
 export const FunctionErrors = defineErrors('FUNCTIONS', {
-  /** Unexposed functions answer as missing ones. */
+  /** Also for functions that are not exposed. */
   UNKNOWN_FUNCTION: {
     errCode: -10729,
     http: 404,
@@ -20,7 +20,7 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     http: 405,
     message: (name: string) => `the function ${name} cannot be called by GET; use POST`,
   },
-  /** The log tells what it was. `name`: the function Employee.raise. */
+  /** The log has the details. `name`: the function Employee.raise. */
   THREW: {
     errCode: 1562,
     http: 500,
@@ -63,7 +63,7 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     http: 400,
     message: (position: number, problem: string) => `argument ${position} of the function cannot be used: ${problem}`,
   },
-  /** Against its declaration. `path`: name of the parameter, and what is wrong in it. */
+  /** The argument does not fit its declaration. `path`: name of the parameter, and the part of it that is wrong. */
   WRONG_ARGUMENT: {
     errCode: 1603,
     http: 400,
@@ -86,7 +86,7 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     http: 400,
     message: (limit: number) => `the arguments of a function name at most ${limit} entity sets by "__DATASET"`,
   },
-  /** Before any code of the function ran: it is not to blame. */
+  /** Thrown before any code of the function ran, so the function is not to blame. */
   UNREADABLE_ARGUMENTS: {
     errCode: 1603,
     http: 413,

@@ -3,11 +3,11 @@ import type { CalculatedOptions, EventKind } from './decorators.ts'
 import { type Origin, originOfMember } from './module-declarations.ts'
 import type { FunctionSignature } from './signature.ts'
 
-// Node has no metadata of decorators yet; compilers take this symbol where they find it.
+// Node has no decorator metadata yet; compilers use this symbol if it exists.
 const METADATA: symbol = (Symbol as { metadata?: symbol }).metadata ?? Symbol.for('Symbol.metadata')
 if (!('metadata' in Symbol)) Object.defineProperty(Symbol, 'metadata', { value: METADATA })
 
-/** Member noted by the decorators of one class: plain data. */
+/** Member recorded by the decorators of one class: plain data. */
 export type Member = DeclaredMember &
   Origin & {
     /** The method is an `async` function or a generator. */
@@ -24,7 +24,7 @@ export type DeclaredMember =
   | ({ readonly kind: 'calculated'; readonly name: string } & CalculatedOptions)
   /** The method `name` answers for the calculated attribute `attribute`. */
   | { readonly kind: 'queryOf' | 'orderByOf'; readonly name: string; readonly attribute: string }
-  /** Without attribute: of the whole entity. */
+  /** Without `attribute`: an event of the whole entity. */
   | {
       readonly kind: 'event'
       readonly name: string
@@ -38,9 +38,9 @@ type Metadata = { [MEMBERS]?: Member[] }
 export type MemberContext = ClassMethodDecoratorContext | ClassGetterDecoratorContext
 
 /**
- * Notes what a decorator says of a member.
+ * Records the declaration that a decorator makes.
  * @param decorator the decorator itself: its caller is the place of the declaration
- * @throws {TypeError} the member is not a public one of instances, or not of the kind that the decorator is for
+ * @throws {TypeError} the member is not a public instance member, or not of the kind that the decorator is for
  */
 export function note(
   decorated: unknown,
@@ -54,26 +54,26 @@ export function note(
     throw new TypeError(`@${decoratorOf(member)} is for a public ${kind} of instances; received the ${found}`)
   }
   const metadata = context.metadata as Metadata
-  // Members of a base class are in the prototype.
+  // Members of a base class are in the prototype of the metadata.
   if (!Object.hasOwn(metadata, MEMBERS)) metadata[MEMBERS] = []
   const isAsync = isAsyncFunction(decorated) || isGeneratorFunction(decorated)
   metadata[MEMBERS]!.push({ ...member, ...(isAsync && { isAsync }), ...originOfMember(metadata, decorator) })
 }
 
-/** Name of the decorator that notes a member, as authors write it. */
+/** Name of the decorator of a member, as plugin code writes it. */
 export function decoratorOf(member: DeclaredMember): string {
   if (member.kind !== 'function') return member.kind
   return member.allowedOnHTTPGET ? 'onHTTPGet' : 'exposed'
 }
 
-/** Members noted by the decorators of a class and its base classes; the class comes after its base classes. */
+/** Members recorded by the decorators of a class and its base classes; base classes first. */
 export function membersOf(authorClass: object): Member[] {
   return metadataOf(authorClass)
     .reverse()
     .flatMap(metadata => metadata[MEMBERS]!)
 }
 
-/** The metadata of a class, then those of its base classes: only of classes with decorators. */
+/** The metadata of a class, then of its base classes: only classes with decorators. */
 export function metadataOf(authorClass: object): Metadata[] {
   const found: Metadata[] = []
   let metadata = (authorClass as { [METADATA]?: Metadata | null })[METADATA]
@@ -83,14 +83,14 @@ export function metadataOf(authorClass: object): Metadata[] {
   return found
 }
 
-/** Gives a base class metadata of its own, from which that of its subclasses inherits. */
+/** Gives a base class its own metadata, from which the metadata of its subclasses inherits. */
 export function giveMetadata(base: object): object {
   const metadata = Object.create(null) as object
   Object.defineProperty(base, METADATA, { value: metadata })
   return metadata
 }
 
-/** Notes members that a class has got from another one. */
+/** Records members that a class has taken over from another one. */
 export function addMembers(authorClass: object, members: readonly Member[]): void {
   const inherited = (authorClass as { [METADATA]?: Metadata | null })[METADATA] ?? null
   const value = Object.assign(Object.create(inherited) as Metadata, { [MEMBERS]: members })

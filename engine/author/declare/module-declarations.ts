@@ -1,6 +1,6 @@
 import { placeOfCaller } from './place.ts'
 
-/** Place of a declaration, for messages and log lines. Only of classes that a function thread has loaded. */
+/** Place of a declaration, for messages and log lines. Known only for classes that a function thread has loaded. */
 export interface Origin {
   /** Plugin that the module belongs to. */
   readonly plugin?: string
@@ -8,11 +8,11 @@ export interface Origin {
   readonly place?: string
 }
 
-/** A class that a module declares, known by the base class that it was given or by what its decorators noted. */
+/** A class that a module declares, identified by its generated base class or by the metadata of its decorators. */
 interface Declared {
   /** The base class, or the metadata of the decorators. */
   readonly mark: object
-  /** Name of its base class; undefined: no class of `tesser/classes`. */
+  /** Name of its base class; undefined: not a class of `tesser/classes`. */
   readonly base: string | undefined
   readonly place: string | undefined
 }
@@ -22,13 +22,13 @@ const originOfBase = new WeakMap<object, Origin>()
 /** Base classes by their metadata, which is the prototype of the metadata of every class that extends them. */
 const nameOfBase = new WeakMap<object, { readonly name: string; readonly isNoted: boolean }>()
 
-/** The classes that one module of a plugin declares, exported or not, noted while it is imported. */
+/** The classes that one module of a plugin declares, exported or not, recorded while it is imported. */
 export class ModuleDeclarations {
   private readonly declared = new Map<object, Declared>()
 
   constructor(readonly plugin: string) {}
 
-  /** Runs `load`, in which all declarations are this module's. Modules are imported one after the other. */
+  /** Runs `load`; all declarations during it belong to this module. Modules are imported one after the other. */
   async during<T>(load: () => Promise<T>): Promise<T> {
     importing = this
     try {
@@ -42,18 +42,18 @@ export class ModuleDeclarations {
     if (!this.declared.has(declared.mark)) this.declared.set(declared.mark, declared)
   }
 
-  /** Classes that are not exported, nor extended by one that is. @param marks see {@link marksOf} */
+  /** Classes that are neither exported nor extended by an exported one. @param marks see {@link marksOf} */
   unexported(marks: ReadonlySet<object>): Declared[] {
     return [...this.declared.values()].filter(({ mark }) => !marks.has(mark))
   }
 
-  /** Places of those that are exported. */
+  /** Places of the exported classes. */
   exportedPlaces(marks: ReadonlySet<object>): string[] {
     return [...this.declared.values()].flatMap(({ mark, place }) => (marks.has(mark) ? (place ?? []) : []))
   }
 }
 
-/** Everything that a declared class is known by: its base classes, and the metadata of its decorators and theirs. */
+/** Everything that identifies a declared class: the class and its base classes, and their decorator metadata. */
 export function marksOf(authorClass: object, metadata: readonly object[]): object[] {
   const marks = [...metadata]
   for (let base: object | null = authorClass; base; base = Object.getPrototypeOf(base) as object | null)
@@ -61,7 +61,7 @@ export function marksOf(authorClass: object, metadata: readonly object[]): objec
   return marks
 }
 
-/** Origin of a member that a decorator notes now. @param decorator the decorator, which the author's module calls */
+/** Origin of the member that a decorator is recording. @param decorator the decorator, which the plugin's module calls */
 export function originOfMember(metadata: object, decorator: (...args: never[]) => unknown): Origin {
   if (!importing) return {}
   const place = placeOfCaller(decorator)
@@ -78,12 +78,12 @@ function baseOf(metadata: object): { name: string; isNoted: boolean } | undefine
   return undefined
 }
 
-/** A base class that is there for all: `DataStore`. @param metadata what the metadata of its subclasses inherit from */
+/** Names a shared base class, such as `DataStore`. @param metadata from which the metadata of its subclasses inherits */
 export function nameBase(metadata: object, name: string): void {
   nameOfBase.set(metadata, { name, isNoted: false })
 }
 
-/** Notes a base class that a factory makes. @param factory the factory, which the author's module calls */
+/** Records a base class that a factory makes. @param factory the factory, which the plugin's module calls */
 export function noteBase(base: object, metadata: object, name: string, factory: (name: never) => unknown): void {
   if (!importing) return
   nameOfBase.set(metadata, { name, isNoted: true })

@@ -4,8 +4,8 @@ import { outputUrl } from '../../base/output-root.ts'
 const FRAME = /[ (]((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()]*):(\d+):\d+\)?$/
 
 /**
- * File and line of the caller of `called`: `/acme/classes.ts:12`. Of the source where source maps are enabled. Helpers that
- * compilers add, whose names begin with two underscores, are passed over.
+ * File and line of the caller of `called`: `/acme/classes.ts:12`. In the source if source maps are enabled. Helpers that compilers
+ * add, whose names begin with two underscores, are skipped.
  */
 export function placeOfCaller(called: (...args: never[]) => unknown): string | undefined {
   const holder: { stack?: string } = {}
@@ -13,20 +13,20 @@ export function placeOfCaller(called: (...args: never[]) => unknown): string | u
   return placesIn(holder.stack)[0]
 }
 
-/** File and line of the code of a plugin that an error comes from; undefined: it has none, or is of this server alone. */
+/** File and line of the plugin code that threw an error; undefined: no stack, or only frames of this server. */
 function placeOfError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   return placesIn(error.stack).find(place => !OWN_FOLDERS.some(folder => place.startsWith(folder)))
 }
 
-/** Message of what code of a plugin threw, with the {@link placeOfError}. */
+/** Message of a value that plugin code threw, with its {@link placeOfError}. */
 export function messageWithPlace(error: unknown): string {
   const message = (error as Partial<Error> | undefined)?.message ?? String(error)
   const place = placeOfError(error)
   return place === undefined ? message : `${message} (${place})`
 }
 
-/** The build, and what its source maps name. */
+/** The build, and the folders that its source maps name. */
 const BUILD = new URL('../../', outputUrl('engine/threads/function-thread.js'))
 const OWN_FOLDERS = [BUILD, new URL('../engine/', BUILD), new URL('../kernel/', BUILD)].map(url => fileURLToPath(url))
 

@@ -1,17 +1,17 @@
 import type { Member } from './members.ts'
 
-/** Names of code of a plugin, for log lines. */
+/** Names of a piece of plugin code, for log lines. */
 export interface CodePlace {
   readonly plugin?: string | undefined
   readonly class?: string
   /** A function, or the method that answers for an attribute. */
   readonly function?: string
   readonly event?: string
-  /** A calculated attribute, or the one that an event is of. */
+  /** A calculated attribute, or the attribute of an event. */
   readonly attribute?: string
 }
 
-/** Innermost code of a plugin that runs in this thread. */
+/** Innermost plugin code that is running in this thread. */
 let running: CodePlace | undefined
 /** Calls of {@link asCode} that have not returned. */
 let depth = 0
@@ -21,16 +21,16 @@ const places = new WeakMap<object, CodePlace>()
 
 export const runningCode = (): CodePlace | undefined => running
 
-/** Place of the code that threw, where it is known. */
+/** Place of the code that threw, if known. */
 export const placeOfFault = (thrown: unknown): CodePlace | undefined =>
   typeof thrown === 'object' && thrown !== null ? places.get(thrown) : undefined
 
-/** Has `observer` called whenever code of a plugin begins or ends to run in this thread. It is called for the outermost code only. */
+/** Calls `observer` when plugin code begins or ends to run in this thread; for the outermost code only. */
 export function observeCode(observer: (isRunning: boolean) => void): void {
   observe = observer
 }
 
-/** Runs what may call code of a plugin whose names are unknown, such as accessors of a value that it has made. */
+/** Runs work that may call plugin code without a known name, such as accessors of a value from plugin code. */
 export function asCode<T>(work: () => T): T {
   if (depth++ === 0) observe(true)
   try {
@@ -40,7 +40,7 @@ export function asCode<T>(work: () => T): T {
   }
 }
 
-/** Runs code of a plugin under its names. */
+/** Runs plugin code under its names. */
 export function runAs<T>(place: CodePlace, work: () => T): T {
   const outer = running
   running = place

@@ -15,19 +15,19 @@ import type { BaseEntity, BaseSelection, DataClassName, EntityOf, SelectionOf } 
 export interface FunctionParameter {
   /** Unique in its function. */
   readonly name: string
-  /** Schema of the argument as it is sent. {@link ENTITY_OF} or {@link SELECTION_OF} is in that of an entity or a selection. */
+  /** Schema of the argument as it is sent. For an entity or a selection it has {@link ENTITY_OF} or {@link SELECTION_OF}. */
   readonly schema: JsonSchema
-  /** It may be left out, or be null in front of others. */
+  /** It may be omitted, or be null if others follow. */
   readonly isOptional: boolean
 }
 
-/** Declaration of a class function beside its code. */
+/** Declaration of a class function besides its code. */
 export interface FunctionSignature {
-  /** A sentence for documents and agents. */
+  /** One sentence for documentation and agents. */
   readonly description?: string
   /** Undefined: any arguments. */
   readonly parameters?: readonly FunctionParameter[]
-  /** Schema of the result in JSON; {@link ENTITY_OF} or {@link SELECTION_OF} is in that of an entity or a selection. */
+  /** Schema of the result in JSON. For an entity or a selection it has {@link ENTITY_OF} or {@link SELECTION_OF}. */
   readonly result?: JsonSchema
 }
 
@@ -35,7 +35,7 @@ export interface FunctionSignature {
 export const ENTITY_OF = 'x-entity-of'
 export const SELECTION_OF = 'x-selection-of'
 
-/** A schema, and those of which a value has to fit one. */
+/** A schema, followed by the alternatives of its `anyOf`. */
 export const alternativesOf = (schema: JsonSchema): JsonSchema[] => [
   schema,
   ...((schema.anyOf as JsonSchema[] | undefined) ?? []),
@@ -82,7 +82,7 @@ export type ArgumentsOf<P> = 0 extends 1 & P
 /** Values that a function may return for a declared result. */
 export type ResultOf<R> = 0 extends 1 & R ? unknown : R extends TSchema ? Sendable<Static<R>> : never
 
-/** Values that are sent as a `T`. */
+/** Values that can be sent as a `T`. */
 type Sendable<T> = T extends string
   ? T | (string extends T ? Date : never)
   : T extends null
@@ -96,7 +96,7 @@ type Sendable<T> = T extends string
         : T
 
 /**
- * Plain data of the parameters of a tuple.
+ * Parameters of a tuple as plain data.
  * @throws {TypeError} it is not a tuple of schemas
  */
 export function parametersOf(tuple: TTuple): FunctionParameter[] {
@@ -107,7 +107,7 @@ export function parametersOf(tuple: TTuple): FunctionParameter[] {
   return items.map(item => ({ name: item.title ?? '', schema: plainSchema(item), isOptional: OptionalKind in item }))
 }
 
-/** A schema as plain data, in the dialect 2020-12. @throws {TypeError} it is not an object, or refers to itself */
+/** A schema as plain data in the dialect 2020-12. @throws {TypeError} it is not an object, or refers to itself */
 export function plainSchema(schema: TSchema): JsonSchema {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw new TypeError(`a schema is made with Type, such as Type.String(); received ${JSON.stringify(schema)}`)
@@ -118,7 +118,7 @@ export function plainSchema(schema: TSchema): JsonSchema {
 /** Keywords whose values are data and not schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples'])
 
-/** TypeBox writes tuples as draft 7 has them. */
+/** Converts tuples, which TypeBox writes as in draft 7. */
 function withTuples(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withTuples)
   if (typeof schema !== 'object' || schema === null) return schema

@@ -9,9 +9,9 @@ interface ImportedModule {
 }
 
 /**
- * Classes that modules declare and do not export: nothing of them would ever run. A file that two modules import is bundled
- * with each of them, and one may be the one that exports its class.
- * @returns a sentence for each
+ * Classes that modules declare and do not export, so that no code of them would ever run. A file that two modules import is
+ * bundled with each of them; it is enough that one of them exports its class.
+ * @returns one sentence each
  */
 export function unexported(modules: readonly ImportedModule[]): string[] {
   const marks = new Set(modules.flatMap(({ exported }) => exported.flatMap(each => marksOf(each, metadataOf(each)))))

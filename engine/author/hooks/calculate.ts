@@ -3,20 +3,20 @@ import { fingerprintsOf } from '../../catalog/calculated.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { CalculatedRequest, CalculatedRow } from '../../write/contract/requests.ts'
 
-/** How far the rows of a dataclass have got the values of new code. */
+/** Progress of computing the rows of a dataclass with new code. */
 export interface CalculatedSlice {
-  /** Rows that have them. */
+  /** Number of rows that have the new values. */
   readonly done: number
   readonly total: number
 }
 
-/** Rows of one transaction. */
+/** Number of rows in one transaction. */
 const SLICE = 2_000
 
 /**
- * Tells the writer the values that stored calculated attributes of the next rows have now. The last rows
- * come with the fingerprints of the code, so that a start that is interrupted begins again.
- * @param from rows that have them already
+ * Makes the writer request with new values of stored calculated attributes for the next rows. The last slice carries the
+ * fingerprints of the code, so an interrupted start begins again.
+ * @param from number of rows that have the new values
  * @param valuesOf JSON by attribute name
  */
 export function nextSlice(

@@ -7,7 +7,7 @@ import { QueryErrors } from '../../query/contract/query-errors.ts'
 
 /**
  * Value that the code of a calculated attribute computes for an entity.
- * @throws {QueryErrors.HANDLER} when it is not a value of the attribute's type; what the code throws
+ * @throws {QueryErrors.HANDLER} if it is not a value of the attribute's type; what the code throws
  */
 export function computedValue(entity: EntityBase, attribute: ValueAttribute): Value {
   const computed = (entity as unknown as Record<string, unknown>)[attribute.name]

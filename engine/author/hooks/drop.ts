@@ -15,12 +15,12 @@ import type { Hooks } from './hooks.ts'
 
 export type DropRequest = Omit<DeleteRequest, 'kind'>
 
-/** How often code looks again at what others have changed meanwhile. */
+/** Maximum number of attempts when other requests change the entities meanwhile. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Deletes entities with the events of all that go, those that deletion control adds too: validateDrop and dropping before,
- * when they can stop it, afterDrop when it is over.
+ * Deletes entities with the events of all deleted entities, including those that deletion control adds: validateDrop and dropping
+ * before, which can stop the deletion, and afterDrop afterwards.
  * Source: protocol notes, 9.
  */
 export function dropWithEvents(
@@ -37,11 +37,11 @@ export function dropWithEvents(
     deleted += result.deleted
     if (!changed) return { ...result, deleted }
   }
-  // Entities that stay have no event at the end.
+  // Entities that are not deleted have no afterDrop here.
   return { kind: 'delete', deleted, error: WriteErrors.CHANGED_MEANWHILE(dataClass.name, MAX_ATTEMPTS).toData() }
 }
 
-/** One look at everything that is to go. */
+/** One attempt to delete everything that is to be deleted. */
 class Drop {
   /** Rows to be deleted, with the failure that their events returned, if any. */
   private readonly looked = new Map<number, { row: TableRow; entity: EntityBase; failure: ErrorData | undefined }>()
@@ -79,12 +79,12 @@ class Drop {
     return stopped.error ? { ...result, error: stopped.error } : result
   }
 
-  /** Runs what may stop it. @returns entities that have to stay, and why the first one has */
+  /** Runs the events that may stop the deletion. @returns rows that have to stay, and the error of the first one */
   private look(rowIds: Iterable<number>): { rowIds: Set<number>; error: ErrorData | undefined } {
     const stopped = new Set<number>()
     let error: ErrorData | undefined
     for (const rowId of rowIds) {
-      // Code of those before may have deleted it.
+      // Events of earlier entities may have deleted it.
       if (!this.language.unrestricted.table(this.root).live.has(rowId)) continue
       const rows = withCascades([{ dataClass: this.root, rowId }], this.referencing)
       let failure: ErrorData | undefined
@@ -97,7 +97,7 @@ class Drop {
     return { rowIds: stopped, error }
   }
 
-  /** Conditions for the writer to check. */
+  /** Expected stamps and new values, for the writer. */
   private hooked(): NonNullable<DeleteRequest['hooked']> {
     const names = new Set(this.dataClasses)
     const rows: HookedRow[] = []
@@ -116,12 +116,12 @@ class Drop {
     return { dataClasses: this.dataClasses.map(({ name }) => name), rows }
   }
 
-  /** Tells of the end. Whether an entity is gone is what counts. */
+  /** Runs afterDrop. The status depends only on whether the entity is gone. */
   private tell(): void {
     for (const [id, { row, entity, failure }] of this.looked) {
       const events = this.hooks.classes.events(row.dataClass)!
       const isGone = !this.language.unrestricted.table(row.dataClass).live.has(row.rowId)
-      // Rows kept by others were not stopped by this one.
+      // This row stays because of the events of others.
       if (!isGone && !failure && !this.deletable.has(id)) continue
       try {
         events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' })
@@ -140,7 +140,7 @@ class Drop {
     if (known) return known.failure
     if (this.hooks.dropping.has(id)) return busyFailure('drop', dataClass.name).error
     const entity = this.entity(dataClass, rowId)
-    // Read now: afterwards it is gone.
+    // Read now: it is gone after the deletion.
     const key = describe(entity.getKey())
     const looked = { row, entity, failure: undefined as ErrorData | undefined }
     this.looked.set(id, looked)
@@ -164,7 +164,7 @@ class Drop {
     return undefined
   }
 
-  /** An entity that stays, without the relations: what is stored of its calculated attributes then. */
+  /** Stored calculated values of an entity that loses these relations. */
   private unlink({ dataClass, rowId }: Unlinked['row'], relations: readonly RelatedEntityAttribute[]): HookedRow {
     const entity = this.entity(dataClass, rowId)
     const seen = entity.getStamp()
@@ -175,7 +175,7 @@ class Drop {
   private entity(dataClass: DataClass, rowId: number): EntityBase {
     const looked = this.looked.get(identify({ dataClass, rowId }))
     if (looked) return looked.entity
-    // Deletion control reaches what the call may not see.
+    // Deletion control also reaches entities that the call may not see.
     return this.language.run({ isUnrestricted: true }, () => {
       const entity = this.language.bindings.get(dataClass)!.entity(rowId)
       internals.row(entity)
@@ -188,7 +188,7 @@ class Drop {
   ]
 }
 
-/** A deletion that a mild error stops has failed all the same. */
+/** Error of a stopped deletion: a mild error fails it too. */
 function failureOf({ error, status }: SaveFailure, consequence: ProtocolError): ErrorData {
   if (error.entries.length > 1) return error
   return { ...new ProtocolError(error).followedBy(consequence).toData(), saveStatus: status }

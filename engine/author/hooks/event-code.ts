@@ -9,25 +9,25 @@ import { isThenable } from '../../base/promised.ts'
 export interface EventDetails {
   readonly kind: EventKind
   readonly dataClassName: string
-  /** At attribute level. */
+  /** Only at attribute level. */
   readonly attributeName?: string
   readonly [detail: string]: unknown
 }
 
-/** An error object, with the attribute whose code has returned it. */
+/** An error object, with the attribute whose code returned it. */
 interface EventRefusal {
   readonly error: EventError
   /** Undefined for code of the whole entity. */
   readonly attribute: string | undefined
 }
 
-/** A method that is code of an event. */
+/** A method that is the code of an event. */
 export interface EventMethod {
   readonly name: string
   readonly place: CodePlace
 }
 
-/** The methods of a class that are code of events, in the order in which they are declared. */
+/** The methods of a class that are the code of events, in the order of declaration. */
 export class EventCode {
   private readonly methods = new Map<string, EventMethod[]>()
 
@@ -43,19 +43,19 @@ export class EventCode {
     }
   }
 
-  /** Whether there is code of this event, at either level. */
+  /** True if there is code for this event, at either level. */
   has(kind: EventKind): boolean {
     return [...this.methods.keys()].some(key => key.startsWith(`${kind} `))
   }
 
-  /** Its methods, of the whole entity. */
+  /** Methods of an event of the whole entity. */
   ofWhole(kind: EventKind): readonly EventMethod[] {
     return this.methods.get(keyOf(kind)) ?? []
   }
 
   /**
-   * Runs the code of the given attributes, then that of the entity, up to the first that returns an error.
-   * @throws what the code throws, unless that is an error object itself
+   * Runs the code of the given attributes, then the code of the entity, up to the first that returns an error.
+   * @throws what the code throws, unless it is an error object
    */
   run(kind: EventKind, entity: object, attributes: readonly string[], details: object = {}): EventRefusal | undefined {
     for (const attributeName of attributes) {
@@ -90,15 +90,14 @@ export class EventCode {
 
 const keyOf = (kind: EventKind, attribute = ''): string => `${kind} ${attribute}`
 
-/** Events that an error object stops. */
+/** Events that an error object can stop. */
 const STOPPABLE: ReadonlySet<EventKind> = new Set([
   ...(['validateSave', 'saving', 'validateDrop', 'dropping'] as const),
 ])
 
 /**
- * An error object counts the same whether it is returned or thrown.
- * @throws {TypeError} something else was returned: code that wants to stop a save and does not say so in the right way must
- * not let it pass
+ * Returns the error object that the code returns or throws.
+ * @throws {TypeError} something else was returned: code that tries to stop a save in the wrong way must not let it pass
  */
 function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
   try {

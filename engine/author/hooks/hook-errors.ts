@@ -8,10 +8,10 @@ const SERIOUS: SaveStatus = { status: 8, statusText: 'Serious Validation Error' 
 const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
 
 /**
- * An error object of an event, as it is reported.
- * @param isValidation of a validate event: mild unless it says otherwise
- * @param consequence follows it, unless it is mild
- * @param attribute whose code has returned it, where the caller may know of it
+ * Failure for an error object of an event.
+ * @param isValidation true for a validate event: the error is mild unless it says otherwise
+ * @param consequence error that follows it, unless it is mild
+ * @param attribute attribute whose code returned it, if the caller may see it
  * Source: protocol notes, 9; base specification, 7.
  */
 export function eventFailure(
@@ -40,20 +40,22 @@ export function eventFailure(
   return { status, error: (isMild ? own : own.followedBy(consequence)).toData() }
 }
 
-/** Why an entity cannot be saved or dropped by code of its own events. */
+/** Failure for an entity that code of its own events tries to save or drop. */
 export function busyFailure(action: 'save' | 'drop', dataClass: string): SaveFailure {
   const error = WriteErrors.IN_EVENT(action, dataClass)
   return { status: OTHER, error: error.toData() }
 }
 
-/** Failure for a thrown value that is not an error object: of its own query, or a fault of its own, which is for the log. */
+/**
+ * Failure for a thrown value that is not an error object: a protocol error, as of a query, or a fault, which is logged.
+ */
 export function thrownFailure(thrown: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
   const name = thrown instanceof Error ? errorText(thrown.name) : `a thrown ${typeof thrown}`
   const error = thrown instanceof ProtocolError ? thrown : WriteErrors.EVENT_FAILED(dataClass, name)
   return { status: OTHER, error: error.followedBy(consequence).toData() }
 }
 
-/** Copy by way of JSON: plugin code may have put anything into it. One that is too long is a text with its beginning. */
+/** Copy through JSON, because plugin code may have put anything into it. If the JSON is too long: a text with its beginning. */
 function plainCopy(value: unknown): unknown {
   try {
     const json = JSON.stringify(value) ?? 'null'

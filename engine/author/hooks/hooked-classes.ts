@@ -10,7 +10,7 @@ import { EventCode } from './event-code.ts'
 const SAVE_EVENTS: readonly EventKind[] = ['constructor', 'touched', 'validateSave', 'saving', 'afterSave', 'restrict']
 const DROP_EVENTS: readonly EventKind[] = ['validateDrop', 'dropping', 'afterDrop']
 
-/** Which dataclasses have code around saves, drops and reads, as the classes of authors declare it. */
+/** Dataclasses with code around saves, drops and reads, as plugin classes declare it. */
 export class HookedClasses {
   private readonly byName = new Map<string, EventCode>()
   private readonly restricting = new Map<string, EventCode>()
@@ -39,18 +39,18 @@ export class HookedClasses {
     return this.byName.get(name)
   }
 
-  /** The code that says which entities may be seen at all. */
+  /** Code that determines the visible entities of a dataclass. */
   restrict({ name }: DataClass): EventCode | undefined {
     const code = this.restricting.get(name)
     return code?.has('restrict') ? code : undefined
   }
 
-  /** Names of the dataclasses of which not everything may be seen. */
+  /** Names of the dataclasses with restrict events. */
   get restricted(): ReadonlySet<string> {
     return new Set([...this.restricting].filter(([, code]) => code.has('restrict')).map(([name]) => name))
   }
 
-  /** Whether a save has to be looked at by code first. */
+  /** True if a save has to pass through plugin code first. */
   onSave(dataClass: DataClass): boolean {
     return remember(this.known.onSave, dataClass, () => {
       const events = this.events(dataClass)
@@ -59,9 +59,9 @@ export class HookedClasses {
         SAVE_EVENTS.some(kind => events?.has(kind)) ||
         this.restrict(dataClass) !== undefined ||
         dataClass.attributes.some(attribute => {
-          // Whether its value is the one that is sent back depends on what the caller may see of the entities on its way.
+          // Whether a sent value is unchanged depends on which entities of the path the caller may see.
           if (attribute.kind === 'alias' && attribute.relations.some(({ target }) => this.restrict(target))) return true
-          // Its setter gets what is sent; without one it is for code to say whether the value is the one that is sent back.
+          // A setter receives the sent value; without one, code decides whether the sent value is unchanged.
           const end = attribute.kind === 'alias' ? attribute.target : attribute
           return end.kind === 'calculated' && this.hasCode(end)
         })
@@ -74,12 +74,14 @@ export class HookedClasses {
     return DROP_EVENTS.some(kind => events?.has(kind))
   }
 
-  /** Whether a deletion of an entity may reach one that code has to look at first. */
+  /** True if the deletion of an entity may reach one that has to pass through plugin code first. */
   onDrop(dataClass: DataClass): boolean {
     return remember(this.known.onDrop, dataClass, () => this.reach(dataClass).length > 0)
   }
 
-  /** Dataclasses that a deletion of an entity may reach, and whose code has to look at what becomes of theirs. */
+  /**
+   * Dataclasses that the deletion of an entity may reach and that have code for it: drop events or stored calculated values.
+   */
   reach(dataClass: DataClass): DataClass[] {
     const deleted = new Set([dataClass])
     const unlinked = new Set<DataClass>()
@@ -112,7 +114,7 @@ function remember<T>(known: WeakMap<DataClass, T>, dataClass: DataClass, find: (
   return found
 }
 
-/** The calculated attributes that classes declare. */
+/** Calculated attributes that classes declare. */
 export function calculatedDeclarations(classes: readonly ClassDescriptor[]): CalculatedDeclaration[] {
   return classes.flatMap(({ kind, dataClass, members, setters, fingerprints }) =>
     kind !== 'entity'

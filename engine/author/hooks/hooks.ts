@@ -18,13 +18,13 @@ import { busyFailure, eventFailure } from './hook-errors.ts'
 import type { HookedClasses } from './hooked-classes.ts'
 import { Restrictions } from './restrict.ts'
 
-/** A save that has begun: names of the attributes that it changes. */
+/** A save in progress: names of the attributes that it changes. */
 interface Saving {
   attributes: readonly string[]
 }
 
 /**
- * Runs the code of events around saves, and computes what is stored of calculated attributes.
+ * Runs the code of events around saves, and computes stored calculated attributes.
  *
  *   assigned: touched (attribute, entity) → save: validateSave (attributes, entity) → saving (attributes, entity)
  *   → stored calculated attributes → written → afterSave
@@ -33,18 +33,18 @@ interface Saving {
  */
 export class Hooks implements EntityHooks {
   readonly visible: EntityHooks['visible']
-  /** Weak: saves that only validate, and those begun by code that throws, are never reported as ended. */
+  /** Weak: the end is never reported for saves that only validate, or whose code throws. */
   private readonly saving = new WeakMap<EntityBase, Saving>()
-  /** Saves of an entity by its own events: their end is not that of the save. */
+  /** Entities whose own events tried to save them: the end of that attempt is not the end of the save. */
   private readonly refused = new WeakSet<EntityBase>()
-  /** Rows whose drop has begun, as `identify` names them. */
+  /** Rows whose drop is in progress, by `identify`. */
   readonly dropping = new Set<number>()
   private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
 
-  /** Entities that are shown as they would be, by `identify`. */
+  /** Entities that are shown with their unsaved values, by `identify`. */
   private readonly shown = new Map<number, EntityBase>()
 
-  /** @param onFault what goes wrong when it is too late to tell the client: for the log */
+  /** @param onFault called with faults that can no longer be reported to the client, for the log */
   constructor(
     readonly classes: HookedClasses,
     readonly onFault: (error: unknown) => void,
@@ -53,7 +53,7 @@ export class Hooks implements EntityHooks {
     if (classes.restricted.size > 0) this.visible = restrictions.visible.bind(restrictions)
   }
 
-  /** A new entity has been made, in memory. */
+  /** Runs the constructor event of a new entity in memory. */
   constructed(entity: EntityBase): void {
     const { dataClass } = entity[BINDING]
     this.classes.events(dataClass)?.run('constructor', entity, [])
@@ -64,7 +64,7 @@ export class Hooks implements EntityHooks {
     const events = this.classes.events(dataClass)
     if (!events?.has('touched')) return
     const attributes = this.touching.get(entity) ?? new Set()
-    // Its own code assigns it once more.
+    // The event's own code assigns the attribute again.
     if (attributes.has(attribute)) return
     this.touching.set(entity, attributes.add(attribute))
     try {
@@ -76,7 +76,7 @@ export class Hooks implements EntityHooks {
 
   /**
    * @param view of the client that saves it; attributes that it does not show are not named
-   * @returns why it is not to be saved
+   * @returns the reason why it must not be saved
    */
   beforeSave(entity: EntityBase, view?: View): SaveFailure | undefined {
     const { dataClass } = entity[BINDING]
@@ -94,7 +94,7 @@ export class Hooks implements EntityHooks {
         const attribute = refusal.attribute && view?.attribute(dataClass, refusal.attribute)?.name
         return eventFailure(refusal.error, kind === 'validateSave', notSaved(entity), attribute)
       }
-      // Code may have assigned others.
+      // Code may have assigned further attributes.
       saving.attributes = entity.touchedAttributes()
     }
     if (entity.isNew()) fillUuids(entity, dataClass)
@@ -114,7 +114,7 @@ export class Hooks implements EntityHooks {
     try {
       this.classes.events(entity[BINDING].dataClass)?.run('afterSave', entity, [], details)
     } catch (error) {
-      // It has been saved, or not: this changes nothing about it.
+      // The outcome of the save is decided already.
       this.onFault(error)
     } finally {
       this.saving.delete(entity)
@@ -125,13 +125,13 @@ export class Hooks implements EntityHooks {
     this.saving.delete(entity)
   }
 
-  /** Runs `work`, in which what is calculated of these entities is of their values in memory. */
+  /** Runs `work`, in which calculated attributes of these entities are computed from their values in memory. */
   showing<T>(entities: readonly EntityBase[], work: () => T): T {
     for (const entity of entities) {
       const { dataClass, language } = entity[BINDING]
       const rowId = internals.rowId(entity)
       if (rowId !== undefined) this.shown.set(identify({ dataClass, rowId }), entity)
-      // Values were computed from stored entities.
+      // Invalidates values that were computed from the stored entities.
       language.version++
     }
     try {
@@ -142,7 +142,7 @@ export class Hooks implements EntityHooks {
     }
   }
 
-  /** The entity whose calculated attributes are asked for. */
+  /** Entity from which calculated attributes are computed. */
   entityOf(binding: Binding, rowId: number): EntityBase {
     const shown = this.shown.size > 0 && this.shown.get(identify({ dataClass: binding.dataClass, rowId }))
     return shown || binding.entity(rowId)
@@ -158,7 +158,7 @@ export class Hooks implements EntityHooks {
     return Object.fromEntries(stored.map(each => [each.name, toJson(each, computedValue(entity, each))]))
   }
 
-  /** The same for what is stored already: an entity whose code fails has no values. */
+  /** {@link calculated} for stored entities; null values if the code fails. */
   calculatedOrNull(entity: EntityBase): Record<string, unknown> {
     try {
       return this.calculated(entity)
@@ -175,7 +175,7 @@ export class Hooks implements EntityHooks {
   }
 }
 
-/** So that code can use what is otherwise made when the entity is written. */
+/** Fills UUIDs before the write, so that plugin code can use them. */
 function fillUuids(entity: EntityBase, { attributes }: DataClass): void {
   for (const attribute of attributes) {
     if (attribute.kind !== 'storage' || attribute.autoFill !== 'uuid') continue

@@ -34,16 +34,16 @@ export function attachCalculated(language: Language, classes: readonly ClassDesc
   }
 }
 
-/** A method that answers for an attribute. */
+/** A query or order handler of an attribute. */
 interface Handler {
   readonly name: string
   readonly place: CodePlace
 }
 
-/** The class of an author, asked for one calculated attribute. Source: protocol notes, 3.8. */
+/** Plugin code of one calculated attribute. Source: protocol notes, 3.8. */
 class AuthorCode {
   private readonly values = new Map<number, Value>()
-  /** The state that the values were computed from, and as much of it as could be seen then. */
+  /** Version and snapshot that the values were computed from. */
   private version = -1
   private snapshot: Snapshot | undefined
 
@@ -90,7 +90,7 @@ class AuthorCode {
     return computedValue(this.hooks.entityOf(this.binding, rowId), this.attribute)
   }
 
-  /** Changes of the event object by the method count more than its result. It is called on the dataclass. */
+  /** Calls a handler on the dataclass. A result set in the event object takes precedence over the returned one. */
   private ask(method: Handler, details: object): unknown {
     const { attribute, binding } = this
     const { name, dataClass } = attribute
@@ -107,7 +107,7 @@ class AuthorCode {
     throw QueryErrors.HANDLER(`${dataClass.name}.${name}`, `gives ${typeof result}, which is not a query text`)
   }
 
-  /** Nothing is written in the middle of a read. Reading the attribute includes reading all that it is computed from. */
+  /** Runs code in the middle of a read: it cannot write. The right to read the attribute includes its sources. */
   private read<T>(work: () => T): T {
     return this.binding.language.run({ canWrite: false, access: undefined }, work)
   }

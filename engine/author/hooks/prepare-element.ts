@@ -34,14 +34,14 @@ interface PrepareContext {
   readonly hooks: Hooks
 }
 
-/** Passes an element to the code that runs before its save. The writer reports what is wrong with it. */
+/** Runs the code before the save of an element. Invalid elements are reported by the writer. */
 export function prepareElement(element: unknown, context: PrepareContext): Prepared {
   if (!isJsonObject(element)) return { hooked: NOTHING_SEEN }
   const { view, binding, hooks } = context
   const { dataClass } = binding
   const key = own(element, '__KEY') ?? null
   let seen = UNSEEN
-  // Nothing has been sent to the writer yet, and the other elements have nothing to do with it.
+  // Nothing has been sent to the writer yet, so a failure concerns only this element.
   try {
     // Looked up before any right is checked: a refusal shows the entity, and a hidden one must answer as a missing one.
     const entity = find(key, context)
@@ -70,7 +70,7 @@ export function prepareElement(element: unknown, context: PrepareContext): Prepa
 
 const NOTHING_SEEN: PreparedElement = { expectedStamp: UNSEEN, values: {}, unchanged: [] }
 
-/** The entity that the caller names and may see. None has the key null. */
+/** The entity that the caller names, if it may see it. No entity has the key null. */
 function find(key: unknown, { view, binding }: PrepareContext): EntityBase | undefined {
   return view.shows(binding.dataClass) ? (binding.instance.get(key) ?? undefined) : undefined
 }
@@ -105,14 +105,14 @@ function prepareEntity(
 }
 
 /**
- * A calculated value or one of a related entity as the client has read it, when it sends a whole entity back. To be asked
- * before anything is assigned.
+ * True if a calculated value, or one of a related entity, is sent back as the client read it, as when it sends a whole entity. To
+ * be called before anything is assigned.
  */
 function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
   const passed = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute
   if ((end.kind !== 'calculated' && end.kind !== 'storage') || entity.isNew()) return false
-  // Values of many entities are never changed by way of the alias: the writer leaves them out.
+  // Values of many entities cannot be changed through an alias: the writer ignores them.
   if (passed.some(({ kind }) => kind === 'relatedEntities') || (passed.length === 0 && !end.calculation)) return false
   const value = convertValue(end, json, false)
   if (value instanceof ProtocolError) return false
@@ -133,12 +133,12 @@ const valueIn = (entity: EntityBase, attribute: ValueAttribute): Value =>
 
 interface Assignment {
   readonly trusted: boolean
-  /** Values that the writer gets from the element itself. */
+  /** Values that the writer takes from the element itself. */
   readonly sent: Map<StorageAttribute, Value>
   readonly binding: Binding
 }
 
-/** Gives an entity what a client sends, as far as it can be read and set: the writer tells of the rest. */
+/** Assigns the values that a client sends, as far as they are valid and can be set; the writer reports the others. */
 function assign(entity: EntityBase, attribute: Attribute, json: unknown, context: Assignment): void {
   const { trusted, sent, binding } = context
   const { calculation, type } = attribute as Partial<ValueAttribute>
@@ -166,7 +166,7 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     case 'alias':
       if (attribute.relations.length === 0) assign(entity, attribute.target, json, context)
       return
-    // Calculated ones that can be set have been set above.
+    // Settable calculated attributes have been set above.
     case 'calculated':
     case 'relatedEntities':
       return
@@ -175,7 +175,7 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
   }
 
   function set(target: StorageAttribute, value: Value): void {
-    // The key of an entity that exists stays.
+    // The key of an existing entity stays.
     if (target === binding.dataClass.key && !entity.isNew()) return
     sent.set(target, value)
     // Unchanged attributes are not touched, so that a save that changes nothing has no events.

@@ -9,31 +9,31 @@ import { RestrictedSnapshot } from '../../data/restricted-snapshot.ts'
 import type { EventDetails, EventMethod } from './event-code.ts'
 import type { HookedClasses } from './hooked-classes.ts'
 
-/** A dataclass whose restrict events run. */
+/** A dataclass whose restrict events are running. */
 interface Running {
   readonly dataClass: DataClass
-  /** Index of the first running dataclass on whose being unrestricted the result depends. */
+  /** Index of the outermost running dataclass that was read unrestricted for this result. */
   dependsOn: number
 }
 
 /**
- * Asks restrict events which entities of a dataclass may be seen. While they run, their own dataclass is not restricted, and
- * the others are as restricted as they are for everyone else. So the result does not depend on what a request reads first,
- * also where events of several dataclasses refer to each other.
+ * Finds the visible entities of a dataclass with its restrict events. While they run, their own dataclass is unrestricted; other
+ * dataclasses are restricted as usual. So the result does not depend on what a request reads first, even if events of several
+ * dataclasses refer to each other.
  * Source: protocol notes, 8.9.
  */
 export class Restrictions {
-  /** The innermost last. */
+  /** Innermost last. */
   private readonly running: Running[] = []
-  /** Results that depend on no running dataclass, of one version of the data. */
+  /** Results for one version of the data that do not depend on a running dataclass. */
   private readonly known = new Map<DataClass, RowSet | undefined>()
   private knownVersion = -1
 
   constructor(private readonly classes: HookedClasses) {}
 
   /**
-   * @returns undefined when nothing is restricted, or not now
-   * @throws {QueryErrors.BAD_RESTRICTION} what the code throws: nothing is seen then
+   * @returns undefined: not restricted, or not at the moment
+   * @throws {QueryErrors.BAD_RESTRICTION} or what the code throws: nothing is visible then
    */
   visible(dataClass: DataClass, language: Language): RowSet | undefined {
     const code = this.classes.restrict(dataClass)

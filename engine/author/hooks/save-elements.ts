@@ -19,14 +19,14 @@ import {
 import type { Hooks } from './hooks.ts'
 import { type Prepared, prepareElement } from './prepare-element.ts'
 
-/** Entities of one request to the writer, so that others can interleave. */
+/** Number of entities in one request to the writer, so that other requests can interleave. */
 const SLICE = 500
 
 /**
- * Saves the body of a client with the code of its dataclass around it. The writer gets the body as it came, so that it
- * reports what is wrong with it as always, and what code has made of each element.
- * @param answer what is calculated of entities that are not saved is of their new values in it
- * @throws what is wrong with the body as a whole; what code throws
+ * Saves the body of a client with the plugin code of its dataclass. The writer receives the original body, so that it reports
+ * invalid elements as usual, together with the result of the code for each element.
+ * @param answer makes the answer; in it, calculated attributes of unsaved entities are computed from their new values
+ * @throws errors of the body as a whole; what code throws
  * Source: base specification 4.4; protocol notes 5 and 9.
  */
 export function saveElements<Answer>(
@@ -42,7 +42,7 @@ export function saveElements<Answer>(
   checkTransactionSize(request, body.length, limits)
   const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
   const entities: SavedEntity[] = []
-  /** `__KEY` as it was sent, of entities that were not saved. */
+  /** `__KEY` as it was sent, for entities that were not saved. */
   const sentKeys = new Map<number, unknown>()
   const fine: EntityBase[] = []
   const digest = new FailureDigest(trusted ? Number.POSITIVE_INFINITY : limits.maxDescribed)
@@ -77,7 +77,7 @@ export function saveElements<Answer>(
     globalStamp = done.at(-1)!.result.globalStamp
     const saved = done.flatMap(({ result }) => result.entities)
     const sent = done.flatMap(({ slice }) => slice.sent)
-    // The failure of an atomic request: then none of its entities has been saved.
+    // If an atomic request fails, none of its entities has been saved.
     const common = atomic ? saved.find(({ failure }) => failure)?.failure : undefined
     for (const [i, { entity }] of done.flatMap(({ slice }) => slice.elements).entries()) {
       const outcome = saved[i]!
@@ -94,7 +94,7 @@ export function saveElements<Answer>(
     }
   }
   if (hooks.classes.restrict(binding.dataClass)) hideUnseen(entities, sentKeys, binding)
-  // Their new values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
+  // New values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
   const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
   const { many } = body
   return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
@@ -105,8 +105,8 @@ function* singly<T>(items: Iterable<T>): Generator<T[]> {
 }
 
 /**
- * Shows entities that were not saved as the caller sees them now: the writer knows of no restrict event, and one may have
- * become hidden since its element was looked up. It answers as a missing one then.
+ * Shows entities that were not saved as the caller sees them now: the writer does not apply restrict events, and an entity may
+ * have become hidden since its element was looked up. It then answers as a missing one.
  */
 function hideUnseen(
   entities: SavedEntity[],
@@ -121,7 +121,7 @@ function hideUnseen(
   }
 }
 
-/** Elements that are sent to the writer at once. */
+/** Elements that are sent to the writer together. */
 interface Slice {
   readonly body: Uint8Array
   readonly parts?: BodyParts
@@ -136,7 +136,7 @@ interface SavedSlice {
 
 interface Writing {
   readonly language: Language
-  /** Runs the code that comes before a save. */
+  /** Runs the code before a save. */
   prepare(elements: readonly unknown[]): Slice
   save(slice: Slice, mode: SaveRequest['mode']): SaveResult
 }
@@ -146,7 +146,7 @@ function saveSlice(elements: readonly unknown[], mode: SaveRequest['mode'], { pr
   return { slice, result: save(slice, mode) }
 }
 
-/** All of several slices or nothing; each sees what those before it have written. */
+/** Saves all of several slices or nothing; each slice sees the writes of the earlier ones. */
 function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing): SavedSlice[] {
   const { language, save } = writing
   const saved: SavedSlice[] = []
@@ -155,12 +155,12 @@ function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing)
     return !saved.some(({ result }) => result.entities.some(({ failure }) => failure))
   })
   if (isKept) return saved
-  // Entities without a fault of their own are shown with their new values and the old stamp (protocol notes, 5.5).
+  // Entities that did not fail themselves are shown with their new values and the old stamp (protocol notes, 5.5).
   const shown: SavedSlice[] = []
   language.transaction(() => {
     for (const { slice, result } of saved) {
       const { entities, ...rest } = save(slice, 'refresh')
-      // A failure stands, even if its reason has been removed meanwhile.
+      // A failure remains, even if its reason has gone meanwhile.
       const told = entities.map((entity, i) => (result.entities[i]!.failure ? result.entities[i]! : entity))
       shown.push({ slice, result: { ...rest, entities: told } })
       save(slice, 'update')
@@ -171,9 +171,9 @@ function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing)
 }
 
 /**
- * An entity that comes twice is seen the second time as the first has left it.
- * @param size maximum of one slice
- * @param isOne nothing is kept, so all of them are one slice
+ * Slices of a body. A repeated entity starts a new slice, so that its code sees the first save.
+ * @param size maximum number of elements in a slice
+ * @param isOne nothing is kept, so repeated entities do not start a new slice
  */
 function* sliced(body: SaveBody, size: number, isOne: boolean): Generator<unknown[]> {
   let slice: unknown[] = []

@@ -1,19 +1,19 @@
 interface BreakerOptions {
-  /** Threads that a function has to end in a row before it is refused. */
+  /** Number of threads in a row that a function has to end before it is refused. */
   readonly limit: number
-  /** For how long it is refused then. */
+  /** Time for which it is refused then. */
   readonly pauseMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Remembers which functions end their threads, so that one that does it every time costs no thread a call. */
+/** Refuses functions that end their threads, so that a broken one does not cost a thread per call. */
 export class Breaker {
   private readonly losses = new Map<string, { count: number; at: number }>()
 
   constructor(private readonly options: BreakerOptions) {}
 
-  /** @returns how long the function is still refused, in milliseconds; 0: it may be called */
+  /** @returns remaining time for which the function is refused, in milliseconds; 0: it may be called */
   refusedForMs(name: string): number {
     const loss = this.losses.get(name)
     if (!loss || loss.count < this.options.limit) return 0

@@ -17,7 +17,7 @@ interface CalculateOptions {
   readonly onProgress?: Progress | undefined
 }
 
-/** Gives the entities the values that stored calculated attributes have with the code of now, if it is another one. */
+/** Recomputes stored calculated attributes whose code has changed. */
 export async function calculateOutdated(options: CalculateOptions): Promise<void> {
   const { catalog, data, hooked, code, onProgress } = options
   for (const dataClass of catalog.dataClasses) {
@@ -32,7 +32,7 @@ export async function calculateOutdated(options: CalculateOptions): Promise<void
   }
 }
 
-/** Their code is gone. */
+/** Clears the values of attributes whose code is gone. */
 async function clear(dataClass: DataClass, from: number, { data, writer }: CalculateOptions): Promise<CalculatedSlice> {
   const { request, slice } = data.read(snapshot => nextSlice(dataClass, snapshot, from, () => nullValues(dataClass)))
   await writer.write(request)

@@ -53,16 +53,16 @@ interface RunnerOptions {
   readonly classes: readonly AuthorClass[]
   readonly registry: TaskRegistry
   readonly argumentBounds: JsonBounds
-  /** Undefined where no function has declared parameters. */
+  /** Undefined if no function has declared parameters. */
   readonly checkArguments: typeof checkArguments | undefined
   connectWriter(end: LinkEnd): void
-  /** Called for every task, when what the client has sent is read and plugin code may run. */
+  /** Called for every task when the client's input has been read and plugin code may run. */
   onCode(): void
-  /** Called with what goes wrong when it is too late to answer a client. */
+  /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
 }
 
-/** Does tasks, each on the newest state of the data, and turns whatever they throw into an outcome. */
+/** Runs tasks, each on the latest state of the data, and turns whatever they throw into an outcome. */
 export class CallRunner {
   private readonly scope: FunctionScope
   private readonly sessionContext: Omit<SessionContext, 'expand'>
@@ -93,7 +93,7 @@ export class CallRunner {
     const call: CallOptions = {
       session,
       traceparent: task.traceparent,
-      // Handlers, getters and events, which all else is made of, have rights of their own.
+      // All other tasks run handlers, getters and events, which have their own rights.
       access: task.kind === 'call' ? task.access : undefined,
       isUnrestricted: isOfServer(task),
     }
@@ -133,7 +133,7 @@ export class CallRunner {
       case 'read': {
         const { views, queries, options, context } = language
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
-        // Memory of its own, which can be transferred: `slice` of a Buffer copies nothing.
+        // A separate buffer, which can be transferred: `slice` of a Buffer does not copy.
         return { body: new Uint8Array(planTask(task.task, scope, context).run()) }
       }
       case 'save':
@@ -168,7 +168,7 @@ export class CallRunner {
   }
 }
 
-/** Restrict events do not count for what no client asks for. */
+/** True for tasks of the server itself, to which restrict events do not apply. */
 const isOfServer = (task: FunctionTask): boolean =>
   task.kind === 'calculate' || (task.kind === 'save' && task.request.trusted === true)
 
@@ -196,7 +196,7 @@ function outcomeOf(work: () => TaskOutcome): TaskOutcome {
     try {
       return asCode(() => outcomeOfThrown(thrown))
     } catch {
-      // A proxy, or an accessor that throws.
+      // The thrown value is a proxy or has an accessor that throws.
       return { fault: UNREADABLE, place: placeOfFault(thrown) }
     }
   }
@@ -210,7 +210,7 @@ function outcomeOfThrown(thrown: unknown): TaskOutcome {
 
 const UNREADABLE = faultOf(new TypeError('what was thrown cannot be read: it throws an error itself'))
 
-/** A line about code that failed where no client can be told. */
+/** A log line about failed code that cannot be reported to a client. */
 export const lineOf = (thrown: unknown): CodeLogLine => ({
   level: 'error',
   text: 'code of a plugin failed',

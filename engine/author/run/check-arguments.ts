@@ -11,8 +11,8 @@ import type { CallTask } from './tasks.ts'
 
 /**
  * Checks the arguments of a call, as they were sent, against the declared parameters of its function.
- * @param view the dataclasses that messages may name
- * @returns the arguments, with undefined in the place of an optional one that is null
+ * @param view determines the dataclasses that messages may name
+ * @returns the arguments, with undefined in place of an optional one that is null
  * @throws {FunctionErrors.WRONG_ARGUMENT} {@link FunctionErrors.SURPLUS_ARGUMENTS}
  */
 export function checkArguments(
@@ -43,7 +43,7 @@ export function checkArguments(
   return checked
 }
 
-/** A schema does not see of which dataclass an entity set is. One that is unknown is refused when it is opened. */
+/** True if an entity set has the declared dataclass, which a schema cannot check. Opening refuses unknown sets. */
 function isOfClass(value: unknown, schema: JsonSchema, sets: CallTask['sets']): boolean {
   const id = (value as { __DATASET?: string } | null)?.__DATASET
   const set = typeof id === 'string' ? sets?.get(id) : undefined
@@ -53,7 +53,7 @@ function isOfClass(value: unknown, schema: JsonSchema, sets: CallTask['sets']): 
 
 type IsShown = (dataClass: string) => boolean
 
-/** @param error undefined: an entity set of another dataclass. An alternative has errors of its own before that of all of them. */
+/** @param error the last error, which for alternatives covers all of them; undefined: an entity set of another dataclass */
 function explain(
   error: ErrorObject | undefined,
   schema: JsonSchema,
@@ -93,7 +93,7 @@ const missing = (schema: JsonSchema, isShown: IsShown): string =>
 
 const MAX_PATH = 100
 
-/** Names of properties may come from the client. */
+/** Path of a JSON pointer, shortened: names of properties may come from the client. */
 function pathOf(pointer: string): string {
   const steps = pointer.split('/', 20).slice(1)
   const path = steps.map(each => step(each.replaceAll('~1', '/').replaceAll('~0', '~'))).join('')

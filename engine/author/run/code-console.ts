@@ -2,18 +2,18 @@ import { type CodePlace, runningCode } from '../declare/running-code.ts'
 import type { CodeLogLine, LogLevel } from './code-log.ts'
 import { logConsole } from './log-console.ts'
 
-/** Characters of one line. */
+/** Maximum number of characters in a line. */
 const MAX_LENGTH = 8_192
 
 /**
- * `console` of the code in a function thread: its lines go to the log, with the names of the code that runs. The number of
- * lines of one task is bounded, for they are written by the kernel thread.
+ * `console` of the code in a function thread: its lines go to the log with the names of the running code. The number of lines per
+ * task is bounded, because the kernel thread writes them.
  */
 export class CodeConsole {
   private count = 0
   private trace: string | undefined
 
-  /** @param usual place of code that runs outside of a call: a plugin, when there is only one */
+  /** @param usual place of code that runs outside a call: the plugin, if there is only one */
   constructor(
     private readonly log: (line: CodeLogLine) => void,
     private readonly maxLines: number,
@@ -22,12 +22,12 @@ export class CodeConsole {
     globalThis.console = logConsole((level, text) => this.write(level, text))
   }
 
-  /** @param trace id of the trace that the caller of the task belongs to */
+  /** @param trace id of the trace of the task's caller */
   beginTask(trace: string | undefined): void {
     this.trace = trace
   }
 
-  /** A task is over: the lines of the next one are counted from zero. */
+  /** Ends a task: the lines of the next one are counted from zero. */
   endTask(): void {
     const { count, maxLines } = this
     if (count > maxLines)

@@ -3,17 +3,17 @@ import type { CodePlace } from '../declare/running-code.ts'
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 
-/** A line for the log about plugin code: what it says itself, or what went wrong with it. Plain data. */
+/** A log line from or about plugin code: console output or a failure. Plain data. */
 export interface CodeLogLine {
   readonly level: LogLevel
   readonly text: string
   readonly place?: CodePlace | undefined
   readonly error?: Fault | undefined
-  /** Id of the trace that the caller belongs to. */
+  /** Id of the caller's trace. */
   readonly trace?: string | undefined
 }
 
-/** Something that code has thrown and that no client is to see. */
+/** A value that code has thrown and that clients must not see. */
 export interface Fault {
   readonly name: string
   readonly message: string
@@ -34,7 +34,7 @@ export function faultOf(thrown: unknown): Fault {
   return { name: `a thrown ${typeof thrown}`, message: text, stack: text }
 }
 
-/** Causes that are shown below an error. */
+/** Maximum number of causes shown below an error. */
 const MAX_CAUSES = 5
 
 function withCauses(error: Error, stack: string): string {
@@ -55,7 +55,7 @@ function describe(thrown: unknown): string {
   }
 }
 
-/** Takes lines about plugin code. Where nothing takes them as such, errors are internal errors. */
+/** Receiver of log lines of plugin code. Without `onCodeLog`, errors are internal errors. */
 export const codeLog =
   (options: { onCodeLog?: (line: CodeLogLine) => void; onInternalError?: (text: string) => void }) =>
   (line: CodeLogLine): void => {

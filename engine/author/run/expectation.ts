@@ -7,7 +7,7 @@ const MAX_LISTED = 10
 
 /**
  * Description of the values that fit a schema, for a message: `an integer from 1 to 10`.
- * @param isShown whether the client may know of a dataclass
+ * @param isShown true if the client may know of a dataclass
  */
 export function expectationOf(schema: JsonSchema, isShown: (dataClass: string) => boolean): string {
   const of = (name: unknown): string => (isShown(String(name)) ? ` of ${String(name)}` : '')
@@ -69,7 +69,7 @@ function between(least: unknown, most: unknown): string {
 const range = (least: unknown, most: unknown): string =>
   least !== undefined && least === most ? ` of ${String(least)}` : between(least, most).replace(' from', ' of')
 
-/** A value of a client, short and of bounded cost. */
+/** Short description of a client's value, at bounded cost. */
 export function received(value: unknown): string {
   if (Array.isArray(value)) return `an array with ${value.length} element${value.length === 1 ? '' : 's'}`
   if (typeof value === 'object' && value !== null) return 'an object'

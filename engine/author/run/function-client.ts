@@ -16,11 +16,11 @@ import type { CallTask, FunctionTask, TaskOutcome } from './tasks.ts'
 /** Outcome of a class function. */
 export type CallResult = Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
 
-/** Bytes of a body, and entities to save or delete, that get the time of one function. */
+/** Bytes of a body, and number of entities to save or delete, per deadline of one function. */
 const BYTES_PER_DEADLINE = 2 ** 20
 const ROWS_PER_DEADLINE = 10_000
 
-/** Longer arguments stay bytes: this thread would have to make texts of them. */
+/** Longer arguments stay bytes: this thread would have to convert them to text. */
 const MAX_TEXT_BYTES = 2048
 
 /** Arguments for a message: see {@link CallTask.args}. */
@@ -29,13 +29,13 @@ function messageOf(args: CallTask['args']): CallTask['args'] {
   return Buffer.from(args.buffer, args.byteOffset, args.byteLength).toString('latin1')
 }
 
-/** Elements of a body that has been split, which is a large one. */
+/** Number of elements of a split body; only large bodies are split. */
 const entitiesIn = (parts: SaveRequest['parts']): number =>
   parts ? parts.ranges.reduce((sum, word, i) => (i % 3 === 2 ? sum + word : sum), 0) : 1
 
 /**
- * Everything that the kernel thread has done by plugin code, in threads of its own.
- * @throws {ProtocolError} what the code throws as such, or that it failed, was too late, or cannot be run now
+ * Requests of the kernel thread to plugin code, which runs in function threads.
+ * @throws {ProtocolError} one that the code throws; the code failed, exceeded its deadline, or cannot be run now
  */
 export class FunctionClient {
   constructor(
@@ -118,7 +118,7 @@ export class FunctionClient {
     caller?.examined?.(outcome.examined)
     if (outcome.session) await session?.change(outcome.session)
     if ('error' in outcome) throw new ProtocolError(outcome.error)
-    // A task has outcomes of its kind only.
+    // A task has only outcomes of its kind.
     if (!('fault' in outcome)) return outcome as unknown as Outcome
     const { fault, place = options.place } = outcome
     this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace: traceOf(caller) })

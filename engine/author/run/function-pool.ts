@@ -20,65 +20,65 @@ export interface FunctionPoolOptions
     FunctionThreadOptions,
     'modules' | 'tasks' | 'dataClasses' | 'memoryBytes' | 'argumentBounds' | 'logLines'
   > {
-  /** 0: one less than the processor has cores, at least two. */
+  /** 0: one less than the number of cores, at least two. */
   readonly threads: number
-  /** Calls that may wait for a thread; beyond it they are refused with 503. */
+  /** Maximum number of calls that wait for a thread; further ones are refused with 503. */
   readonly queueLimit: number
-  /** How long a function may run, unless it says otherwise itself. */
+  /** Deadline of a function that declares none. */
   readonly deadlineMs: number
-  /** How long the modules may take to load. */
+  /** Maximum time for loading the modules. */
   readonly loadMs: number
-  /** Threads that a function has to end in a row before it is refused for a while. */
+  /** Number of threads in a row that a function has to end before it is refused. */
   readonly breakerLimit: number
   readonly breakerPauseMs: number
 }
 
 export interface RunOptions {
-  /** By which the breaker and messages know it: `the function Employee.raise`. */
+  /** Name for the breaker and in messages: `the function Employee.raise`. */
   readonly name: string
-  /** The same for the log. */
+  /** Place for the log. */
   readonly place?: CodePlace | undefined
-  /** Undefined: that of the pool. */
+  /** Undefined: the pool's deadline. */
   readonly deadlineMs?: number | undefined
-  /** All these run in one and the same thread, one after the other. */
+  /** All singleton calls run in one thread, one after the other. */
   readonly isSingleton?: boolean
   readonly caller?: Caller | undefined
 }
 
 /** Callbacks by which a thread uses the store. */
 interface StoreHooks {
-  /** @returns to be called when the thread has ended */
+  /** @returns a function to be called when the thread has ended */
   connectWriter(end: LinkEnd): () => void
-  /** A thread has ended, perhaps in the middle of a read. */
+  /** Called when a thread has ended, perhaps in the middle of a read. */
   onThreadEnd(): void
 }
 
 interface Pending extends BatchTask {
   readonly name: string
   readonly place: CodePlace | undefined
-  /** A task that no thread has begun after this time is given up. */
+  /** Time after which a task that no thread has begun is given up. */
   readonly waitMs: number
   /** Milliseconds since 1970. */
   readonly waitsUntil: number
-  /** By `performance.now`. */
+  /** As of `performance.now`. */
   readonly arrivedAt: number
   readonly caller: Caller | undefined
-  /** Neither done, failed nor given up. */
+  /** True until it is done, failed or given up. */
   isOpen: boolean
   resolve(outcome: FunctionOutcome): void
   reject(error: unknown): void
 }
 
-/** Calls handed over together: a thread receives all that came while it was busy, which halves the cost of a hand-off. */
+/** Maximum number of calls in a batch. Sending calls that wait for a busy thread together halves the hand-off cost. */
 const MAX_BATCH = 32
 const WATCH_MS = 20
 const RETRY_AFTER_SECONDS = 1
-/** Before a thread that could not load its modules is started again. */
+/** Delay before a thread that could not load its modules is restarted. */
 const RESTART_MS = 1_000
-/** Maximum number of threads that were ended but cannot be interrupted. Beyond it no further one is started. */
+/** Maximum number of terminated threads in work that cannot be interrupted. Beyond it no new one is started. */
 const MAX_DYING = 4
 
-/** Lanes that share a queue. */
+/** Slots that share a queue. */
 class Group {
   readonly slots = new Set<WorkerSlot>()
   readonly waiting: Pending[] = []
@@ -86,17 +86,17 @@ class Group {
 }
 
 /**
- * The threads in which plugin code runs, and nothing else does. What ends a thread fails the call that did it; calls
- * that waited behind it are done by another one. Singletons have a thread of their own, which is their state.
+ * The threads that run plugin code, and nothing else. When a call ends its thread, that call fails; calls that waited behind it
+ * are run by another thread. Singletons have a thread of their own, which holds their state.
  */
 export class FunctionPool {
   private readonly functions: Group
   private readonly singletons = new Group(1)
-  /** Calls that are with a thread or wait. */
+  /** Number of calls that are running or pending. */
   private openCount = 0
   private readonly breaker: Breaker
   private readonly gauge = memoryGauge()
-  /** Lanes of the groups, and ended ones that are still in work that cannot be interrupted. */
+  /** Slots of the groups, and terminated ones still in work that cannot be interrupted. */
   private readonly alive = new Set<WorkerSlot>()
   private store: Extract<ToFunctionThread, { open: unknown }> | undefined
   private hooks: StoreHooks | undefined
@@ -107,7 +107,7 @@ export class FunctionPool {
     private readonly options: FunctionPoolOptions,
     private readonly onLog: (line: CodeLogLine) => void,
     now: () => number = Date.now,
-    /** Counters of the thread that this belongs to. */
+    /** Counters of the thread of this pool. */
     private readonly counts: ThreadCounts = ownCounts(),
   ) {
     this.functions = new Group(options.threads || Math.max(2, availableParallelism() - 1))
@@ -117,15 +117,13 @@ export class FunctionPool {
   /**
    * Starts the first thread.
    * @returns the classes of all modules
-   * @throws {Error} naming plugin and module that cannot be used
+   * @throws {Error} with the plugin and the module that cannot be used
    */
   describe(): Promise<LoadedClasses> {
     return new Promise((resolve, reject) => this.addSlot(this.functions, { resolve, reject }))
   }
 
-  /**
-   * Gives the threads what they read and write. Calls can be run from now on.
-   */
+  /** Opens the store for the threads. Calls can be run from now on. */
   openStore({ open: { store, limits } }: Extract<ToFunctionThread, { open: unknown }>, hooks: StoreHooks): void {
     const cacheBytes = Math.floor(store.cacheBytes / (this.functions.size + this.singletons.size))
     this.store = { open: { store: { ...store, cacheBytes }, limits } }
@@ -133,12 +131,12 @@ export class FunctionPool {
     for (const slot of this.functions.slots) slot.open(this.store)
   }
 
-  /** Starts the other threads, which otherwise start when they are needed. */
+  /** Starts the other threads, which otherwise start on demand. */
   warmUp(): void {
     for (let i = this.functions.slots.size; i < this.functions.size; i++) this.addSlot(this.functions)
   }
 
-  /** Threads, calls that are with them or wait, and functions that the breaker refuses now. */
+  /** Number of threads, of running and pending calls, and of functions that the breaker refuses now. */
   get load(): { threads: number; running: number; waiting: number; broken: number } {
     const waiting = this.functions.waiting.length + this.singletons.waiting.length
     const running = this.openCount - waiting
@@ -150,9 +148,7 @@ export class FunctionPool {
     return [...this.alive].map(slot => slot.threadId)
   }
 
-  /**
-   * @throws {ProtocolError} what the task throws as such; {@link FunctionErrors}
-   */
+  /** @throws {ProtocolError} one that the task throws; {@link FunctionErrors} */
   run(task: FunctionTask, { name, place, deadlineMs = this.options.deadlineMs, isSingleton, caller }: RunOptions) {
     return new Promise<FunctionOutcome>((resolve, reject) => {
       if (this.isClosed) throw FunctionErrors.CLOSED()
@@ -195,7 +191,7 @@ export class FunctionPool {
     for (const slot of group.slots) {
       if (group.waiting.length === 0) return
       if (!slot.isIdle) continue
-      // One for each thread as long as there are threads; what remains goes with the next batch.
+      // Spread evenly over the threads; the remaining calls are sent with the next batches.
       slot.send(group.waiting.splice(0, Math.min(MAX_BATCH, Math.ceil(group.waiting.length / group.slots.size))))
     }
     if (group.waiting.length > 0 && group.slots.size < group.size && this.store) this.addSlot(group)
@@ -258,7 +254,7 @@ export class FunctionPool {
 
   private lost(pending: Pending, reason: string, isLate: boolean, isCode: boolean): void {
     const { name, deadlineMs } = pending
-    // A client chooses what else a task costs, and must not have it refused to others.
+    // Other costs of a task are up to the client, which must not get the function refused for others.
     if (isCode) this.breaker.endedThread(name)
     this.fail(
       pending,
@@ -270,7 +266,7 @@ export class FunctionPool {
     if (this.settle(pending)) pending.reject(error)
   }
 
-  /** @returns whether it was open until now */
+  /** @returns true if it was open until now */
   private settle(pending: Pending): boolean {
     if (!pending.isOpen) return false
     pending.isOpen = false
@@ -278,12 +274,12 @@ export class FunctionPool {
     return true
   }
 
-  /** Tasks that a thread has given back come before those that have waited for less long. */
+  /** Puts tasks that a thread returned at the front of the queue: they have waited longest. */
   private putBack(group: Group, tasks: readonly BatchTask[]): void {
     group.waiting.unshift(...(tasks as readonly Pending[]))
   }
 
-  /** Looks after threads while there is something to do. */
+  /** Supervises threads while there is work. */
   private watch(): void {
     this.watchTimer ??= setTimeout(() => {
       this.watchTimer = undefined
@@ -301,7 +297,7 @@ export class FunctionPool {
         this.openCount > 0 || [...this.functions.slots, ...this.singletons.slots].some(slot => !slot.isIdle)
       if (isBusy && !this.isClosed) this.watch()
     }, WATCH_MS)
-    // Not unref'd: a thread that loops must not keep a process alive without end either.
+    // Not unref'd: the timer also has to end a looping thread that would keep the process alive forever.
   }
 }
 

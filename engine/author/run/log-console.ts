@@ -2,7 +2,7 @@ import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import type { LogLevel } from './code-log.ts'
 
-/** Methods that write at another level than the stream that they write to. */
+/** Methods whose level differs from that of their stream. */
 const LEVELS: Readonly<Partial<Record<keyof Console, LogLevel>>> = {
   debug: 'debug',
   warn: 'warn',
@@ -11,7 +11,7 @@ const LEVELS: Readonly<Partial<Record<keyof Console, LogLevel>>> = {
 }
 
 /**
- * A console whose output becomes lines of a log. `log`, `info`, `dir`, `table` and their like are `info`.
+ * A console whose output becomes log lines. `log`, `info`, `dir`, `table` and similar methods are `info`.
  * @param write called with the text of each call, without the line break at its end
  */
 export function logConsole(write: (level: LogLevel, text: string) => void): Console {

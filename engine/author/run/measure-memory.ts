@@ -3,11 +3,11 @@ import { runInNewContext } from 'node:vm'
 import { MEASURE } from './memory-gauge.ts'
 import { ENOUGH, MEMORY, TOO_LITTLE } from './tasks.ts'
 
-/** V8 is not asked to collect garbage for more than this share of the time. */
+/** Maximum share of the time that forced garbage collection may take. */
 const COLLECTING_SHARE = 0.1
 
 /**
- * Makes this thread measurable by the `memoryGauge`. It may use `limitBytes` beyond what it uses now, and as much again for
+ * Makes this thread measurable by `memoryGauge`. It may use `limitBytes` beyond its current use, and the same amount again for
  * garbage.
  */
 export function noteMemory(progress: Int32Array, limitBytes: number): void {
@@ -27,13 +27,13 @@ export function noteMemory(progress: Int32Array, limitBytes: number): void {
   Object.defineProperty(globalThis, Symbol.for(MEASURE), { value: measure })
 }
 
-/** Objects and buffers of this thread; memory that threads share is in neither. */
+/** Bytes of objects and buffers of this thread, without memory that threads share. */
 function usedBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory
 }
 
-/** V8 has it only on demand. */
+/** Collects garbage; V8 exposes `gc` only on demand. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

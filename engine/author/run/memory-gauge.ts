@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector'
 
-/** Name of the global function of a thread that notes in shared memory how much memory it uses. */
+/** Name of the global function with which a thread records its memory use in shared memory. */
 export const MEASURE = 'tesser.measureMemory'
 
 const MESSAGE = JSON.stringify({
@@ -17,8 +17,8 @@ interface Detached {
 }
 
 /**
- * Lets threads note how much memory they use while their code does not return. The inspector alone can interrupt it. What
- * V8 itself does at its limit ends the thread for small objects, but the whole process for an array that grows beyond it.
+ * Makes threads record their memory use while their code does not return; only the inspector can interrupt it. V8's own limit ends
+ * the thread for small objects, but the whole process for an array that grows beyond it.
  * Source: the inspector protocol, domains `NodeWorker` and `Runtime`.
  */
 class MemoryGauge {
@@ -43,7 +43,7 @@ class MemoryGauge {
 }
 
 let gauge: MemoryGauge | undefined
-/** One for the process: a session that follows another one learns of no threads. */
+/** One gauge for the process: a second inspector session is not notified of threads. */
 export const memoryGauge = (): MemoryGauge => {
   gauge ??= new MemoryGauge()
   return gauge

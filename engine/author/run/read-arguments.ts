@@ -13,12 +13,12 @@ import type { CallTask } from './tasks.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** More of them do not fit on the stack of a call at some point, and no function takes as many. */
+/** Maximum number of arguments: far more would overflow the stack of a call, and no function needs them. */
 const MAX_ARGUMENTS = 1_000
 
 /**
- * Parses the arguments of a call: the elements of a JSON array, or of `{"params": […]}`; any other value is the only argument.
- * No code of a plugin has run when this is done: what is wrong with them, or costs too much, is the client's.
+ * Parses the arguments of a call: the elements of a JSON array, or of `{"params": […]}`; any other value is the only argument. No
+ * plugin code has run at this point: invalid or too expensive arguments are the client's fault.
  * @throws {EngineErrors.BAD_JSON} {@link EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES}
  * @throws {FunctionErrors.TOO_MANY_ARGUMENTS}
  * Source: protocol notes, 7.2.
@@ -33,7 +33,7 @@ export function parseArguments({ args }: CallTask, bounds: JsonBounds): readonly
 }
 
 /**
- * Makes entities and selections of the arguments that stand for such. Runs plugin code: events of entities.
+ * Converts arguments that stand for entities and selections. Runs plugin code: events of entities.
  * @throws {FunctionErrors.BAD_ARGUMENT} {@link FunctionErrors.NO_ENTITY}
  * Source: protocol notes, 7.3.
  */
@@ -56,7 +56,7 @@ function listOf(received: unknown): readonly unknown[] {
   return [received]
 }
 
-/** The set or entity that is meant; a set is looked for by the kernel thread, which has them. */
+/** Selection of an entity set, which the kernel thread has looked up. */
 function toSelection(
   id: string,
   position: number,
@@ -71,7 +71,7 @@ function toSelection(
   return binding.selection(rows)
 }
 
-/** One that exists, with what is given assigned to it, or a new one. Nothing is saved; a stamp counts when it is. */
+/** An existing or a new entity with the given values assigned. Nothing is saved; a given stamp is checked by a later save. */
 function toEntity(given: JsonObject, position: number, view: View, language: Language): object {
   const binding = shownBinding(given.__DATACLASS, position, view, language)
   const key = given.__KEY
@@ -89,7 +89,7 @@ function toEntity(given: JsonObject, position: number, view: View, language: Lan
   try {
     entity.fromObject(shownValues(given, position, view, binding))
   } catch (error) {
-    // A value that does not fit was sent by the client.
+    // The client sent a value that does not fit.
     if (error instanceof ProtocolError) throw new ProtocolError({ ...error.toData(), httpStatus: 400 })
     throw error
   }
@@ -104,7 +104,7 @@ function shownBinding(name: unknown, position: number, view: View, language: Lan
   return language.binding(dataClass.name)
 }
 
-/** Without what describes the entity. Functions may see what their callers may not set. */
+/** The given values, without metadata. Checked against the caller's view, because functions may see more than their callers. */
 function shownValues(given: JsonObject, position: number, view: View, { dataClass }: Binding): JsonObject {
   const values = Object.entries(given).filter(([name]) => !name.startsWith('__') && name !== 'uri')
   for (const [name] of values) {

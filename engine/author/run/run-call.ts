@@ -13,7 +13,7 @@ import { writeResult } from './write-result.ts'
 /**
  * Calls a class function.
  * @param values its arguments, parsed
- * @throws {ProtocolError} whatever is wrong with the request or was thrown as such; anything else that the function throws
+ * @throws {ProtocolError} the request is invalid, or the function throws one; anything else that the function throws
  * Source: protocol notes, 7.
  */
 export function runCall(task: CallTask, values: readonly unknown[], scope: FunctionScope): TaskOutcome {
@@ -46,7 +46,7 @@ function targetOf({ target, read }: CallTask, language: Language): object {
   }
 }
 
-/** Whether a result is a promise. Its outcome must not end the thread, and is not reported. */
+/** True if a result is a promise. Its rejection must not end the thread, and is not reported. */
 function endsLater(result: unknown): boolean {
   if (!isThenable(result)) return false
   result.then(undefined, () => {})
@@ -56,13 +56,13 @@ function endsLater(result: unknown): boolean {
 type Read = NonNullable<CallTask['read']>
 
 function selectionOf(binding: Binding, read: Read, language: Language): object {
-  // Found when the function first asks for it.
+  // The rows are found when the function first needs them.
   const view = language.views.of(read.access)
   const { rows } = openSource(read, view, language.context)
   return binding.selection({ from: rows, query: language.queries.prepare(binding.dataClass, read, view) })
 }
 
-/** @throws {ProtocolError} when there is none */
+/** @throws {ProtocolError} if there is none */
 function entityOf(binding: Binding, read: Read, language: Language): object {
   const { context } = language
   const view = language.views.of(read.access)

@@ -17,15 +17,15 @@ import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import type { MessagePort } from 'node:worker_threads'
 
-/** A module with classes of an author. Plain data, so that it can be sent to the threads that load it. */
+/** A module with plugin classes. Plain data, so that it can be sent to the threads that load it. */
 export interface ClassModule {
   /** Name of the plugin that it belongs to, for messages. */
   readonly plugin: string
-  /** JavaScript that is imported. */
+  /** URL of the JavaScript to import. */
   readonly url: string
-  /** The file that its author wrote, for messages. */
+  /** Source file, for messages. */
   readonly source: string
-  /** Given to the function `configure` that the module may export, once in every thread, before anything else. */
+  /** Argument of the function `configure` that the module may export; it is called first, once in every thread. */
   readonly settings: unknown
 }
 
@@ -34,45 +34,45 @@ export interface CallTask {
   readonly kind: 'call'
   readonly target: CallTarget
   readonly function: string
-  /** With its class, for messages. */
+  /** Class and name, for messages. */
   readonly fullName: string
   /**
-   * JSON, as received and not checked: UTF-8, or a text where it is short and ASCII, since a message with a buffer costs twice as much.
-   * Undefined: none were given.
+   * JSON as received, unchecked: UTF-8, or a string if it is short and ASCII, because a message with a buffer costs twice as much.
+   * Undefined: no arguments.
    */
   readonly args: Uint8Array | string | undefined
-  /** The entity sets that are named in the arguments, `members` as `encodeMembers` makes them. */
+  /** Entity sets that the arguments name, with `members` from `encodeMembers`. */
   readonly sets: ReadonlyMap<string, { readonly dataClass: string; readonly members: Uint8Array }> | undefined
-  /** The dataclass, the selection or the entity that it is called on, and how a selection that it returns is shown. */
+  /** The dataclass, selection or entity that it is called on, and the form of a returned selection. */
   readonly read: ReadRequest | undefined
-  /** A selection that it returns is to become an entity set: its members are wanted, not a page of it. */
+  /** A returned selection becomes an entity set: return its members, not a page of it. */
   readonly keep: boolean
-  /** Whose rights count for what the caller sends and gets. */
+  /** Rights that apply to what the caller sends and receives. */
   readonly access?: Access | undefined
 }
 
-/** A read whose answer takes code: of calculated attributes, or of restrict events. */
+/** A read that needs plugin code: calculated attributes or restrict events. */
 interface ReadTask {
   readonly kind: 'read'
   readonly task: Task
 }
 
-/** A save with the code of its dataclass around it. */
+/** A save with the plugin code of its dataclass. */
 export interface SaveTask {
   readonly kind: 'save'
   readonly request: SaveRequest
   readonly limits: SaveLimits
-  /** How its answer shows the entities; undefined: only what came of it is wanted. */
+  /** Form of the entities in the answer; undefined: return only the outcome. */
   readonly output: Output | undefined
 }
 
-/** A deletion with the events of all that go. */
+/** A deletion with the events of all deleted entities. */
 interface DropTask {
   readonly kind: 'drop'
   readonly request: DeleteRequest
 }
 
-/** Some rows of a dataclass get the values that their stored calculated attributes have with the code of now. */
+/** Recomputes stored calculated attributes of some rows of a dataclass. */
 export interface CalculateTask {
   readonly kind: 'calculate'
   readonly dataClass: string
@@ -82,33 +82,33 @@ export interface CalculateTask {
 
 /** Tasks of a function thread. Handled in `engine/author/run/call-runner.ts`. */
 export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | CalculateTask) & {
-  /** Session of the caller. Undefined: the server itself. */
+  /** Session of the caller. Undefined for the server itself. */
   readonly session?: SessionData | undefined
   /** `traceparent` of the caller; empty or undefined without a valid one. */
   readonly traceparent?: string | undefined
 }
 
-/** Outcome of a task, and of the session that it ran for. */
+/** Outcome of a task, with changes to its session. */
 export type FunctionOutcome = TaskOutcome & {
   readonly session?: SessionChanges | undefined
-  /** Rows that its queries have looked at. */
+  /** Number of rows that its queries have examined. */
   readonly examined: number
 }
 
 /** Handled in `engine/author/run/function-client.ts`. */
 export type TaskOutcome =
-  /** UTF-8 JSON, or its text. */
+  /** JSON as UTF-8 or as a string. */
   | { readonly body: Uint8Array | string }
-  /** `members` as `encodeMembers` makes them. */
+  /** `members` from `encodeMembers`. */
   | { readonly members: Uint8Array; readonly dataClass: string }
-  /** An answer in the function's own words. */
+  /** An answer that the function composed itself. */
   | { readonly message: RawAnswer }
   | { readonly saved: SaveResult | SaveAnswer }
   | { readonly dropped: DeleteResult }
   | { readonly calculated: CalculatedSlice }
   /** A `ProtocolError`. */
   | { readonly error: ErrorData }
-  /** Anything else that was thrown, for the log, and by which code. The client learns the kind of it only. */
+  /** Anything else that was thrown, and the code that threw it, for the log. The client receives only its type. */
   | { readonly fault: Fault; readonly place?: CodePlace | undefined }
 
 interface RawAnswer {
@@ -119,33 +119,31 @@ interface RawAnswer {
 
 /** `workerData` of a function thread. */
 export interface FunctionThreadOptions {
-  /** To the kernel thread. Plugin code has `parentPort` to itself. */
+  /** Port to the kernel thread. `parentPort` is left to plugin code. */
   readonly port: MessagePort
   readonly modules: readonly ClassModule[]
   /** Tasks of plugins: those that read calculated attributes or restricted dataclasses run here. */
   readonly tasks: readonly TaskModule[]
-  /** Names of those that classes can be about; undefined when the model is too wrong to tell. */
+  /** Names of all dataclasses; undefined if the model is too invalid to know them. */
   readonly dataClasses: readonly string[] | undefined
   /** {@link CURRENT}, {@link STARTED_AT}, {@link MEMORY}, {@link PHASE} and {@link RUNNING_SINCE}. */
   readonly progress: Int32Array
-  /** Limits of plugin code. */
+  /** Memory limit of plugin code. */
   readonly memoryBytes: number
   /** Bounds of the arguments of a call. */
   readonly argumentBounds: JsonBounds
-  /** Lines that the `console` of one task may write to the log. */
+  /** Maximum number of lines that the `console` of one task may write to the log. */
   readonly logLines: number
 }
 
 /**
- * Words of a thread's shared memory, by which the kernel thread sees how far it has come with its batch.
- * `CURRENT`: the task that runs, counted from 1, or 0. Both sides change it by compare-and-exchange: when the kernel has
- * added `STOP`, the thread begins no further task of the batch. `ALL_DONE`: none is left.
- * `STARTED_AT`: when it began, the lower 32 bits of the milliseconds since 1970.
- * `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` of it.
- * `PHASE`: `READING` the arguments of a call, which came from a client; `RUNNING` plugin code; or `SERVING`, all other
- * work of a task, whose cost is up to the client too: the body of a save, the entities of an answer.
- * `RUNNING_SINCE`: when plugin code last began to run, as `STARTED_AT`. A task may run much code that is quick, one event or
- * getter for each entity that the client chose.
+ * Words of a thread's shared memory, which show the kernel thread the progress of the batch. `CURRENT`: the running task, counted
+ * from 1, or 0. Both sides change it by compare-and-exchange: when the kernel thread has added `STOP`, the thread begins no
+ * further task of the batch. `ALL_DONE`: no task is left. `STARTED_AT`: start of the task, the lower 32 bits of the milliseconds
+ * since 1970. `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` memory. `PHASE`:
+ * `READING` the arguments of a call, which come from a client; `RUNNING` plugin code; or `SERVING`, all other work of a task,
+ * whose cost is also up to the client: the body of a save, the entities of an answer. `RUNNING_SINCE`: last start of plugin code,
+ * like `STARTED_AT`. A task may run plugin code many times, as an event or a getter for each entity.
  */
 export const CURRENT = 0
 export const STARTED_AT = 1
@@ -163,7 +161,7 @@ export const ASKED = 1
 export const ENOUGH = 2
 export const TOO_LITTLE = 3
 
-/** To a function thread. Handled in `engine/threads/function-thread.ts`. */
+/** Messages to a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
   | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
   | { readonly batch: readonly BatchTask[] }
@@ -171,23 +169,23 @@ export type ToFunctionThread =
 
 export interface BatchTask {
   readonly task: FunctionTask
-  /** From the moment at which it begins to run. */
+  /** Measured from the start of the task. */
   readonly deadlineMs: number
 }
 
-/** From it. Handled in `engine/author/run/worker-slot.ts`. */
+/** Messages from a function thread. Handled in `engine/author/run/worker-slot.ts`. */
 export type FromFunctionThread =
-  /** It begins to import the module with this number. */
+  /** The thread begins to import the module with this number. */
   | { readonly importing: number }
   | LoadedClasses
-  /** It has opened the store. */
+  /** The thread has opened the store. */
   | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
   /** Outcome of the task with this number in the batch. */
   | { readonly index: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
-  /** To be connected with the writer thread. */
+  /** End of a link, to be connected to the writer thread. */
   | { readonly connect: LinkEnd }
   | { readonly log: CodeLogLine }
-  /** `done` tasks of the batch were run; the thread waits for another batch. */
+  /** `done` tasks of the batch were run; the thread waits for the next batch. */
   | { readonly done: number }

@@ -25,21 +25,21 @@ import {
 } from './tasks.ts'
 
 interface LaneOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
-  /** Time for all modules to load. A module that takes longer is taken for one that never ends. */
+  /** Maximum time for loading all modules; a module that takes longer is assumed never to finish. */
   readonly loadMs: number
-  /** The classes of the modules have been loaded: it can open the store. */
+  /** Called when the classes of the modules have been loaded: the thread can open the store. */
   onLoad(loaded: LoadedClasses): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
-  /** The thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
+  /** Called when the thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
   onIdle(rest: readonly BatchTask[]): void
   onLog(line: CodeLogLine): void
-  /** The thread wants to write. @returns to be called when it has ended */
+  /** Called when the thread wants to write. @returns a function to be called when the thread has ended */
   connectWriter(end: LinkEnd): () => void
-  /** To be measured: see `memoryGauge`. */
+  /** Measures the thread's memory: see `memoryGauge`. */
   measure(threadId: number): void
-  /** The thread has ended. `running` is its current task, if any; `rest` were not begun. */
+  /** Called when the thread ends, with its current task (`running`), if any, and tasks that it did not begin (`rest`). */
   onEnd(end: LaneEnd): void
-  /** The thread is gone, which comes later when its code could not be interrupted. */
+  /** Called when the thread has exited, which may be later if its code could not be interrupted. */
   onExit(): void
 }
 
@@ -47,33 +47,33 @@ interface LaneEnd {
   readonly reason: string
   readonly running: BatchTask | undefined
   readonly isLate: boolean
-  /** It was at what the client had sent: no code of a plugin had run for it. */
+  /** True if it was reading the client's input: no plugin code had run for the task. */
   readonly isReading: boolean
-  /** Code of a plugin was running, and it is this that took the time. */
+  /** True if plugin code was running, and took most of the time. */
   readonly isCode: boolean
   readonly rest: readonly BatchTask[]
 }
 
-/** Time between a batch is sent and its first task begins. A thread that needs longer is at something it was not asked for. */
+/** Maximum time between sending a batch and its first task. A thread that needs longer is running code that no call asked for. */
 const BEGIN_MS = 2_000
-/** Time for plugin code to return when a thread is to end. */
+/** Time for plugin code to return when the thread closes. */
 const CLOSE_MS = 1_000
-/** A task that runs for longer lets those behind it go elsewhere. */
+/** Time after which the tasks behind a running one may be given to another thread. */
 const TAKE_BACK_MS = 10
-/** Time for a measurement, in which garbage may be collected. */
+/** Maximum time of a measurement, in which garbage may be collected. */
 const MEASURE_MS = 5_000
-/** Much longer than what is left of a measurement when its result is there. */
+/** First delay of a termination: much longer than a measurement needs to return after it has stored its result. */
 const KILL_MS = 20
 const MAX_KILL_MS = 500
-/** V8's own limit is that far beyond ours, because going beyond it may end the process. */
+/** Distance of V8's own limit from ours, because exceeding V8's may end the process. */
 const HEADROOM_MIB = 2_048
 
 /**
- * A function thread and the batch that it works on. Answers come one by one, so that a task that ends the thread takes no
- * finished ones with it; how far the thread is can be seen in shared memory while its code does not return.
+ * A function thread and its current batch. Outcomes are sent one by one, so that a task that ends the thread does not take
+ * finished ones with it. Shared memory shows the progress of the thread while its code does not return.
  */
 export class WorkerSlot {
-  /** It has the store and no batch. */
+  /** True if it has opened the store and has no batch. */
   isIdle = false
   readonly threadId: number
   private readonly worker: Worker
@@ -111,7 +111,7 @@ export class WorkerSlot {
     })
     this.gone = new Promise(resolve => {
       this.worker.on('exit', () => {
-        // Messages that it has sent before its end.
+        // Messages that it sent before its end.
         for (let left = receiveMessageOnPort(port1); left; left = receiveMessageOnPort(port1))
           this.receive(left.message)
         port1.close()
@@ -125,7 +125,7 @@ export class WorkerSlot {
     this.worker.unref()
   }
 
-  /** Its batch. */
+  /** Current batch. */
   get tasks(): readonly BatchTask[] {
     return this.batch
   }
@@ -144,8 +144,8 @@ export class WorkerSlot {
   }
 
   /**
-   * Ends a thread that is too late or uses too much memory. Takes back what it has not begun after some time, when another
-   * one could do it.
+   * Ends the thread if it exceeds its deadline or its memory limit. After some time, takes back tasks that it has not begun if
+   * another thread could run them.
    */
   watch(canTakeBack: boolean): void {
     if (this.isIdle || this.hasEnded) return
@@ -160,7 +160,7 @@ export class WorkerSlot {
       if (waitedMs > loadMs && !isDebugged()) this.stop(word, `its modules did not load within ${loadMs / 1000} s`)
     } else if (current === 0) {
       if (waitedMs > BEGIN_MS && !isDebugged())
-        this.stop(word, 'its thread was at something that no call had asked for')
+        this.stop(word, 'its thread was running code that no call had asked for')
     } else if (current <= batch.length) {
       const elapsedMs = (now - Atomics.load(progress, STARTED_AT)) | 0
       const memory = Atomics.load(progress, MEMORY)
@@ -173,7 +173,7 @@ export class WorkerSlot {
     }
   }
 
-  /** Lets the thread end by itself, unless plugin code keeps it. */
+  /** Lets the thread end; terminates it if plugin code does not return. */
   async close(): Promise<void> {
     this.hasEnded = true
     this.port.postMessage({ close: true } satisfies ToFunctionThread)
@@ -182,7 +182,7 @@ export class WorkerSlot {
     clearInterval(timer)
   }
 
-  /** A thread that is ended while it loads lmdb, or opens the store, takes the process with it. */
+  /** False while the thread loads lmdb or opens the store: terminating it then would end the process. */
   private get canBeKilled(): boolean {
     return this.phase === 'loading' || this.phase === 'open'
   }
@@ -192,12 +192,12 @@ export class WorkerSlot {
     this.options.measure(this.threadId)
   }
 
-  /** The thread begins no further task. @returns false when it has done so meanwhile */
+  /** Keeps the thread from beginning another task. @returns false if it has begun one meanwhile */
   private stopAfter(word: number): boolean {
     return Atomics.compareExchange(this.progress, CURRENT, word, word | STOP) === word
   }
 
-  /** Does not wait for the thread: some of what V8 does, such as filling a large array, cannot be interrupted. */
+  /** Ends the thread without waiting for it: some work of V8, such as filling a large array, cannot be interrupted. */
   private stop(word: number, reason: string, isLate = false): void {
     if (!this.stopAfter(word)) return
     this.kill()
@@ -205,13 +205,13 @@ export class WorkerSlot {
   }
 
   /**
-   * Ends the thread when it has been measured: V8 forgets that it is to end otherwise, or ends the process if it waits in
-   * `Atomics.wait` meanwhile. Tries it again, more and more seldom.
+   * Terminates the thread, but not during a measurement: V8 would forget the termination, or end the process if the thread waits
+   * in `Atomics.wait`. Repeats the attempt at growing intervals.
    */
   private kill(): void {
     if (this.killTimer) return
     const startedAt = Date.now()
-    // Each try adds one, until the thread has gone.
+    // Each attempt adds a listener until the thread has exited.
     this.worker.setMaxListeners(0)
     const tryIn = (pauseMs: number): void => {
       this.killTimer = setTimeout(() => {
@@ -269,7 +269,7 @@ export class WorkerSlot {
 
 const TOO_LARGE = 'it needed more memory than it may have'
 
-/** @param error whatever code has thrown, null too */
+/** @param error whatever code has thrown, even null */
 function endOf(error: unknown): string {
   const { code, name, message } = (error ?? {}) as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE

@@ -55,13 +55,13 @@ function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): U
   const bytes = writeEntity(rowId, projection, scope.language.snapshot)
   const touched = entity.touchedAttributes()
   if (touched.length === 0) return bytes.slice()
-  // As it is in memory now, not as it is stored.
+  // With the values in memory, not the stored ones.
   const shown = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
   const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touched.includes(attribute))
   return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name, view)!, scope)
 }
 
-/** @throws {PermissionErrors.READ} the caller may not read it, even when the function may */
+/** @throws {PermissionErrors.READ} the caller may not read it, even if the function may */
 function project({ dataClass }: Binding, output: Output, { access }: CallTask, { language, limits }: FunctionScope) {
   const view = language.views.of(access)
   if (!view.shows(dataClass) && access) throw PermissionErrors.READ()
@@ -80,7 +80,7 @@ function toJson(value: unknown, name: string, view: View): string | undefined {
 const replacer = (view: View) =>
   function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-    // `value` is what its `toJSON` gave.
+    // `value` is the result of `toJSON`.
     const original = this[key]
     if (original instanceof EntityBase) return publicObject(original, view)
     if (original instanceof SelectionBase) {
@@ -89,7 +89,7 @@ const replacer = (view: View) =>
     return value
   }
 
-/** Functions may see what their callers may not. What an author's class has besides attributes stays. */
+/** Object without attributes that the caller may not see, though the function may. Other properties of the plugin class stay. */
 function publicObject(entity: EntityBase, view: View): Record<string, unknown> {
   const { dataClass } = entity[BINDING]
   const isShown = (name: string): boolean =>

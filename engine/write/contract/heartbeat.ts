@@ -7,27 +7,27 @@ const LOCKS = 2
 const WORDS = 3
 
 /**
- * Progress of the writer thread, in memory that it shares with its client. A phase that lasts tells whether the thread waits for
- * a disk that hangs, from which it comes back, or has died inside a transaction, which no event reports.
+ * Progress of the writer thread, in memory that it shares with its client. A long phase shows that the thread waits for a hanging
+ * disk, from which it recovers, or has died inside a transaction, which no event reports.
  */
 export class Heartbeat {
-  /** @param words those of another thread's heartbeat */
+  /** @param words words of another thread's heartbeat */
   constructor(
     readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT)),
   ) {}
 
-  /** Called by the writer thread, each time that it gets on. */
+  /** Called by the writer thread when it enters a phase. */
   enter(phase: TransactionPhase): void {
     Atomics.store(this.words, PHASE, PHASES.indexOf(phase))
     this.beat()
   }
 
-  /** The same within a phase that takes long: a large transaction on a slow disk, or one that function code drives. */
+  /** Reports progress within a long phase: a large transaction on a slow disk, or one that plugin code drives. */
   beat(): void {
     Atomics.add(this.words, BEATS, 1)
   }
 
-  /** Locks on entities that the writer thread holds for clients. */
+  /** Number of locks on entities that the writer thread holds for clients. */
   get locks(): number {
     return Atomics.load(this.words, LOCKS)
   }
@@ -40,7 +40,7 @@ export class Heartbeat {
     return PHASES[Atomics.load(this.words, PHASE)]!
   }
 
-  /** Changes whenever the thread gets on. */
+  /** Counter that changes whenever the thread makes progress. */
   get beats(): number {
     return Atomics.load(this.words, BEATS)
   }

@@ -10,15 +10,15 @@ export interface LinkEnd {
   readonly signal: Int32Array
 }
 
-/** Entries of a link's signal. A sender counts a message after it is sent, so that a sleeper who wakes up finds it. */
+/** Entries of a link's signal. A sender counts a message after sending it, so that a thread that wakes up finds it. */
 export const ANSWERS = 0
 export const REQUESTS = 1
 export const STATE = 2
 /** States of a link. */
 export const OPEN = 0
-/** The writer is gone; what it had may be written or not. */
+/** The writer is gone; the request may have been written or not. */
 export const LOST = 1
-/** The writer never got it: it is being started again, waits for the disk, or makes no progress. */
+/** The writer never received the request: it is restarting, waits for the disk, or makes no progress. */
 export const REFUSED = 2
 export const REFUSED_DISK = 3
 export const REFUSED_STALLED = 4
@@ -32,19 +32,19 @@ export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | Calculat
 /** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
 export type ToLinkedWriter =
   | { readonly kind: 'write'; readonly request: LinkedRequest }
-  /** All following requests up to its end are one transaction, or a part of the open one. */
+  /** All following requests up to `end` are one transaction, nested in the open one if there is one. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
   | { readonly kind: 'end'; readonly keep: boolean }
 
 /** Handled in `engine/write/writer-link.ts`. */
 export interface FromLinkedWriter {
-  /** Nothing when a transaction has begun or ended well. */
+  /** Undefined when a transaction has begun or ended successfully. */
   readonly outcome?: WriteResult | ErrorData
-  /** Inside a transaction: what others do not see yet. */
+  /** Inside a transaction: changes that others do not see yet. */
   readonly changes?: readonly Change[]
 }
 
-/** Ends a link for good; `state` is the reason for the thread that waits. May be called in any thread that has the signal. */
+/** Ends a link permanently; `state` is the reason for the waiting thread. May be called in any thread that has the signal. */
 export function cutLink(signal: Int32Array, state: CutState): void {
   Atomics.compareExchange(signal, STATE, OPEN, state)
   for (const entry of [ANSWERS, REQUESTS]) {

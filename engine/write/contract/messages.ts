@@ -9,9 +9,8 @@ import type { SaveLimits } from './write-limits.ts'
 import type { LinkEnd } from './link-messages.ts'
 
 /**
- * Messages between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which
- * is transferred: a message costs one copy of its bytes and one object for each part. Members of entity sets are in memory
- * that is shared anyway.
+ * Messages between the client and the writer thread: plain data. Bodies and rows of a message share one buffer, which is
+ * transferred: a message costs one copy of its bytes and one object for each part. Members of entity sets are in shared memory.
  */
 
 /** Options of the writer thread: `workerData`. */
@@ -21,15 +20,15 @@ export interface WriterThreadOptions extends ImageScheduleOptions, WritingOption
   heartbeat: Int32Array
   /** Memory of `SharedCounts`; undefined: nothing is counted. */
   counts: SharedArrayBuffer | undefined
-  /** Memory shared by readers, kept up to date by the thread; undefined: there is none. */
+  /** Memory shared by readers and kept up to date by the writer thread; undefined: none. */
   memory?: WebAssembly.Memory | undefined
 }
 
 /** Handled in `engine/threads/writer-thread.ts`. */
 export type ToWriter =
-  /** `clockOffsetMs`: how far the clock of the server is ahead of the system's. */
+  /** `clockOffsetMs`: offset of the server's clock from the system's. */
   | { kind: 'write'; clockOffsetMs: number; requests: { id: number; request: WriteRequest }[] }
-  /** A thread that writes by itself and waits for it. Its port is transferred. */
+  /** A thread that writes directly and synchronously. Its port is transferred. */
   | ({ kind: 'connect' } & LinkEnd)
   | { kind: 'close' }
 
@@ -37,23 +36,23 @@ export type ToWriter =
 export type FromWriter =
   /** The store is open and fits the model. */
   | { kind: 'ready'; created: boolean }
-  /** It could not be opened. */
+  /** The store could not be opened. */
   | { kind: 'refused'; error: { name: string; message: string; problems?: readonly string[] } }
   /** Everything that fits is in shared memory. */
   | { kind: 'memoryFilled' }
   | ({ kind: 'progress' } & Parameters<Progress>[0])
   | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[] }
-  /** For the log: what is worth knowing. */
+  /** Note for the log. */
   | { kind: 'note'; text: string }
-  /** For the log: clients are not told. */
+  /** Internal error for the log, which clients do not see. */
   | { kind: 'internalError'; text: string }
 
-/** An outcome as it is sent: large results of saves are packed. */
+/** An outcome as sent: large results of saves are packed. */
 export type SentOutcome = WriteResult | PackedSave | ErrorData
 
 export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is WriteResult => 'kind' in outcome
 
-/** Moves the bodies into one buffer of their own. @returns it, to be transferred */
+/** Moves the bodies into one separate buffer. @returns the buffer, to be transferred */
 export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRequest[]; buffer: ArrayBuffer } {
   const { take, buffer } = packer(requests.flatMap(bodiesOf))
   const pack = (request: WriteRequest): WriteRequest => {
@@ -80,7 +79,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
   return { packed: requests.map(pack), buffer }
 }
 
-/** Bytes that a request brings. */
+/** Byte arrays of a request. */
 export function bodiesOf(request: WriteRequest): Uint8Array[] {
   switch (request.kind) {
     case 'save':
@@ -103,7 +102,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
 export const packed = (outcome: WriteResult | ErrorData): SentOutcome =>
   isWriteResult(outcome) && outcome.kind === 'save' && isLargeResult(outcome) ? packResult(outcome) : outcome
 
-/** Moves the rows of results that are not packed into one buffer. @returns it, to be transferred */
+/** Moves the rows of results that are not packed into one buffer. @returns the buffer, to be transferred */
 export function packRows(outcomes: readonly SentOutcome[]): ArrayBuffer {
   const saved = outcomes.filter((outcome): outcome is SaveResult => 'entities' in outcome)
   const entities = saved.flatMap(result => result.entities.filter(entity => entity.row))

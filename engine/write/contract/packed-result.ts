@@ -1,17 +1,17 @@
 import type { SavedEntity, SaveFailure, SaveResult } from './requests.ts'
 
 /**
- * The result of a large save as it crosses threads: bytes in shared memory. No thread copies it on its way to the one that
- * writes the answer, or makes an object for each entity.
+ * The result of a large save as bytes in shared memory. On its way to the thread that writes the answer, it is not copied, and no
+ * object is made for each entity.
  */
 export interface PackedSave extends Pick<SaveResult, 'kind' | 'many' | 'globalStamp'> {
-  /** HTTP status of the answer: that of the first failure. */
+  /** HTTP status of the answer: the status of the first failure. */
   readonly status: number
   /** Rows of all entities, one after the other. */
   readonly rows: Uint8Array
-  /** {@link WORDS} of each entity: end of its row, row id, number of its failure. {@link NONE} where it has none. */
+  /** {@link WORDS} for each entity: end of its row, row id, number of its failure; {@link NONE} if it has none. */
   readonly index: Uint32Array
-  /** JSON of the different failures. */
+  /** JSON of the distinct failures. */
   readonly failures: Uint8Array
 }
 
@@ -31,7 +31,7 @@ const rowBytes = (entities: readonly SavedEntity[]): number => {
   return bytes
 }
 
-/** HTTP status of the answer to a save: that of the first failure. */
+/** HTTP status of the answer to a save: the status of the first failure. */
 export const statusOf = (result: SaveResult): number =>
   result instanceof PackedResult
     ? result.packed.status
@@ -59,7 +59,7 @@ export function packResult(result: SaveResult): PackedSave {
   return { kind, many, globalStamp, status: statusOf(result), rows, index, failures: packedFailures }
 }
 
-/** A packed result as any other: its entities are read when they are first asked for. */
+/** A packed result with the interface of any other: its entities are unpacked on first use. */
 export class PackedResult implements SaveResult {
   readonly kind = 'save'
   private unpacked: SavedEntity[] | undefined

@@ -24,39 +24,39 @@ export type WriteRequest =
 export interface SaveRequest {
   kind: 'save'
   dataClass: string
-  /** Whose rights count; undefined: nothing is restricted. */
+  /** Rights that apply; undefined: no restrictions. */
   access?: Access | undefined
   /** The body as received, not parsed: parsing is the writer thread's work. An object, an array, or `{"__ENTITIES":[…]}`. */
   body: Uint8Array
-  /** Positions of the elements of a large body that was checked before. */
+  /** Positions of the elements of a large body that has been checked. */
   parts?: BodyParts
   /**
-   * `update` writes. `validate` runs every check and writes nothing. `refresh` answers the entity as it would be and
-   * writes nothing.
+   * `update` writes. `validate` runs every check and writes nothing. `refresh` returns the entity as it would be and writes
+   * nothing.
    */
   mode: 'update' | 'validate' | 'refresh'
   /** All or nothing: `$atomic`. */
   atomic: boolean
   /**
-   * From the operator and not from a client (loading): private and read-only attributes can be set, and images and
-   * blobs by a data URL.
+   * The request comes from the operator (loading), not from a client: private and read-only attributes can be set, and images and
+   * blobs with a data URL.
    */
   trusted?: boolean
-  /** Handle of the session: what others have locked it cannot change. */
+  /** Handle of the session, which cannot change entities that others have locked. */
   owner?: string | undefined
   /** Results of the hooks of the dataclass, one for each element of the body. */
   hooked?: readonly PreparedElement[]
-  /** Entities are changed in the version that there is: the body has no stamps. */
+  /** Entities are changed whatever their version: the body has no stamps. */
   anyStamp?: boolean
-  /** Versions of which each entity of the body has to have one. It needs no `__STAMP` of its own then. */
+  /** Versions of which each entity of the body has to have one; it needs no `__STAMP` then. */
   ifMatch?: ExpectedVersion | undefined
-  /** Whose uploads the body may refer to, and which of them are still valid. Absent: none. */
+  /** Owner of the uploads that the body may refer to, and the time at which they have to be valid. Absent: none. */
   uploads?: UploadAccess
-  /** Bytes that came with the request: the body refers to them as to an upload. The value is encoded. */
+  /** Bytes that were sent with the request: the body refers to them like an upload. The value is encoded. */
   received?: { id: string; value: Uint8Array }
 }
 
-/** Positions of the elements of a checked body: texts of some elements each, parsed one by one. */
+/** Positions of the elements of a checked body: parts of a few elements each, parsed one by one. */
 export interface BodyParts {
   /** False for a single object. */
   many: boolean
@@ -70,45 +70,45 @@ export interface UploadAccess {
   now: number
 }
 
-/** {@link PreparedElement.expectedStamp} of an entity that does not exist for the caller: it is missing, or hidden by a restrict event. */
+/** {@link PreparedElement.expectedStamp} of an entity that is missing, or that a restrict event hides from the caller. */
 export const UNSEEN = -1
 
 /** Outcome of the code that runs before a save, for one element of the body. */
 export interface PreparedElement {
-  /** `__STAMP` of the entity that it saw; 0 for a new one; {@link UNSEEN}. A save of any other version is stale. */
+  /** `__STAMP` of the entity that the code saw; 0 for a new one; {@link UNSEEN}. A save of any other version is stale. */
   expectedStamp: number
   /**
-   * Values as JSON by attribute name, which replace those of the element. Code may set what a client may not, stored
-   * calculated attributes too.
+   * Values as JSON by attribute name, which replace those of the element. Code may set attributes that a client may not, including
+   * stored calculated ones.
    */
   values: Record<string, unknown>
-  /** Names of those of the values that were assigned with the rights of the caller, and not by events. */
+  /** Names of the values that were assigned with the rights of the caller, not by events. */
   assigned?: readonly string[]
-  /** Calculated attributes that came with the value that they have. */
+  /** Names of attributes that were sent with their current value: calculated ones, and aliases of related entities. */
   unchanged: readonly string[]
-  /** Why the entity is not to be saved. */
+  /** Reason why the entity must not be saved. */
   failure?: SaveFailure
 }
 
 export interface DeleteRequest {
   kind: 'delete'
   dataClass: string
-  /** Whose rights count; undefined: nothing is restricted. */
+  /** Rights that apply; undefined: no restrictions. */
   access?: Access | undefined
   rowIds: Uint32Array
-  /** The stamp that each was seen with; one that has another now stays. Undefined: none is compared. */
+  /** Expected stamps; entities with another stamp are not deleted. Undefined: stamps are not compared. */
   stamps?: Uint32Array
-  /** Versions of which each has to have one; others stay. */
+  /** Versions of which each entity has to have one; others are not deleted. */
   ifMatch?: ExpectedVersion | undefined
   atomic: boolean
-  /** Handle of the session: what others have locked it cannot delete. */
+  /** Handle of the session, which cannot delete entities that others have locked. */
   owner?: string | undefined
   hooked?: HookedDeletion
 }
 
 /** Rows that the drop events of some dataclasses have examined, before the deletion. */
 export interface HookedDeletion {
-  /** Dataclasses of which nothing may go, or lose a reference, that is not among {@link rows} as it is now. */
+  /** Dataclasses whose entities may be deleted or lose a reference only if {@link rows} has them in their current version. */
   dataClasses: readonly string[]
   rows: readonly HookedRow[]
 }
@@ -116,7 +116,7 @@ export interface HookedDeletion {
 export interface HookedRow {
   dataClass: string
   rowId: number
-  /** `__STAMP` of the entity that code has seen. */
+  /** `__STAMP` of the entity that the code has seen. */
   seen: number
   /** Stored calculated attributes of a row that stays without a reference, as JSON by name. */
   values?: Record<string, unknown>
@@ -127,25 +127,25 @@ export interface CalculatedRequest {
   kind: 'calculated'
   dataClass: string
   rows: readonly CalculatedRow[]
-  /** When these rows are the last: what `meta` is to remember of the code, by attribute name. */
+  /** With the last rows: fingerprints of the code by attribute name, to be stored in `meta`. */
   fingerprints?: Record<string, string>
 }
 
 export interface CalculatedRow {
   rowId: number
-  /** `__STAMP` of the entity that the values are of. One that has changed since stays: its save has computed them. */
+  /** `__STAMP` of the entity from which the values were computed. If it has changed since, its save has computed them. */
   seen: number
   /** JSON by attribute name. */
   values: Record<string, unknown>
 }
 
-/** Puts, ends and records uses of entity sets. No entity changes, and neither does the global stamp. */
+/** Puts and ends entity sets, and records their use. No entity changes, nor does the global stamp. */
 export interface EntitySetsRequest {
   kind: 'entitySets'
   changes: EntitySetChange[]
 }
 
-/** Puts and removes records of the server itself. No entity changes, and neither does the global stamp. */
+/** Puts and removes records of the server itself. No entity changes, nor does the global stamp. */
 export interface RecordsRequest {
   kind: 'records'
   changes: RecordChange[]
@@ -161,20 +161,20 @@ export interface LockRequest {
   holder: LockHolder
 }
 
-/** A session has ended: its locks do too. */
+/** Frees all locks of a session that has ended. */
 export interface FreeLocksRequest {
   kind: 'freeLocks'
   owner: string
 }
 
-/** Lists the locks there are. */
+/** Lists all locks. */
 export interface ListLocksRequest {
   kind: 'listLocks'
-  /** Maximum locks of the list. */
+  /** Maximum number of locks in the list. */
   limit: number
 }
 
-/** Keeps and ends uploads. No entity changes, and neither does the global stamp. */
+/** Keeps and ends uploads. No entity changes, nor does the global stamp. */
 export interface UploadsRequest {
   kind: 'uploads'
   changes: UploadChange[]
@@ -208,15 +208,15 @@ export interface DeleteResult {
   deleted: number
   /** Error of the first entity that could not be deleted. */
   error?: ErrorData
-  /** Entities were changed since code has looked at them: what is left has to be looked at again. */
+  /** Entities have changed since code examined them: the rest has to be examined again. */
   changed?: boolean
 }
 
 export interface LockResult {
   kind: 'lock'
-  /** It is as was asked for. */
+  /** True if the entity is now in the requested state. */
   result: boolean
-  /** It was to be unlocked, and the session had not locked it. */
+  /** The entity was to be unlocked, but the session had not locked it. */
   wasNotLocked?: true
   /** Lock of another owner that stops the request. */
   blocker?: LockInfo
@@ -225,7 +225,7 @@ export interface LockResult {
 /** A lock on an entity. */
 export interface HeldLock {
   dataClass: string
-  /** As addresses have it. */
+  /** Key as in addresses. */
   key: string
   /** Handle of the session. */
   owner: string
@@ -236,12 +236,12 @@ export interface HeldLock {
 
 export interface ListLocksResult {
   kind: 'listLocks'
-  /** All locks, those beyond the limit too. */
+  /** Number of all locks, including those beyond the limit. */
   count: number
   locks: HeldLock[]
 }
 
-/** It is done. `transaction`: one that function code drives; what it did was answered step by step. */
+/** The request is done. `transaction`: one that plugin code drives; its steps were answered one by one. */
 interface Done {
   kind: 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
 }

@@ -9,7 +9,7 @@ const GONE = { status: 5, statusText: 'Entity does not exist anymore' }
 const LOCKED = { status: 3, statusText: 'Already Locked' }
 const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
 
-/** Why entities are not saved or deleted. Source: base specification, 7; protocol notes, 5.9 and 5.10. */
+/** Errors of entities that cannot be saved or deleted. Source: base specification, 7; protocol notes, 5.9 and 5.10. */
 export const WriteErrors = defineErrors('WRITE', {
   NOT_ENTITIES: {
     errCode: 1806,
@@ -70,7 +70,7 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (key: string, dataClass: string) =>
       `cannot load entity ${key} of ${dataClass}: none has this key; leave __KEY and __STAMP out to create one`,
   },
-  /** Another save came between the read and this one. Followed by RECORD_NOT_SAVED and ENTITY_NOT_SAVED. */
+  /** Another save was committed between the read and this save. Followed by RECORD_NOT_SAVED and ENTITY_NOT_SAVED. */
   STALE_STAMP: {
     errCode: 1263,
     http: 409,
@@ -78,7 +78,7 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (key: string, dataClass: string, sent: string, current: number) =>
       `entity ${key} of ${dataClass} has __STAMP ${current}, the request sent ${sent}; read it again and repeat the change`,
   },
-  /** The same for a version that `If-Match` names. Followed as STALE_STAMP is. */
+  /** The entity does not have the version that `If-Match` names. Followed by the same errors as STALE_STAMP. */
   OTHER_VERSION: {
     errCode: 1263,
     http: 412,
@@ -86,7 +86,7 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (key: string, dataClass: string, current: number) =>
       `entity ${key} of ${dataClass} has __STAMP ${current}, which is not the version of If-Match; read it again and repeat the change`,
   },
-  /** `If-Match` of what does not exist yet. */
+  /** `If-Match` for an entity that does not exist yet. */
   NO_VERSION: {
     errCode: 1263,
     http: 412,
@@ -120,7 +120,7 @@ export const WriteErrors = defineErrors('WRITE', {
     http: 422,
     message: (dataClass: string) => `the new entity of ${dataClass} cannot be saved`,
   },
-  /** Also for private attributes: what is not exposed answers as what does not exist. */
+  /** Also for private attributes: unexposed attributes are treated as missing. */
   UNKNOWN_ATTRIBUTE: {
     errCode: 1500,
     http: 404,
@@ -140,21 +140,21 @@ export const WriteErrors = defineErrors('WRITE', {
     namesAttribute: 0,
     message: (attribute: string, reason: string) => `the value of ${attribute} cannot be modified: ${reason}`,
   },
-  /** Code of an event saves or drops the very entity that it is about. */
+  /** Code of an event saves or drops its own entity. */
   IN_EVENT: {
     errCode: 1562,
     http: 500,
     message: (action: string, dataClass: string) =>
       `an entity of ${dataClass} cannot be ${action === 'save' ? 'saved' : 'dropped'} by code of its own events`,
   },
-  /** The log tells what it was. */
+  /** The log has the details. */
   EVENT_FAILED: {
     errCode: 1562,
     http: 500,
     message: (dataClass: string, what: string) =>
       `code that belongs to ${dataClass} failed with ${what}; the log of the server tells more`,
   },
-  /** For a deletion whose events see other rows each time. */
+  /** For a deletion whose entities change during each attempt. */
   CHANGED_MEANWHILE: {
     errCode: 1121,
     http: 409,
@@ -214,7 +214,7 @@ export const WriteErrors = defineErrors('WRITE', {
     namesAttribute: 0,
     message: (attribute: string, value: string) => `another entity has ${value} as ${attribute}, which is unique`,
   },
-  /** Follows DUPLICATE when it is the primary key. */
+  /** Follows DUPLICATE for the primary key. */
   KEY_EXISTS: {
     errCode: 1545,
     http: 409,
@@ -296,10 +296,10 @@ export const WriteErrors = defineErrors('WRITE', {
   },
 })
 
-/** When to try again while the writer makes no progress. */
+/** Value of Retry-After while the writer makes no progress. */
 export const STALL_RETRY_SECONDS = 10
 
-/** Why the writer as a whole could not do it. */
+/** Errors of the writer as a whole. */
 export const WriterErrors = defineErrors('WRITER', {
   /** The client can repeat the request. */
   BUSY: {
@@ -346,7 +346,7 @@ export const WriterErrors = defineErrors('WRITER', {
     http: 500,
     message: () => 'the writer failed; nothing of this was written, the log of the server tells why',
   },
-  /** For a transaction driven by function code. */
+  /** For a transaction that plugin code drives. */
   TRANSACTION_OVER: {
     errCode: 1046,
     http: 503,
@@ -374,13 +374,13 @@ export const lockStatus = (info: LockInfo): SaveStatus => ({
   lockInfo: info,
 })
 
-/** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then what follows from them. */
+/** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then their consequences. */
 export function saveFailure([first, ...rest]: readonly ProtocolError[], ...consequences: ProtocolError[]): SaveFailure {
   const error = first!.followedBy(...rest, ...consequences)
   return { status: error.saveStatus ?? OTHER, error: error.toData() }
 }
 
-/** Why an entity that does not exist, or that its caller may not see, is not saved: both read alike. */
+/** Failure for an entity that does not exist or that its caller may not see: both are reported alike. */
 export function notFound(sentKey: unknown, { name }: { readonly name: string }): SaveFailure {
   const key = describe(sentKey)
   return saveFailure([WriteErrors.ENTITY_NOT_FOUND(key, name)], WriteErrors.ENTITY_NOT_SAVED(key, name))

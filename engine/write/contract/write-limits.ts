@@ -2,27 +2,31 @@ import type { SaveRequest } from './requests.ts'
 import { WriteErrors } from './write-errors.ts'
 import { JSON_BOUNDS, type JsonBounds } from '../../base/json-bounds.ts'
 
-/** Bounds of what one save or deletion may ask of the writer. All are options. */
+/** Bounds of one save or deletion. All are options. */
 export interface WriteLimits {
-  /** Entities of one save. */
+  /** Maximum number of entities in one save. */
   readonly maxEntities: number
-  /** Bytes of the JSON of one of them. */
+  /** Maximum bytes of the JSON of an entity. */
   readonly maxEntityBytes: number
-  /** Names in one of them. */
+  /** Maximum number of names in an entity. */
   readonly maxAttributes: number
-  /** The same with those within its objects. One with many thousands takes V8 several times as long for each. */
+  /**
+   * Maximum number of names in an entity, including its objects. Many thousands take V8 several times as long per name.
+   */
   readonly maxNames: number
-  /** Problems of one entity that are described; the others are counted. */
+  /** Maximum number of problems of an entity that are described; the others are counted. */
   readonly maxProblems: number
-  /** Entities of one save whose problems are described. */
+  /** Maximum number of entities of a save whose problems are described. */
   readonly maxDescribed: number
-  /** Entities that are changed in one transaction by definition: `$atomic`, `$method=validate`, `$refresh`, cascades. */
+  /**
+   * Maximum number of entities in a request that is one transaction: `$atomic`, `$method=validate`, `$refresh`, cascades.
+   */
   readonly maxTransactionEntities: number
-  /** Names in the body of such a save, those within its objects included. */
+  /** Maximum number of names in the body of such a save, including its objects. */
   readonly maxTransactionNames: number
 }
 
-/** Bounds of a save: those of its JSON and those of its entities. */
+/** Bounds of a save: of its JSON and of its entities. */
 export interface SaveLimits extends WriteLimits {
   readonly json: JsonBounds
 }
@@ -42,14 +46,14 @@ export const SAVE_LIMITS: SaveLimits = {
 export interface BodyLimits
   extends JsonBounds,
     Pick<WriteLimits, 'maxEntities' | 'maxEntityBytes' | 'maxAttributes' | 'maxNames'> {
-  /** Names of all entities, when the save is one transaction. */
+  /** Bound for the names of all entities, if the save is one transaction. */
   readonly transaction?: { readonly what: string; readonly maxNames: number } | undefined
 }
 
-/** Levels of a body around the value of an attribute: `{"__ENTITIES":[{…}]}`. */
+/** Nesting levels around the value of an attribute: `{"__ENTITIES":[{…}]}`. */
 const LEVELS_AROUND = 3
 
-/** Bounds of the body of a save, in which the value of each attribute may be as deep as `json` says. */
+/** Bounds of the body of a save. The depth in `json` applies to the value of each attribute. */
 export function bodyLimits(
   request: TransactionKind,
   { json, maxEntities, maxEntityBytes, maxAttributes, maxNames, maxTransactionNames }: SaveLimits,
@@ -61,7 +65,7 @@ export function bodyLimits(
   return { depth: depth + LEVELS_AROUND, values, maxEntities, maxEntityBytes, maxAttributes, maxNames, transaction }
 }
 
-/** Bounds of bodies from the operator and from code: only their depth is bounded, since writing them again takes a recursion. */
+/** Bounds of bodies from the operator and from code: only their depth is bounded, because serializing them again recurses. */
 export const TRUSTED_BODY: BodyLimits = {
   depth: 500,
   values: Number.POSITIVE_INFINITY,
@@ -73,13 +77,13 @@ export const TRUSTED_BODY: BodyLimits = {
 
 type TransactionKind = Pick<SaveRequest, 'atomic' | 'mode'>
 
-/** Whether a save is one transaction, whatever its size. */
+/** True if a save is always one transaction, whatever its size. */
 export const isOneTransaction = ({ atomic, mode }: TransactionKind): boolean => atomic || mode !== 'update'
 
 const transactionOf = ({ atomic, mode }: TransactionKind): string =>
   atomic ? 'a save with $atomic' : mode === 'validate' ? '$method=validate' : '$refresh'
 
-/** @throws {WriteErrors.TOO_MANY_AT_ONCE} a save is one transaction, and too large for one */
+/** @throws {WriteErrors.TOO_MANY_AT_ONCE} the save has to be one transaction, and is too large for one */
 export function checkTransactionSize(
   request: TransactionKind & Pick<SaveRequest, 'trusted'>,
   entities: number,
