@@ -1,12 +1,12 @@
 /**
  * Bundles Tesser with esbuild into `dist/`: an entry for the command, one for each thread, one for each plugin, with
- * what they share in common chunks (so that an error class is the same object for the kernel and for a plugin).
+ * shared code in common chunks (so that an error class is the same object for the kernel and for a plugin).
  *
  *   node config/build.mjs                                   the product
  *   node config/build.mjs --tests                           the product, the tests and the benchmarks
- *   node config/build.mjs --types                           with the declarations that the compilers of authors read
+ *   node config/build.mjs --types                           with the declarations for the compilers of plugin authors
  *   node config/build.mjs --with FILE                       with a plugin for esbuild, the default export of FILE
- *   node config/build.mjs --out dist-x --only FILE [FILE …]    only these entries (and the threads), for one test at a time
+ *   node config/build.mjs --out dist-x --only FILE [FILE …]    only these entries (and the threads), for single tests
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -40,12 +40,12 @@ const sources = async (folder, pattern) =>
         .filter(file => pattern.test(file) && !file.includes('node_modules'))
     : []
 
-/** Threads without code of others: one file each, which loads faster than many chunks. */
+/** Threads without plugin code: one file each, which loads faster than many chunks. */
 const threads = ['engine/threads/writer-thread.ts', 'engine/threads/pool-thread.ts', 'engine/threads/vector-thread.ts']
-/** Threads and processes that share modules with what they load. */
+/** Threads and processes that share modules with the code that they load. */
 const sharedThreads = [
   'engine/threads/function-thread.ts',
-  // Imports of their modules: part of them, so that it is the same.
+  // Imported by their modules: an entry here, so that both get the same instance.
   'engine/author/data-api/classes.ts',
   'plugins/binary/convert.child.ts',
 ]
@@ -59,7 +59,7 @@ const product = async () => [
 
 const entryPoints = [...sharedThreads, ...(options.only ? positionals : await product())]
 
-/** Grammars are compiled once and for all: it takes 200 ms, which every thread that parses would need to start. */
+/** Grammars are compiled once, in the build: that takes 200 ms, which every thread that parses would otherwise need to start. */
 const compileGrammars = {
   name: 'compile-grammars',
   setup({ onLoad }) {
@@ -72,7 +72,7 @@ const compileGrammars = {
 
 /**
  * Packages that become part of the bundles: all JavaScript, and much faster to load from one file than from the hundreds
- * that some have. All others are imported from where they are installed.
+ * that some of them have. All others are imported from where they are installed.
  */
 const BUNDLED = [
   '@fastify/busboy',
@@ -96,7 +96,7 @@ const BUNDLED = [
   'secure-json-parse',
   'semver',
 ]
-/** Modules of Node.js that bundled packages require become imports: an ES module has no `require`. */
+/** Turns modules of Node.js that bundled packages require into imports: an ES module has no `require`. */
 const importBuiltins = {
   name: 'import-builtins',
   setup({ onResolve, onLoad }) {
@@ -109,7 +109,7 @@ const importBuiltins = {
     }))
   },
 }
-/** As CommonJS it is one file, and takes half the time to load: 30 ms less for each process and thread. */
+/** Loads lmdb as CommonJS: one file, which takes half the time to load, 30 ms less for each process and thread. */
 const requireLmdb = {
   name: 'require-lmdb',
   setup({ onResolve, onLoad }) {
@@ -146,7 +146,7 @@ const common = {
 }
 /**
  * Tests and benchmarks that import the kernel share its chunks; the others have chunks of their own. They import single
- * modules of the engine, and would take the product apart into hundreds of chunks, one for each set of tests that imports some.
+ * modules of the engine, and would split the product into hundreds of chunks, one for each set of tests that imports some.
  */
 async function kernelOf(files) {
   const { metafile } = await build({ ...common, entryPoints: files, splitting: true, sourcemap: false, write: false })

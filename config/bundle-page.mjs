@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 /**
- * Bundles the script of a page and the styles that it imports. Each file has a digest in its name; what the script imports
- * with `import()` becomes files of their own, which are loaded when they are needed. Their styles are in the one file of styles,
- * because nothing loads files of styles later.
+ * Bundles the script of a page and the styles that it imports. Each file has a digest in its name; modules that the script imports
+ * with `import()` become separate files, which are loaded on demand. Their styles are in the one file of styles,
+ * because nothing loads style sheets later.
  * @param {URL} entry a script
  * @param {URL} target folder
- * @returns {Promise<{ script: string, preloads: string[], style: string, sources: string[] }>} names of the files in it, and what they
- *   were made of; `preloads` are those that the script imports at once
+ * @returns {Promise<{ script: string, preloads: string[], style: string, sources: string[] }>} names of the files in it, and their
+ *   sources; `preloads` are the files that the script imports at once
  */
 export async function bundlePage(entry, target) {
   const root = fileURLToPath(new URL('../', import.meta.url))
@@ -33,7 +33,7 @@ export async function bundlePage(entry, target) {
   }
   const { inputs } = (await build({ ...options, write: false })).metafile
   const first = reachedFrom(path, inputs, kind => kind === 'import-statement')
-  // Styles of what is loaded later come later.
+  // Styles of modules that are loaded later follow.
   const reached = [...new Set([...first, ...reachedFrom(path, inputs, () => true)])]
   const { metafile } = await build({
     ...options,
@@ -68,7 +68,7 @@ export async function bundlePage(entry, target) {
 
 const isStyle = file => file.endsWith('.css')
 
-/** Files that an entry imports and those that these import, each before what imports it. */
+/** Files that an entry imports, directly or not, each before its importers. */
 function reachedFrom(entry, inputs, isFollowed) {
   const found = []
   const seen = new Set()
@@ -83,10 +83,10 @@ function reachedFrom(entry, inputs, isFollowed) {
 }
 
 /**
- * A plugin for esbuild that puts everything that a page loads at first into one file. esbuild makes a chunk for each set of entries
- * that share a module, which were some thirty to be fetched; here all entries that are loaded later share all of it.
+ * A plugin for esbuild that puts all modules of the first load of a page into one file. esbuild makes a chunk for each set of entries
+ * that share a module, some thirty files to fetch; here all entries that are loaded later share all of these modules.
  * @param {string} root folder that paths are relative to
- * @param {string[]} first what is loaded at first; the script itself is the last
+ * @param {string[]} first modules of the first load; the last one is the script itself
  * @param {import('esbuild').Metafile['inputs']} inputs
  */
 function firstLoadTogether(root, first, inputs) {
@@ -99,7 +99,7 @@ function firstLoadTogether(root, first, inputs) {
   return {
     name: 'first-load-together',
     setup({ onLoad, onResolve }) {
-      // A package that says that it does nothing by itself would be left out of an import without names.
+      // A package that declares itself free of side effects would be dropped from an import without names.
       onResolve({ filter: /^\// }, ({ path }) =>
         scripts.includes(relative(root, path)) ? { path, sideEffects: true } : undefined,
       )

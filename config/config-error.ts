@@ -1,8 +1,8 @@
-/** A configuration that cannot be used, with everything that is wrong with it. */
+/** A configuration that cannot be used, with all its problems. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(
-    /** One sentence each: where it comes from, what was received, what is expected. */
+    /** One sentence each: source, received value, expected value. */
     readonly problems: readonly string[],
   ) {
     super(`the configuration cannot be used:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)

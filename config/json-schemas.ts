@@ -4,7 +4,7 @@ import { CONFIG_FILE_SCHEMA } from './schema.ts'
 
 const DRAFT = 'http://json-schema.org/draft-07/schema#'
 
-/** JSON Schemas of the files that people write, for their editors. `tesser schema` prints them. */
+/** JSON Schemas of the files that people write, for editors. `tesser schema` prints them. */
 export const JSON_SCHEMAS = {
   config: { $schema: DRAFT, title: 'Tesser configuration', ...CONFIG_FILE_SCHEMA },
   model: { $schema: DRAFT, title: 'Tesser data model', ...MODEL_SCHEMA },

@@ -20,37 +20,37 @@ import {
 export interface ConfigSources {
   /** Path of the config file; without it `TESSER_CONFIG`, then `tesser.config.json` in `cwd` if there is one. */
   file?: string | undefined
-  /** Folder at which relative paths of the file start; its own by default. */
+  /** Folder at which relative paths of the file start; by default the folder of the file. */
   pathsFrom?: string
-  /** An empty variable counts as one that is not set. */
+  /** An empty variable counts as unset. */
   env: Readonly<Record<string, string | undefined>>
   /** Text of each flag by its name without dashes: `port`, `server-port`, `log-level`. */
   flags: Readonly<Record<string, string | undefined>>
   cwd?: string
 }
 
-/** The configuration as everything gets it: complete, checked, frozen, all paths absolute. */
+/** The configuration as used by all parts: complete, checked, frozen, all paths absolute. */
 export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> {
   readonly server: Omit<ConfigValues['server'], 'tls'> & {
     readonly tls: { readonly keyFile: string; readonly certFile: string; readonly passphrase?: string } | undefined
   }
   readonly model: string
   readonly data: string
-  /** Built-in ones first. Their options are not frozen: the plugin loader fills defaults in. */
+  /** Built-in plugins first. Their options are not frozen: the plugin loader fills in defaults. */
   readonly plugins: readonly PluginReference[]
-  /** The config file. */
+  /** Path of the config file. */
   readonly file: string | undefined
-  /** Folder of the file, where its npm names start and what it does not name is; the working directory when there is no file. */
+  /** Folder of the file, where npm names are resolved and unnamed files are expected; the working directory if there is no file. */
   readonly folder: string
-  /** Start of relative paths in the file; that of {@link folder} unless a caller says otherwise. */
+  /** Start of relative paths in the file; {@link folder} unless a caller chooses another. */
   readonly pathsFolder: string
-  /** The embedded demo is served, because nothing says what else would be. */
+  /** The embedded demo is served, because no model is configured. */
   readonly demo: boolean
 }
 
 /**
- * Configuration from flags, environment, file and defaults, in this order of precedence.
- * @throws {ConfigError} with every problem of all of them
+ * Reads the configuration from flags, environment, file and defaults, in this order of precedence.
+ * @throws {ConfigError} with the problems of all of them
  */
 export function loadConfig({ file, pathsFrom, env, flags, cwd = process.cwd() }: ConfigSources): Config {
   const { path, content } = readConfigFile(file ?? (env.TESSER_CONFIG || undefined), cwd)
@@ -107,7 +107,7 @@ function readConfigFile(given: string | undefined, cwd: string): { path: string 
   return { path, content: readJsonFile(path, 'config') }
 }
 
-/** Contradictions that cannot be seen in one option alone. */
+/** Contradictions between options. */
 function contradictions(received: ReadonlyMap<ConfigKey, { value: unknown }>, path: string | undefined): string[] {
   const problems: string[] = []
   if (path !== undefined && !received.has('model')) {
@@ -143,19 +143,19 @@ function contradictions(received: ReadonlyMap<ConfigKey, { value: unknown }>, pa
   return problems
 }
 
-/** Specifiers of the plugins that come with the server, in the order of loading. */
+/** Specifiers of the built-in plugins, in the order of loading. */
 const builtInPlugins = (): readonly string[] =>
   (readJsonFile(fileURLToPath(outputUrl('config/default.json')), 'default config') as { plugins: string[] }).plugins
 
 const nameOf = (specifier: string): string => specifier.slice(specifier.lastIndexOf('/') + 1)
 
-/** Options of the configuration that a built-in plugin gets as its own. */
+/** Sections of the configuration that a built-in plugin gets as its own options. */
 const OPTIONS_OF: Readonly<Record<string, (values: ConfigValues) => Record<string, unknown>>> = {
   metrics: ({ metrics }) => ({ ...metrics }),
   mcp: ({ mcp }) => ({ ...mcp }),
 }
 
-/** Built-in plugins, with options where `plugins` names them again, then the other ones of `plugins`. */
+/** Built-in plugins, with options if `plugins` names them again, then the remaining ones of `plugins`. */
 function withBuiltIn(plugins: readonly PluginReference[], values: ConfigValues): PluginReference[] {
   const references = new Map<string, PluginReference>()
   for (const specifier of builtInPlugins()) {

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
 import { type TSchema, Type } from '@sinclair/typebox'
 
-/** One option: how it reads in the file and as text, its default, and its documentation. */
+/** One option: its form in the file and as text, its default, and its documentation. */
 export interface Option<T> {
   /** Shape in the config file. */
   readonly schema: TSchema
   readonly default: T
   readonly doc: string
-  /** Not shown by `--print-config`. */
+  /** Hidden by `--print-config`. */
   readonly secret: boolean
-  /** Text of a flag or an environment variable, as the file would have it; text that cannot be read stays as it is. */
+  /** Converts the text of a flag or an environment variable to the value in the file; text that cannot be read stays unchanged. */
   fromText(text: string): unknown
-  /** The value meant. `folder` is where relative paths start. */
+  /** Converts a value in the file to that of the option. @param folder start of relative paths */
   read(value: unknown, folder: string): T
 }
 
@@ -74,7 +74,7 @@ export function textList(common: Common<readonly string[]>): Option<readonly str
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 const SIZE = /^(\d+(?:\.\d+)?) *(B|KiB|MiB|GiB|TiB)$/
 
-/** A number of bytes: an integer, or a text such as "64 MiB". */
+/** Option for a number of bytes: an integer, or a text such as "64 MiB". */
 export function bytes({ default: size, min, doc }: Common<string> & { min: number }): Option<number> {
   const schema = Type.Unsafe<number | string>({
     type: ['integer', 'string'],
@@ -90,7 +90,7 @@ export function bytes({ default: size, min, doc }: Common<string> & { min: numbe
   return make({ schema: { ...schema, default: size }, default: read(size), doc, fromText: numberOrText, read })
 }
 
-/** A file or folder, as an absolute path. */
+/** Option for a file or folder, read as an absolute path. */
 export function path(doc: string): Option<string | undefined> {
   return make<string | undefined>({
     schema: Type.String({ minLength: 1 }),

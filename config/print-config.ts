@@ -4,7 +4,7 @@ import { CONFIG_KEYS, optionOf } from './schema.ts'
 
 const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
 
-/** The configuration in the form of its file, complete, with secrets hidden, also in the options of plugins. */
+/** The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. */
 export function printConfig({ file: _, folder: __, pathsFolder: ___, demo: ____, plugins, ...values }: Config): string {
   const shown = {
     ...values,

@@ -3,9 +3,9 @@ import { describeSystemError } from '../engine/base/system-error.ts'
 import { ConfigError } from './config-error.ts'
 
 /**
- * Content of a JSON file.
- * @param what the file for the message, for example `model`
- * @throws {ConfigError} when it cannot be read or is not JSON
+ * Reads a JSON file.
+ * @param what kind of file for the message, for example `model`
+ * @throws {ConfigError} if it cannot be read or is not JSON
  */
 export function readJsonFile(path: string, what: string): unknown {
   let text: string

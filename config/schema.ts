@@ -10,7 +10,7 @@ import { entitySetOptions } from './options/entity-set.ts'
 import { writeOptions } from './options/write.ts'
 import { sessionOptions } from './options/session.ts'
 
-/** Every option: name, shape, default and documentation. Source of the types, the flags, the environment and the schema. */
+/** All options: name, shape, default and documentation. Source of the types, the flags, the environment and the schema. */
 const configTable = {
   model: path('File of the data model. Without it and without a config file the embedded demo is served.'),
   data: path('Folder of the store; `data/store` by default, `data/demo` for the demo.'),
@@ -54,7 +54,7 @@ function objectSchema(prefix: string, more: Record<string, TSchema> = {}): TObje
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** Flags with a short name of their own. */
+/** Flags with an additional short name. */
 const SHORT = new Map<ConfigKey, string>([
   ['server.host', 'host'],
   ['server.port', 'port'],

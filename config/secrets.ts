@@ -1,13 +1,13 @@
 export const HIDDEN = '(hidden)'
 
-/** Usual names of secrets: headers, options of plugins, fields that plugins log. */
+/** Common names of secrets: headers, options of plugins, fields that plugins log. */
 const SECRET_NAME =
   /pass(word|phrase|wd|code)?(-4d)?$|secret|credential|token$|(api|access|private|signing)[-_]?key$|authorization$|cookie$/i
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i
 
 /**
- * A copy as JSON has it, without what has the name of a secret and without passwords in addresses.
- * @param maxObjects further objects and arrays are left out, as those that contain themselves have no end
+ * A copy as JSON would have it, without the values of secret names and without passwords in addresses.
+ * @param maxObjects further objects and arrays are left out, since circular ones have no end
  */
 export function withoutSecrets(value: unknown, maxObjects = Number.POSITIVE_INFINITY): unknown {
   let left = maxObjects

@@ -1,13 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 
-/** Folder of the package that a source file is of. */
+/** Folder of the package to which a source file belongs. */
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//
 const LICENSE = /^(licen[cs]e|notice|copying)/i
 
 /**
- * Writes the names and licences of the packages that are part of a build, for all of which that is a condition.
+ * Writes the names and licences of the packages in a build, a condition of all their licences.
  * @param {URL} file
- * @param {URL} root what the sources are relative to
+ * @param {URL} root folder that the sources are relative to
  * @param {readonly string[]} sources
  * @throws {Error} a package has no licence file
  */

@@ -1,4 +1,4 @@
-/** Checks the types of each project. What the compiler found out stays in `node_modules/.cache`, for the next time. */
+/** Checks the types of each project. The compiler's incremental state is kept in `node_modules/.cache` for the next run. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

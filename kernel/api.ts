@@ -1,5 +1,5 @@
 /**
- * The plugin contract. Everything that answers a request is a plugin, ours and those of third parties alike:
+ * The plugin contract. Everything that answers a request is a plugin, whether built-in or by third parties:
  *
  * ```ts
  * import { definePlugin, json } from 'tesser'
@@ -55,106 +55,106 @@ export type { Session } from './session/session.ts'
 export type { User } from './auth/user.ts'
 export type { TransportRequest } from './transport/transport.ts'
 
-/** Version of Tesser, which is that of this contract; a plugin names the range that it works with. */
+/** Version of Tesser and of this contract; a plugin states the range that it supports. */
 export const KERNEL_VERSION: string = packageJson.version
 
 export interface PluginDefinition<Options extends TObject = TObject> {
   /** Unique among the loaded plugins. */
   readonly name: string
-  /** Range of {@link KERNEL_VERSION} that it was written for, for example `^1.0.0`. */
+  /** Range of {@link KERNEL_VERSION} that the plugin supports, for example `^1.0.0`. */
   readonly kernel: string
-  /** Names of plugins that have to be loaded before this one. */
+  /** Names of plugins that must be loaded before this one. */
   readonly needs?: readonly string[]
   /** Schema of its options in the config file, made with {@link Type}. Unknown options are refused, defaults are filled in. */
   readonly options?: Options
   /**
-   * Modules with classes (`tesser/classes`): functions, calculated attributes, events. They run in threads of their own,
-   * so this plugin's kernel side never imports them; a function `configure` that such a module exports gets the options.
+   * Modules with classes (`tesser/classes`): functions, calculated attributes, events. They run in separate threads,
+   * so the kernel side of this plugin never imports them. If such a module exports a function `configure`, it gets the options.
    *
    *   classes: new URL('./classes.js', import.meta.url)
    */
   readonly classes?: URL | readonly URL[]
   /**
-   * Modules with tasks that run beside the data, in threads of the pool, by name; `scope.engine.runTask('acme-hello/count', …)`
+   * Modules with tasks that run near the data, in threads of the pool, by name; `scope.engine.runTask('acme-hello/count', …)`
    * runs one. The default export of each is a {@link TaskFunction}.
    *
    *   tasks: { count: new URL('./count.js', import.meta.url) }
    */
   readonly tasks?: Readonly<Record<string, URL>>
-  /** Dataclasses that are added to the model, as the model file writes them. */
+  /** Dataclasses to add to the model, in the form of the model file. */
   readonly model?: { readonly dataClasses: Readonly<Record<string, object>> }
-  /** Called once, before the port opens. What it opens it closes with `scope.onClose`. */
+  /** Called once, before the port opens. Resources that it opens are closed in `scope.onClose`. */
   register?(scope: Scope, options: Static<Options>): void | Promise<void>
 }
 
-/** Gives a plugin its types. */
+/** Returns the plugin unchanged; gives it its types. */
 export function definePlugin<Options extends TObject>(plugin: PluginDefinition<Options>): PluginDefinition<Options> {
   return plugin
 }
 
 export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
 export type Answer = Reply | Promise<Reply>
-/** `undefined`: not for this plugin after all; the next one in line is asked. */
+/** Reply; `undefined` if the plugin does not handle the request after all, so that the next one is tried. */
 export type HandlerResult = Reply | undefined | Promise<Reply | undefined>
 
 export interface Accepts {
   /** `GET` includes `HEAD`. Other verbs are answered with 405. */
   readonly verbs: readonly Verb[]
-  /** For a service: guests may ask for it even where `roles.json` demands a login. */
+  /** For a service: guests may use it even if `roles.json` requires a login. */
   readonly guests?: boolean
-  /** For a route: another plugin may register the path, before or after, and answers there instead. */
+  /** For a route: another plugin may register the path, before or after, and answers it instead. */
   readonly yields?: boolean
 }
 
 export interface AssetOptions {
-  /** `index.html` answers unknown paths below, for browsers that open a page: apps read the rest of the address themselves. */
+  /** `index.html` answers unknown paths below, for browsers that open a page: apps interpret the rest of the address. */
   readonly fallback?: boolean | undefined
-  /** `Content-Security-Policy` of the files; scripts, styles, images and data of this server alone by default, nothing inline. */
+  /** `Content-Security-Policy` of the files; by default only scripts, styles, images and data of this server, nothing inline. */
   readonly policy?: string | undefined
 }
 
-/** Registry in which a plugin declares what it does. Registering a name twice is an error that names both plugins. */
+/** Registry in which a plugin declares its features. Registering a name twice is an error that names both plugins. */
 export interface Scope {
   /** Name of the plugin. */
   readonly plugin: string
-  /** Names of all plugins that are loaded, in their order. */
+  /** Names of all loaded plugins, in their order. */
   readonly plugins: readonly string[]
   /** The data: reads, saves, deletions, calls, entity sets, images and uploads. */
   readonly engine: PluginEngine
   /** Sessions of clients; that of a request is `request.session`. */
   readonly sessions: Sessions
-  /** Users and keys. A plugin that knows users itself puts its own `directory` there. */
+  /** Users and keys. A plugin with its own users replaces `directory`. */
   readonly identities: Identities
-  /** Checks names and passwords against {@link identities}, slowed down against guessing: for other ways to log in. */
+  /** Checks names and passwords against {@link identities}, and slows down guessing; for other ways to log in. */
   readonly logins: Logins
-  /** Quotas of requests and their use now. */
+  /** Quotas of requests and their current use. */
   readonly quota: Pick<RequestQuota, 'report'>
   readonly log: Logger
-  /** Milliseconds since 1970: the clock of everything that has a lifetime. */
+  /** Clock of everything with a lifetime: milliseconds since 1970. */
   readonly now: () => number
-  /** Path at which a proxy serves the server, in front of every address that clients are given; empty for none. */
+  /** Path at which a proxy serves the server, a prefix of every address that clients get; empty for none. */
   readonly basePath: string
-  /** Folder at which relative paths in options start: that of the config file. */
+  /** Folder of the config file, at which relative paths in options start. */
   readonly configFolder: string
-  /** Whether requests are answered: for health checks, and for work that should not start when the server stops. */
+  /** State of the server: for health checks, and for work that should not start when the server stops. */
   readonly lifecycle: Readonly<Lifecycle>
   /** Metrics of the server, to which a plugin adds its own. */
   readonly metrics: Metrics
 
-  /** A service: `/rest/$name/…`. `request.parts` is what follows. */
+  /** Registers a service: `/rest/$name/…`. `request.parts` are the parts that follow. */
   service(name: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
 
-  /** A value of `$method` on a dataclass, for example `update`. */
+  /** Registers a value of `$method` on a dataclass, for example `update`. */
   method(name: string, accepts: Accepts, handler: (request: RestRequest) => Answer): void
 
   /** Handles a verb without `$method` on a dataclass. Only one plugin can own a verb. */
   verb(verb: Verb, handler: (request: RestRequest) => Answer): void
 
-  /** A *command*: a parameter whose presence makes this plugin answer, for example `$compute`. */
+  /** Registers a *command*: a parameter whose presence makes this plugin answer, for example `$compute`. */
   command(parameter: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => HandlerResult): void
 
   /**
-   * A *parameter*: adds its part to what is read and answers nothing, for example `$filter`.
+   * Registers a *parameter*, which adds to the read and answers nothing, for example `$filter`.
    * @param options `selects`: true if it decides which entities are selected. Deletions refuse all others of plugins, so that
    *   no client deletes more than it meant to
    */
@@ -166,7 +166,7 @@ export interface Scope {
 
   /**
    * Declares parameters that handlers of the plugin read themselves, by `request.parameter`. Several plugins can declare the
-   * same one. A request with a `$` parameter that no plugin has declared or registered is refused.
+   * same one. A request with a `$` parameter that is neither declared nor registered is refused.
    */
   readsParameters(...names: `$${string}`[]): void
 
@@ -174,63 +174,63 @@ export interface Scope {
   selects(name: string): boolean
 
   /**
-   * A path part behind the dataclass that begins with `$`, for example `$entityset`. Runs before the parameters; what
-   * depends on them goes into `request.steps`.
-   * @param apply takes the parts that follow off with `next()`, as many as belong to it
+   * Registers a path part after the dataclass that begins with `$`, for example `$entityset`. It runs before the parameters;
+   * work that depends on them is added to `request.steps`.
+   * @param apply takes the following parts that belong to it, each by a call of `next()`
    */
   part(name: `$${string}`, apply: (request: RestRequest, next: () => string | undefined) => void | Promise<void>): void
 
   /**
-   * A path part behind the dataclass that names a member of it, such as a class function. Asked for every part that does
-   * not begin with `$`, before it is taken for an attribute list.
-   * @returns the handler of the request when its parameters have been applied, whatever `$method` says; undefined: this plugin has none
+   * Registers a finder for path parts after the dataclass that name a member of it, such as a class function. Called for every part
+   * that does not begin with `$`, before it is read as an attribute list.
+   * @param find returns the handler that answers once the parameters have been applied, whatever `$method` says; undefined for no member
    */
   member(find: (request: RestRequest, name: string) => ((request: RestRequest) => Answer) | undefined): void
 
   /**
-   * The reply to a request that the plugin makes within the server, in place of its client: rights, session, cost and page are
-   * those of `request`. Errors are replies as for every client.
+   * Makes a request within the server on behalf of a client: rights, session, cost and page are those of `request`. Errors are
+   * replies, as for every client.
    *
    *   const reply = await scope.dispatch({ url: '/rest/City?$top=1' }, request)
    *   const { __ENTITIES } = JSON.parse(Buffer.from(await readBody(reply, 2 ** 20)).toString())
    *
    * Within a GET call it before the first `await`.
-   * @throws {Error} a write within a GET, which a link on any page can send
+   * @throws {Error} for a write within a GET, which a link on any page can send
    */
   dispatch(inner: InnerRequest, request: RestRequest): Promise<Reply>
 
-  /** Hands the parameters to the plugins that own them, as is done for requests on a dataclass before they are answered. */
+  /** Passes the parameters to the plugins that own them, as happens for requests on a dataclass before they are answered. */
   applyParameters(request: RestRequest): void
 
   /**
-   * Handles verbs on one image or blob of one entity, when no command takes it: `PUT /Company(1)/contract`.
-   * Other verbs mean what they mean elsewhere.
+   * Handles verbs on one image or blob of one entity, if no command handles the request: `PUT /Company(1)/contract`.
+   * Other verbs have their usual meaning.
    */
   binary(accepts: Accepts, handler: (request: RestRequest) => HandlerResult): void
 
-  /** A path outside `/rest`, matched exactly, for example `/health`. */
+  /** Registers a path outside `/rest`, matched exactly, for example `/health`. */
   route(path: `/${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
 
   /**
-   * Serves the files of a folder below a path outside `/rest`, as they are now, `index.html` at the path itself: a page of
-   * the plugin. They are held in memory, with entity tags, ranges and compression; what changes later is not seen. Everybody
+   * Serves the present files of a folder below a path outside `/rest`, with `index.html` at the path itself: a page of
+   * the plugin. They are held in memory, with entity tags, ranges and compression; later changes are not noticed. Every client
    * may read them.
-   * @throws {Error} the folder cannot be read, has more than {@link MAX_ASSET_BYTES}, or lacks the page of a fallback
+   * @throws {Error} if the folder cannot be read, has more than {@link MAX_ASSET_BYTES}, or lacks the page of a fallback
    */
   assets(path: '/' | `/${string}/`, folder: URL, options?: AssetOptions): Promise<void>
 
   /**
-   * Called with every request, in the order of loading, before anybody looks at it. A reply that it returns is the answer.
-   * Synchronous, because a transport's headers and body can be asked for in the same turn only.
+   * Registers a hook for every request, called in the order of loading before any other handling. A reply that it returns is the answer.
+   * Synchronous, because a transport's headers and body can be requested only in the same turn.
    */
   onRequest(hook: (request: TransportRequest) => Reply | undefined): void
 
-  /** Called with every answer, errors included, in the order of loading. What it returns is sent in its place. */
+  /** Registers a hook for every answer, errors included, called in the order of loading. Its reply is sent instead. */
   onReply(hook: (reply: Reply, request: TransportRequest) => Reply): void
 
-  /** Called when the port is open. */
+  /** Registers a callback for when the port is open. */
   onReady(callback: () => void | Promise<void>): void
 
-  /** Called when the server has stopped answering, in reverse order of loading. */
+  /** Registers a callback for when the server has stopped answering, called in reverse order of loading. */
   onClose(callback: () => void | Promise<void>): void
 }

@@ -11,7 +11,7 @@ import type { RestRequest } from './request.ts'
 /** Maximum size of all files of a folder that `scope.assets` serves. */
 export const MAX_ASSET_BYTES = 64 * 2 ** 20
 
-/** A file that is served as it is. */
+/** A file that is served unchanged. */
 export interface Asset {
   readonly mediaType: string
   readonly bytes: Uint8Array
@@ -20,11 +20,11 @@ export interface Asset {
   readonly cacheControl: string
   /** `Content-Security-Policy`. */
   readonly policy: string
-  /** Compressed once, when first asked for. */
+  /** Compressed bytes, made once on first use. */
   readonly coded: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Scripts, styles, images and data of this server alone, nothing inline. Source: Content Security Policy, level 3. */
+/** Only scripts, styles, images and data of this server, nothing inline. Source: Content Security Policy, level 3. */
 const PAGE_POLICY = [
   "default-src 'none'",
   ...['script-src', 'style-src', 'font-src', 'connect-src', 'worker-src', 'manifest-src', 'form-action'].map(
@@ -35,14 +35,14 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A name with a digest in it, as bundlers write them: `page-5XHGJ4TM.js`. Its content never changes. */
+/** Matches a name with a digest, as written by bundlers: `page-5XHGJ4TM.js`. Its content never changes. */
 const HASHED = /[-.][0-9A-Za-z]{8,}\.\w+$/
 
 const isText = (mediaType: string): boolean => /^text\/|[/+](?:json|javascript|xml)\b/.test(mediaType)
 
 /**
- * Regular files of a folder, by their paths as requests write them, read while the server starts. Names that begin with a dot and links are left out. A
- * request is looked up among them, so that no path leads out of the folder.
+ * Reads the regular files of a folder while the server starts, by their paths as in requests. Links and names that begin with a dot are
+ * left out. Requests are looked up among these paths, so that no path leads out of the folder.
  */
 export function loadAssets(folder: URL, policy = PAGE_POLICY): ReadonlyMap<string, Asset> {
   const root = realpathSync.native(fileURLToPath(folder))
@@ -52,7 +52,7 @@ export function loadAssets(folder: URL, policy = PAGE_POLICY): ReadonlyMap<strin
     const file = join(root, name)
     const parts = name.split(sep)
     if (parts.some(part => part.startsWith('.')) || !lstatSync(file).isFile()) continue
-    // A folder above it may be a link.
+    // A parent folder may be a link.
     if (realpathSync.native(file) !== file) continue
     const bytes = readFileSync(file)
     total += bytes.length
@@ -75,8 +75,8 @@ function assetOf(name: string, bytes: Uint8Array, policy: string): Asset {
 }
 
 /**
- * Path with the encoding of {@link loadAssets}: clients leave `@` and others as they are. A `/` in encoded form stays one.
- * @returns undefined for one that cannot be decoded
+ * Path in the encoding of {@link loadAssets}: clients leave `@` and other characters unencoded. An encoded `/` stays encoded.
+ * @returns undefined for a path that cannot be decoded
  */
 export function canonicalPath(path: string): string | undefined {
   try {
@@ -89,15 +89,15 @@ export function canonicalPath(path: string): string | undefined {
   }
 }
 
-/** @param varies request headers on which it depends that this file answers */
+/** @param varies request headers that decided for this file */
 export async function sendAsset(asset: Asset, request: RestRequest, varies: readonly string[] = []): Promise<Reply> {
   const { mediaType, digest, cacheControl, policy } = asset
   const conditions = conditionsOf(request)
   const isCompressible = isText(mediaType) && asset.bytes.length >= MIN_CODED_BYTES
-  // Ranges are of the plain bytes.
+  // Ranges refer to the plain bytes.
   const coding = isCompressible && conditions.range === '' ? request.transport.coding : undefined
   const tag = `"${digest}${coding ? `-${coding}` : ''}"`
-  // The server adds it to what is compressed.
+  // The server adds it to compressed answers.
   const vary = [...varies, ...(isCompressible && !coding ? ['Accept-Encoding'] : [])].join(', ')
   const headers = {
     ETag: tag,

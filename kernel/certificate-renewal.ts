@@ -5,7 +5,7 @@ import type { Transport } from './transport/transport.ts'
 
 const LOOK_MS = 5_000
 
-/** Has the transport read its TLS files again when they have changed. */
+/** Makes the transport read its TLS files again when they have changed. */
 export class CertificateRenewal {
   readonly #transport: Pick<Transport, 'renewCertificate'>
   readonly #files: TlsFiles
@@ -13,7 +13,7 @@ export class CertificateRenewal {
   readonly #watch: FileWatch
   #renewing: Promise<void> = Promise.resolve()
 
-  /** @param lookMs time between two looks; files are read when they did not change in it */
+  /** @param lookMs interval between checks; changed files are read when they did not change in one */
   constructor(
     transport: Pick<Transport, 'renewCertificate'>,
     files: TlsFiles,
@@ -26,7 +26,7 @@ export class CertificateRenewal {
     this.#watch = new FileWatch([files.keyFile, files.certFile], () => void this.renew(), lookMs)
   }
 
-  /** Reads the files now. What is wrong with them is logged, and the certificate stays as it was. */
+  /** Reads the files now. Problems with them are logged, and the certificate stays as it was. */
   renew(): Promise<void> {
     this.#renewing = this.#renewing.then(() => this.#renew())
     return this.#renewing

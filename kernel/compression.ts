@@ -4,9 +4,9 @@ import type { Reply } from './reply.ts'
 import { isSource, isStream } from './transport/answer.ts'
 import { OwnedBytes } from './transport/owned-bytes.ts'
 
-/** Up to this size a body is compressed in the turn that made it, in some 200 µs; a larger one in a thread of libuv. */
+/** Maximum size of a body that is compressed in the turn that made it, in some 200 µs; a larger one is compressed in a thread of libuv. */
 const SYNC_BYTES = 64 * 1024
-/** Distinct values of the header that are remembered. Browsers and libraries send a handful. */
+/** Maximum number of remembered values of the header. Browsers and libraries send a handful. */
 const MAX_KNOWN = 100
 
 type Headers = NonNullable<Reply['headers']>
@@ -18,7 +18,7 @@ type PreferringNegotiator = Negotiator & {
 
 const known = new Map<string, Coding | undefined>()
 
-/** The coding that a client prefers, by its `Accept-Encoding`. */
+/** Preferred coding of a client, by its `Accept-Encoding`; undefined for none. */
 export function codingFor(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined
   if (known.has(acceptEncoding)) return known.get(acceptEncoding)
@@ -31,8 +31,8 @@ export function codingFor(acceptEncoding: string): Coding | undefined {
 }
 
 /**
- * A reply as it is sent to a client that accepts `coding`. Texts of 2 KiB and more are compressed, and say that they vary.
- * Images, files and everything whose headers have an entity tag, which is of these very bytes, stay as they are.
+ * A reply in the form for a client that accepts `coding`. Texts of 2 KiB and more are compressed, with a `Vary` header.
+ * Images, files and all replies with an entity tag in their headers, which identifies these exact bytes, stay unchanged.
  */
 export function compressed(reply: Reply, coding: Coding | undefined): Reply | Promise<Reply> {
   const { body } = reply
@@ -42,12 +42,12 @@ export function compressed(reply: Reply, coding: Coding | undefined): Reply | Pr
   if ((isSource(body) ? body.size : body.length) < MIN_CODED_BYTES || !isText(reply)) return reply
   if (!coding || !plain) return varying(reply)
   if (plain.length <= SYNC_BYTES) return coded(reply, compress(bytesOf(plain), coding), coding)
-  // Bytes that are only lent are valid in this turn only.
+  // The engine's bytes are valid only in this turn.
   const lasting = body instanceof OwnedBytes ? body.bytes : Buffer.from(plain)
   return compressLater(lasting, coding).then(bytes => coded(reply, bytes, coding))
 }
 
-/** Undefined for one that is read while it is sent. */
+/** Plain bytes or text of a body; undefined for a body that is read while it is sent. */
 function plainOf(body: Reply['body']): string | Uint8Array | undefined {
   if (body instanceof OwnedBytes) return body.bytes
   return isSource(body) || isStream(body) ? undefined : body
@@ -57,7 +57,7 @@ const bytesOf = (plain: string | Uint8Array): Uint8Array => (typeof plain === 's
 
 const isCoded = ({ headers }: Reply): boolean => headers !== undefined && 'Content-Encoding' in headers
 
-/** A whole representation of type JSON or text that nothing has encoded or tagged. */
+/** True for a complete representation of JSON or text without a coding or a tag. */
 const isText = ({ status, headers }: Reply): boolean => status !== 206 && headers !== undefined && areOfText(headers)
 
 const areOfText = ofFrozen((headers: Headers): boolean => {
@@ -82,18 +82,18 @@ const areOfText = ofFrozen((headers: Headers): boolean => {
 const coded = (reply: Reply, body: Uint8Array, coding: Coding): Reply =>
   varying({ ...reply, headers: { ...reply.headers, 'Content-Encoding': coding }, body })
 
-/** Tells caches that the bytes depend on the header. */
+/** Adds `Vary`, so that caches know that the bytes depend on `Accept-Encoding`. */
 const varying = (reply: Reply): Reply => ({ ...reply, headers: withVary(reply.headers ?? {}) })
 
 const withVary = ofFrozen((given: Headers): Headers => {
   const headers: Record<string, string | readonly string[]> = { ...given }
   const name = Object.keys(headers).find(each => each.toLowerCase() === 'vary') ?? 'Vary'
   headers[name] = [headers[name] ?? [], 'Accept-Encoding'].flat().join(', ')
-  // Their lines are made once too.
+  // Frozen, so that their lines are also made only once.
   return Object.isFrozen(given) ? Object.freeze(headers) : headers
 })
 
-/** A function of headers that remembers its results for frozen ones: those that many answers share. */
+/** Wraps a function of headers so that it remembers its results for frozen headers, which many answers share. */
 function ofFrozen<T>(work: (headers: Headers) => T): (headers: Headers) => T {
   const results = new WeakMap<Headers, T>()
   return headers => {

@@ -2,15 +2,15 @@ import type { ExpectedVersion, Promised } from '../engine/index.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
 
-/** Conditions of a request on its client's copy, and the requested part. Source: RFC 9110, 13 and 14. */
+/** Preconditions and range that a request's headers state. Source: RFC 9110, 13 and 14. */
 export interface Conditions {
   readonly ifNoneMatch: string
-  /** Empty when all is wanted. */
+  /** Empty for the whole representation. */
   readonly range: string
   readonly ifRange: string
 }
 
-/** To be read before the first `await`, since headers are gone afterwards. */
+/** Reads the conditions; to be called before the first `await`, after which headers are gone. */
 export const conditionsOf = ({ transport, verb }: RestRequest): Conditions => ({
   ifNoneMatch: transport.header('if-none-match'),
   // Defined for GET only: RFC 9110, 14.2.
@@ -18,7 +18,7 @@ export const conditionsOf = ({ transport, verb }: RestRequest): Conditions => ({
   ifRange: transport.header('if-range'),
 })
 
-/** True when the client has this very version. Source: RFC 9110, 13.1.2. */
+/** True if the client has this version. Source: RFC 9110, 13.1.2. */
 export function isCurrent({ ifNoneMatch }: Pick<Conditions, 'ifNoneMatch'>, tag: string): boolean {
   if (ifNoneMatch === '') return false
   const wanted = strong(tag)
@@ -28,22 +28,22 @@ export function isCurrent({ ifNoneMatch }: Pick<Conditions, 'ifNoneMatch'>, tag:
 const strong = (tag: string): string => tag.replace(/^W\//, '')
 
 /**
- * Versions of which an entity has to have one to be changed, by `If-Match`; undefined: any, and it need not exist. To be read
- * before the first `await`. Weak tags count as strong ones, since they name a version here, not bytes. What is not a list of tags
- * names none.
+ * Versions that `If-Match` accepts for a change; undefined without that header: any version, and the entity need not exist. An
+ * empty list if the header is not a list of tags. Weak tags count as strong ones, since they name a version here, not bytes.
+ * To be called before the first `await`.
  */
 export function expectedVersion({ transport }: RestRequest): ExpectedVersion | undefined {
   const header = transport.header('if-match').trim()
   if (header === '') return undefined
   if (header === '*') return 'any'
-  // No tag of ours has a comma.
+  // Our own tags contain no comma.
   return header.split(',').flatMap(each => {
     const [, stamp, version] = VERSION_TAG.exec(each.trim()) ?? []
     return stamp ?? version ?? []
   })
 }
 
-/** Tag of an entity, or of its images and blobs, whose version comes first; or a stamp in quotes. */
+/** A stamp in quotes, or a tag of an entity, or of its images and blobs, which begins with the version. */
 const VERSION_TAG = /^(?:W\/)?"(?:(0|[1-9]\d{0,14})|(\d+-\d+)(?:-[^"]*)?)"$/
 
 /** Bytes that can be sent in part. */
@@ -57,7 +57,7 @@ export interface Representation {
   open(start: number, end: number): Promised<Reply['body'] | undefined>
 }
 
-/** All of a representation or the part that is asked for; undefined when its bytes are gone. */
+/** The whole representation or the requested range; undefined when its bytes are gone. */
 export function partOf(
   { headers, mediaType, tag, size, open }: Representation,
   conditions: Conditions,
@@ -78,7 +78,7 @@ export function partOf(
 }
 
 /**
- * The part that is wanted: undefined for all, also when several parts are, or when the range cannot be read.
+ * Requested range; undefined for the whole representation, also when several ranges are requested or the range is malformed.
  * Source: RFC 9110, 14.1.2, 14.2 and 13.1.5.
  */
 function rangeOf(

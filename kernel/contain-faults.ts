@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { ProtocolError } from '../engine/index.ts'
 import type { PluginOrigins } from './plugin-origins.ts'
 
-/** A running server whose plugins have code on the kernel's side. */
+/** A running server with plugin code in the kernel thread. */
 interface Contained {
   readonly origins: PluginOrigins
   readonly log: Logger
@@ -12,9 +12,9 @@ interface Contained {
 const servers = new Set<Contained>()
 
 /**
- * Keeps the process alive when code of a plugin fails outside of a request: a timer that throws, a rejection without a handler, an
- * `error` event without a listener. A fault of the kernel itself ends the process as before, for nothing says what state it is in.
- * @returns ends that, when the server is closed
+ * Keeps the process alive when plugin code fails outside of a request: a timer that throws, a rejection without a handler, an
+ * `error` event without a listener. A fault of the kernel itself still ends the process, since its state is unknown then.
+ * @returns a function that stops this, for when the server closes
  */
 export function containFaults(origins: PluginOrigins, log: Logger): () => void {
   if (origins.names.length === 0) return () => {}
@@ -26,7 +26,7 @@ export function containFaults(origins: PluginOrigins, log: Logger): () => void {
   }
 }
 
-/** Third-party plugin that a trace leads to. */
+/** Third-party plugin that the stack trace of an error points to. */
 export function pluginIn(error: unknown): string | undefined {
   for (const { origins } of servers) {
     const origin = origins.of(error)
@@ -35,19 +35,19 @@ export function pluginIn(error: unknown): string | undefined {
   return undefined
 }
 
-/** An error for the log. Code may throw what throws again when it is looked at. */
+/** A thrown value as an error for the log. Reading what plugin code throws may throw again. */
 function readable(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(`${inspect(thrown)} was thrown`)
-    // All that the log reads of it.
+    // Everything that the log will read.
     void [thrown.name, thrown.message, thrown.stack, thrown.cause, ...Object.values(thrown)]
     return thrown
   } catch {
-    return new Error('what was thrown cannot be looked at')
+    return new Error('the thrown value cannot be inspected')
   }
 }
 
-/** Rejections come here too, as Node.js raises them. */
+/** Handles rejections too: Node.js raises them as uncaught exceptions. */
 function onUncaught(thrown: unknown): void {
   const found = [...servers].map(server => ({ ...server, origin: server.origins.of(thrown) }))
   const error = readable(thrown)
@@ -57,7 +57,7 @@ function onUncaught(thrown: unknown): void {
     owner.log.error({ plugin, err: error }, `code of plugin ${plugin} failed outside of a request`)
     return
   }
-  // The engine refuses with a ProtocolError: a plugin has not waited for its promise, whose trace names the engine alone.
+  // A ProtocolError is a refusal by the engine: a plugin did not await its promise, and the trace names the engine alone.
   const isKernels = !(error instanceof ProtocolError) && found.some(({ origin }) => origin === 'kernel')
   if (!isKernels) {
     const { log, origins } = found[0]!
@@ -65,7 +65,7 @@ function onUncaught(thrown: unknown): void {
     log.error({ plugins: origins.names, err: error }, text)
     return
   }
-  // A test runner, for example: then it is for that to decide.
+  // Another listener, such as that of a test runner, decides.
   if (process.listenerCount('uncaughtException') > 1) return
   found[0]!.log.fatal({ err: error }, 'the kernel failed; the process ends')
   process.exit(1)

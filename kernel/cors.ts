@@ -3,7 +3,7 @@ import type { Reply } from './reply.ts'
 
 type CorsOptions = Config['server']['cors']
 
-/** Headers of answers that scripts of other pages may read. */
+/** Headers of answers that scripts of other origins may read. */
 const EXPOSED =
   'Accept-Ranges, Content-Disposition, Content-Location, Content-Range, ETag, Retry-After, Server-Timing, WWW-Authenticate'
 
@@ -12,7 +12,7 @@ export function corsHeaders(options: CorsOptions, origin: string): Record<string
   const listed = options.origins.includes(origin)
   if (!listed && !options.origins.includes('*')) return { Vary: 'Origin' }
   const headers: Record<string, string> = {
-    // With credentials a browser takes no `*`, and a `*` in the config must not hand them to every site.
+    // Browsers reject `*` with credentials, and a `*` in the config must not hand them to every site.
     'Access-Control-Allow-Origin': listed ? origin : '*',
     'Access-Control-Expose-Headers': EXPOSED,
     Vary: 'Origin',
@@ -21,12 +21,12 @@ export function corsHeaders(options: CorsOptions, origin: string): Record<string
   return headers
 }
 
-/** Headers of requests that the server and its plugins read, beside those that browsers send without asking. */
+/** Request headers that the server and its plugins read, apart from those that browsers send without a preflight. */
 const READ = 'Authorization, Content-Type, If-None-Match, If-Range, Range, traceparent, tracestate'
 
 /**
- * Answer to the question that a browser asks before a request that is not simple. Headers that it names are allowed, as plugins
- * read headers of their own: which pages may ask at all is decided by their origin. Source: Fetch standard, 3.2.
+ * Answer to a preflight, which browsers send before a request that is not simple. All headers that it names are allowed, because
+ * plugins read headers of their own; the origin decides which pages may send requests at all. Source: Fetch standard, 3.2.
  */
 export const preflight = (options: CorsOptions, wanted: string): Reply => ({
   status: 204,

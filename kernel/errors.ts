@@ -7,7 +7,7 @@ export const KernelErrors = defineErrors('KERNEL', {
   NO_SUCH_PATH: {
     errCode: 1806,
     http: 404,
-    /** @param basePath what clients see in front of all paths */
+    /** @param basePath prefix of all paths as clients see them */
     message: (path: string, hint: string, basePath: string) =>
       path === '/'
         ? `this is a Tesser server; its data is below ${basePath}/rest: GET ${basePath}/rest/$catalog lists the dataclasses${hint}`
@@ -48,7 +48,7 @@ export function errorReply(error: unknown, onInternal: (error: unknown) => void)
   return json({ __ERROR: entries }, httpStatus, more)
 }
 
-/** 405 with the verbs that are allowed. */
+/** 405 with the allowed verbs. */
 export function methodNotApplicable(what: string, verb: string, verbs: readonly string[]): Reply {
   const error = KernelErrors.METHOD_NOT_APPLICABLE(what, verb, verbs.join(' or '))
   return errorReply(new ProtocolError({ ...error.toData(), allow: verbs }), () => {})

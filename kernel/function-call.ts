@@ -18,12 +18,12 @@ import { OwnedBytes } from './transport/owned-bytes.ts'
 const VERBS = ['GET', 'POST']
 
 /**
- * Answers a request with what a class function returns: for every plugin whose addresses lead to one.
+ * Answers a request with the result of a class function; for plugins whose addresses name one.
  *
- * Arguments come in the body of a POST, or in `$params` of a GET. A selection is paged, shown and kept as an entity set
+ * Arguments are the body of a POST, or `$params` of a GET. A selection is paged, formatted and kept as an entity set
  * (`$method=entityset`) as the parameters of the request say. Call it before the first `await`, or after
  * `request.argumentBody()` has been called.
- * @throws {ProtocolError} what the function throws; {@link FunctionErrors}
+ * @throws {ProtocolError} from the function; {@link FunctionErrors}
  * Source: base specification, 4.7; protocol notes, 7.
  */
 export function callFunction(
@@ -68,7 +68,7 @@ async function call(
     return encoded(await kept(body), 200, { 'Content-Location': uri })
   }
   if (!('body' in result) || called.target.kind !== 'entitySelection') return replyTo(result)
-  // The function has returned no selection, so the one that it was called on is kept. Source: protocol notes, 7.4.
+  // The function returned no selection, so the one that it was called on is kept. Source: protocol notes, 7.4.
   const set = await engine.entitySets.create(read, setOptions, transport)
   const bytes = typeof result.body === 'string' ? Buffer.from(result.body) : result.body
   const head = Buffer.from(`{"__ENTITYSET":${JSON.stringify(engine.entitySets.uri(read.dataClass, set))},`)
@@ -80,7 +80,7 @@ function replyTo(result: CallResult): Reply {
   return { status: 200, headers: JSON_HEADERS, body: owned('body' in result ? result.body : result.members) }
 }
 
-/** Results of a function thread are in memory of their own. */
+/** Results of a function thread own their memory. */
 const owned = (body: Uint8Array | string): Reply['body'] => (typeof body === 'string' ? body : new OwnedBytes(body))
 
 const notByGet = ({ fullName }: ClassFunction): ProtocolError =>

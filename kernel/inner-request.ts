@@ -15,10 +15,10 @@ export interface InnerRequest {
   readonly body?: Uint8Array | string
 }
 
-/** Headers by which browsers say which page has sent a request. */
+/** Headers in which browsers name the page that sends a request. */
 const OF_PAGES = ['origin', 'sec-fetch-site']
 
-/** Presents it as one that has arrived. Client, cost and abortion are those of the request for which it is made. */
+/** Presents an inner request as a received one. Client, cost and abortion are those of the outer request. */
 export class InnerTransport implements TransportRequest {
   readonly method: string
   path: string
@@ -34,8 +34,8 @@ export class InnerTransport implements TransportRequest {
   readonly #outer: TransportRequest
 
   /**
-   * @param bodyBytes maximum of the body
-   * @throws {Error} a write for a GET, which a link on any page can send
+   * @param bodyBytes maximum size of the body
+   * @throws {Error} a GET, which a link on any page can send, dispatches a write
    */
   constructor(
     { method = 'GET', url, headers = {}, body = '' }: InnerRequest,
@@ -51,7 +51,7 @@ export class InnerTransport implements TransportRequest {
     this.client = outer.client
     this.host = outer.host
     this.isSecure = outer.isSecure
-    // Some GETs change something, and are refused to other pages. Writes have been admitted.
+    // Some GETs change data and are refused to pages of other origins. Writes have passed that check.
     const ofPage = isRead ? OF_PAGES.map(name => [name, outer.header(name)] as const) : []
     this.#headers = new Map([...Object.entries(headers), ...ofPage])
     this.#body = typeof body === 'string' ? Buffer.from(body) : body

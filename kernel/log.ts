@@ -2,12 +2,12 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { withoutSecrets } from '../config/secrets.ts'
 
-/** More of a line is left out. */
+/** Maximum number of objects of one line; the rest is left out. */
 const MAX_OBJECTS = 1_000
 
 /**
  * The logger of the server: a JSON object per line on standard output, or lines for people with `log.pretty`.
- * @param destination where lines go instead, for tests
+ * @param destination replaces standard output, for tests
  */
 export function createLogger(
   { log }: { readonly log: Pick<Config['log'], 'level' | 'pretty'> },
@@ -23,13 +23,13 @@ export function createLogger(
   return pino(options, log.pretty ? { write: line => destination.write(prettyLine(line)) } : destination)
 }
 
-/** Hides what a reader of the log could act with for another client. */
+/** Hides values with which a reader of the log could act as another client. */
 const hideSecrets = ({ err, ...values }: Record<string, unknown>): Record<string, unknown> => ({
   ...readable(values),
   ...(err !== undefined && { err }),
 })
 
-/** Values of plugins may throw when they are looked at, which must not fail the code that logs them. */
+/** Values of plugins may throw when they are read, which must not fail the code that logs them. */
 function readable(values: object): object {
   try {
     return withoutSecrets(values, MAX_OBJECTS) as object
@@ -38,7 +38,7 @@ function readable(values: object): object {
   }
 }
 
-/** `10:31:02.123 warn  the header limit is 4 KiB  plugin=health`; the stack of an error below. */
+/** `10:31:02.123 warn  the header limit is 4 KiB  plugin=health`, followed by the stack of an error. */
 function prettyLine(line: string): string {
   const { time, level, msg = '', err, ...rest } = JSON.parse(line) as Record<string, unknown>
   const values = Object.entries(rest).map(

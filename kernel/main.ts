@@ -32,13 +32,13 @@ import type { TransportName } from './transport/transport.ts'
 import { TrustedProxies } from './transport/trusted-proxies.ts'
 
 /*
- * V8 learns which objects live long and makes them where they are collected seldom. It learns it at the start, when all
- * do, and is wrong for those of requests: dead ones there kept what they referred to alive until the next full collection,
- * and copying that was a fifth of the time of a request for one entity (33 µs with it, 27 without).
+ * V8 learns which allocation sites make long-lived objects and allocates those in the old generation. It learns at the start, when
+ * all objects live long, and is wrong about those of requests: dead ones in the old generation kept what they referred to alive until
+ * the next full collection, and copying that was a fifth of the time of a request for one entity (33 µs with it, 27 without).
  */
 setFlagsFromString('--no-allocation-site-pretenuring')
 
-/** Clients that send one request after the other send the next one within this time. */
+/** Clients that send requests back to back send the next one within this time. */
 const QUIET_MS = 500
 
 export interface Server {
@@ -49,14 +49,14 @@ export interface Server {
   readonly engine: Engine
   /** Names of the loaded plugins in their order. */
   readonly plugins: readonly string[]
-  /** Reads the TLS files again, if it has any. A pair that cannot be used is logged, and the certificate stays. */
+  /** Reads the TLS files again, if there are any. An unusable pair is logged, and the certificate stays. */
   renewCertificate(): Promise<void>
   /**
-   * Closes without a failed request: clients and load balancers have `server.drainMs` to see that `/health/ready` is 503, and
-   * what is on its way when the port has been closed is answered.
+   * Closes without failing a request: clients and load balancers have `server.drainMs` to notice that `/health/ready` answers 503,
+   * and requests in flight when the port closes are answered.
    */
   stop(): Promise<void>
-  /** Stops accepting, finishes what is in flight, then closes plugins and store. Safe to call twice. */
+  /** Stops accepting, finishes requests in flight, then closes plugins and store. Safe to call twice. */
   close(): Promise<void>
 }
 
@@ -67,14 +67,14 @@ export interface ServerParts {
   readonly engine: EngineOptions
 }
 
-/** @throws {ModelError} {@link PluginError} {@link ConfigError} each with what would help */
+/** @throws {ModelError} {@link PluginError} {@link ConfigError} each with a remedy */
 export async function readParts(config: Config, bundler: ModuleBundler): Promise<ServerParts> {
   checkNetwork(config)
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
   return { config, plugins, engine: engineOptions(config, plugins) }
 }
 
-/** @throws {ConfigError} with everything that is wrong with hosts, origins and proxies */
+/** @throws {ConfigError} with all problems of hosts, origins and proxies */
 function checkNetwork({ server }: Config): void {
   const problems = [() => new PagePolicy(server), () => new TrustedProxies(server.trustedProxies)].flatMap(make => {
     try {
@@ -89,13 +89,13 @@ function checkNetwork({ server }: Config): void {
 }
 
 interface StartOptions {
-  /** Clock of what has a lifetime. */
+  /** Clock for lifetimes. */
   now?: () => number
-  /** Starts all threads; the server is ready when a query has been answered. Otherwise they start when they are needed. */
+  /** Starts all threads and waits until a query has been answered before the server is ready. Otherwise they start on demand. */
   warmUp?: boolean
 }
 
-/** A server from what the configuration names. @throws what {@link readParts} and {@link startServer} throw */
+/** Starts a server from a configuration. @throws the errors of {@link readParts} and {@link startServer} */
 export async function createServer(config: Config, log?: Logger, options?: StartOptions): Promise<Server> {
   const bundler = new ModuleBundler()
   try {
@@ -108,8 +108,8 @@ export async function createServer(config: Config, log?: Logger, options?: Start
 }
 
 /**
- * Puts the parts together: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
- * @throws {ModelError} {@link PluginError} {@link RolesError} and errors of the store or the address, each with what would help
+ * Assembles a server from its parts: store, plugins, router, HTTP edge. The port opens last, when everything has been checked.
+ * @throws {ModelError} {@link PluginError} {@link RolesError} and errors of the store or the address, each with a remedy
  */
 export async function startServer(
   { config, plugins: imported, engine: options }: ServerParts,
@@ -117,7 +117,7 @@ export async function startServer(
   { now = Date.now, warmUp = false }: StartOptions = {},
 ): Promise<Server> {
   const opened: { close(): void | Promise<void> }[] = []
-  /** In the order in which things have to be closed: the last one opened first. */
+  /** Closes everything, last opened first. */
   const closeAll = async (): Promise<void> => {
     for (const each of opened.splice(0).reverse()) await each.close()
   }
@@ -202,7 +202,7 @@ export async function startServer(
         tls,
         limits: {
           headerBytes,
-          // A larger one would never fit.
+          // A larger body would never fit into the buffers.
           bodyBytes: Math.min(bodyBytes, bufferBytes),
           requestTimeoutMs,
           idleTimeoutMs,
@@ -272,11 +272,11 @@ export async function startServer(
   }
 }
 
-/** Data of an error: pino takes the name of a class for its type where there is one, and the name of the error otherwise. */
+/** An error as plain data: pino takes the name of a class for its type where there is one, and the name of the error otherwise. */
 const withoutClass = <T extends object>(error: T): T => Object.assign(Object.create(null), error) as T
 
 /**
- * The part of the config that the engine needs; also for commands that work on the store without serving it.
+ * Options of the engine from the config; also for commands that work on the store without serving it.
  * @param plugins add dataclasses and code
  */
 export function engineOptions(config: Config, plugins: readonly Plugin[] = []): EngineOptions {
@@ -317,7 +317,7 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
   }
 }
 
-/** Objects take 64 bytes and more of memory, of which arguments may fill a quarter. */
+/** Objects take at least 64 bytes of memory, and arguments may fill a quarter of it. */
 function argumentBounds({ server, functions }: Config): JsonBounds {
   return { depth: server.jsonDepth, values: Math.min(server.jsonValues, Math.floor(functions.memoryBytes / 256)) }
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { MigrationStep } from '../engine/index.ts'
 import { describeProgress } from './describe-progress.ts'
 
-/** Between two lines. */
+/** Minimum time between two lines. */
 const LINE_MS = 5_000
 
 const VERBS: Record<MigrationStep['what'], string> = {
@@ -12,7 +12,7 @@ const VERBS: Record<MigrationStep['what'], string> = {
   calculate: 'calculating values of',
 }
 
-/** Logs how far a store is on its way to a changed model: a line every few seconds, however many rows that is. */
+/** Logs the progress of a store's migration to a changed model: a line every few seconds, however many rows there are. */
 export class MigrationLog {
   private part = ''
   private partStartedAt = 0
@@ -33,7 +33,7 @@ export class MigrationLog {
     const part = `${VERBS[what]} ${dataClass}`
     if (part !== this.part) {
       this.part = part
-      // It began when the part before was done.
+      // A part begins when the previous one is done.
       this.partStartedAt = this.shownAt
     }
     this.shownAt = now

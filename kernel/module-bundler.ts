@@ -14,8 +14,8 @@ const OWN_MODULES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes modules of plugins importable. TypeScript is bundled; so is JavaScript that imports `tesser` and would not get this
- * very build of it, for its classes have to be those of the running server. All else is imported as it is.
+ * Makes plugin modules importable. TypeScript is bundled, and so is JavaScript whose import of `tesser` would not resolve to this
+ * build, because its classes must be those of the running server. All else is imported as it is.
  */
 export class ModuleBundler {
   /** Paths of all files that have been bundled. */
@@ -24,16 +24,16 @@ export class ModuleBundler {
   readonly warnings = new Set<string>()
   private folder: string | undefined
 
-  /** @param always also what could be imported as it is: a changed module is a new one then */
+  /** @param always bundle every module, so that a changed one is imported again */
   constructor(private readonly always = false) {}
 
-  /** @throws {Error} what esbuild has to say about the source */
+  /** @throws {Error} with the messages of esbuild about the source */
   async importable(url: URL): Promise<URL> {
     const path = fileURLToPath(url)
     return this.always || /\.[mc]?ts$/.test(path) || importsOtherTesser(path, url.href) ? this.bundle(path) : url
   }
 
-  /** Removes the bundles, which have been imported by then. */
+  /** Removes the bundles; to be called after they have been imported. */
   close(): void {
     if (this.folder) rmSync(this.folder, { recursive: true, force: true })
     this.folder = undefined
@@ -41,14 +41,14 @@ export class ModuleBundler {
 
   private async bundle(path: string): Promise<URL> {
     const { build } = await import('esbuild')
-    // Traces name the files of the plugin, not the bundle that is made of them. Before the bundle is imported.
+    // Traces name the files of the plugin, not the bundle. To be set before the bundle is imported.
     process.setSourceMapsEnabled(true)
     this.sources.add(path)
     this.folder ??= mkdtempSync(join(tmpdir(), 'tesser-plugins-'))
     const result = await build({
       entryPoints: [path],
       write: false,
-      // Not its name, but what the paths in the source map are relative to.
+      // Never written: paths in the source map are relative to it.
       outfile: join(this.folder, 'bundle.mjs'),
       metafile: true,
       bundle: true,
@@ -69,7 +69,7 @@ export class ModuleBundler {
     for (const source of Object.keys(result.metafile.inputs)) this.sources.add(resolve(source))
     for (const { text, location } of result.warnings) this.warnings.add(placed(text, location))
     const { contents } = result.outputFiles[0]!
-    // Named by its content: what has not changed is not loaded again.
+    // Named by its content, so that an unchanged module is not loaded again.
     const file = join(
       this.folder,
       `${createHash('sha256').update(path).update(contents).digest('hex').slice(0, 32)}.mjs`,
@@ -79,11 +79,11 @@ export class ModuleBundler {
   }
 }
 
-/** A message of esbuild with its place as editors and terminals link it. */
+/** A message of esbuild, with its position in the form that editors and terminals link. */
 const placed = (text: string, location: Location | null): string =>
   location ? `${text} (${location.file}:${location.line}:${location.column + 1})` : text
 
-/** Files of the plugin go into the bundle; packages are imported from where they lie, `tesser` from here. */
+/** Bundles the files of the plugin; packages are imported from where they are installed, `tesser` from this build. */
 const resolveImports: BuildPlugin = {
   name: 'tesser-resolve',
   setup(build) {
@@ -101,8 +101,8 @@ const resolveImports: BuildPlugin = {
 }
 
 /**
- * `import.meta.url` stays that of the source. It becomes a name that a line at the end imports: what is before keeps its lines
- * and columns, for traces and breakpoints.
+ * Keeps `import.meta.url` that of the source: it becomes a name that an appended line imports. Appending keeps the lines and columns
+ * above, for traces and breakpoints.
  */
 const keepImportUrls: BuildPlugin = {
   name: 'tesser-import-url',

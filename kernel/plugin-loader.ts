@@ -8,7 +8,7 @@ import { type ClassModule, messageWithPlace, outputUrl, suggestion, type TaskMod
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { ModuleBundler } from './module-bundler.ts'
 
-/** A plugin that cannot be used, with every reason found. The message names the plugins and what they lack. */
+/** Plugins that cannot be used, with every reason found. The message names the plugins and what they lack. */
 export class PluginError extends Error {
   override readonly name = 'PluginError'
   constructor(
@@ -19,22 +19,22 @@ export class PluginError extends Error {
   }
 }
 
-/** A plugin that fits: nothing of it has run yet but its module. */
+/** A plugin that has passed the checks. Only its module has run so far. */
 export interface Plugin {
   /** As the config names it. */
   readonly specifier: string
   readonly definition: PluginDefinition
   /** File of its module; undefined for built-in ones. */
   readonly entry: string | undefined
-  /** Complete. */
+  /** With defaults filled in. */
   readonly options: Record<string, unknown>
   readonly classes: readonly ClassModule[]
   readonly tasks: readonly TaskModule[]
 }
 
 /**
- * Imports plugins in the order given and checks everyone's metadata and options.
- * @param baseFolder folder that relative paths and npm names are resolved from: where the config file lies
+ * Imports plugins in the order given and checks the metadata and options of each.
+ * @param baseFolder folder of the config file, from which relative paths and npm names are resolved
  * @throws {PluginError}
  */
 export async function importPlugins(
@@ -68,7 +68,7 @@ export async function importPlugins(
 
 type Candidate = Omit<Plugin, 'classes' | 'tasks'>
 
-/** A plugin has at least one of them. */
+/** Parts of a plugin, which has at least one of them. */
 const PARTS = ['register', 'classes', 'tasks', 'model'] as const
 
 async function importPlugin(
@@ -121,7 +121,7 @@ async function importable(
   }
 }
 
-/** Objections to a plugin before any of its code runs; fills the defaults of its options in. */
+/** Problems of a plugin's metadata and options, found before it registers; fills in the defaults of its options. */
 function metadataProblems({ definition, specifier, options }: Candidate, earlier: readonly Candidate[]): string[] {
   const problems: string[] = []
   const given: unknown = definition.name
@@ -142,7 +142,7 @@ function metadataProblems({ definition, specifier, options }: Candidate, earlier
   return [...problems, ...optionProblems(name, definition.options, options)]
 }
 
-/** One for all plugins: to make one takes longer than to compile a schema. */
+/** Shared by all plugins: creating an instance takes longer than compiling a schema. */
 const ajv = new Ajv({ allErrors: true, useDefaults: true })
 
 function optionProblems(plugin: string, schema: TObject | undefined, options: Record<string, unknown>): string[] {

@@ -1,8 +1,8 @@
 import { type Plugin, PluginError } from './plugin-loader.ts'
 
 /**
- * The content of the model file with the dataclasses that plugins add.
- * @throws {PluginError} naming those that declare the same dataclass
+ * Content of the model file with the dataclasses that plugins add.
+ * @throws {PluginError} naming the plugins that declare the same dataclass
  */
 export function withPluginModels(model: unknown, plugins: readonly Plugin[]): unknown {
   const own = (model as { dataClasses?: unknown } | null)?.dataClasses

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { outputUrl } from '../engine/index.ts'
 import type { Plugin } from './plugin-loader.ts'
 
-/** Part of the program that a stack trace leads to. `unknown`: it names files of Node.js and of packages at most. */
+/** Part of the program that a stack trace points to; `unknown` if it names only files of Node.js and of packages. */
 type Origin = { readonly plugin: string } | 'kernel' | 'unknown'
 
 interface Home {
@@ -16,10 +16,10 @@ interface Home {
 
 /** Attributes errors to third-party plugins by the files that their stack traces name. */
 export class PluginOrigins {
-  /** Names of third-party plugins with code on the kernel's side. */
+  /** Names of third-party plugins with code in the kernel thread. */
   readonly names: readonly string[]
   private readonly homes: readonly Home[]
-  /** Also of the sources that source maps name. */
+  /** Also the root of the sources that source maps name. */
   private readonly kernelRoot = dirname(fileURLToPath(outputUrl('package.json')))
 
   constructor(plugins: readonly Plugin[]) {
@@ -31,7 +31,7 @@ export class PluginOrigins {
     })
   }
 
-  /** A plugin anywhere in the trace has called what threw. */
+  /** Origin of an error. A plugin anywhere in the trace has called the code that threw. */
   of(error: unknown): Origin {
     let isKernels = false
     for (const file of filesOf(error)) {
@@ -42,7 +42,7 @@ export class PluginOrigins {
     return isKernels ? 'kernel' : 'unknown'
   }
 
-  /** The entry tells apart plugins that lie within one folder, else the longer path. */
+  /** Plugin that a file belongs to: of several in one folder the one with this entry, else the one with the longest path. */
   private owner(file: string): string | undefined {
     const near = this.homes.filter(({ entry }) => isInside(file, dirname(entry)))
     const [nearest] = near.sort((a, b) => dirname(b.entry).length - dirname(a.entry).length)
@@ -52,7 +52,7 @@ export class PluginOrigins {
   }
 }
 
-/** Packages that a plugin uses may be those of others, too. */
+/** Leaves out `node_modules`, because other plugins may use the same packages. */
 const isInside = (file: string, folder: string): boolean =>
   file.startsWith(folder + sep) && !file.slice(folder.length).includes(`${sep}node_modules${sep}`)
 
@@ -63,10 +63,10 @@ function packageFolder(file: string): string {
   return dirname(file)
 }
 
-/** Longest trace that is read, in characters: code can give an error any `stack`. */
+/** Maximum length of a trace that is read, in characters: code can give an error any `stack`. */
 const MAX_STACK = 20_000
 
-/** Absolute paths of the frames, the innermost first. Never throws: it is called for errors that nothing has caught. */
+/** Absolute paths of the frames, innermost first. Never throws: it is called for uncaught errors. */
 function filesOf(error: unknown): string[] {
   const frames = stackOf(error).matchAll(
     /^ +at (?:.*? \()?(?:async )?(file:\/\/\S+?|\/.*?|[A-Za-z]:\\.*?):\d+:\d+\)?$/gm,
@@ -78,12 +78,12 @@ function stackOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.stack).slice(0, MAX_STACK) : ''
   } catch {
-    // A getter of the plugin.
+    // `stack` may be a getter of the plugin.
     return ''
   }
 }
 
-/** Nothing for the URL of a file on another host. */
+/** Path of a file URL; nothing for a file on another host. */
 function localPath(url: string): string | [] {
   try {
     return fileURLToPath(url)

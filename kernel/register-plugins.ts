@@ -10,9 +10,9 @@ import type { Visitors } from './session/visitors.ts'
 interface RegisteredPlugins {
   readonly registry: Registry
   readonly names: readonly string[]
-  /** Runs what the plugins gave to `scope.onReady`. */
+  /** Runs the callbacks that the plugins passed to `scope.onReady`. */
   ready(): Promise<void>
-  /** Runs what the plugins gave to `scope.onClose`, the last loaded first. */
+  /** Runs the callbacks that the plugins passed to `scope.onClose`, the last loaded first. */
   close(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ interface PluginContext {
 }
 
 /**
- * Lets plugins register what they do, in their order. When one cannot, those before it are closed.
+ * Registers plugins in their order. When one fails, the plugins before it are closed.
  * @throws {PluginError}
  */
 export async function registerPlugins(
@@ -46,7 +46,7 @@ export async function registerPlugins(
   const registry = new Registry()
   const onReady: Callback[] = []
   const onClose: Callback[] = []
-  // One that fails keeps neither the others nor the store from being closed.
+  // A plugin that fails must keep neither the others nor the store from being closed.
   const close = async () => {
     for (const { plugin, run } of onClose.reverse()) {
       try {

@@ -17,7 +17,7 @@ type OnReply = Parameters<Scope['onReply']>[0]
 type ApplyPart = (request: RestRequest, next: () => string | undefined) => void | Promise<void>
 
 /**
- * Parameters that clients of the protocol send, and that change nothing here: of mobile apps, of old web clients, and for
+ * Parameters that clients of the protocol send and that have no effect here: those of mobile apps, of old web clients, and for
  * administration. Source: protocol notes, 1.8, 1.9, 3.2 and 11.
  */
 export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
@@ -31,29 +31,29 @@ export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
   '$path',
 ])
 
-/** Everything the plugins have registered, by the name a request asks for it with. */
+/** Everything the plugins have registered, by the name that requests use. */
 export class Registry {
   readonly services = new Map<string, Handler<Answer>>()
   readonly methods = new Map<string, Handler<Answer>>()
   readonly verbs = new Map<string, { plugin: string; handle: (request: RestRequest) => Answer }>()
-  /** In the order of registration, which is the order in which they are asked. */
+  /** In the order of registration, in which they are tried. */
   readonly commands = new Map<string, Handler<HandlerResult>>()
   readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter; selects: boolean }>()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   /** By verb. */
   readonly binaries = new Map<string, Handler<HandlerResult>>()
   readonly routes = new Map<string, Handler<Answer> & { readonly isAsset?: boolean }>()
-  /** Pages for unknown paths, by the path of the folder above. */
+  /** Pages for unknown paths, by the path of their folder. */
   readonly fallbacks = new Map<string, Handler<Answer>>()
   readonly members: { readonly plugin: string; readonly find: FindMember }[] = []
   readonly onRequest: OnRequest[] = []
   readonly onReply: OnReply[] = []
-  /** Read by handlers themselves. */
+  /** Parameters that handlers read themselves. */
   readonly #read = new Set<string>(['$method'])
 
   /**
-   * Refuses a parameter that would have no effect, which in `$filtre=…` would be every entity. Only names with `$` belong to the
-   * protocol: proxies and browsers add others.
+   * Refuses a parameter that would have no effect: ignoring `$filtre=…` would return every entity. Only names with `$` belong to
+   * the protocol; proxies and browsers add others.
    * @throws {KernelErrors.UNKNOWN_PARAMETER} 400
    */
   demandKnown(parameters: ReadonlyMap<string, string>): void {
@@ -83,7 +83,7 @@ export class Registry {
     for (const [name, value] of request.parameters) this.parameters.get(name)?.apply(request.read, value, request)
   }
 
-  /** A route by its path, or a file by another encoding of it. */
+  /** Route of a path, or a file by another encoding of its path. */
   routeAt(path: string): Handler<Answer> | undefined {
     const route = this.routes.get(path)
     if (route) return route
@@ -91,7 +91,7 @@ export class Registry {
     return file?.isAsset ? file : undefined
   }
 
-  /** Page for a path without a route, below the folder of an app. Addresses of the protocol and of other plugins have none. */
+  /** Page for a path without a route, below the folder of an app; none for addresses of the protocol and of other plugins. */
   fallbackAt(path: string): Handler<Answer> | undefined {
     for (const [folder, page] of this.fallbacks) {
       if (!path.startsWith(folder)) continue
@@ -104,7 +104,7 @@ export class Registry {
     return undefined
   }
 
-  /** The registering half of a {@link Scope}, in the name of `plugin`. */
+  /** Registration methods of a {@link Scope}, on behalf of `plugin`. */
   scopeFor(
     plugin: string,
   ): Omit<
@@ -161,7 +161,7 @@ export class Registry {
         if (!index) return
         serve(path, index)
         if (path === '/') return
-        // Relative, and so right behind a base path: links of the page begin at its folder.
+        // Relative, so that it is right behind a base path too. Links of the page are relative to its folder.
         const moved = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
         claim(this.routes, path.slice(0, -1), { plugin, verbs: ['GET'], handle: () => moved })
       },

@@ -14,20 +14,20 @@ export const json = (value: unknown, status = 200, headers?: Record<string, stri
   body: JSON.stringify(value),
 })
 
-/** Whether a handler has returned something that can be sent. */
+/** True if a handler has returned something that can be sent. */
 export function isReply(reply: Reply): boolean {
   const body = (reply as Partial<Reply> | null | undefined)?.body
   if (typeof body === 'string' || body instanceof Uint8Array) return true
   return typeof body === 'object' && (isStream(body) || typeof body.read === 'function')
 }
 
-/** With a copy of its bytes, which are those of the engine's until its next read. */
+/** A reply with a copy of its bytes, because those of the engine are valid only until its next read. */
 export const lasting = (reply: Reply): Reply =>
   reply.body instanceof Uint8Array ? { ...reply, body: new Uint8Array(reply.body) } : reply
 
 /**
- * The body of a reply, whole.
- * @throws {Error} it is larger than `maxBytes`, after which no more of it is read
+ * Reads the whole body of a reply.
+ * @throws {Error} the body is larger than `maxBytes`; the rest is not read
  */
 export async function readBody({ body }: Reply, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
@@ -61,13 +61,13 @@ export const wrongReply = (given: unknown): TypeError =>
     `a handler returned ${inspect(given, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
   )
 
-/** A JSON answer that its client may keep and ask for again by its tag; 304 when it has this one. */
+/** A JSON answer that clients may cache and revalidate by its tag; 304 if the client has this version. */
 export function tagged(body: Uint8Array, tag: string, conditions: Pick<Conditions, 'ifNoneMatch'>): Reply {
   const isKnown = isCurrent(conditions, tag)
   return { status: isKnown ? 304 : 200, headers: TAGGED_JSON_HEADERS, tag, body: isKnown ? '' : body }
 }
 
-/** A body that is JSON already, as the engine writes it, at once or later. */
+/** An answer whose body the engine has encoded as JSON, at once or later. */
 export function encoded(body: AnswerBody, status?: number, headers?: Record<string, string>): Reply
 export function encoded(body: Promised<AnswerBody>, status?: number, headers?: Record<string, string>): Promised<Reply>
 export function encoded(body: Promised<AnswerBody>, status = 200, headers?: Record<string, string>): Promised<Reply> {

@@ -22,7 +22,7 @@ import { parseQueryString } from './url/parse-query-string.ts'
 import { EdgeErrors } from './transport/edge-errors.ts'
 import type { StreamLimits, TakePiece, TransportRequest } from './transport/transport.ts'
 
-/** Bounds of what a request may bring, from the config. */
+/** Limits of requests, from the config. */
 interface RequestLimits {
   /** Maximum body of a command: a login, `$query`, `$release`. */
   readonly commandBodyBytes: number
@@ -43,7 +43,7 @@ export interface RequestContext {
   readonly guestsAdministrate: boolean
 }
 
-/** Values of flags. `True` is what Python makes of its own. */
+/** Values of flags in lower case; Python writes `True`. */
 const FLAGS = new Map([
   ['true', true],
   ['1', true],
@@ -51,27 +51,27 @@ const FLAGS = new Map([
   ['0', false],
 ])
 
-/** Session of a request, for one that is made in its name. */
+/** Visit of a request, for an inner request on its behalf. */
 // biome-ignore lint/complexity/useLiteralKeys: no business of plugins
 export const visitOf = (request: RestRequest): Visit => request['visit']
 
-/** A request as plugins see it: the address taken apart, and what is to be read put together part by part. */
+/** A request as plugins see it: the parsed address, and the read that its parts and parameters build up. */
 export class RestRequest {
   /**
-   * Read of the request. The address gives the dataclass and the selection, parameter plugins add theirs. Only
-   * requests on a dataclass have one.
+   * Read of the request. The address gives the dataclass and the selection, and parameter plugins add to it. Only requests on a
+   * dataclass have one.
    */
   read!: ReadRequest
   dataClass: DataClass | undefined
   /**
-   * Steps that path parts have left until the parameters are known, in order, before any handler answers. The first that gives a
-   * reply has answered.
+   * Steps that path parts defer until the parameters are known; they run in order, before any handler. The first that returns a
+   * reply answers the request.
    */
   readonly steps: (() => Reply | undefined | Promise<Reply | undefined>)[] = []
 
-  /** Handler chosen by the path, as by the name of a class function. */
+  /** Handler chosen by the path, for example by the name of a class function. */
   handler: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
-  /** Rights of the caller, as they are at the beginning. Undefined: nothing is restricted. */
+  /** Rights of the caller at the start of the request; undefined when nothing is restricted. */
   readonly access: Access | undefined
   private caller: CallerSession | undefined
   private received: Promise<Uint8Array> | undefined
@@ -84,7 +84,7 @@ export class RestRequest {
     public verb: string,
     /** Parameters of the query string, decoded, with quotes removed. */
     public parameters: ReadonlyMap<string, string>,
-    /** Path parts behind the service or the dataclass, decoded. */
+    /** Path parts after the service or the dataclass, decoded. */
     public parts: readonly string[],
   ) {
     this.access = context.engine.permissions.accessOf(visit.session.granted)
@@ -108,12 +108,12 @@ export class RestRequest {
     return { handle, isNew: this.visit.isNew === true, guestNetwork }
   }
 
-  /** After a login or a logout: the answer brings its cookie. */
+  /** Sets the session after a login or a logout; the answer carries its cookie. */
   set session(session: Session) {
     this.visit.session = session
   }
 
-  /** The session for function code. The head of the request is read before the first `await` only. */
+  /** Session for function code. First to be read before the first `await`, after which the head of the request is gone. */
   get callerSession(): CallerSession {
     if (!this.caller) {
       const privileges = this.context.engine.permissions.expand(this.session.granted)
@@ -122,26 +122,26 @@ export class RestRequest {
     return this.caller
   }
 
-  /** @throws {PermissionErrors.LOGIN_NEEDED} the roles demand a login, and this is a guest */
+  /** @throws {PermissionErrors.LOGIN_NEEDED} the roles require a login, and the caller is a guest */
   demandLogin(): void {
     if (this.context.engine.permissions.forceLogin && this.session.isGuest) throw PermissionErrors.LOGIN_NEEDED()
   }
 
   /**
-   * Refuses a GET that changes something when a page of another site sends it, by an image or a link; writes are refused
-   * anyway. Call it before the first `await`.
+   * Refuses a GET that changes data when a page of another site sends it, by an image or a link; writes are refused anyway.
+   * Call it before the first `await`.
    * @throws {PageErrors.OTHER_ORIGIN} 403
    */
   refuseOtherPages(): void {
-    // A write has been admitted, `$query` among them.
+    // Writes, `$query` included, have been admitted already.
     if (!isWrite(this.transport.method)) {
       this.context.pages.rejectCrossOrigin(this.transport, this.visit.receivedId !== undefined)
     }
   }
 
   /**
-   * Whether the client may administrate the server. With roles it takes the privilege `WebAdmin`, without them a login: a user,
-   * a key, a token, or privileges that function code has granted.
+   * True if the client may administrate the server. With roles that requires the privilege `WebAdmin`, without roles a login: a
+   * user, a key, a token, or privileges that function code has granted.
    */
   get isAdministrator(): boolean {
     const { engine, guestsAdministrate } = this.context
@@ -149,7 +149,7 @@ export class RestRequest {
     return guestsAdministrate || !this.session.isGuest
   }
 
-  /** A parameter that the query string has more than once: the last value counts, and the client may have meant all of them. */
+  /** A parameter that the query string repeats: only the last value counts, although the client may have meant all of them. */
   get repeatedParameter(): string | undefined {
     let repeated: string | undefined
     parseQueryString(this.transport.query, name => {
@@ -166,15 +166,15 @@ export class RestRequest {
   text(name: string): ClientText | undefined {
     const text = this.parameters.get(name)
     const { query } = this.transport
-    // A body has no raw plus signs.
+    // In a parameter from a body, `+` is literal.
     if (!text?.includes('+') || parseQueryString(query).get(name) !== text) return text
     const withBlanks = parseQueryString(query.replaceAll('+', '%20')).get(name)!
     return withBlanks === text ? text : { text, withBlanks }
   }
 
   /**
-   * Whether a parameter is `true` or `1`; absent, `false` and `0` are false, in any case of letters.
-   * @throws {KernelErrors.NOT_A_FLAG} for anything else: taken for false, a mistyped `$atomic` would write in part
+   * True if a parameter is `true` or `1`; false if it is absent, `false` or `0`, in any letter case.
+   * @throws {KernelErrors.NOT_A_FLAG} for any other value: if a mistyped `$atomic` counted as false, part of a write could be kept
    */
   flag(name: string): boolean {
     const value = this.parameters.get(name)
@@ -186,7 +186,7 @@ export class RestRequest {
 
   /**
    * The whole body; empty when there is none. Call it for the first time before the first `await`.
-   * @param maxBytes where less than `server.bodyBytes` will do
+   * @param maxBytes limit below `server.bodyBytes`
    * @throws {EdgeErrors.BODY_TOO_LARGE} 413
    * @throws {EdgeErrors.CODED_BODY} 415
    */
@@ -197,7 +197,7 @@ export class RestRequest {
   }
 
   /**
-   * The JSON of the small body of a command, such as a login or a query; undefined when it is empty. Call it as {@link body}.
+   * JSON of the small body of a command, such as a login or a query; undefined when it is empty. Call it like {@link body}.
    * @throws {ProtocolError} 413 beyond `server.commandBodyBytes`, 400 when it is not JSON, too deep, or has too many values
    */
   json(): Promise<unknown> {
@@ -205,29 +205,29 @@ export class RestRequest {
     return this.body(commandBodyBytes).then(body => parseJsonBody(body, json))
   }
 
-  /** The members of the JSON object in such a body, each as a text. Call it as {@link body}. @throws as {@link json} */
+  /** Members of the JSON object in such a body, each as text. Call it like {@link body}. @throws as {@link json} */
   async jsonMembers(): Promise<JsonMembers> {
     const { engine, limits } = this.context
     const body = await this.body(limits.commandBodyBytes)
     return engine.jsonMembers(body, limits.json, this.transport)
   }
 
-  /** The arguments of a class function, as they came. Call it as {@link body}. @throws {EdgeErrors.BODY_TOO_LARGE} 413 */
+  /** Arguments of a class function, unparsed. Call it like {@link body}. @throws {EdgeErrors.BODY_TOO_LARGE} 413 */
   argumentBody(): Promise<Uint8Array> {
     return this.body(this.context.limits.argumentBytes)
   }
 
-  /** The body, piece by piece. Call before the first `await`. See `TransportRequest.streamBody`. */
+  /** Passes on the body piece by piece. Call it before the first `await`. See `TransportRequest.streamBody`. */
   streamBody(take: TakePiece, limits: StreamLimits): Promise<void> {
     return this.plainBody(() => this.transport.streamBody(take, limits))
   }
 
-  /** Bodies are taken as they are: what `gzip` makes of a small one may be a thousand times as large. */
+  /** Refuses coded bodies: a small one in `gzip` may expand a thousandfold. */
   private plainBody<T>(receive: () => Promise<T>): Promise<T> {
     const coding = this.transport.header('content-encoding')
     if (coding === '' || coding.toLowerCase() === 'identity') return receive()
     const refused = Promise.reject(EdgeErrors.CODED_BODY(coding.slice(0, 100)))
-    // A handler may answer without waiting for it, as with a body that fails later: see `BodyReceiver`.
+    // A handler may answer without awaiting it, as with a body that fails later: see `BodyReceiver`.
     refused.catch(() => {})
     return refused
   }

@@ -9,9 +9,9 @@ import { parsePath, type ResourcePath, stripRestPrefix } from './url/parse-path.
 import { parseQueryString } from './url/parse-query-string.ts'
 
 /**
- * Finds who answers: a route, a service, or on a dataclass a `$method`, a command, or the verb itself.
+ * Finds the handler of a request: a route, a service, or on a dataclass a `$method`, a command, or the verb itself.
  *
- * It is on the way of every request, so what needs no waiting is answered in the same turn, without a promise.
+ * Every request passes through here, so an answer that needs no waiting is returned in the same turn, without a promise.
  */
 export class Router {
   constructor(
@@ -40,7 +40,7 @@ export class Router {
     return waiting ? later(waiting, () => this.dispatch(request)) : this.dispatch(request)
   }
 
-  /** Plugin that a route or service belongs to, for the log. */
+  /** Plugin that owns a route or service, for the log. */
   ownerOf(path: string): string | undefined {
     const route = this.registry.routes.get(path)
     if (route) return route.plugin
@@ -59,7 +59,7 @@ export class Router {
     )
   }
 
-  /** With what was probably meant: an address without `/rest`, or one in other letters. */
+  /** 404 with the address that was probably meant: with `/rest`, or in another letter case. */
   private nothingAt(path: string, { session }: Visit): ProtocolError {
     const { routes, services } = this.registry
     const { engine, basePath } = this.context
@@ -80,11 +80,11 @@ export class Router {
     return KernelErrors.NO_SUCH_PATH(shown, hint, basePath)
   }
 
-  /** The dataclass and the entities that the path names. */
+  /** Sets the dataclass and the entities that the path names. */
   private address(request: RestRequest, path: Extract<ResourcePath, { kind: 'dataClass' }>): void {
     const { access } = request
     const { selector } = path
-    // Without the right to read a dataclass its entities may still be created, and its functions called.
+    // Creating entities and calling functions does not require the right to read the dataclass.
     const isWhole = selector.kind === 'all' && !path.parts.some(part => part.startsWith('$'))
     request.dataClass = isWhole
       ? this.context.engine.addressed(path.dataClass, access)
@@ -101,7 +101,7 @@ export class Router {
     }
   }
 
-  /** Path parts in any order (protocol notes, 1.8): those that begin with `$` belong to plugins, others are attribute lists. */
+  /** Applies path parts in any order (protocol notes, 1.8): those that begin with `$` belong to plugins, others are attribute lists. */
   private applyParts(request: RestRequest): Promise<void> | undefined {
     const { parts } = request
     for (let i = 0; i < parts.length; i++) {
@@ -152,7 +152,7 @@ export class Router {
     for (let step = request.steps.shift(); step; step = request.steps.shift()) {
       const answer = step()
       if (answer instanceof Promise) {
-        // The handler behind the steps reads headers and the body.
+        // The handler after the steps reads headers and the body.
         request.transport.keep()
         return later(answer, reply => reply ?? this.takeSteps(request))
       }
@@ -196,13 +196,13 @@ export class Router {
   }
 }
 
-/** Whether it is a browser that opens a page: scripts, health checks and tools are better served by a 404 than by a page. */
+/** True if a browser opens a page: scripts, health checks and tools are better served by a 404 than by a page. */
 const opensPage = (request: TransportRequest): boolean =>
   accepts(['GET'], request.method) && request.header('accept').includes('text/html')
 
 const NO_COMMANDS: Registry['commands'] = new Map()
 
-/** Bytes of the engine are valid until its next read, which can come before an answer that was waited for is sent. */
+/** Continues with an awaited value. Copies bytes of the engine: its next read, before this answer is sent, would overwrite them. */
 async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise<Reply>): Promise<Reply> {
   const answer = next(await waiting)
   return answer instanceof Promise ? answer : lasting(answer)

@@ -19,17 +19,17 @@ import { withContentHeaders } from './transport/content-headers.ts'
 import type { TransportHandler, TransportRequest } from './transport/transport.ts'
 
 export interface Handlers {
-  /** Answers what arrives. */
+  /** Answers a request that has arrived. */
   readonly handle: TransportHandler
-  /** Answers what a plugin asks for another request, as its client and within its session. */
+  /** Answers an inner request of a plugin, as the client of the outer request and within its session. */
   dispatch(inner: InnerRequest, request: RestRequest): Promise<Reply>
 }
 
 /**
- * Work around every answer: the caller is identified, errors become replies, cookies and CORS headers are added, the
+ * Common handling of every request: the caller is identified, errors become replies, cookies and CORS headers are added, the
  * hooks of plugins run, the access log is written. Never throws and never rejects, as the transport demands.
  *
- * Few functions are made for each request: with the garbage they leave they were a part of its time that showed.
+ * Few closures are created per request: their garbage took a measurable part of its time.
  */
 export function createHandlers(
   router: Router,
@@ -47,7 +47,7 @@ export function createHandlers(
   const fail = (error: unknown, request: TransportRequest): Reply =>
     errorReply(error, internal => {
       const { method, path } = request
-      // No client is left to answer, and the server is not at fault.
+      // The client has gone, and the server is not at fault.
       if (internal instanceof RequestAborted) {
         log.debug({ method, path: shownPath(path) }, internal.message)
         return
@@ -151,7 +151,7 @@ export function createHandlers(
     } catch (error) {
       reply = fail(error, request)
     }
-    // The log of slow requests tells what was read, also for one that reads by others.
+    // The log of slow requests shows what was read, also for a request that reads through inner ones.
     if (!transport.subject?.read) transport.subject = request.subject
     if (accessLog) logRequest(request, transport.client.address, reply, startedAt, transport.path)
     return reply
@@ -181,16 +181,16 @@ function timingOf(totalMs: number, work: readonly WorkElsewhere[]): string {
   return times.map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', ')
 }
 
-/** Source: RFC 6750, 3; browsers ask for a password at `Basic`, not at this. */
+/** Source: RFC 6750, 3; browsers ask for a password at `Basic`, not at `Bearer`. */
 const CHALLENGE = 'Bearer realm="tesser"'
 
-/** Adds what every answer of its kind has, and a handler may set itself. Most are JSON and have it all. */
+/** Adds the headers that every answer of its kind has unless the handler sets them. Most answers are JSON and have them all. */
 function withStandardHeaders(reply: Reply): Reply {
   const { status, cookie, tag, body } = reply
   let headers = withContentHeaders(reply.headers, body !== '')
   // Source: RFC 9110, 15.5.2.
   if (status === 401) headers = { 'WWW-Authenticate': CHALLENGE, ...headers }
-  // Spelled out: what is copied by `...` and extended is slow to make.
+  // Spelled out: an object copied by `...` and then extended is slow to make.
   return headers === reply.headers ? reply : { status, headers, cookie, tag, body }
 }
 

@@ -1,5 +1,5 @@
 /**
- * `tesser/testing`: a server with a store of its own, for the tests of plugins and of clients.
+ * `tesser/testing`: a server with its own store, for the tests of plugins and of clients.
  *
  * ```ts
  * const server = await createTestServer({
@@ -23,24 +23,24 @@ import { unknownGrantsOf } from './auth/unknown-grants.ts'
 import { createServer, type Server } from './main.ts'
 
 export interface TestServerOptions {
-  /** Content of a model file, or where one is. */
+  /** Content of a model file, or its location. */
   readonly model: object | string | URL
-  /** Entities by dataclass, saved in this order: those that others refer to come first. */
+  /** Entities by dataclass, saved in this order: entities that others refer to come first. */
   readonly data?: Readonly<Record<string, readonly object[]>>
-  /** Users by name, with what each may do: `server.as('ada')` sends requests as them. */
+  /** Users by name, with their rights: `server.as('ada')` sends requests as that user. */
   readonly users?: Readonly<Record<string, TestRights>>
-  /** Content of a file of roles, or where one is. */
+  /** Content of a file of roles, or its location. */
   readonly roles?: object | string | URL
   /** By URL, npm name or path; paths are relative to the working directory. */
   readonly plugins?: readonly TestPlugin[]
   /**
-   * Everything else as `tesser.config.json` has it. Relative paths start at the working directory, as in a config file there.
+   * All other options, as in `tesser.config.json`. Relative paths start at the working directory, as in a config file there.
    * `plugins` adds to the option of that name.
    */
   readonly config?: Readonly<Record<string, object | string>>
-  /** The clock of what has a lifetime: milliseconds since 1970. */
+  /** Clock for lifetimes: milliseconds since 1970. */
   readonly now?: () => number
-  /** Folder of the store, which stays there. Otherwise a folder that is removed when the server is closed. */
+  /** Folder of the store, which is kept. By default a temporary folder, removed when the server is closed. */
   readonly folder?: string
 }
 
@@ -49,7 +49,7 @@ type ConfigFile = Partial<Record<'auth' | 'server' | 'log' | 'storage', object>>
 
 export type TestPlugin = string | URL | { readonly plugin: string | URL; readonly options?: object }
 
-/** By the names of the file of roles. */
+/** Rights by the names that the file of roles uses. */
 export interface TestRights {
   readonly roles?: readonly string[]
   readonly privileges?: readonly string[]
@@ -59,7 +59,7 @@ export interface TestAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined when it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
   readonly json: any
   readonly bytes: Uint8Array
@@ -68,24 +68,24 @@ export interface TestAnswer {
 export interface TestServer extends Omit<Server, 'engine' | 'stop' | 'renewCertificate'>, TestClient {
   readonly engine: PluginEngine
   /**
-   * Sends requests as one of `users`, without a session behind them: `Session.storage` ends with the request.
+   * Sends requests as one of `users`, without a lasting session: `Session.storage` ends with the request.
    * @throws {Error} there is no such user
    */
   as(user: string): TestClient
 }
 
 export interface TestClient {
-  /** @param path with `/rest`; what a URL cannot have is percent-encoded */
+  /** @param path with `/rest`; characters that a URL cannot contain are percent-encoded */
   get(path: string, headers?: Record<string, string>): Promise<TestAnswer>
-  /** @param body sent as JSON; texts and bytes as they are */
+  /** @param body sent as JSON; texts and bytes are sent unchanged */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
 }
 
 /**
  * Starts a server on a free port of 127.0.0.1. It logs errors only.
- * @throws {Error} what `tesser start` would refuse, entities that cannot be saved, and users with roles or privileges that `roles`
- * does not declare
+ * @throws {Error} for anything that `tesser start` would refuse, for entities that cannot be saved, and for users with roles or
+ * privileges that `roles` does not declare
  */
 export async function createTestServer(options: TestServerOptions): Promise<TestServer> {
   const { model, data = {}, users = {}, roles, now, folder = temporaryFolder() } = options
@@ -126,7 +126,7 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
   }
 }
 
-/** Saves entities as `tesser load` does. @throws {Error} when one of them is refused */
+/** Saves entities as `tesser load` does. @throws {Error} if one of them is refused */
 export async function insertRows(engine: PluginEngine, dataClass: string, entities: readonly object[]): Promise<void> {
   const body = new TextEncoder().encode(JSON.stringify(entities))
   const saved = await engine.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true })
@@ -139,7 +139,7 @@ export async function insertRows(engine: PluginEngine, dataClass: string, entiti
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'tesser-test-'))
 
-/** Directory with an API key for each user, and these keys by user. */
+/** Directory with an API key for each user, and the keys by user. */
 function usersAsKeys(users: NonNullable<TestServerOptions['users']>) {
   const secrets: ReadonlyMap<string, string> = new Map(Object.keys(users).map(name => [name, createKey()]))
   const keys = Object.entries(users).map(([name, { roles = [], privileges = [] }]) => ({
@@ -151,7 +151,7 @@ function usersAsKeys(users: NonNullable<TestServerOptions['users']>) {
   return { secrets, file: { users: [], keys } }
 }
 
-/** Path, or a file with its content. */
+/** Path of a given file, or of `file`, to which given content is written. */
 function givenFile(given: object | string | URL, file: string): string {
   if (given instanceof URL) return fileURLToPath(given)
   if (typeof given === 'string') return resolve(given)
@@ -171,7 +171,7 @@ function specifier(plugin: string | URL): string {
   try {
     return resolveModule(name, pathToFileURL(`${process.cwd()}/`).href)
   } catch {
-    // The loader says why, with all other problems.
+    // The loader reports the reason, with all other problems.
     return name
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Makes the demo data from npm packages that are installed for development: `node config/demo/build-demo.mjs`.
+ * Makes the demo data from npm packages that are development dependencies: `node config/demo/build-demo.mjs`.
  *
  * Reads model.json and demo.json; writes a gzip NDJSON file for each dataclass, samples.json, and the lower part of
- * README.md. The same packages give the same bytes: no clock, no chance, no locale.
+ * README.md. The same packages give the same bytes: no clock, no randomness, no locale.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
@@ -26,7 +26,7 @@ const readJson = async name => JSON.parse(await readFile(new URL(name, folder), 
 const { model: modelFile, load } = await readJson('demo.json')
 const model = await readJson(modelFile)
 
-// That of the plugin which the demo loads, plugins/examples/semantic.
+// The model of the plugin that the demo loads, plugins/examples/semantic.
 const sentenceModel = await initModel(modelSource)
 const embed = sentence => sentenceModel.embed(sentence)
 
@@ -43,7 +43,7 @@ checkRows(model, rowsOf)
 const sizes = new Map()
 for (const { dataClass, file } of load) {
   const bytes = gzipSync(rowsOf[dataClass].map(row => `${JSON.stringify(row)}\n`).join(''), { level: 9 })
-  // zlib writes no time, but the operating system, which should not be in the file.
+  // zlib writes no time, but the operating system, which would make the bytes differ.
   bytes[GZIP_OS_BYTE] = GZIP_OS_UNKNOWN
   sizes.set(dataClass, bytes.length)
   await writeFile(new URL(file, folder), bytes)

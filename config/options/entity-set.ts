@@ -30,7 +30,7 @@ export const entitySetOptions = {
   'entitySet.guestBytesPerAddress': bytes({
     default: '128 MiB',
     min: 4096,
-    doc: 'Disk for entity sets and saved queries of the guests of one address (IPv6: one network of 64 bits), 2 KiB for each beside its members and its query; the oldest end when there are more.',
+    doc: 'Disk for entity sets and saved queries of the guests of one address (IPv6: one network of 64 bits), 2 KiB for each in addition to its members and its query; the oldest end when there are more.',
   }),
   'entitySet.maxGuestBytes': bytes({
     default: '1 GiB',

@@ -10,7 +10,7 @@ export const metricsOptions = {
     default: 0,
     min: 0,
     max: 65_535,
-    doc: 'Port that serves `/metrics` and nothing else, to all that reach it; `/metrics` of the server does not exist then. 0: there is none.',
+    doc: 'Port that serves `/metrics` and nothing else, to every client that reaches it; the server itself has no `/metrics` then. 0: no such port.',
   }),
   'metrics.host': text({ default: '127.0.0.1', doc: 'Address of that port.' }),
 } as const

@@ -53,7 +53,7 @@ export const queryOptions = {
   'query.maxPatternParts': integer({
     default: 1_000,
     min: 2,
-    doc: 'Maximum number of parts between wildcards, and of words behind `%`, in all values of a condition.',
+    doc: 'Maximum number of parts between wildcards, and of words after `%`, in all values of a condition.',
   }),
 
   'pool.threads': integer({

@@ -2,7 +2,10 @@ import { bytes, choice, flag, integer, path, text, textList } from '../option.ts
 
 /** The HTTP edge and the log. */
 export const serverOptions = {
-  'server.host': text({ default: '127.0.0.1', doc: 'Address to listen on; `0.0.0.0` for all of this machine.' }),
+  'server.host': text({
+    default: '127.0.0.1',
+    doc: 'Address to listen on; `0.0.0.0` for all addresses of this machine.',
+  }),
   'server.port': integer({ default: 8080, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes a free one.' }),
   'server.transport': choice({
     default: 'auto',
@@ -58,7 +61,7 @@ export const serverOptions = {
   'server.maxConnections': integer({
     default: 0,
     min: 0,
-    doc: 'Maximum number of connections; further ones are closed at once. 0: half of the files that the system lets the process open (`ulimit -n`) beside its own. The transport `uws-node20` cannot limit them; `auto` passes it over when a number is given, or this one is below 2000.',
+    doc: 'Maximum number of connections; further ones are closed at once. 0: half of the files that the system lets the process open (`ulimit -n`) besides its own. The transport `uws-node20` cannot limit them; `auto` skips it when a number is given, or this default is below 2000.',
   }),
   'server.answerTimeoutMs': integer({
     default: 30_000,
@@ -96,7 +99,7 @@ export const serverOptions = {
   'server.basePath': text({
     default: '',
     mayBeEmpty: true,
-    // Without `.` and `..`, and without what would have to be encoded in links and in the path of a cookie.
+    // Excludes `.` and `..`, and characters that would have to be encoded in links and in the path of a cookie.
     pattern: '^(?:/(?!\\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*$',
     examples: ['/data'],
     doc: 'Path at which a proxy serves the server, such as `/data`: links in answers and the path of the cookie begin with it. Requests are accepted with and without it.',
@@ -113,7 +116,7 @@ export const serverOptions = {
   }),
   'server.serverTiming': flag({
     default: false,
-    doc: 'Send `Server-Timing`: how long a request took, waited and ran in other threads. Tells clients more than they need.',
+    doc: 'Send `Server-Timing`: how long a request took, waited and ran in other threads. Reveals more to clients than they need.',
   }),
   'server.accessLog': flag({
     default: false,
@@ -129,10 +132,10 @@ export const serverOptions = {
   'log.slowQueryMs': integer({
     default: 1_000,
     min: 0,
-    doc: 'Time in milliseconds from which on a request is logged as slow, with its plan and counts and without the values that it names; 0: none are.',
+    doc: 'Time in milliseconds after which a request is logged as slow, with its plan and counts but without the values that it names; 0: never.',
   }),
   'log.slowQueryValues': flag({
     default: false,
-    doc: 'Lines about slow requests have the address with its query, and so the values of filters; bodies are never in them.',
+    doc: 'Log slow requests with their query strings, including the values of filters; never with their bodies.',
   }),
 } as const

@@ -16,7 +16,7 @@ export const sessionOptions = {
   'session.maxIdleMinutes': integer({
     default: 10_080,
     min: 1,
-    doc: 'Maximum idle time that a login may ask for, in minutes.',
+    doc: 'Maximum idle time that a login may request, in minutes.',
   }),
   'session.lifetimeHours': integer({
     default: 720,

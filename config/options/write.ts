@@ -26,7 +26,7 @@ export const writeOptions = {
   'upload.maxPendingBytes': bytes({
     default: '4 GiB',
     min: 1,
-    doc: 'Disk for uploads that have not expired, 4 KiB for each beside its bytes; beyond it the server answers 503.',
+    doc: 'Disk for uploads that have not expired, 4 KiB for each in addition to its bytes; beyond it the server answers 503.',
   }),
   'upload.guestBytesPerAddress': bytes({
     default: '512 MiB',

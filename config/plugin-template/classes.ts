@@ -2,7 +2,7 @@ import { DataClass, Entity, exposed, onHTTPGet, type Status } from 'tesser/class
 
 let greeting: string
 
-/** Gets the options of the plugin, before anything else is called. */
+/** Called with the options of the plugin, before anything else. */
 export function configure(options: { greeting: string }): void {
   greeting = options.greeting
 }

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../engine/index.ts'
 
-/** Logins that are not even tried. Source: protocol notes, 5.9 and 8.3. */
+/** Refusals of logins whose password is not checked. Source: protocol notes, 5.9 and 8.3. */
 export const AuthErrors = defineErrors('AUTH', {
   NAME_TOO_LONG: {
     errCode: 1806,

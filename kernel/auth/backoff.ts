@@ -2,22 +2,22 @@ interface Failures {
   count: number
   /** Milliseconds since 1970 until which no further attempt is accepted. */
   until: number
-  /** Milliseconds since 1970 at which they no longer count. */
+  /** Milliseconds since 1970 at which the failures are forgotten. */
   forgottenAt: number
 }
 
-/** Keys kept at a time; those that failed longest ago go first. */
+/** Maximum number of keys; the key that failed longest ago is dropped first. */
 const MAX_KEYS = 20_000
 const FIRST_DELAY_MS = 1000
 const MAX_DELAY_MS = 900_000
 const MEMORY_MS = 3_600_000
 
 /**
- * Delays after failures, by key, in bounded memory. Some failures are free; each further one doubles the time to wait: 1 s, 2 s,
- * 4 s, at most 15 minutes. An hour after the last failure they are forgotten.
+ * Delays after failures, by key, in bounded memory. The first failures are free; each further one doubles the delay: 1 s, 2 s,
+ * 4 s, at most 15 minutes. Failures are forgotten an hour after the last one.
  */
 export class Backoff {
-  /** In the order of their last failures. */
+  /** In the order of their latest failures. */
   private readonly failures = new Map<string, Failures>()
 
   /** @param now milliseconds since 1970 */

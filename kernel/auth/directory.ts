@@ -15,7 +15,7 @@ const USER = Type.Object(
   {
     name: NAME,
     fullName: Type.Optional(Type.String({ maxLength: 200 })),
-    /** By which older clients know the user. */
+    /** Identifier of the user for older clients. */
     id: Type.Optional(Type.Union([Type.String(), Type.Number()])),
     password: Type.String({ pattern: HASH.source }),
     groups: NAMES,
@@ -32,7 +32,7 @@ const KEY = Type.Object(
     name: NAME,
     /** SHA-256 of the key, in hex. */
     hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    /** A day, `2027-01-31`, on which it is refused for the first time. */
+    /** First day, such as `2027-01-31`, on which the key is refused. */
     expires: Type.Optional(Type.String({ pattern: DAY.source })),
     privileges: NAMES,
     roles: NAMES,
@@ -57,14 +57,14 @@ export class DirectoryError extends Error {
   override readonly name = 'DirectoryError'
 }
 
-/** Keys begin with it, so that they are found when they lie around where they should not. */
+/** Prefix of keys, by which leaked ones can be found. */
 export const KEY_PREFIX = 'tesser_'
 export const createKey = (): string => KEY_PREFIX + randomBytes(24).toString('base64url')
-/** Longer texts are not hashed. Ours have 39 characters; the file may have hashes of others. */
+/** Longer texts are not hashed. Our own keys have 39 characters; the file may have hashes of other keys. */
 const MAX_KEY_LENGTH = 200
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** File of users and keys: the option, or `tesser.directory.json` beside the config file. */
+/** File of users and keys: the option, or `tesser.directory.json` in the folder of the config file. */
 export const directoryFile = ({ auth, folder }: Config): string =>
   auth.directoryFile ?? resolve(folder, 'tesser.directory.json')
 
@@ -73,7 +73,7 @@ export function readDirectory(file: string): DirectoryFile {
   return existsSync(file) ? checked(readJsonFile(file, 'directory'), file) : { users: [], keys: [] }
 }
 
-/** @throws {DirectoryError} with every reason why it cannot be used */
+/** @throws {DirectoryError} with all reasons why the content cannot be used */
 function checked(content: unknown, file: string): DirectoryFile {
   const ajv = new Ajv({ allErrors: true })
   if (!ajv.validate(FILE, content)) {
@@ -99,25 +99,25 @@ function checked(content: unknown, file: string): DirectoryFile {
   return { users, keys }
 }
 
-/** Whether a text such as `2030-12-31` is a day of the calendar. */
+/** True if a text such as `2030-12-31` is a day of the calendar. */
 export function isDay(text: string): boolean {
   const time = DAY.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-/** Replaces the file as a whole; only its owner can read it. @throws {DirectoryError} it could not be read again */
+/** Replaces the file as a whole; only its owner can read it. @throws {DirectoryError} for content that could not be read again */
 export function writeDirectory(file: string, directory: DirectoryFile): void {
   checked(directory, file)
   const draft = `${file}.${process.pid}.new`
   rmSync(draft, { force: true })
   writeFileSync(draft, `${JSON.stringify(directory, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
   const before = statSync(file, { throwIfNoEntry: false })
-  // By the administrator of the machine: the server, another user, has to go on reading it.
+  // Run by root: the server runs as another user and must still be able to read it.
   if (before && process.getuid?.() === 0) chownSync(draft, before.uid, before.gid)
   renameSync(draft, file)
 }
 
-/** The users and API keys of a file, read again when it changes. */
+/** Users and API keys of a file, which is read again when it changes. */
 export class Directory {
   private readonly users = new Map<string, DirectoryUser>()
   /** Hash of the entry of each user. */
@@ -136,8 +136,8 @@ export class Directory {
   }
 
   /**
-   * Takes the same time whether the name, the password or neither is right: the password for a name that does not exist is
-   * compared with the hash of another user, since hashes of different ages can differ in their cost.
+   * Checks a name and a password. Takes the same time whichever of them is wrong: the password for an unknown name is compared with
+   * the hash of another user, since hashes of different ages can differ in their cost.
    * @throws {AuthErrors.PASSWORD_TOO_LONG}
    */
   async authenticate(name: string, password: string): Promise<User | undefined> {
@@ -149,17 +149,17 @@ export class Directory {
     return { userName: user.name, fullName, id, groups, granted: { privileges, roles }, entry: this.entries.get(key) }
   }
 
-  /** Whether the entry of a user is still what it was at the login. True for users who are not of this directory. */
+  /** True if the entry of a user is unchanged since the login, and for users who are not of this directory. */
   isCurrent({ userName, entry }: User): boolean {
     return entry === undefined || this.entries.get(userName.toLowerCase()) === entry
   }
 
-  /** Always the same user for a name, so that repeated logins tell nothing either. */
+  /** Returns always the same user for a name, so that repeated logins reveal nothing either. */
   private decoy(name: string): DirectoryUser | undefined {
     return this.decoys[createHash('sha256').update(name).digest().readUInt32BE(0) % this.decoys.length]
   }
 
-  /** User of an API key. @param now milliseconds since 1970 */
+  /** User of an API key; undefined for an unknown or expired key. @param now milliseconds since 1970 */
   byKey(key: string, now: number): User | undefined {
     if (key.length > MAX_KEY_LENGTH) return undefined
     const found = this.keys.get(hashKey(key))

@@ -4,14 +4,14 @@ import type { Config } from '../../config/load-config.ts'
 import { directoryFile } from './directory.ts'
 import { rolesFile } from './roles-file.ts'
 
-/** Bits of a mode: what other users than the owner and the group may do. */
+/** Mode bits: rights of users other than the owner and the group. */
 const READ_OR_WRITE = 0o006
 const WRITE = 0o002
 const SEARCH = 0o001
 
 /**
- * Warnings about files with data, secrets or rules that every user of this machine can read or change. What the server makes
- * itself is its owner's alone; older stores, volumes and files of others can be different.
+ * Warnings about files with data, secrets or rules that every user of this machine can read or change. Files that the server
+ * creates are accessible to its owner only; older stores, volumes and files from elsewhere may not be.
  */
 export function exposureWarnings(config: Config): string[] {
   if (process.platform === 'win32') return []
@@ -32,16 +32,16 @@ export function exposureWarnings(config: Config): string[] {
   return warnings
 }
 
-/** Rights of other users on the files of a store: none when its folder does not let them in. */
+/** Rights of other users on the files of a store; 0 when its folder does not let them in. */
 function storeMode(folder: string): number {
   const mode = modeOf(folder)
   if (!(mode & SEARCH)) return 0
-  // With the right to write to the folder one file can be replaced by another.
+  // With the right to write to the folder, a file can be replaced by another.
   const modes = readdirSync(folder).map(name => modeOf(join(folder, name)))
   return [mode & WRITE, ...modes].reduce((all, each) => all | each, 0) & READ_OR_WRITE
 }
 
-/** 0 when there is no such file, or it cannot be looked at. */
+/** Mode of a file; 0 when it does not exist or cannot be examined. */
 function modeOf(path: string | undefined): number {
   try {
     return path === undefined ? 0 : (statSync(path, { throwIfNoEntry: false })?.mode ?? 0)

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import { type ServerRecords, Sweeper } from '../../engine/index.ts'
 import { recordSlices } from '../base/record-slices.ts'
 
-/** Network from which a user logged in, and when last, in milliseconds since 1970. */
+/** Network from which a user logged in, with the time of the last login in milliseconds since 1970. */
 interface Familiar {
   readonly network: string
   readonly at: number
 }
 
 const PREFIX = 'login/'
-/** Networks that are kept for a user; the one unused for longest goes first. */
+/** Networks that are kept for a user; the least recently used is dropped first. */
 const MAX_NETWORKS = 8
 const DAY_MS = 86_400_000
 const KEPT_MS = 90 * DAY_MS
 
 /**
- * Networks from which each user has logged in, for 90 days, kept over restarts. Failures elsewhere do not lock a user out of
- * them.
+ * Networks from which each user has logged in within 90 days, kept over restarts. In them, failures elsewhere do not lock the
+ * user out.
  */
 export class FamiliarNetworks {
   private readonly sweeper: Sweeper
@@ -39,14 +39,14 @@ export class FamiliarNetworks {
   remember(name: string, network: string): void {
     const now = this.now()
     const known = this.of(name)
-    // Not every login is worth a write.
+    // At most one write a day per network.
     if (known.some(familiar => familiar.network === network && now - familiar.at < DAY_MS)) return
     const others = known.filter(familiar => familiar.network !== network && !this.hasExpired(familiar))
     const value = [{ network, at: now }, ...others].slice(0, MAX_NETWORKS)
     this.sweeper.inBackground(this.records.put([{ key: keyOf(name), value }]))
   }
 
-  /** Before the engine is closed. */
+  /** To be called before the engine is closed. */
   close(): Promise<void> {
     return this.sweeper.close()
   }

@@ -9,15 +9,15 @@ import type { User } from './user.ts'
 export interface LoginOptions {
   maxNameLength: number
   maxPasswordBytes: number
-  /** Failures of one name from one network before each further one has to wait. */
+  /** Failures of one name from one network before each further one causes a delay. */
   failuresPerPair: number
   /** Failures from one network in ten minutes. */
   failuresPerNetwork: number
   /** Failures of one name in an hour, from networks that are not familiar. */
   failuresPerName: number
-  /** Passwords that are checked at a time. */
+  /** Passwords that are checked in parallel. */
   concurrency: number
-  /** Logins that wait for one of those to end. */
+  /** Logins that may wait for one of those checks to end. */
   queueLimit: number
 }
 
@@ -25,10 +25,10 @@ const NETWORK_WINDOW_MS = 600_000
 const NAME_WINDOW_MS = 3_600_000
 
 /**
- * Checks user names and passwords: what is too long is refused, guessing is slowed down, a few are checked at a time.
+ * Checks user names and passwords: oversized input is refused, guessing is slowed down, and only a few checks run in parallel.
  *
- * Failures are counted for each pair of name and network, for each network, and for each name. The last two do not count
- * against a user in a network from which that user has logged in before: failures elsewhere lock out no user there.
+ * Failures are counted for each pair of name and network, for each network, and for each name. The last two do not apply to a
+ * user in a network from which that user has logged in before: failures elsewhere do not lock the user out there.
  */
 export class Logins {
   private readonly pairs: Backoff
@@ -50,7 +50,7 @@ export class Logins {
   }
 
   /**
-   * The user with this name and password; undefined when there is none, whatever the reason.
+   * Finds the user with this name and password; undefined for a failed login, whatever the reason.
    * @param network of the client: its address, for IPv6 the first 64 bits
    * @throws {AuthErrors.NAME_TOO_LONG} {@link AuthErrors.PASSWORD_TOO_LONG} 400
    * @throws {AuthErrors.TOO_MANY_FAILURES} 429, {@link AuthErrors.TOO_MANY_LOGINS} 503, both with the time to wait
@@ -72,7 +72,7 @@ export class Logins {
     if (seconds > 0) throw AuthErrors.TOO_MANY_FAILURES(seconds).retryAfter(seconds)
     if (this.checks.pendingCount >= queueLimit) throw AuthErrors.TOO_MANY_LOGINS(queueLimit).retryAfter(1)
 
-    // Counted before it is tried, so that many at once do not get around it.
+    // Counted before the check, so that parallel attempts cannot bypass the limit.
     this.pairs.fail(pair)
     const counted = isFamiliar ? [] : [this.networks.count(network), this.names.count(key)]
     const user = await this.checks(() => this.identities.directory.authenticate(name, password))

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/load-config.ts'
 import { isLoopback } from '../transport/loopback.ts'
 
-/** Warning about a server that others can reach and that restricts nothing; undefined when there is no reason for one. */
+/** Warning about a server that is reachable from other machines and restricts nothing; undefined when there is none to give. */
 export function openServerWarning(
   { server, auth }: Pick<Config, 'server' | 'auth'>,
   hasRoles: boolean,

@@ -3,10 +3,10 @@ import { promisify } from 'node:util'
 import { AuthErrors } from './auth-errors.ts'
 
 type Scrypt = (password: string, salt: Buffer, bytes: number, options: object) => Promise<Buffer>
-/** In a thread of libuv: about 60 ms that the kernel thread does not feel. */
+/** Runs in a thread of libuv: about 60 ms that do not block the kernel thread. */
 const derive = promisify(scrypt) as unknown as Scrypt
 
-/** Cost of new hashes, as OWASP recommends for scrypt: 2¹⁷ blocks of 1 KiB would be better, 2¹⁵ with p 3 is its equal at 32 MiB. */
+/** Cost of new hashes, as OWASP recommends for scrypt: 2¹⁷ blocks of 1 KiB would be better; 2¹⁵ with p 3 is equivalent at 32 MiB. */
 const COST = { N: 2 ** 15, r: 8, p: 3 }
 const KEY_BYTES = 32
 const MAX_MEMORY = 256 * 2 ** 20
@@ -14,7 +14,7 @@ const MAX_MEMORY = 256 * 2 ** 20
 /** Upper bound of `auth.login.maxPasswordBytes`: normalisation takes 2.6 ms for the worst text of this length, four times that for twice it. */
 export const MAX_PASSWORD_BYTES = 4096
 
-/** `scrypt$N$r$p$salt$hash`, the last two in base64url. @throws {AuthErrors.PASSWORD_TOO_LONG} */
+/** Hash in the form `scrypt$N$r$p$salt$hash`, the last two in base64url. @throws {AuthErrors.PASSWORD_TOO_LONG} */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(normalised(password), salt, KEY_BYTES, { ...COST, maxmem: MAX_MEMORY })
@@ -23,7 +23,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 export const HASH = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9_-]{16,128})\$([A-Za-z0-9_-]{22,128})$/
 
-/** Why scrypt would refuse the cost parameters of a hash. */
+/** Reason why scrypt would refuse the cost parameters of a hash; undefined for valid ones. */
 export function costProblem(hash: string): string | undefined {
   const [, N, r, p] = HASH.exec(hash)!.map(Number) as [number, number, number, number]
   if (N < 2 || !Number.isInteger(Math.log2(N))) return `N is ${N}, which is not a power of two`
@@ -33,8 +33,8 @@ export function costProblem(hash: string): string | undefined {
 }
 
 /**
- * Takes as long for a password that does not match as for one that does.
- * @param hash undefined: of no password, and as expensive as new hashes
+ * Compares a password with a hash, in the same time whether or not it matches.
+ * @param hash by default one that no password matches, as expensive as new hashes
  * @throws {AuthErrors.PASSWORD_TOO_LONG}
  */
 export async function verifyPassword(password: string, hash = UNMATCHABLE): Promise<boolean> {
@@ -54,7 +54,7 @@ const UNMATCHABLE = [
   randomBytes(KEY_BYTES).toString('base64url'),
 ].join('$')
 
-/** One text for every way to type it. Quadratic in runs of combining marks, hence the bound. */
+/** One text for all ways to type it. Quadratic in runs of combining marks, hence the bound. */
 function normalised(password: string): string {
   const bytes = Buffer.byteLength(password)
   if (bytes > MAX_PASSWORD_BYTES) throw AuthErrors.PASSWORD_TOO_LONG(bytes, MAX_PASSWORD_BYTES)

@@ -8,16 +8,16 @@ import { FileWatch } from '../base/file-watch.ts'
 import { directoryFile, readDirectory } from './directory.ts'
 import { warnOfUnknownGrants } from './unknown-grants.ts'
 
-/** Between two looks at a file of roles or of users: a change is in force after at most twice this time. */
+/** Interval between checks of a file of roles or of users: a change is in force after at most twice this time. */
 export const LOOK_MS = 500
 
-/** File of the roles: the option, or `roles.json` beside the config file. The demo has one only when it is named. */
+/** File of the roles: the option, or `roles.json` in the folder of the config file. The demo has one only when it is named. */
 export const rolesFile = ({ auth, folder, demo }: Config): string | undefined =>
   auth.rolesFile ?? (demo ? undefined : resolve(folder, 'roles.json'))
 
 /**
- * Content of the file; undefined: there is none, and none was named.
- * @throws {ConfigError} it is named and not there, or no JSON
+ * Content of the file; undefined when it does not exist and was not named.
+ * @throws {ConfigError} the file is named and missing, or is not JSON
  */
 export function readRoles(config: Config): unknown {
   const file = rolesFile(config)
@@ -26,10 +26,10 @@ export function readRoles(config: Config): unknown {
 }
 
 /**
- * Puts the roles of the file in force. When it changes it is read again; one that is wrong then, or gone, is logged, and
- * what was in force stays.
- * @returns watches it until it is closed
- * @throws {ConfigError} the file is named and not there, or no JSON; {@link RolesError} it is wrong
+ * Puts the roles of the file in force. When the file changes it is read again; if it is invalid or missing then, that is logged and
+ * the present roles stay in force.
+ * @returns a watch on the file, until it is closed
+ * @throws {ConfigError} the file is named and missing, or is not JSON; {@link RolesError} it is invalid
  */
 export function openRoles(config: Config, engine: Engine, log: Logger): { close(): void } {
   const { permissions } = engine

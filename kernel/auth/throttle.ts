@@ -1,11 +1,11 @@
-/** Span of time in which events of a key are counted together. */
+/** Time window in which events of a key are counted together. */
 interface ThrottleWindow {
   count: number
   /** Milliseconds since 1970. */
   readonly endsAt: number
 }
 
-/** Windows kept at a time; the oldest go first. */
+/** Maximum number of windows; the oldest are dropped first. */
 const MAX_WINDOWS = 20_000
 
 /** Counts events by key in windows of fixed length, in bounded memory: 20,000 keys, which callers keep short. */
@@ -13,7 +13,7 @@ export class Throttle {
   /** In the order of their ends. */
   private readonly windows = new Map<string, ThrottleWindow>()
 
-  /** @param limit events in a window; 0: no limit @param now milliseconds since 1970 */
+  /** @param limit events per window; 0 for no limit @param now milliseconds since 1970 */
   constructor(
     private readonly limit: number,
     private readonly windowMs: number,
@@ -28,7 +28,7 @@ export class Throttle {
     return Math.ceil((window.endsAt - this.now()) / 1000)
   }
 
-  /** Counts an event. @param weight counts as that many @returns its window, to {@link refund} it */
+  /** Counts an event. @param weight number of events that it counts as @returns its window, for {@link refund} */
   count(key: string, weight = 1): ThrottleWindow | undefined {
     if (this.limit === 0) return undefined
     const now = this.now()
@@ -47,7 +47,7 @@ export class Throttle {
     return window
   }
 
-  /** Events of each key in its present window. */
+  /** Number of events of each key in its current window. */
   *counts(): Iterable<readonly [key: string, count: number]> {
     const now = this.now()
     for (const [key, { count, endsAt }] of this.windows) if (endsAt > now) yield [key, count]

@@ -32,7 +32,7 @@ const CLAIMS = Type.Object({
 })
 const areClaims = new Ajv().compile<Static<typeof CLAIMS>>(CLAIMS)
 
-/** Verified tokens that are remembered, so that only the first request with one waits. */
+/** Maximum number of remembered tokens; only the first request with a token waits for its verification. */
 const REMEMBERED = 10_000
 const REMEMBERED_MS = 300_000
 
@@ -49,7 +49,7 @@ export class Tokens {
     private readonly now: () => number,
   ) {}
 
-  /** @throws {Error} the key file cannot be read, with its name */
+  /** @throws {Error} naming the key file, if it cannot be read */
   static open(options: TokenOptions, now: () => number): Tokens {
     try {
       const text = readFileSync(options.keyFile, 'utf8')
@@ -63,19 +63,19 @@ export class Tokens {
     }
   }
 
-  /** Issuer that a token must name. */
+  /** Issuer that tokens must name. */
   get issuer(): string | undefined {
     return this.options.issuer
   }
 
-  /** A token that was verified a short while ago. */
+  /** User of a token that was verified recently. */
   recall(token: string): User | undefined {
     if (token.length > this.options.maxBytes) return undefined
     const known = this.remembered.get(digest(token))
     return known && known.until > this.now() ? known.user : undefined
   }
 
-  /** @returns undefined when it is not valid, whatever the reason */
+  /** @returns undefined for an invalid token, whatever the reason */
   async verify(token: string): Promise<User | undefined> {
     const { issuer, audience, algorithms, maxBytes } = this.options
     if (token.length > maxBytes) return undefined
@@ -97,7 +97,7 @@ export class Tokens {
       this.remember(token, user, Math.min(exp * 1000, this.now() + REMEMBERED_MS))
       return user
     } catch {
-      // The reason stays here: it would help a forger.
+      // The reason is not passed on: it would help a forger.
       return undefined
     }
   }

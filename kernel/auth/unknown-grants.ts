@@ -11,8 +11,9 @@ interface Holders {
 }
 
 /**
- * Problems of users and keys with roles or privileges that the file of roles does not declare, a sentence each: they grant nothing.
- * @param unknownIn sentences about rights that were granted
+ * Problems of users and keys with roles or privileges that the file of roles does not declare, a sentence each; such grants have no
+ * effect.
+ * @param unknownIn sentences about unknown rights among those granted
  */
 export function unknownGrantsOf(
   { users, keys }: Holders,

@@ -1,6 +1,6 @@
 import type { Granted } from '../../engine/index.ts'
 
-/** A user as the directory or a token knows it. */
+/** A user as described by the directory or a token. */
 export interface User {
   readonly userName: string
   readonly fullName?: string | undefined
@@ -8,6 +8,6 @@ export interface User {
   readonly id?: string | number | undefined
   readonly groups: readonly string[]
   readonly granted: Granted
-  /** Hash of the entry of the directory: a session whose user has another one by now ends. */
+  /** Hash of the user's entry in the directory: when it changes, the user's sessions end. */
   readonly entry?: string | undefined
 }

@@ -2,20 +2,19 @@ import { type Stats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
 /**
- * Tells when files have changed, by looking at them every few moments: certbot and Kubernetes replace links on the way to them, of
- * which a watch on the files reports nothing. A change counts when the files did not change between two looks, since they may
- * be written one after the other.
+ * Reports changes of files by polling: certbot and Kubernetes replace links on the path to them, which a watch on the files does not
+ * notice. A change counts when the files are the same in two successive polls, since they may be written one after the other.
  */
 export class FileWatch {
   readonly #files: readonly string[]
   readonly #onChange: () => void
   readonly #timer: NodeJS.Timeout
-  /** State of the files when they were looked at last, and the one that is known to the owner. */
+  /** State of the files at the last poll, and the state that the owner knows. */
   #seen: string
   #known: string
   #isClosed = false
 
-  /** @param lookMs time between two looks */
+  /** @param lookMs interval between polls */
   constructor(files: readonly string[], onChange: () => void, lookMs: number) {
     this.#files = files
     this.#onChange = onChange
@@ -24,7 +23,7 @@ export class FileWatch {
     this.#timer = setInterval(() => void this.#look(), lookMs).unref()
   }
 
-  /** Takes the present state as known, before the owner reads the files by itself. */
+  /** Takes the present state as known; to be called before the owner itself reads the files. */
   async note(): Promise<void> {
     this.#known = await this.#state()
   }

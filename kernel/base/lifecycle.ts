@@ -1,4 +1,4 @@
-/** `stopping`: nothing new should be sent here; what comes all the same is answered, for `server.drainMs` and a moment. */
+/** `stopping`: no new requests should be sent here; those that arrive nevertheless are answered, for `server.drainMs` and a moment. */
 export interface Lifecycle {
   state: 'starting' | 'ready' | 'stopping'
 }

@@ -13,7 +13,7 @@ import { readRoles } from '../auth/roles-file.ts'
 import { unknownGrants } from '../../engine/index.ts'
 import { hashPassword, MAX_PASSWORD_BYTES } from '../auth/password.ts'
 
-/** `tesser user` and `tesser key`: the file of users and API keys. A running server reads it again by itself. */
+/** `tesser user` and `tesser key`: the file of users and API keys. A running server reads it again automatically. */
 
 export interface Grants {
   privileges?: readonly string[] | undefined
@@ -29,7 +29,7 @@ export interface UserOptions extends Grants {
 }
 
 const MIN_PASSWORD_LENGTH = 8
-/** Longer lines are not read to their end: no password of that length is accepted. */
+/** Longer lines are not read to the end: no password of that length is accepted. */
 const MAX_LINE_BYTES = 2 * MAX_PASSWORD_BYTES
 
 /** @throws {Error} naming each role and privilege that the file of roles does not declare */
@@ -39,7 +39,7 @@ function refuseUnknown(config: Config, { roles = [], privileges = [] }: Grants):
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-/** Adds a user, or replaces the password and what is given of one that there is. */
+/** Adds a user, or replaces the password and the given properties of an existing one. */
 export async function addUser(config: Config, name: string, options: UserOptions): Promise<string> {
   refuseUnknown(config, options)
   const { maxPasswordBytes } = config.auth.login
@@ -76,7 +76,7 @@ export const listUsers = (config: Config): string[] =>
     [name, fullName, ...[...groups, ...roles, ...privileges]].filter(Boolean).join('  '),
   )
 
-/** @returns the key, which is nowhere else: the file has its hash */
+/** @returns the key, which is stored nowhere: the file has its hash */
 export const addKey = (
   config: Config,
   name: string,

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** Runs the TypeScript compiler of a package beside the server: bundling a plugin removes its types without looking at them. */
+/** Runs the TypeScript compiler of a package alongside the server: bundling a plugin strips its types without checking them. */
 export class TypeChecker {
   #running: ChildProcess | undefined
 
-  /** @param print gets each error, with file and line */
+  /** @param print called with the errors, with file and line */
   constructor(private readonly print: (line: string) => void) {}
 
-  /** Checks what the `tsconfig.json` in `folder` names, without waiting for it; nothing when there is none, or no compiler. */
+  /** Starts a check by the `tsconfig.json` in `folder`, without waiting for it; does nothing without that file or a compiler. */
   start(folder: string): void {
     this.stop()
     const compiler = compilerOf(folder)
@@ -21,7 +21,7 @@ export class TypeChecker {
     this.#running = child
     let output = ''
     child.stdout.on('data', chunk => (output += chunk))
-    // Paths in it are relative to the working directory. One that was stopped is about older files.
+    // Paths in the output are relative to the working directory. A check that was stopped concerns older files.
     child.on('close', code => {
       if (this.#running !== child) return
       this.#running = undefined

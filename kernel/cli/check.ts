@@ -15,18 +15,18 @@ import { ModuleBundler } from '../module-bundler.ts'
 import type { ProgressDisplay } from './progress.ts'
 
 export interface CheckOptions {
-  /** The command names the store: it has to be there. */
+  /** The store must exist, because the command names it. */
   mustExist?: boolean
   progress?: ProgressDisplay
-  /** Called with each thing that a start would do to the store. */
+  /** Called with each change that a start would make to the store. */
   onPlan?: ((text: string) => void) | undefined
 }
 
 /**
- * `tesser check`: everything wrong with the model, with the store in itself, and with the two, the roles, the users and keys and the
- * classes of plugins together. Changes nothing. The configuration has been checked when it was loaded.
+ * `tesser check`: finds all problems of the model and of the store, and of the two together with the roles, the users and keys and
+ * the classes of plugins. Changes nothing. The configuration was checked when it was loaded.
  * @returns a text for each problem, as it is found
- * @throws {ConfigError} a file cannot be read; {@link PluginError}; {@link Error} of classes that cannot be used
+ * @throws {ConfigError} a file cannot be read; {@link PluginError}; {@link Error} unusable classes
  */
 export async function* check(
   config: Config,
@@ -55,8 +55,8 @@ export async function* check(
 }
 
 /**
- * Looks for reasons why a start would not answer: transport, certificate, address. The port is opened for a moment.
- * @param onPlan called with where a start would answer
+ * Finds reasons why a start could not listen: transport, certificate, address. Opens the port for a moment.
+ * @param onPlan called with the address at which a start would listen
  * @returns a text for each problem
  */
 export async function* checkAddress(config: Config, onPlan: (text: string) => void): AsyncGenerator<string> {
@@ -88,7 +88,7 @@ export async function* checkAddress(config: Config, onPlan: (text: string) => vo
   })
 }
 
-/** @param roles content of `roles.json`; undefined: there is none, and nothing is known of the names of roles */
+/** @param roles content of `roles.json`; undefined: there is no such file, so names of roles cannot be checked */
 function directoryProblems(file: string, roles: unknown): string[] {
   let directory: DirectoryFile
   try {

@@ -5,7 +5,7 @@ import { type ClassRegistry, outputUrl, publicView, type View } from '../../engi
 import { modelOf } from './model-of.ts'
 
 export interface ClientArguments {
-  /** `-`: the standard output. */
+  /** Path of the file; `-` for the standard output. */
   readonly out: string
   readonly url?: string
   readonly key?: string
@@ -14,10 +14,10 @@ export interface ClientArguments {
 }
 
 /**
- * `tesser client`: writes the file that `$client` answers, from a running server or from the model and the plugins.
- * @param readConfig the configuration, which a running server is not asked for
+ * `tesser client`: writes the file that `$client` answers with, from a running server or from the model and the plugins.
+ * @param readConfig reads the configuration, which is not needed for a running server
  * @returns a line for the user
- * @throws {Error} the server cannot be reached, or answers something else; {@link ModelError} {@link PluginError}
+ * @throws {Error} the server cannot be reached, or its answer is not a client; {@link ModelError} {@link PluginError}
  */
 export async function client(readConfig: () => Config, options: ClientArguments): Promise<string> {
   const text =
@@ -27,7 +27,7 @@ export async function client(readConfig: () => Config, options: ClientArguments)
   return `${options.out} is written: import { createClient } from './${basename(options.out)}'`
 }
 
-/** The module of the plugin `client`, which is loaded as every plugin is. */
+/** Module of the plugin `client`, loaded like every plugin. */
 interface ClientModule {
   clientText(
     seen: { view: View; classes: ClassRegistry; mayCall: () => boolean },

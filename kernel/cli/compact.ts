@@ -3,7 +3,7 @@ import type { Config } from '../../config/load-config.ts'
 import { compactStore } from '../../engine/index.ts'
 import { ProgressDisplay } from './progress.ts'
 
-/** `tesser compact`. @returns what it has come to, for the operator */
+/** `tesser compact`. @returns the outcome, for the operator */
 export async function compact({ data, storage }: Config): Promise<string> {
   const progress = new ProgressDisplay(process.stderr)
   try {

@@ -30,7 +30,7 @@ export function addConfigOptions(command: Command, filter: (key: ConfigKey) => b
 const placeholder = (type: unknown): string =>
   type === 'integer' ? 'n' : type === 'array' ? 'a,b' : Array.isArray(type) ? 'size' : 'text'
 
-/** The configuration that the flags of a command, the environment and the config file give. @throws {ConfigError} */
+/** Configuration from the flags of a command, the environment and the config file. @throws {ConfigError} */
 export function configOf(command: Command): Config {
   const flags: Record<string, string> = Object.create(null)
   for (const option of command.options) {

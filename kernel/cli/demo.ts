@@ -8,20 +8,20 @@ import { engineOptions } from '../main.ts'
 import { loadRows, numbered } from './load-rows.ts'
 import { readRows } from './read-rows.ts'
 
-/** `config/demo/demo.json`: which file holds the rows of which dataclass, in the order of loading. */
+/** `config/demo/demo.json`: dataclasses with the files of their rows, in the order of loading. */
 interface Demo {
   load: { dataClass: string; file: string }[]
 }
 
-/** An element of `config/demo/samples.json`; `url` starts behind `/rest` and is not percent-encoded. */
+/** An element of `config/demo/samples.json`; `url` starts after `/rest` and is not percent-encoded. */
 interface Sample {
   title: string
   url: string
 }
 
 /**
- * Fills the store of the demo at its first start, and when there is more to load than a file in the data folder says was
- * loaded. Rows that are there already are skipped, so that a load which was interrupted is completed.
+ * Fills the store of the demo at its first start, and again when there is more to load than its marker file in the data folder
+ * lists. Existing rows are skipped, so that an interrupted load is completed.
  */
 export async function loadDemo(config: Config, print: (line: string) => void): Promise<void> {
   const marker = join(config.data, 'demo-is-loaded')
@@ -55,7 +55,7 @@ async function loadFile(engine: Engine, name: string, path: string): Promise<num
   return summary.inserted + summary.skipped
 }
 
-/** Some questions to the demo, as lines with a URL each. */
+/** Some sample queries on the demo, as lines with a URL each. */
 export function demoQuestions(config: Config, url: string): string {
   const samples = readJsonFile(join(dirname(config.model), 'samples.json'), 'samples') as Sample[]
   return samples

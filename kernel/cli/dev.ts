@@ -12,14 +12,14 @@ import { loadDemo } from './demo.ts'
 import { logOwnConsole } from './log-console.ts'
 import { greeting, stopSignal, unlessStopped } from './start.ts'
 
-/** Time in which changes that belong together come, as when an editor saves several files. */
+/** Time in which changes that belong together arrive, as when an editor saves several files. */
 const GATHERING_MS = 50
 
 /**
- * `tesser dev`: serves, and restarts when the config file, the model or a file of a plugin changes. With something that
- * cannot be used the old version goes on. Errors of the TypeScript compiler are printed and do not stop the server.
+ * `tesser dev`: serves, and restarts when the config file, the model or a file of a plugin changes. When the new version is
+ * unusable, the old one goes on. Errors of the TypeScript compiler are printed and do not stop the server.
  * @param readConfig called again at every change
- * @returns when a signal has come and everything is closed
+ * @returns when a signal has arrived and everything is closed
  */
 export async function dev(readConfig: () => Config, print: (line: string) => void): Promise<void> {
   const stop = stopSignal()
@@ -32,7 +32,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
     return startServer(atPort(parts, parts.config.server.port))
   }
   let server = await unlessStopped(open(), stop)
-  // Whatever was asked for: clients expect the next one where this one is.
+  // Whichever port was requested: clients expect the next server on the port of this one.
   const { port } = server
 
   const files = (): string[] => {
@@ -54,7 +54,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
 
   await stop
   types.stop()
-  // First: to add files opens a watcher again.
+  // First, because adding files reopens a watcher.
   await work
   await watcher.close()
   await server.close()
@@ -78,14 +78,14 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
     }
   }
 
-  /** Prints warnings and begins to check types, neither of which stops the server. */
+  /** Prints warnings and starts the check of types, neither of which stops the server. */
   function reportFaults(): void {
     for (const warning of bundler.warnings) print(`warning: ${warning}`)
     bundler.warnings.clear()
     types.start(parts.config.folder)
   }
 
-  /** @throws {Error} why the server is as it was */
+  /** @throws {Error} the reason why the old version goes on */
   async function reload(): Promise<void> {
     const next = await readParts(readConfig(), bundler)
     await describeClasses(next.engine)
@@ -95,7 +95,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
       server = await startServer(atPort(next, port))
       parts = next
     } catch (error) {
-      // The store may have been brought to a model that the old version does not have.
+      // The store may have been migrated to a model that the old version does not have.
       server = await startServer(atPort(parts, port)).catch(again => {
         throw new NothingServed(`${messageOf(error)}\nThe old version cannot go on: ${messageOf(again)}`)
       })
@@ -106,21 +106,21 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
 
 const GOES_ON = 'but the old version goes on'
 
-/** Neither the new version can be started nor the old one. */
+/** Neither the new version nor the old one can be started. */
 class NothingServed extends Error {}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Brings the file of `tesser types` beside the config up to date, where there is one: editors read it. */
+/** Updates the file of `tesser types` in the folder of the config, if there is one: editors read it. */
 function rewriteTypes({ config, engine }: ServerParts): void {
   const file = join(config.folder, 'tesser-model.d.ts')
   if (!existsSync(file)) return
   const text = writeTypes(loadModel(engine.model), basename(config.model))
-  // Compilers that watch it restart otherwise.
+  // Compilers that watch the file would restart otherwise.
   if (readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
 }
 
-/** By node:http, because the uWebSockets.js builds cannot open a port again for a minute after they had connections. */
+/** Uses node:http, because the uWebSockets.js builds cannot reopen a port for a minute after they had connections. */
 const atPort = ({ config, ...rest }: ServerParts, port: number): ServerParts => ({
   ...rest,
   config: { ...config, server: { ...config.server, port, transport: 'node-http' } },

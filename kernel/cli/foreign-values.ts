@@ -1,8 +1,8 @@
 import { type Attribute, Mismatch, type StorageAttribute, TYPES } from '../../engine/index.ts'
 
-/** How numbers and dates in the fields of a CSV file are written. */
+/** Format of numbers and dates in the fields of a CSV file. */
 export interface ForeignFormat {
-  /** Decimal character; thousands may be grouped by the other one, blanks or apostrophes. */
+  /** Decimal character; thousands may be grouped by the other one, by blanks or by apostrophes. */
   decimal?: (typeof DECIMALS)[number]
   /** Order of day, month and year. */
   dates?: DateOrder
@@ -19,18 +19,19 @@ const GROUPED = {
 } as const
 const DATE = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[ T](\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/
 
-/** A date whose year could be of any century, or a part that is not the year at all. */
+/** A date whose year could be of any century, or that has a two-digit part in place of a year. */
 const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
 
 /**
- * The field as the server reads it. What is not written in the format, or no value of the type even so, stays as it is.
- * @throws {Error} when the server would take it for something else
+ * A field in the form that the server reads. A field that is not in the given format, or is not a value of the type even then, is
+ * returned unchanged.
+ * @throws {Error} for a date that the server would read as another one
  */
 export function readForeign(attribute: Attribute, field: string, { decimal, dates }: ForeignFormat): string {
   if (attribute.kind !== 'storage') return field
   const form = TYPES[attribute.type].field
   if (form === 'date' && SHORT_DATE.test(field))
-    throw new Error(`${attribute.name}: the year of "${field}" has less than four digits`)
+    throw new Error(`${attribute.name}: the year of "${field}" has fewer than four digits`)
   const text = field.trim()
   const read =
     form === 'number' && decimal && GROUPED[decimal].test(text)
@@ -52,13 +53,13 @@ function isoDate(text: string, order: DateOrder): string | undefined {
   if (first === undefined) return undefined
   const parts = { [order[0]!]: first, [order[1]!]: second!, [order[2]!]: third! }
   const { y, m, d } = parts as Record<'y' | 'm' | 'd', string>
-  // Two digits could be of any century.
+  // A two-digit year could be of any century.
   if (y.length !== 4 || m.length > 2 || d.length > 2) return undefined
   const day = `${y}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`
   return time ? `${day}T${time.padStart(5, '0')}` : day
 }
 
-/** Options that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
+/** Option that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
 export function hintFor(attribute: Attribute, field: string, given: ForeignFormat): string | undefined {
   if (attribute.kind !== 'storage') return undefined
   const form = TYPES[attribute.type].field

@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import type { SettledRows } from './load-rows.ts'
 
-/** How the file was read: positions mean the same rows only if it is read alike. */
+/** File and options of a load: positions mean the same rows only if the file is read the same way. */
 interface JournalHead {
   file: string
   size: number
@@ -11,15 +11,15 @@ interface JournalHead {
   encoding: string | null
 }
 
-/** Rows that an interrupted load has left. */
+/** Rows that an interrupted load has left to do. */
 export interface Unsettled {
-  /** Rows from here on. */
+  /** All rows from here on. */
   position: number
-  /** And these before it. */
+  /** Rows before it that were kept for another try. */
   kept: ReadonlySet<number>
 }
 
-/** Progress of a load, line by line in the folder of the store, from its first row until all of its file is loaded. */
+/** Progress of a load, line by line in the folder of the store, from its first row until the whole file is loaded. */
 export class LoadJournal {
   private descriptor: number | undefined
 
@@ -28,7 +28,7 @@ export class LoadJournal {
     private readonly head: JournalHead,
   ) {}
 
-  /** @throws {Error} when there is nothing to resume, or the file is not the same */
+  /** @throws {Error} if there is nothing to resume, or the file has changed */
   resume(): Unsettled {
     const lines = this.read()
     if (!lines) {
@@ -41,23 +41,23 @@ export class LoadJournal {
     }
     const left = unsettled(lines)
     this.descriptor = openSync(this.path, 'a', 0o600)
-    // Behind a line that is not whole the next one begins on a line of its own.
+    // After an incomplete line, the next entry begins on a line of its own.
     writeSync(this.descriptor, '\n')
     return left
   }
 
-  /** @throws {Error} when a load of the file was interrupted: what it has saved would come twice */
+  /** @throws {Error} if a load of the file was interrupted: the rows that it saved would be saved twice */
   refuseUnfinished(): void {
     const lines = this.read()
     if (!lines) return
     const file = parse<JournalHead>(lines[0]!)?.file ?? this.head.file
-    const goesOn = file === this.head.file ? '--resume goes on' : `--resume with ${file} goes on`
+    const goesOn = file === this.head.file ? '--resume continues' : `--resume with ${file} continues`
     throw new Error(
-      `a load of ${file} stopped behind row ${unsettled(lines).position}; ${goesOn}, --restart begins from the first row`,
+      `a load of ${file} stopped after row ${unsettled(lines).position}; ${goesOn}, --restart begins from the first row`,
     )
   }
 
-  /** Empties the journal, before anything is saved. */
+  /** Empties the journal; to be called before anything is saved. */
   begin(): void {
     this.descriptor = openSync(this.path, 'w', 0o600)
     this.write(this.head)
@@ -94,7 +94,7 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
   const kept = new Set<number>()
   for (const line of lines) {
     const settled = parse<SettledRows>(line)
-    // The process was ended while it wrote this one.
+    // The process ended while writing this line.
     if (!settled) continue
     position = settled.position
     for (const each of settled.kept) kept.add(each)

@@ -4,9 +4,9 @@ import type { ReadRow } from './read-rows.ts'
 
 /** A row of a load. */
 export interface LoadRow extends ReadRow {
-  /** In the file: 0 is the first row. */
+  /** Index in the file; 0 is the first row. */
   position: number
-  /** A load that was interrupted may have saved it: when its key exists it is passed over. */
+  /** An interrupted load may have saved it: if its key exists, the row is skipped. */
   mayExist?: boolean
 }
 
@@ -23,24 +23,24 @@ interface LoadOptions {
   onBegin?: () => void
   /** Called when rows have been saved or rejected, and are on the disk. */
   onSettled?: (settled: SettledRows) => void
-  /** The source of the rows ends early by it. */
+  /** Ends the source of the rows early. */
   signal?: AbortSignal | undefined
-  /** Counts as it goes, so that the caller knows what has been done when the load throws. */
+  /** Updated continuously, so that the caller knows what has been done when the load throws. */
   summary?: LoadSummary
   batchRows?: number
 }
 
-/** Rows by their positions in the file. */
+/** Outcome of rows, by their positions in the file. */
 export interface SettledRows {
-  /** All rows before it are settled, or are kept for another try. */
+  /** All rows before this one are settled, or are kept for another try. */
   position: number
-  /** Kept from now on. */
+  /** Rows newly kept for another try. */
   kept: readonly number[]
-  /** Kept before, and settled now. */
+  /** Rows that were kept before and are settled now. */
   tried: readonly number[]
 }
 
-/** Numbers of rows. */
+/** Counts of rows. */
 export interface LoadSummary {
   read: number
   inserted: number
@@ -52,14 +52,14 @@ export interface LoadSummary {
 export const BATCH_ROWS = 5_000
 /** Images make rows long, and a batch is one message to the writer. */
 const BATCH_CHARACTERS = 8 * 2 ** 20
-/** Rows kept for another try at the end; those beyond it are rejected at once. */
+/** Maximum number of rows kept for another try at the end; further ones are rejected at once. */
 const MAX_WAITING = 200_000
 
 const UNAVAILABLE = 503
 const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
 const KEY_EXISTS = 1545
 const STALE_STAMP = 1263
-/** No entity has the key that a relation or a foreign key names. */
+/** Codes for a key named by a relation or a foreign key that no entity has. */
 const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
 
 export const emptySummary = (): LoadSummary => ({ read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0 })
@@ -71,13 +71,12 @@ export async function* numbered(rows: AsyncIterable<ReadRow>): AsyncGenerator<Lo
 }
 
 /**
- * Saves rows in batches. Rows that refer to entities which come later in the file are tried again at the end, as long as
- * that helps.
- * @throws {Error} what the source of the rows throws; what has been saved stays
+ * Saves rows in batches. Rows that refer to entities later in the file are tried again at the end, as long as that makes progress.
+ * @throws {Error} from the source of the rows; saved rows stay saved
  */
 export async function loadRows(options: LoadOptions): Promise<LoadSummary> {
   const load = new Load(options)
-  // While one batch is written the next is read.
+  // One batch is written while the next is read.
   let writing: Promise<void> = Promise.resolve()
   try {
     for await (const batch of batches(options.rows, options.batchRows ?? BATCH_ROWS)) {
@@ -85,13 +84,13 @@ export async function loadRows(options: LoadOptions): Promise<LoadSummary> {
       if (load.summary.read === 0) options.onBegin?.()
       load.summary.read += batch.length
       writing = load.save(batch, false)
-      // A failure is seen when it is awaited, with the next batch; until then it must not count as unhandled.
+      // A failure surfaces when the promise is awaited, with the next batch; until then it must not count as unhandled.
       writing.catch(() => {})
     }
   } finally {
     await writing
   }
-  // Rows that are kept may refer to rows that have not been read.
+  // Kept rows may refer to rows that have not been read.
   if (!options.signal?.aborted) await load.retry()
   return load.summary
 }
@@ -105,7 +104,7 @@ class Load {
     this.summary = options.summary ?? emptySummary()
   }
 
-  /** @param isRetry of rows that were kept */
+  /** @param isRetry the rows were kept for another try */
   async save(batch: readonly LoadRow[], isRetry: boolean): Promise<void> {
     const { dataClass, existing } = this.options
     const known: LoadRow[] = []
@@ -150,8 +149,8 @@ class Load {
   }
 
   /**
-   * Changes existing entities. A save with a wrong stamp is refused with the entity as it is, which tells the right one;
-   * of several rows with one key the next one gets its turn in the round after.
+   * Changes existing entities. A save with a wrong stamp is refused with the current entity, which has the right stamp. Of several
+   * rows with one key, one is saved in each round.
    */
   private async update(rows: readonly LoadRow[]): Promise<void> {
     const { dataClass } = this.options
@@ -184,7 +183,7 @@ class Load {
       const request = { kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true } as const
       entities = (await this.options.engine.write(request)).entities
     } catch (error) {
-      // A full disk concerns all rows, what code of a plugin throws maybe one of them.
+      // A full disk concerns all rows; an error of plugin code may concern only one of them.
       if (!(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE) throw error
       if (items.length === 1) each(items[0]!, { failure: { status: NOT_SAVED, error: error.toData() } })
       else {
@@ -246,7 +245,7 @@ function insertion({ json, value }: LoadRow, { key }: DataClass): string {
 const change = ({ json, value }: LoadRow, { key }: DataClass, stamp: number): string =>
   extend(json, { __KEY: own(value, key.name) ?? own(value, '__KEY'), __STAMP: stamp })
 
-/** A JSON object with further properties. Of two with one name the last counts, so the text of the others can stay. */
+/** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
 function extend(json: string, properties: Record<string, unknown>): string {
   const inner = json.slice(json.indexOf('{') + 1, json.lastIndexOf('}'))
   return `{${inner.trim() === '' ? '' : `${inner},`}${JSON.stringify(properties).slice(1)}`

@@ -21,19 +21,19 @@ export interface LoadArguments extends ForeignFormat {
   delimiter?: string | undefined
   encoding?: string | undefined
   update: boolean
-  /** Go on where a load of this file was interrupted. */
+  /** Continue an interrupted load of this file. */
   resume?: boolean
-  /** Begin with the first row, though a load of this file was interrupted. */
+  /** Begin with the first row, although a load of this file was interrupted. */
   restart?: boolean
   /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
   errors?: string | undefined
 }
 
 /**
- * `tesser load`. What is wrong with a row concerns that row.
- * @param signal ends the load after the rows under way
- * @returns true when every row has been saved
- * @throws {Error} saying what has been saved until then, and how to go on
+ * `tesser load`. A problem with a row concerns only that row.
+ * @param signal ends the load after the batch under way
+ * @returns true if every row has been saved
+ * @throws {Error} saying what has been saved so far, and how to continue
  */
 export async function load(
   config: Config,
@@ -48,7 +48,7 @@ export async function load(
   const delimiter = readDelimiter(given.delimiter)
 
   const bundler = new ModuleBundler()
-  // Their events are part of a save, and what they calculate part of an entity.
+  // Events of plugins are part of a save, and their calculated attributes part of an entity.
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
   const engine = await openEngine({
     ...engineOptions(config, plugins),
@@ -76,7 +76,7 @@ export async function load(
     })
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
-    if (left) output.write(`going on behind row ${left.position}\n`)
+    if (left) output.write(`continuing after row ${left.position}\n`)
     const rows = readRows(
       { path: file, format, onBytes: progress.onBytes, delimiter, encoding, decimal, dates },
       dataClass,
@@ -100,7 +100,7 @@ export async function load(
     isDone = !signal?.aborted
     output.write(`${describeSummary(summary)}\n`)
     if (!isDone)
-      output.write(`stopped before the end of the file${resume || summary.read > 0 ? '; --resume goes on' : ''}\n`)
+      output.write(`stopped before the end of the file${resume || summary.read > 0 ? '; --resume continues' : ''}\n`)
     if (summary.rejected > 0)
       output.write(`${counted(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
     for (const hint of hints) output.write(`${hint}\n`)
@@ -109,7 +109,7 @@ export async function load(
     progress.stop()
     if (summary.read === 0) throw error
     const reason = error instanceof Error ? describeSystemError(error) : String(error)
-    throw new Error(`${reason}\n${describeSummary(summary)}; --resume goes on`, { cause: error })
+    throw new Error(`${reason}\n${describeSummary(summary)}; --resume continues`, { cause: error })
   } finally {
     progress.stop()
     errors.close()
@@ -119,7 +119,7 @@ export async function load(
   }
 }
 
-/** Rows that have not been settled by a load before. */
+/** Rows that an earlier load has not settled. */
 async function* rowsToLoad(
   rows: AsyncIterable<LoadRow>,
   left: Unsettled | undefined,
@@ -131,7 +131,7 @@ async function* rowsToLoad(
     else if (row.position < left.position) {
       if (left.kept.has(row.position)) yield { ...row, mayExist: true }
     }
-    // The batch that was under way may have been saved.
+    // The batch under way may have been saved.
     else yield row.position < left.position + BATCH_ROWS ? { ...row, mayExist: true } : row
   }
 }
@@ -161,8 +161,8 @@ function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSum
 }
 
 /**
- * Rows that could not be saved, `{ line, errors, row }` each, as they stand in their file, so that it can be loaded when it has
- * been corrected; made when there is one.
+ * File of rows that could not be saved, `{ line, errors, row }` each, with the row as in its source, so that the file can be loaded
+ * after corrections. Created with the first such row.
  */
 class ErrorFile {
   private descriptor: number | undefined
@@ -183,12 +183,12 @@ class ErrorFile {
   }
 }
 
-/** JSON has line ends between its tokens only. */
+/** Removes line ends, which JSON has only between its tokens. */
 const inOneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, ' ')
 
 const LINE_EVERY_ROWS = 100_000
 
-/** A bar on a terminal, a line now and then elsewhere. */
+/** Shows a bar on a terminal, elsewhere a line now and then. */
 function showProgress(totalBytes: number, output: NodeJS.WriteStream) {
   const bar = output.isTTY
     ? new SingleBar({

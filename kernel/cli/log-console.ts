@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import { logConsole } from '../../engine/index.ts'
 import { pluginIn } from '../contain-faults.ts'
 
-/** Frames of `console` itself come before those of the code that has called it. */
+/** Frames of `console` itself precede those of its caller. */
 const FRAMES = 50
 
-/** Makes what plugins write with `console` on the kernel's side lines of the log, with the name of the plugin. */
+/** Logs what plugins write with `console` in the kernel thread, with the name of the plugin. */
 export function logOwnConsole(log: Logger): void {
   globalThis.console = logConsole((level, text) => {
     const { stackTraceLimit } = Error

@@ -15,13 +15,13 @@ import { DATE_ORDERS, DECIMALS } from './foreign-values.ts'
 import type { LoadArguments } from './load.ts'
 import { FORMATS } from './read-rows.ts'
 
-// Imports of a command are made by its action: without the engine `tesser --help` takes a third of the time.
+// The action of a command imports its modules: without the engine `tesser --help` takes a third of the time.
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** Something failed that may go well another time. */
+/** A failure that may not recur on another try. */
 const FAILED = 1
-/** Flags, configuration, model, roles or plugins cannot be used as they are: another try changes nothing. */
+/** Flags, configuration, model, roles or plugins are unusable: another try changes nothing. */
 const UNUSABLE = 2
 const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Usage)Error$/
 
@@ -51,13 +51,13 @@ Environment:
 
 addConfigOptions(program.command('start', { isDefault: true }))
   .description('Serve. Without model and config file: the demo.')
-  // An unknown command is handed to the default one.
+  // commander passes unknown commands to the default one.
   .allowExcessArguments()
   .option(
     '--print-config',
-    'Print the configuration as it results from flags, environment, file and defaults, and stop.',
+    'Print the configuration that results from flags, environment, file and defaults, and stop.',
   )
-  .option('--check', 'Say what a start would do, to the store as well, and every problem, and stop. Changes nothing.')
+  .option('--check', 'List what a start would do, also to the store, and every problem, then stop. Changes nothing.')
   .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
     const config = configOf(command)
@@ -70,7 +70,7 @@ addConfigOptions(program.command('dev'))
   .description('Serve while you write plugins: a change of config, model or plugins restarts it.')
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
-/** Prints every problem; for `plan` also what a start would do to the store, for `start` where it would answer. */
+/** Prints every problem; for `plan` also what a start would do to the store, for `start` also the address at which it would listen. */
 async function checked(
   config: Config,
   { of, mustExist }: { of: 'state' | 'plan' | 'start'; mustExist: boolean },
@@ -106,40 +106,36 @@ const ofStore = /^(model|data|storage\.|protocol\.|write\.)/
 const ofCheck = /^(plugins|disablePlugins|auth\.rolesFile|auth\.directoryFile)$/
 
 addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.test(key))
-  .description('Check config, model, roles, users, keys, plugins and store, and tell every problem. Changes nothing.')
+  .description('Check config, model, roles, users, keys, plugins and store, and list every problem. Changes nothing.')
   .option(
     '--plan',
-    'say as well what a start would change in the store to bring it to the model, or that it would make one',
+    'also list what a start would change in the store to match the model, or that it would create one',
     false,
   )
   .action(async ({ plan }: { plan: boolean }, command: Command) => {
     const config = configOf(command)
-    // A store that is named is one to check. With --plan it may be one that the first start makes.
+    // A store that is named must exist. With --plan it may be one that the first start would create.
     const isNamed = command.getOptionValueSource('data') === 'cli'
     const mustExist = isNamed && !(plan && existsSync(dirname(config.data)))
     await checked(config, { of: plan ? 'plan' : 'state', mustExist })
   })
 
 addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
-  .description(
-    'Make the file of a store smaller by the room of what was removed. The store must not be served meanwhile.',
-  )
+  .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
   .argument('<file>', 'JSON (an array), NDJSON or CSV with a header line; .gz is unpacked')
   .requiredOption('--into <dataClass>', 'the dataclass')
-  .option('--update', 'change the entity when one has the key of a row; otherwise such a row is an error', false)
+  .option('--update', 'change the entity that has the key of a row; without this, such a row is an error', false)
   .option(
     '--errors <file>',
-    'where rows that cannot be saved go, with line and reasons; {file}.errors.ndjson by default',
+    'file for rows that cannot be saved, with line and reasons; {file}.errors.ndjson by default',
   )
-  .addOption(new Option('--format <format>', 'instead of what the name of the file says').choices(FORMATS))
-  .addOption(
-    new Option('--resume', 'go on where a load of this file was interrupted').default(false).conflicts('restart'),
-  )
-  .option('--restart', 'begin with the first row, though a load of this file was interrupted', false)
+  .addOption(new Option('--format <format>', 'format of the file; by default from its name').choices(FORMATS))
+  .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
+  .option('--restart', 'begin with the first row, although a load of this file was interrupted', false)
   .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
   .addOption(new Option('--decimal <character>', 'decimal character of numbers in CSV').choices(DECIMALS))
   .addOption(new Option('--dates <order>', 'order of day, month and year of dates in CSV').choices(DATE_ORDERS))
@@ -147,12 +143,12 @@ addConfigOptions(program.command('load'), key => ofStore.test(key))
   .addHelpText(
     'after',
     `
-Relations are given by the foreign key, or by the key of the related entity. Rows that refer to rows further down are
-tried again at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects
-JSON. An empty CSV field is null, "" an empty text. Whatever is wrong with a row, it goes to the file of errors and the
-others are saved; the file of errors, corrected, is loaded with the same options. The exit code is 1 when a row could not be saved. A load that was interrupted goes on with --resume;
-without it nothing is saved until --restart says that all rows are to be loaded once more, with --update when rows have
-keys.`,
+Relations are given by the foreign key, or by the key of the related entity. Rows that refer to later rows are tried again
+at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects JSON. An empty
+CSV field is null, "" an empty text. A row with a problem is written to the file of errors, and the others are saved; that
+file, corrected, is loaded with the same options. The exit code is 1 when a row could not be saved. An interrupted load
+continues with --resume; without it nothing is saved until --restart confirms that all rows are to be loaded once more,
+with --update when rows have keys.`,
   )
   .action(async (file: string, options: Omit<LoadArguments, 'file'>, command: Command) => {
     const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
@@ -164,7 +160,7 @@ keys.`,
 
 addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
   .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
-  .argument('[file]', 'a .d.ts that the compiler sees; - for the standard output', 'tesser-model.d.ts')
+  .argument('[file]', 'a .d.ts that the compiler reads; - for the standard output', 'tesser-model.d.ts')
   .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
 addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/.test(key))
@@ -181,21 +177,21 @@ addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/
   })
 
 addConfigOptions(program.command('openapi'), key => /^(model|plugins|server\.basePath|session\.cookieName)$/.test(key))
-  .description('Write the OpenAPI 3.1 document of the model and the classes of plugins, as $openapi answers it.')
-  .option('--out <file>', 'where it is written; the standard output by default')
+  .description('Write the OpenAPI 3.1 document of the model and the classes of plugins, as $openapi returns it.')
+  .option('--out <file>', 'file to write; the standard output by default')
   .action(async ({ out }: { out?: string }, command: Command) =>
     (await import('./openapi.ts')).openapi(configOf(command), out),
   )
 
 addConfigOptions(program.command('client'), key => key === 'model' || key === 'plugins')
   .description('Write a typed client: one TypeScript file without dependencies, with the types of the model.')
-  .option('--out <file>', 'where it goes; - for the standard output', 'client.ts')
+  .option('--out <file>', 'file to write; - for the standard output', 'client.ts')
   .option(
     '--url <url>',
     'ask a running server, such as http://127.0.0.1:8080/rest, for what a guest or the key may see',
   )
   .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
-  .addOption(new Option('--dates <form>', 'how dates with a time are read').choices(['date', 'text']).default('date'))
+  .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))
   .option('--module', 'import the runtime from tesser/client, in place of writing it into the file', false)
   .action(async (options: ClientArguments, command: Command) =>
     print(await (await import('./client.ts')).client(() => configOf(command), options)),
@@ -211,11 +207,11 @@ const withGrants = (command: Command): Command =>
     .option('--privileges <a,b>', 'privileges of roles.json', list)
     .option('--roles <a,b>', 'roles of roles.json', list)
 
-const user = program.command('user').description('Users who may log in. A running server sees changes by itself.')
+const user = program.command('user').description('Users who may log in. A running server notices changes.')
 withGrants(account(user, 'add', 'Add a user, or give one a new password.'))
   .argument('<name>')
-  .option('--full-name <text>', 'as people read it')
-  .option('--id <id>', 'by which older clients know the user')
+  .option('--full-name <text>', 'name for display')
+  .option('--id <id>', 'identifier of the user for older clients')
   .option('--groups <a,b>', 'groups that the user belongs to', list)
   .option('--password-stdin', 'read the password from the standard input')
   .action(async (name: string, { passwordStdin, ...options }, command: Command) =>
@@ -234,9 +230,9 @@ account(user, 'list', 'List the users.').action(async (_, command: Command) =>
 )
 
 const key = program.command('key').description('API keys, which machines send as Authorization: Bearer.')
-withGrants(account(key, 'create', 'Make a key and print it. It is shown this once.'))
+withGrants(account(key, 'create', 'Create a key and print it. It is shown only once.'))
   .argument('<name>')
-  .option('--expires <yyyy-mm-dd>', 'first day on which it is refused')
+  .option('--expires <yyyy-mm-dd>', 'first day on which the key is refused')
   .action(async (name: string, options, command: Command) =>
     print((await accounts()).addKey(configOf(command), name, options)),
   )
@@ -249,10 +245,10 @@ account(key, 'list', 'List the keys.').action(async (_, command: Command) =>
 
 program
   .command('new')
-  .description('Make something to begin with.')
+  .description('Create a package to start from.')
   .command('plugin')
-  .description('Make a package with a plugin and a test that passes.')
-  .argument('<name>', 'its npm name, for example acme-geo or @acme/geo')
+  .description('Create a package with a plugin and a test that passes.')
+  .argument('<name>', 'npm name of the package, for example acme-geo or @acme/geo')
   .action(async (name: string) => {
     const { newPlugin } = await import('./new-plugin.ts')
     const folder = newPlugin(name)
@@ -272,7 +268,7 @@ program
 try {
   await program.parseAsync()
 } catch (error) {
-  // Errors that the user can mend say how in their message; for a bug of ours only the stack helps.
+  // Errors that the user can correct say how in their message; for a bug of ours only the stack helps.
   const isBug = [TypeError, RangeError, ReferenceError].some(type => error instanceof type)
   process.stderr.write(
     `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}\n`,

@@ -23,12 +23,12 @@ const PARSE_ERROR = -32_700
 const SERVER_ERROR = -32_000
 
 /**
- * `tesser mcp`: hands messages of the Model Context Protocol from the standard input to `/mcp` of a running server, and its answers to
- * the standard output. It opens no store: a store has one process, and desktop clients start several of these at a time.
+ * `tesser mcp`: passes messages of the Model Context Protocol from the standard input to `/mcp` of a running server, and its answers
+ * to the standard output. Opens no store: only one process can open one, and desktop clients start several bridges in parallel.
  * @param url `/mcp` of the server
- * @param key API key or token; undefined: as a guest
+ * @param key API key or token; undefined for a guest
  * @param write called with each line of the output
- * @returns when the input has ended and everything is answered
+ * @returns when the input has ended and every request is answered
  */
 export async function bridge(
   url: string,
@@ -92,7 +92,7 @@ export async function bridge(
   await Promise.all(pending)
 }
 
-/** `/mcp` of a server whose address is given, with `/rest` or without, or else the one that a configuration serves. */
+/** `/mcp` of the server at a given address, with `/rest` or without, or else of the server that a configuration starts. */
 export function mcpAddress(given: string | undefined, { server }: Config): string {
   if (given !== undefined && !URL.canParse(given)) {
     throw new Error(`--url: ${JSON.stringify(given)} is not an address such as http://127.0.0.1:8080`)
@@ -102,7 +102,7 @@ export function mcpAddress(given: string | undefined, { server }: Config): strin
   return `${(given ?? own).replace(/\/+$/, '').replace(/\/(?:rest|mcp)$/, '')}/mcp`
 }
 
-/** Name in a URL for the address that a server listens on. */
+/** Host in a URL that reaches the address on which a server listens. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -127,11 +127,11 @@ function parsed(text: string): Message | undefined {
   }
 }
 
-/** Source: Model Context Protocol 2026-07-28, Streamable HTTP: values that a header cannot have are sent as Base64. */
+/** Source: Model Context Protocol 2026-07-28, Streamable HTTP: values that a header cannot contain are sent as Base64. */
 const encodedName = (name: string): string =>
   /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
 
-/** An answer of the server that is not a message of the protocol. */
+/** Describes an answer of the server that is not a message of the protocol. */
 function refusalOf(status: number, text: string, url: string): string {
   const answer = parsed(text) as { readonly __ERROR?: readonly { readonly message: string }[] } | undefined
   const reason = answer?.__ERROR?.[0]?.message

@@ -11,7 +11,7 @@ interface DescribedModel {
 }
 
 /**
- * The model of a configuration with what plugins add to it, and their functions, without a store.
+ * Model of a configuration with the additions of plugins, and their functions, without a store.
  * @throws {ModelError} {@link PluginError} {@link DeclarationError}
  */
 export async function modelOf(config: Config): Promise<DescribedModel> {

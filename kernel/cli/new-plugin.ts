@@ -6,14 +6,14 @@ import { loadModel, writeTypes } from '../../engine/index.ts'
 import { outputUrl } from '../../engine/base/output-root.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 
-/** A name that npm takes, with or without a scope. */
+/** A name that npm accepts, with or without a scope. */
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100}$/
 
 /**
- * `tesser new plugin`: a package that works, with a test, in a folder of its own.
- * @param name its npm name; the folder is named like what is behind the scope
+ * `tesser new plugin`: creates a working package, with a test, in a folder of its own.
+ * @param name npm name; the folder has this name without the scope
  * @returns the folder, relative to `cwd`
- * @throws {Error} the name is none, the folder is not empty, or this build has no types
+ * @throws {Error} the name is invalid, the folder is not empty, or this build has no types
  */
 export function newPlugin(name: string, cwd = process.cwd()): string {
   if (!PACKAGE_NAME.test(name)) {
@@ -31,7 +31,7 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
     )
   }
   cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })
-  // npm leaves files of that name out of packages, so it cannot be in ours.
+  // npm leaves `.gitignore` out of packages, so our package cannot contain it.
   renameSync(join(target, 'gitignore'), join(target, '.gitignore'))
   for (const file of readdirSync(target)) {
     const path = join(target, file)
@@ -40,7 +40,7 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
   const manifest = join(target, 'package.json')
   const content = readJsonFile(manifest, 'package') as Manifest
   content.peerDependencies.tesser = `^${packageJson.version}`
-  // This very Tesser, wherever it was installed from: a version would be looked for in a registry.
+  // This installation of Tesser, wherever it came from: a version would be looked up in a registry.
   content.devDependencies.tesser = `file:${relative(target, own)}`
   writeFileSync(manifest, `${JSON.stringify(content, undefined, 2)}\n`)
   const model = join(target, 'model.json')

@@ -4,7 +4,7 @@ import { type Catalog, type ClassRegistry, outputUrl, publicView, type View } fr
 import { KERNEL_VERSION } from '../api.ts'
 import { modelOf } from './model-of.ts'
 
-/** The module of the plugin `openapi`, which is loaded as every plugin is. */
+/** Module of the plugin `openapi`, loaded like every plugin. */
 interface OpenApiModule {
   openApiDocument(options: {
     catalog: Catalog
@@ -20,7 +20,7 @@ interface OpenApiModule {
 
 /**
  * `tesser openapi`: writes the OpenAPI document of the model and the classes of plugins, without restrictions.
- * @param file undefined: the standard output
+ * @param file the standard output by default
  * @throws {ModelError} {@link PluginError} {@link DeclarationError}
  */
 export async function openapi(config: Config, file: string | undefined): Promise<void> {

@@ -1,10 +1,10 @@
 import { SingleBar } from 'cli-progress'
 import { describeProgress } from '../describe-progress.ts'
 
-/** Between two lines where there is no terminal. */
+/** Minimum time between two lines without a terminal. */
 const LINE_MS = 10_000
 
-/** How far something has come: a bar on a terminal, a line now and then elsewhere. */
+/** Shows progress: a bar on a terminal, elsewhere a line now and then. */
 export class ProgressDisplay {
   private bar: SingleBar | undefined
   private what = ''
@@ -13,7 +13,7 @@ export class ProgressDisplay {
 
   constructor(private readonly output: NodeJS.WriteStream) {}
 
-  /** @param what is under way; another text begins a new line */
+  /** @param what the present activity; another text begins a new line */
   show(what: string, done: number, total: number): void {
     const now = performance.now()
     if (what !== this.what) {

@@ -13,25 +13,25 @@ export type Format = (typeof FORMATS)[number]
 interface RowFile extends ForeignFormat {
   path: string
   format: Format
-  /** Separator of CSV fields, one character. By default the one that makes the header name attributes. */
+  /** Separator of CSV fields, one character. By default the one with which the header names most attributes. */
   delimiter?: string | undefined
   /** UTF-8 by default. */
   encoding?: string | undefined
   onBytes?: (count: number) => void
 }
 
-/** A row as it stands in its file. */
+/** A row as read from its file. */
 export interface ReadRow {
   line: number
-  /** The JSON object as it was written, so that long integers keep their digits; or whatever is there instead. */
+  /** The JSON object as it was written, so that long integers keep their digits; or whatever the file has in its place. */
   json: string
-  /** The same, parsed; or why that is not possible. */
+  /** The parsed object, or the reason why it cannot be parsed. */
   value: Record<string, unknown> | Error
-  /** Fields of CSV as they stand there. */
+  /** Fields of CSV as they were written. */
   raw?: () => Record<string, unknown>
 }
 
-/** Format of a file by its name, `.gz` set aside. */
+/** Format of a file by its name, without `.gz`. */
 export function formatOf(path: string): Format | undefined {
   const extension = /\.([a-z]+)(\.gz)?$/i.exec(path)?.[1]?.toLowerCase()
   if (extension === 'jsonl') return 'ndjson'
@@ -39,8 +39,8 @@ export function formatOf(path: string): Format | undefined {
 }
 
 /**
- * The rows of a file, one after the other. What is wrong with one is its value.
- * @throws {Error} when the file cannot be read, or a CSV column is not an attribute of the dataclass
+ * Reads the rows of a file in order. The value of an invalid row is an error.
+ * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
 export async function* readRows(file: RowFile, dataClass: DataClass): AsyncGenerator<ReadRow> {
   const parts = readText(file.path, file.onBytes ?? (() => {}), file.encoding)
@@ -67,7 +67,7 @@ function parseRow({ line, text, problem }: RowText, dataClass: DataClass, format
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether it is a line of the file of errors of another load. */
+/** True for a line of the file of errors of another load. */
 const isOfErrors = (
   { line, errors, row, ...others }: Record<string, unknown>,
   { attributesByName }: DataClass,
@@ -80,7 +80,7 @@ const isOfErrors = (
 
 const ROW_OF_ERRORS = '],"row":'
 
-/** The row of a line of a file of errors. Its texts are read as the fields of CSV which they may have been. */
+/** Row in a line of a file of errors. Its texts are read as CSV fields, which they may have been. */
 function correctedRow(line: number, text: string, row: unknown, dataClass: DataClass, format: ForeignFormat): ReadRow {
   if (!isObject(row)) return { line, json: text, value: new Error('"row" is not a JSON object') }
   const raw = () => row
@@ -90,7 +90,7 @@ function correctedRow(line: number, text: string, row: unknown, dataClass: DataC
       return [name, attribute && typeof field === 'string' ? csvValue(attribute, field, format) : field]
     })
     const start = text.indexOf(ROW_OF_ERRORS)
-    // Long integers that were not texts keep their digits.
+    // Keeps the digits of long integers that were not texts.
     const isAsWritten = start > 0 && read.every(([name, field]) => field === row[name])
     const value = Object.fromEntries(read)
     return {
@@ -129,7 +129,7 @@ async function* after(first: RowText | undefined, lines: AsyncIterable<RowText>)
 
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** Takes the first line that is not blank, which is the header or, as Excel writes it, `sep=;`. */
+/** Reads the first line that is not blank, which is the header or, as Excel writes it, `sep=;`. */
 async function findDelimiter(
   lines: AsyncGenerator<RowText>,
   given: string | undefined,
@@ -183,7 +183,7 @@ function csvRow(
   }
 }
 
-/** JSON of a field. The server reads numbers, dates and keys from text itself. */
+/** JSON value of a field. The server itself reads numbers, dates and keys from text. */
 function csvValue(attribute: Attribute, field: string | null, format: ForeignFormat): unknown {
   if (field === null || attribute.kind !== 'storage') return field
   switch (TYPES[attribute.type].field) {

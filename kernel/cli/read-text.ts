@@ -4,20 +4,20 @@ import { pipeline } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { createGunzip } from 'node:zlib'
 
-/** Stands for bytes that are not UTF-8: a lone surrogate, which no UTF-8 decodes to. */
+/** Marks bytes that are not UTF-8: a lone surrogate, which is never the result of decoding UTF-8. */
 const UNDECODABLE = '\uDC80'
-/** Bytes without a single ASCII character; a text has some. */
+/** Maximum number of bytes without a single ASCII character that are held back; a text has some. */
 const MAX_HELD_BYTES = 2 ** 20
 
-/** True when a part of the text of a file could not be decoded. */
+/** True if a part of the text of a file could not be decoded. */
 export const hasUndecodable = (text: string): boolean => !text.isWellFormed()
 
 /**
- * Text of a file in parts, unpacked when its name ends in `.gz`, without a byte order mark. Bytes that are not UTF-8 become lone
- * surrogates, so that they concern only the row in which they are ({@link hasUndecodable}).
+ * Reads the text of a file in parts, unpacked if its name ends in `.gz`, without a byte order mark. Bytes that are not UTF-8 become
+ * lone surrogates, so that they affect only the row that contains them ({@link hasUndecodable}).
  * @param onBytes called with the number of bytes read from the file, as they are read
  * @param encoding a label that `TextDecoder` knows
- * @throws {Error} when it cannot be read or unpacked
+ * @throws {Error} if the file cannot be read or unpacked
  */
 export async function* readText(
   path: string,
@@ -27,7 +27,7 @@ export async function* readText(
   const decoder = decoderOf(encoding)
   const file = createReadStream(path, { highWaterMark: 256 * 1024 })
   file.on('data', chunk => onBytes(chunk.length))
-  // The callback is needed, but not what it reports: iteration throws the same error.
+  // The callback is required, but not its error: iteration throws the same one.
   const bytes: AsyncIterable<Buffer> = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
   try {
     if (decoder.encoding === 'utf-8') yield* decodeUtf8(bytes)
@@ -51,7 +51,7 @@ function decoderOf(encoding: string): TextDecoder {
   }
 }
 
-/** Cuts behind an ASCII character, which is never a part of another one. */
+/** Cuts after an ASCII character, which is never part of a multi-byte one. */
 async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let held: Buffer = Buffer.alloc(0)
   let isFirst = true
@@ -88,7 +88,7 @@ function decode(bytes: Buffer, isFirst: boolean): string {
 const decodeLine = (bytes: Buffer): string =>
   isUtf8(bytes) ? bytes.toString() : bytes.toString().replaceAll('\uFFFD', UNDECODABLE)
 
-/** With their line ends. */
+/** Lines with their line ends. */
 function lines(bytes: Buffer): Buffer[] {
   const found: Buffer[] = []
   for (let start = 0; start < bytes.length; ) {

@@ -1,21 +1,21 @@
 import { hasUndecodable } from './read-text.ts'
 import type { RowText } from './split-rows.ts'
 
-/** A record of a CSV file, or a line that cannot be a part of one. */
+/** A record of a CSV file, or a line that cannot be part of one. */
 interface CsvRecord extends RowText {
-  /** An empty field is null, a quoted empty one an empty text. */
+  /** Fields; an empty one is null, a quoted empty one an empty text. */
   fields: (string | null)[]
 }
 
-/** More characters than a field over several lines has; beyond it the quote is taken for one that does not close. */
+/** Maximum length of a field over several lines, in characters; beyond it the quote counts as unclosed. */
 const MAX_QUOTED_LENGTH = 16 * 2 ** 20
 
 const NOT_CLOSED = 'a quote is opened and not closed'
 export const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
 
 /**
- * The records of lines of CSV (RFC 4180). A line with a wrong quote is given with the problem, and reading goes on with the
- * line behind it: parsers of the packages end there, or take all lines up to the next quote for a part of the field.
+ * Splits lines of CSV (RFC 4180) into records. A line with a wrong quote is reported with its problem, and reading continues with the
+ * next line: the parsers of published packages stop there, or take all lines up to the next quote for a part of the field.
  */
 export async function* splitCsv(lines: AsyncIterable<RowText>, delimiter: string): AsyncGenerator<CsvRecord> {
   const splitter = new CsvSplitter(delimiter)
@@ -23,7 +23,7 @@ export async function* splitCsv(lines: AsyncIterable<RowText>, delimiter: string
   yield* splitter.end()
 }
 
-/** The fields of one line; none when it is not a whole record. */
+/** Fields of one line; none if it is not a complete record. */
 export function csvFields(text: string, delimiter: string): (string | null)[] {
   const [record] = new CsvSplitter(delimiter).push({ line: 1, text })
   return record && !record.problem ? record.fields : []
@@ -39,7 +39,7 @@ class CsvSplitter {
   constructor(private readonly delimiter: string) {}
 
   *push(line: RowText): Generator<CsvRecord> {
-    // In reverse order.
+    // Lines to process, in reverse order.
     const open = [line]
     for (let next = open.pop(); next; next = open.pop()) {
       const isFirst = this.lines.length === 0
@@ -59,7 +59,7 @@ class CsvSplitter {
         yield record({ line: first!.line, text: lines.map(({ text }) => text).join('\n') }, fields)
         continue
       }
-      // The lines behind it may be records of their own.
+      // The lines after it may be records of their own.
       for (const other of others.reverse()) open.push(other)
       yield { ...first!, fields: [], ...outcome }
     }
@@ -75,7 +75,7 @@ class CsvSplitter {
     }
   }
 
-  /** @returns whether the record ends with this line, or what is wrong with it */
+  /** @returns `whole` if the record ends with this line, `open` if it continues, or the problem of the line */
   private addLine(text: string, isFirst: boolean): 'whole' | 'open' | { problem: string } {
     const { delimiter, fields } = this
     const length = text.endsWith('\r') ? text.length - 1 : text.length

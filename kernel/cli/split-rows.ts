@@ -1,17 +1,17 @@
-/** The text of a row, and the line of the file on which it starts, from 1. */
+/** The text of a row, and the line of the file on which it starts, counted from 1. */
 export interface RowText {
   line: number
   text: string
-  /** Why it is not a row. */
+  /** Reason why it is not a row. */
   problem?: string
 }
 
-/** More characters than any row that makes sense. */
+/** Maximum length of a row, in characters: more than any sensible one. */
 const MAX_ROW_LENGTH = 256 * 2 ** 20
-/** Characters that are kept of what is not a row. */
+/** Characters that are kept of a text that is not a row. */
 const KEPT_LENGTH = 64 * 1024
 
-/** The lines of a text that are not blank, without the space around them. */
+/** Lines of a text that are not blank, trimmed. */
 export async function* splitLines(parts: AsyncIterable<string>): AsyncGenerator<RowText> {
   for await (const row of rawLines(parts)) {
     const text = row.text.trim()
@@ -19,7 +19,7 @@ export async function* splitLines(parts: AsyncIterable<string>): AsyncGenerator<
   }
 }
 
-/** All lines of a text as they are, without the line feeds. Where there is no line feed, carriage returns end them. */
+/** All lines of a text, unchanged, without the line feeds. In a text without line feeds, carriage returns end the lines. */
 export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<RowText> {
   let line = 1
   let newline: string | undefined
@@ -40,7 +40,7 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
       part = rest.join('') + part
       rest = []
       restLength = 0
-      // The last character may be half of a line end.
+      // The last character may be the first half of a line end.
       newline = part.includes('\n') ? '\n' : /\r./s.test(part) ? '\r' : undefined
     }
     let start = 0
@@ -58,10 +58,10 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
 }
 
 /**
- * The elements of a JSON array, as they are written. Only brackets and quotes are looked at, so what is wrong inside an
- * element concerns that element alone. A text ends with its line, as JSON has it, whatever its quotes. An element whose
- * brackets do not close ends where a line begins like its own.
- * @throws {Error} when the text does not begin with an array
+ * Splits a JSON array into its elements, as they are written. Only brackets and quotes are examined, so that an error inside an
+ * element affects that element alone. A string ends at the end of its line at the latest, as JSON demands. An element whose
+ * brackets do not close ends at the next line that begins like its own.
+ * @throws {Error} if the text does not begin with an array
  */
 export async function* splitArray(parts: AsyncIterable<string>): AsyncGenerator<RowText> {
   const splitter = new ArraySplitter()
@@ -77,11 +77,11 @@ class ArraySplitter {
   private isOver = false
   /** Text since the comma before the element. */
   private element = ''
-  /** Line of the first character of the element; undefined until it comes. */
+  /** Line of the first character of the element; undefined before that. */
   private elementLine: number | undefined
-  /** White space since the line began; undefined behind it. */
+  /** White space since the line began; undefined after another character. */
   private margin: string | undefined = ''
-  /** White space before elements, when one has been found whose brackets do not close. */
+  /** Indentation of elements, once an element with unclosed brackets has been found. */
   private strictMargin: string | undefined;
 
   *push(part: string): Generator<RowText> {
@@ -143,7 +143,7 @@ class ArraySplitter {
   *end(): Generator<RowText> {
     if (this.isOver) return
     if (this.depth === 0) throw new Error('the file is empty')
-    // Text behind an element with open brackets may be elements.
+    // Text after unclosed brackets may contain further elements.
     while (this.depth > 1 && !this.isOver) yield* this.recover(`its brackets do not close`)
     if (this.isOver) return
     const text = this.element.trim()
@@ -151,12 +151,12 @@ class ArraySplitter {
     yield { line: this.line, text: '', problem: 'the file ends inside the array' }
   }
 
-  /** Gives the element up, and goes on where a line begins like its own. */
+  /** Gives up the element, and continues at a line that begins like its own. */
   private *recover(problem: string): Generator<RowText> {
     const { element } = this
     const first = element.length - element.trimStart().length
     const lineStart = element.lastIndexOf('\n', first)
-    // One that does not begin its line is followed by those that do.
+    // An element in the middle of a line is followed by elements that begin a line.
     const margin = lineStart < 0 ? /,[ \t\r]*\n([ \t]*)\{/.exec(element)?.[1] : element.slice(lineStart + 1, first)
     const next = margin === undefined ? -1 : element.indexOf(`\n${margin}{`, first)
     const given = { ...this.unclosed(next < 0 ? element : element.slice(0, next)), problem }

@@ -4,7 +4,7 @@ import { createServer, type Server } from '../main.ts'
 import { logOwnConsole } from './log-console.ts'
 import { demoQuestions, loadDemo } from './demo.ts'
 
-/** `tesser start`: serves until a signal comes. @returns when everything is closed */
+/** `tesser start`: serves until a signal arrives. @returns when everything is closed */
 export async function start(config: Config, print: (line: string) => void): Promise<void> {
   const stop = stopSignal()
   const server = await unlessStopped(open(config, print), stop)
@@ -21,7 +21,7 @@ async function open(config: Config, print: (line: string) => void): Promise<Serv
   return createServer(config, log, { warmUp: true })
 }
 
-/** Waits for a server to open. A signal that comes before it is ready ends the process at once: a store outlives it. */
+/** Waits for a server to open. A signal before it is ready ends the process at once, which a store survives. */
 export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>): Promise<T> {
   let isOpen = false
   void stop.then(() => isOpen || process.exit())
@@ -36,7 +36,7 @@ export function greeting(config: Config, { url, transport }: Server): string {
   return `${address}\n\nThis is the demo. Ask it, for example:\n${demoQuestions(config, url)}\n\nYour own data: tesser start --model FILE --data FOLDER, and tesser load. See tesser --help.`
 }
 
-/** Service managers send SIGHUP to have files read again. From a terminal it means that this has gone: the process ends. */
+/** Reads files again at SIGHUP, as service managers expect. From a terminal SIGHUP means that the terminal has gone: the process ends. */
 function renewOnHangup(server: Server): void {
   if (!process.stdin.isTTY) process.on('SIGHUP', () => void server.renewCertificate())
 }

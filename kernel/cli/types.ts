@@ -8,8 +8,8 @@ import { importPlugins } from '../plugin-loader.ts'
 import { withPluginModels } from '../plugin-model.ts'
 
 /**
- * `tesser types`: writes what TypeScript has to know of the model and of what plugins add to it, for the authors of classes.
- * @param file `-`: the standard output
+ * `tesser types`: writes the types of the model and of the additions of plugins, for the authors of classes.
+ * @param file path of the file; `-` for the standard output
  * @throws {ModelError} {@link PluginError}
  */
 export async function types(config: Config, file: string): Promise<void> {

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import type { Metric } from '../../engine/base/counts/metric.ts'
 
-/** Called each time that metrics are asked for. Few series, whatever clients send. */
+/** Called each time that metrics are requested. Returns few series, whatever clients send. */
 export type ReadMetrics = () => readonly Metric[] | Promise<readonly Metric[]>
 
 /** Metrics of the server: of the kernel, of the engine and of plugins. */
 export interface Metrics {
-  /** Adds metrics of the plugin. Their names begin with its own, `acme_orders_total`; `tesser_` is for the server. */
+  /** Adds metrics of the plugin. Their names begin with the plugin's, `acme_orders_total`; `tesser_` is reserved for the server. */
   add(read: ReadMetrics): void
-  /** The values of all metrics now. */
+  /** Current values of all metrics. */
   read(): Promise<readonly Metric[]>
 }
 
@@ -23,12 +23,12 @@ export class MetricSources {
 
   constructor(private readonly log: Logger) {}
 
-  /** @param plugin undefined: the server itself */
+  /** @param plugin undefined for the server itself */
   add(plugin: string | undefined, read: ReadMetrics): void {
     this.sources.push({ plugin, read })
   }
 
-  /** A source that fails, or gives what cannot be sent, leaves the others as they are. */
+  /** Reads all sources. One that fails, or returns unusable metrics, does not affect the others. */
   async read(): Promise<readonly Metric[]> {
     const given = await Promise.all(this.sources.map(source => this.readSource(source)))
     const taken = new Set<string>()
@@ -52,7 +52,7 @@ export class MetricSources {
     }
   }
 
-  /** Once for each: metrics are asked for every few seconds. */
+  /** Logs a problem once: metrics are requested every few seconds. */
   private report(plugin: string | undefined, problem: string, error?: unknown): void {
     const text = plugin === undefined ? problem : `plugin ${plugin}: ${problem}`
     if (this.reported.has(text)) return

@@ -3,18 +3,18 @@ import { byLabel, counter, type Metric } from '../../engine/base/counts/metric.t
 import { HISTOGRAM_CELLS, histogram, observe } from '../../engine/base/counts/histogram.ts'
 import type { FinishedRequest } from '../transport/transport.ts'
 
-/** All others count as `other`, so that clients cannot make series. */
+/** All other methods count as `other`, so that clients cannot create series. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'other']
 const OTHER_METHOD = METHODS.length - 1
 const STATUSES = [...Object.keys(STATUS_CODES).filter(code => Number(code) >= 200), 'other', 'aborted']
 const OTHER_STATUS = STATUSES.length - 2
 const ABORTED = STATUSES.length - 1
-/** Position of each status in {@link STATUSES}. */
+/** Index of each status in {@link STATUSES}. */
 const STATUS_POSITIONS = Uint8Array.from({ length: 600 }, (_, status) => {
   const index = STATUSES.indexOf(String(status))
   return index < 0 ? OTHER_STATUS : index
 })
-/** In place of a plugin, for requests that none has answered. */
+/** Label in place of a plugin, for requests that no plugin has answered. */
 const KERNEL = 'kernel'
 
 /** Cells of a plugin: requests by method and status, a histogram for each method, then received and sent bytes, and rows. */
@@ -25,15 +25,15 @@ const EXAMINED = SENT + 1
 const PLUGIN_CELLS = EXAMINED + 1
 
 /**
- * Counters of the requests of a kernel thread, in shared memory: a place for each plugin, method and status that there can
- * be, so that counting allocates nothing and no client can make the number of series grow.
+ * Counters of the requests of a kernel thread, in shared memory: a cell for each possible combination of plugin, method and status,
+ * so that counting allocates nothing and no client can make the number of series grow.
  */
 export class RequestCounts {
   private readonly plugins: readonly string[]
-  /** In {@link plugins}; of no plugin that of the kernel. */
+  /** Index of each plugin in {@link plugins}; for no plugin that of the kernel. */
   private readonly positions: ReadonlyMap<string | undefined, number>
   private readonly cells: Float64Array
-  /** By plugin and method: answers in one turn whose time was not measured, and the last time that was. */
+  /** By plugin and method: number of untimed answers within one turn, and the last measured time. */
   private readonly untimed: Float64Array
   private readonly lastTimes: Float64Array
 
@@ -46,8 +46,8 @@ export class RequestCounts {
   }
 
   /**
-   * @param isSample stands for those of its series whose time was not measured
-   * @param ms undefined: it was not measured, and answered in the turn of its arrival
+   * @param isSample represents the untimed requests of its series
+   * @param ms undefined: not measured, because it was answered in the turn of its arrival
    */
   finished(request: FinishedRequest, isSample: boolean, ms: number | undefined): void {
     const { cells } = this
@@ -64,7 +64,7 @@ export class RequestCounts {
     else this.timed(series, ms, isSample)
   }
 
-  /** Answers of the series that were not measured take the time of the next one that is. */
+  /** Records a time. Untimed answers of the series get the time of the next sample. */
   private timed(series: number, ms: number, isSample: boolean): void {
     observe(this.cells, timesOf(series), ms)
     if (!isSample) return
@@ -126,7 +126,7 @@ const timesOf = (series: number): number =>
   Math.floor(series / METHODS.length) * PLUGIN_CELLS + TIMES + (series % METHODS.length) * HISTOGRAM_CELLS
 
 function methodPosition(method: string): number {
-  // Most are, and the text of a transport is a new one each time.
+  // The most frequent method; the text of a transport is a new object each time.
   if (method === 'GET') return 0
   const position = METHODS.indexOf(method)
   return position < 0 ? OTHER_METHOD : position

@@ -6,12 +6,12 @@ import type { RequestMeter } from '../transport/transport.ts'
 import type { RequestCounts } from './request-counts.ts'
 import { SlowLog } from './slow-log.ts'
 
-/** A look at the clock takes half a percent of the shortest request, and those that are answered in their turn differ little. */
+/** Reading the clock takes half a percent of the shortest request, and requests answered within one turn differ little. */
 const TIMED_EVERY = 16
 
 /**
  * @param counts undefined: requests are not counted
- * @returns undefined: nothing is to be done
+ * @returns undefined when there is nothing to measure
  */
 export function requestMeter(
   counts: RequestCounts | undefined,
@@ -27,14 +27,14 @@ export function requestMeter(
   loopDelay.onDelay = ms => {
     if (ms >= bound) log.warn({ ms: Math.round(ms) }, 'the thread that serves requests was held up')
   }
-  /** Time of a request that was not timed; undefined: its turn was a short one. */
+  /** Time of a request that was not timed; undefined if its turn was short. */
   const longTurn = (beat: number): number | undefined => {
     if (beats[0] === beat) return undefined
     const now = performance.now()
     return now - loopDelay.heldUpSince(now) || undefined
   }
   return {
-    // Shorter turns are not known to be long.
+    // Turns shorter than LONG_MS are not detected as long ones.
     timedEvery: bound < LONG_MS ? 1 : TIMED_EVERY,
     beats,
     turnBegan: () => loopDelay.heldUpSince(performance.now()),
@@ -42,7 +42,7 @@ export function requestMeter(
       const { startedAt } = request
       const ms = startedAt === 0 ? longTurn(request.beat) : performance.now() - startedAt
       const isSlow = ms !== undefined && ms >= bound
-      // A long one says nothing of those that were not timed.
+      // A slow request does not represent those that were not timed.
       counts?.finished(request, isSameTurn && startedAt > 0 && !isSlow, ms)
       if (isSlow) slow.add(request, ms)
     },

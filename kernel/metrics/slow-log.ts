@@ -3,13 +3,13 @@ import { type Engine, type QueryOutline, type ReadRequest, traceOf } from '../..
 import { shownPath } from '../url/shown-path.ts'
 import type { FinishedRequest } from '../transport/transport.ts'
 
-/** More would hold up the thread that serves all, and tell little. */
+/** Maximum rate: more lines would hold up the thread that serves all requests, and add little. */
 const LINES_PER_SECOND = 10
 const MAX_ADDRESS = 4_000
 
 /**
- * Lines about slow requests. They have names of the model, numbers and the plan, and no values: not those of filters, nor keys, nor what
- * stands in an address otherwise, unless the operator wants addresses whole (`log.slowQueryValues`).
+ * Writes lines about slow requests. They contain names of the model, numbers and the plan, but no values: neither those of filters, nor
+ * keys, nor the rest of an address, unless the operator wants complete addresses (`log.slowQueryValues`).
  */
 export class SlowLog {
   private second = 0
@@ -33,7 +33,7 @@ export class SlowLog {
     }
     const { method, plugin, status, aborted, rowsExamined, rowsSent, receivedBytes, answerBytes, work } = request
     const read = request.subject?.read
-    // A client that goes away is not a fault of the server, and may be why it took long.
+    // A client that disconnects is not a fault of the server, and may be the reason for the time.
     this.log[aborted ? 'debug' : 'warn'](
       {
         client: request.client.address,
@@ -62,7 +62,7 @@ export class SlowLog {
     try {
       return this.engine.outline(read)
     } catch {
-      // A query that cannot be planned was answered with the reason.
+      // A query that cannot be planned has been answered with the reason.
       return {}
     }
   }
@@ -75,7 +75,7 @@ const wholeAddress = ({ path, query }: FinishedRequest): string =>
 function outlineAddress({ path, query }: FinishedRequest): string {
   const [names = ''] = /^(?:\/[$\w-]+)*/.exec(path) ?? []
   const rest = path.slice(names.length)
-  // The id of an entity set opens it.
+  // The id of an entity set gives access to it.
   const shown = names.replaceAll(/\b[0-9A-Fa-f]{32}\b/g, '…')
   const parameters = query.split('&').flatMap(each => /^\$\w+/.exec(each) ?? [])
   return shown + (rest.length > 1 ? '(…)' : rest) + (parameters.length > 0 ? `?${parameters.join('&')}` : '')

@@ -5,9 +5,9 @@ import { NOTHING_GRANTED, type Peer } from './session.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
 /**
- * The session of a request for function code, and what becomes of what the code does to it: all of it is durable before
- * the request is answered. Of the client it knows less when the head of the request is gone.
- * @param privileges all that come with what has been granted
+ * Session of a request for function code. Changes that the code makes to it are durable before the request is answered. Less is known
+ * of the client when the head of the request is gone.
+ * @param privileges all privileges that the grants imply
  * Source: protocol notes, 8.5.
  */
 export function callerSession(
@@ -32,7 +32,7 @@ export function callerSession(
       granted,
       privileges,
       storage,
-      // A key or a token has no end of its own here; a date has to be one all the same.
+      // A key or a token has no end of its own here, but the value must be a valid date.
       expires: Math.min(expires, MAX_DATE),
       idleMinutes,
       entitySets,
@@ -45,7 +45,7 @@ export function callerSession(
   }
 }
 
-/** Code that is found to be needed late comes when the head is gone. */
+/** A header of the request; empty when the head is gone, because the code was found to be needed late. */
 function headerOf(transport: TransportRequest, name: string): string {
   try {
     return transport.header(name)
@@ -64,7 +64,7 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
     visit.session = await sessions.restore(visit.session, restored)
     return
   }
-  // First, because it can be another session from then on, to which everything else belongs.
+  // First, because the session can be another one afterwards, to which all other changes belong.
   if (granted) {
     const { userName, privileges, roles } = granted
     const rights = privileges.length + roles.length > 0 ? { privileges, roles } : NOTHING_GRANTED
@@ -83,7 +83,7 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
   await sessions.addTokens(visit.session, tokens)
 }
 
-/** @param userName undefined: as before; empty: no user */
+/** @param userName undefined: unchanged; empty: no user */
 function userOf(userName: string | undefined, user: User | undefined, granted: User['granted']): User | undefined {
   if (userName === undefined) return user
   const entry = userName === user?.userName ? user.entry : undefined

@@ -6,7 +6,7 @@ import { GuestIds } from './session-id.ts'
 
 const KEY = 'guest-key'
 
-/** Key of the ids of guests, made once for a store: they stay valid after a restart. */
+/** Key of the ids of guests, made once for each store, so that ids stay valid after a restart. */
 export async function guestKey(records: ServerRecords): Promise<Buffer> {
   let key = records.get(KEY)
   if (typeof key !== 'string') {
@@ -16,11 +16,11 @@ export async function guestKey(records: ServerRecords): Promise<Buffer> {
   return Buffer.from(key as string, 'hex')
 }
 
-/** Sessions of guests for whom nothing is stored: their ids tell when they came. */
+/** Sessions of guests for whom nothing is stored: their ids contain the time of creation. */
 export class Guests {
   private readonly ids: GuestIds
 
-  /** @param key that of {@link guestKey} @param now milliseconds since 1970 */
+  /** @param key from {@link guestKey} @param now milliseconds since 1970 */
   constructor(
     key: Buffer,
     private readonly lifetimes: Lifetimes,
@@ -33,7 +33,7 @@ export class Guests {
     return new Session(this.ids.create(), () => this.record(peer, this.now()))
   }
 
-  /** The guest of an id; undefined when it is too old, or was not made here. */
+  /** Guest of an id; undefined when the id is too old or was not made by this server. */
   find(id: string, handle: string, peer: Peer): Session | undefined {
     const madeAt = this.ids.madeAt(id)
     if (madeAt === undefined || this.now() - madeAt > GUEST_MS) return undefined

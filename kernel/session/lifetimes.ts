@@ -5,12 +5,12 @@ type Times = Pick<SessionRecord, 'idleMinutes' | 'expires' | 'endsAt'>
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
-/** Part of a minute of idle time that a use must add to be recorded. */
+/** Per minute of idle time: minimum extension that is recorded. */
 const RECORDED_MS = 6_000
-/** Life of a guest, used or not. */
+/** Lifetime of a guest, used or not. */
 export const GUEST_MS = 24 * HOUR_MS
 
-/** Times of sessions: each ends when it has been idle for too long, and at the end of its life. */
+/** Times of sessions: a session ends when it has been idle for too long, and at the end of its life. */
 export class Lifetimes {
   /** @param now milliseconds since 1970 */
   constructor(
@@ -18,31 +18,31 @@ export class Lifetimes {
     private readonly now: () => number,
   ) {}
 
-  /** Times of a session that begins now. @param idleMinutes of a login that asks for more than the minimum */
+  /** Times of a session that begins now. @param idleMinutes requested by a login, if more than the minimum */
   begin(idleMinutes: number): Times {
     const times = { idleMinutes, expires: 0, endsAt: this.now() + this.options.lifetimeHours * HOUR_MS }
     this.setIdleMinutes(times, Math.max(idleMinutes, this.options.idleMinutes))
     return times
   }
 
-  /** Times of a guest, who is not idle before something is stored for it. */
+  /** Times of a guest, which cannot be idle before something is stored for it. */
   beginGuest(madeAt: number): Times {
     const endsAt = madeAt + GUEST_MS
     return { idleMinutes: this.options.idleMinutes, expires: endsAt, endsAt }
   }
 
-  /** Sets the idle time, within what the server allows, and starts it. */
+  /** Sets the idle time, within the server's limits, and restarts it. */
   setIdleMinutes(times: Times, minutes: number): void {
     times.idleMinutes = Math.min(minutes, Math.max(this.options.maxIdleMinutes, this.options.idleMinutes))
     this.restart(times)
   }
 
-  /** Starts the idle time again. */
+  /** Restarts the idle time. */
   restart(times: Times): void {
     times.expires = this.idleEnd(times)
   }
 
-  /** Starts the idle time again when that is worth storing: not every use is. @returns whether it was */
+  /** Restarts the idle time if that is worth storing: not every use is. @returns true if it was */
   extend(times: Times): boolean {
     const expires = this.idleEnd(times)
     if (expires - times.expires < Math.min(MINUTE_MS, times.idleMinutes * RECORDED_MS)) return false
@@ -50,12 +50,12 @@ export class Lifetimes {
     return true
   }
 
-  /** True after the idle time, and after the end. */
+  /** True after the idle time or the end of life. */
   hasExpired({ expires }: Times): boolean {
     return expires <= this.now()
   }
 
-  /** True after the end, however long it was idle: nothing can be stored for it. */
+  /** True after the end of life, whatever the idle time: nothing can be stored for the session. */
   isOver({ endsAt }: Times): boolean {
     return endsAt <= this.now()
   }

@@ -11,16 +11,16 @@ interface Entry {
 }
 
 const ALIAS_PREFIX = 'alias/'
-/** Further ids of a session; the oldest go. */
+/** Maximum number of further ids of a session; the oldest are dropped. */
 const MAX_ALIASES = 32
 
 /**
- * Secrets by which another client takes a session over, once, and the further ids that the session has from then on. Both
- * are stored under their hashes, which the record of the session lists: they are bounded for each session and end with it.
+ * One-time secrets by which another client takes over a session, and the further ids (aliases) that the session then has. Both
+ * are stored under their hashes, which the record of the session lists: their number is bounded per session, and they end with it.
  * Source: protocol notes, 8.5.
  */
 export class OneTimeTokens {
-  /** Used up, until that is durable. */
+  /** Tokens that are used up, until that is durable. */
   private readonly used = new Set<string>()
 
   /** @param now milliseconds since 1970 */
@@ -29,7 +29,7 @@ export class OneTimeTokens {
     private readonly now: () => number,
   ) {}
 
-  /** Adds a token to the record of a session. @returns what has to be stored with the record */
+  /** Adds a token to the record of a session. @returns changes to be stored with the record */
   create({ handle, record }: Session, hash: string, seconds: number): RecordChange[] {
     const entry: Entry = { session: handle, expires: Math.min(this.now() + seconds * 1000, record.endsAt) }
     const { list, gone } = appended(record.tokens, hash, MAX_TOKENS)
@@ -38,7 +38,7 @@ export class OneTimeTokens {
   }
 
   /**
-   * Uses a token up. Resolves when that is durable, so that it is not valid again after a restart.
+   * Uses up a token. Resolves when that is durable, so that the token is not valid again after a restart.
    * @returns the handle of its session, undefined when it is not valid
    */
   async redeem(hash: string): Promise<string | undefined> {
@@ -54,7 +54,7 @@ export class OneTimeTokens {
     return entry.session
   }
 
-  /** Adds another id to the record of a session. @returns the id, and what has to be stored with the record */
+  /** Adds an alias to the record of a session. @returns the id, and changes to be stored with the record */
   createAlias({ handle, record }: Session): { id: string; changes: RecordChange[] } {
     const id = randomId()
     const entry: Entry = { session: handle, expires: record.endsAt }
@@ -64,18 +64,18 @@ export class OneTimeTokens {
     return { id, changes }
   }
 
-  /** Handle of the session of which `hash` is that of a further id. */
+  /** Handle of the session that has an alias with this hash. */
   sessionOf(hash: string): string | undefined {
     const entry = this.records.get(ALIAS_PREFIX + hash) as Entry | undefined
     return entry && entry.expires > this.now() ? entry.session : undefined
   }
 
-  /** Records to be stored when a session ends. */
+  /** Changes to be stored when a session ends. */
   removalsOf({ tokens = [], aliases = [] }: SessionRecord): RecordChange[] {
     return [...removals(TOKEN_PREFIX, tokens), ...removals(ALIAS_PREFIX, aliases)]
   }
 
-  /** Removes what has expired, a slice at a time. */
+  /** Removes expired records, in slices. */
   async sweep(): Promise<void> {
     for (const prefix of [TOKEN_PREFIX, ALIAS_PREFIX]) {
       for (const slice of recordSlices(this.records, prefix)) {
@@ -86,7 +86,7 @@ export class OneTimeTokens {
   }
 }
 
-/** A list with one more element, and its oldest elements beyond `limit`. */
+/** Appends an element. @returns the list, and its oldest elements beyond `limit` */
 function appended(list: readonly string[] = [], element: string, limit: number): { list: string[]; gone: string[] } {
   const all = [...list, element]
   return { list: all.slice(-limit), gone: all.slice(0, -limit) }

@@ -13,15 +13,15 @@ import { Sessions } from './sessions.ts'
 import { type Identities, Visitors } from './visitors.ts'
 
 /**
- * Sessions, users, keys and quotas as the configuration says. The file of users is read again when it changes; one that is
- * wrong then is logged, and what was read before stays.
- * @throws {DirectoryError} {@link ConfigError} the file is wrong
+ * Opens sessions, users, keys and quotas as configured. The file of users is read again when it changes; if it is invalid then, that is
+ * logged, and the previous content stays in force.
+ * @throws {DirectoryError} {@link ConfigError} the file is invalid
  */
 export async function openVisitors(config: Config, engine: Engine, log: Logger, now: () => number): Promise<Visitors> {
   const { session, auth, quota, server } = config
   const file = directoryFile(config)
   const { keyFile, ...checks } = auth.jwt
-  // Most servers take no tokens, and what verifies them takes 50 ms to load.
+  // Most servers accept no tokens, and the modules that verify them take 50 ms to load.
   const tokens =
     keyFile === undefined ? undefined : (await import('../auth/tokens.ts')).Tokens.open({ keyFile, ...checks }, now)
   const read = (): Directory => {
@@ -32,7 +32,7 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
   let ofFile = read()
   const identities: Identities = { directory: ofFile, tokens }
   const readAgain = (): void => {
-    // A plugin has put its own directory there.
+    // A plugin has installed its own directory.
     if (identities.directory !== ofFile) return
     try {
       identities.directory = ofFile = read()

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../engine/index.ts'
 
-/** Requests that a browser sends for a page of another site. */
+/** Refusals of requests that a browser sends for a page of another site. */
 export const PageErrors = defineErrors('PAGE', {
   OTHER_ORIGIN: {
     errCode: 1561,

@@ -11,7 +11,7 @@ interface PageOptions {
   readonly cors: { readonly origins: readonly string[] }
 }
 
-/** A request as far as its page is concerned. */
+/** Properties of a request that concern its page. */
 type PageRequest = Pick<TransportRequest, 'method' | 'header' | 'host' | 'client'>
 
 const ENTRY = /^(?:\*|\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/i
@@ -22,8 +22,8 @@ const HOST = /^(\[[^\]]*\]|[^:[\]/\\?#@\s]+)(?::\d*)?$/
  * Keeps pages of other sites from using the server through the browser of a user who can reach it.
  *
  * A page can send writes (`text/plain` forms and fetches, beacons) and GETs (images, links) anywhere, with or without
- * cookies. Browsers say so: `Sec-Fetch-Site`, or in older ones `Origin`. Programs send neither, and are not limited.
- * A page whose own name is made to point to this server (DNS rebinding) is of the same origin; its `Host` gives it away.
+ * cookies. Browsers identify such requests: by `Sec-Fetch-Site`, or older ones by `Origin`. Programs send neither and are not limited.
+ * A page whose own name is made to point to this server (DNS rebinding) counts as the same origin; its `Host` gives it away.
  * Source: Fetch Metadata, 2.3; Fetch, 3.2; OWASP, Cross-Site Request Forgery Prevention.
  */
 export class PagePolicy {
@@ -31,7 +31,7 @@ export class PagePolicy {
   readonly #anyOrigin: boolean
   readonly #hosts: HostPolicy | undefined
 
-  /** @throws {ConfigError} for hosts and origins that are none */
+  /** @throws {ConfigError} for invalid hosts and origins */
   constructor({ host, allowedHosts, cors }: PageOptions) {
     const wrongOrigins = cors.origins.filter(origin => origin !== '*' && !ORIGIN.test(origin))
     const wrongHosts = allowedHosts.filter(entry => !ENTRY.test(entry) && isIP(entry) === 0)
@@ -43,8 +43,8 @@ export class PagePolicy {
   }
 
   /**
-   * Checks the host, and of everything but reads the page. Call it while the head can be read.
-   * @param hasCookie the browser may have added it for any page: `*` does not allow that
+   * Checks the host, and the page of everything but reads. Call it while the head can be read.
+   * @param hasCookie a browser may have added the cookie for any page, which `*` does not allow
    * @throws {PageErrors.OTHER_HOST} {@link PageErrors.OTHER_ORIGIN} 403
    */
   admit(request: PageRequest, hasCookie: boolean): void {
@@ -53,7 +53,7 @@ export class PagePolicy {
   }
 
   /**
-   * Checks the page, also of a GET: one that changes something. Call it while the head can be read.
+   * Checks the page, also for GETs that change something. Call it while the head can be read.
    * @throws {PageErrors.OTHER_ORIGIN} 403
    */
   rejectCrossOrigin(request: PageRequest, hasCookie: boolean): void {
@@ -61,13 +61,13 @@ export class PagePolicy {
     const origin = request.header('origin')
     if (origin !== '' && this.#origins.has(origin)) return
     const site = request.header('sec-fetch-site')
-    // `none` is the user: an address that was typed.
+    // `none`: the user typed the address.
     const isForeign = site === '' ? origin !== '' && !isOwn(origin, request) : site !== 'same-origin' && site !== 'none'
     if (isForeign) throw PageErrors.OTHER_ORIGIN(origin.slice(0, 200) || 'another site')
   }
 }
 
-/** As browsers send it: in lower case, without a slash at its end. */
+/** An origin as browsers send it: in lower case, without a trailing slash. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\sA-Z]+$/
 
 const notAHost = (entry: string): string =>
@@ -82,11 +82,11 @@ function notAnOrigin(entry: string): string {
 
 export const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
-/** Whether a page is from the host that it sends to. The scheme may differ: a proxy may speak TLS for the server. */
+/** True if a page is from the host to which it sends. The scheme may differ: a proxy may speak TLS for the server. */
 function isOwn(origin: string, request: PageRequest): boolean {
   if (!URL.canParse(origin)) return false
   const { protocol, host } = new URL(origin)
-  // Without its port where that is the usual one, as in the origin.
+  // Parsing removes a default port, as in the origin.
   const own = `${protocol}//${request.host}`
   return host !== '' && URL.canParse(own) && new URL(own).host === host
 }
@@ -95,11 +95,11 @@ function isOwn(origin: string, request: PageRequest): boolean {
 class HostPolicy {
   readonly #names: ReadonlySet<string>
   readonly #domains: readonly string[]
-  /** No names are configured: those behind a proxy are its matter. */
+  /** No names are configured: requests that a trusted proxy forwards may then name any host. */
   readonly #isDefault: boolean
   #lastAllowed = ''
 
-  /** Undefined when every host is allowed. */
+  /** Policy for the given names; undefined when every host is allowed. */
   static of(address: string, entries: readonly string[]): HostPolicy | undefined {
     if (entries.includes('*') || (entries.length === 0 && !isLoopback(address))) return undefined
     return new HostPolicy(entries.map(entry => entry.toLowerCase()))
@@ -118,9 +118,7 @@ class HostPolicy {
     else if (!this.#isDefault || !request.client.isForwarded) throw PageErrors.OTHER_HOST(host.slice(0, 200))
   }
 
-  /**
-   * Addresses and `localhost` are always allowed: no foreign name can be pointed at them.
-   */
+  /** Addresses and `localhost` are always allowed: no foreign name can be pointed at them. */
   #allows(host: string): boolean {
     const name = HOST.exec(host)?.[1]?.toLowerCase().replace(/\.$/, '')
     if (name === undefined) return false

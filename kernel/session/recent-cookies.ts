@@ -4,7 +4,7 @@ const MAX_HEADERS = 10_000
 const MAX_LENGTH = 500
 
 /**
- * Sessions by the `Cookie` header that they came with, in bounded memory. Hashes and ciphers cost more than a read by key, so
+ * Sessions by the `Cookie` header of their requests, in bounded memory. Hashing and deciphering cost more than a look-up by key, so
  * they are done once for each client.
  */
 export class RecentCookies {

@@ -2,18 +2,18 @@ import { Throttle } from '../auth/throttle.ts'
 import type { Session } from './session.ts'
 import { SessionErrors } from './session-errors.ts'
 
-/** Per minute; 0 everywhere: no limit. */
+/** Limits per minute; 0 for no limit. */
 export interface RequestQuotaOptions {
   requestsPerSession: number
   requestsPerAddress: number
   /** Rows examined. */
   costPerSession: number
   costPerAddress: number
-  /** Requests of an address that are answered at a time. */
+  /** Requests of an address in parallel. */
   concurrentPerAddress: number
 }
 
-/** Use of the quotas by one session or one network in its present minute. */
+/** Use of the quotas by one session or one network in the current minute. */
 interface QuotaUse {
   /** Handle of the session, or the network. */
   readonly name: string
@@ -22,7 +22,7 @@ interface QuotaUse {
   readonly cost: number
 }
 
-/** Quotas with their present use, the greatest first. */
+/** Quotas with their current use, largest first. */
 export interface QuotaReport {
   readonly limits: RequestQuotaOptions
   readonly sessions: readonly QuotaUse[]
@@ -31,7 +31,7 @@ export interface QuotaReport {
 
 const MINUTE_MS = 60_000
 
-/** Quota of one session and one address per minute. */
+/** Quotas per minute of a session and of an address. */
 export class RequestQuota {
   private readonly requests: Throttle
   private readonly addressRequests: Throttle
@@ -52,7 +52,7 @@ export class RequestQuota {
     this.isLimited = Object.values(options).some(limit => limit > 0)
   }
 
-  /** A request begins; {@link leave} has to follow. @throws {SessionErrors.TOO_MANY_REQUESTS} 429 */
+  /** Counts the start of a request; {@link leave} must follow. @throws {SessionErrors.TOO_MANY_REQUESTS} 429 */
   enter(session: Session, address: string): void {
     if (!this.isLimited) return
     const { options } = this
@@ -61,7 +61,7 @@ export class RequestQuota {
     }
     refuse(`the quota of ${options.requestsPerAddress} requests a minute`, this.addressRequests.wait(address))
     refuse(`the quota of ${options.costPerAddress} examined rows a minute`, this.addressCost.wait(address))
-    // A guest that comes without a cookie is a new one each time: only the address holds it.
+    // A guest without a cookie is a new one each time: only the limit of the address applies to it.
     refuse(`the quota of ${options.requestsPerSession} requests a minute`, this.requests.wait(session.handle))
     refuse(`the quota of ${options.costPerSession} examined rows a minute`, this.cost.wait(session.handle))
     const running = this.concurrent.get(address) ?? 0
@@ -73,7 +73,7 @@ export class RequestQuota {
     this.requests.count(session.handle)
   }
 
-  /** @param limit maximum sessions and addresses of the report */
+  /** @param limit maximum number of sessions and of addresses in the report */
   report(limit: number): QuotaReport {
     const addresses = usesOf(this.addressRequests, this.addressCost, limit)
     return {
@@ -83,7 +83,7 @@ export class RequestQuota {
     }
   }
 
-  /** It has been answered. */
+  /** Counts the end of a request. */
   leave(address: string): void {
     if (!this.isLimited) return
     const running = this.concurrent.get(address)! - 1
@@ -91,7 +91,7 @@ export class RequestQuota {
     else this.concurrent.set(address, running)
   }
 
-  /** Charges the cost of a request. @param rows examined */
+  /** Charges the cost of a request. @param rows number of examined rows */
   charge(session: Session, address: string, rows: number): void {
     if (!this.isLimited) return
     this.cost.count(session.handle, rows)

@@ -1,14 +1,14 @@
 import { cookieValue } from './cookie.ts'
 
 export interface CookieOptions {
-  /** Path at which a proxy serves the server: browsers send the cookie below it only. Empty for none. */
+  /** Path at which a proxy serves the server: browsers send the cookie only below it. Empty for none. */
   basePath: string
-  /** Name of the cookie; `WASID4D` is understood beside it. */
+  /** Name of the cookie; `WASID4D` is accepted too. */
   cookieName: string
   sameSite: 'lax' | 'strict' | 'none'
 }
 
-/** 16 bytes in hex. */
+/** Id of a session: 16 bytes in hex. */
 const ID = /^[0-9A-F]{32}$/
 const OLDER_COOKIE = 'WASID4D'
 
@@ -20,14 +20,14 @@ export class SessionCookies {
 
   constructor({ cookieName, sameSite, basePath }: CookieOptions) {
     this.names = [cookieName, OLDER_COOKIE]
-    // Browsers refuse `SameSite=None` without `Secure`, and `Secure` without TLS: a client without TLS gets what works there.
+    // Browsers refuse `SameSite=None` without `Secure`, and `Secure` without TLS: clients without TLS get a cookie that works there.
     this.attributes = {
       secure: `${attributes(basePath, sameSite)}; Secure`,
       plain: attributes(basePath, sameSite === 'none' ? 'lax' : sameSite),
     }
   }
 
-  /** Id of a session in a `Cookie` header; undefined when there is none of the right form. */
+  /** Id of a session in a `Cookie` header; undefined when there is none of the valid form. */
   idIn(header: string): string | undefined {
     const id = cookieValue(header, this.names)?.toUpperCase()
     return id !== undefined && ID.test(id) ? id : undefined

@@ -3,24 +3,24 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** 128 random bits as 32 upper-case hex digits. */
 export const randomId = (): string => randomBytes(16).toString('hex').toUpperCase()
 
-/** Public name of a session, and the key of its record: its id cannot be told from it. */
+/** Public name of a session, and the key of its record; the id cannot be derived from it. */
 export const handleOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32).toUpperCase()
 
 const BLOCK_BYTES = 16
-/** Ids are made this many at a time: 68 ns each, with its text; one alone takes 2.1 µs, and of 4,096 each takes 119 ns. */
+/** Ids per batch: each takes 68 ns, with its text; a single one takes 2.1 µs, and in batches of 4,096 each takes 119 ns. */
 const BATCH = 1024
-/** They all say the same about when they were made. */
+/** Maximum age of a batch, whose ids all contain the same time of creation. */
 const MAX_BATCH_AGE_MS = 60_000
 const MARK = 0x54455353_47554553n
 
 /**
- * Ids of guests, about whom nothing has to be kept: an id is one block of AES-128 with a key of the server, over a mark, the
- * second in which it was made and a counter. To others it looks random; the server recognises its own, one in 2⁶⁴ of
- * any others.
+ * Ids of guests, about whom nothing has to be stored: an id is one block of AES-128 with a key of the server, over a mark, the
+ * second of its creation and a counter. To others it looks random; the server recognises its own ids, and one in 2⁶⁴ of all
+ * others.
  */
 export class GuestIds {
   private readonly plain = Buffer.alloc(BATCH * BLOCK_BYTES)
-  /** In hex, as bytes: a part of a text would keep all of it for as long as a session is known. */
+  /** In hex, as bytes: a substring would keep the whole text alive for as long as a session is known. */
   private batch = Buffer.alloc(0)
   private next = 0
   private refilledAt = 0
@@ -31,7 +31,7 @@ export class GuestIds {
     private readonly key: Buffer,
     private readonly now: () => number,
   ) {
-    // So that two servers with one key, or one before and after a restart, hardly ever make the same.
+    // Random, so that two servers with one key, or one before and after a restart, hardly ever make the same id.
     this.counter = randomBytes(4).readUInt32BE()
     for (let at = 0; at < this.plain.length; at += BLOCK_BYTES) this.plain.writeBigUInt64BE(MARK, at)
   }
@@ -43,7 +43,7 @@ export class GuestIds {
     return id
   }
 
-  /** When the guest came, in milliseconds since 1970; undefined when this is not the id of a guest. */
+  /** Time of a guest's creation, in milliseconds since 1970; undefined when this is not the id of a guest. */
   madeAt(id: string): number | undefined {
     const cipher = createDecipheriv('aes-128-ecb', this.key, null).setAutoPadding(false)
     const block = cipher.update(id, 'hex')

@@ -4,11 +4,11 @@ import type { SessionQuotaOptions } from './session-quota.ts'
 export interface SessionOptions extends CookieOptions, SessionQuotaOptions {
   /** Minutes without a request after which a session ends. */
   idleMinutes: number
-  /** Maximum idle time that a login may ask for. */
+  /** Maximum idle time that a login may request. */
   maxIdleMinutes: number
-  /** Hours after which a session ends although it is used. */
+  /** Hours after which a session ends even if it is used. */
   lifetimeHours: number
-  /** A login keeps what function code has stored for the guest before it. */
+  /** A login keeps the storage that function code filled for the guest before it. */
   keepGuestStorage: boolean
   /** Bytes of JSON that function code may store for a guest. */
   guestStorageBytes: number

@@ -10,16 +10,16 @@ export interface SessionQuotaOptions {
   maxGuests: number
 }
 
-/** Bounds how many sessions are stored: of one user, of the guests of one network, of all guests. */
+/** Limits the number of stored sessions: of one user, of the guests of one network, of all guests. */
 export class SessionQuota {
-  /** Handles in the order in which they were added, by what they are counted with. */
+  /** Handles in the order in which they were added, by the name of their group. */
   private readonly groups = new Map<string, Set<string>>()
   private readonly groupOf = new Map<string, string>()
   private readonly guests = new Set<string>()
 
   constructor(private readonly options: SessionQuotaOptions) {}
 
-  /** @returns handles of sessions that have to end for it, the oldest of their kind */
+  /** @returns handles of sessions that must end in exchange, the oldest of their kind */
   add(handle: string, record: SessionRecord): readonly string[] {
     if (this.groupOf.has(handle)) return NONE
     const isGuest = isGuestRecord(record)
@@ -54,7 +54,7 @@ export class SessionQuota {
 const NONE: readonly string[] = []
 const first = (set: ReadonlySet<string>): string => set.values().next().value!
 
-/** The network tells apart sessions with privileges but without a user. */
+/** Group with which a session is counted. Sessions with privileges but without a user are grouped by network. */
 function groupName({ user, address }: SessionRecord, isGuest: boolean): string {
   if (isGuest) return `guest ${networkOf(address)}`
   return user ? `user ${user.userName.toLowerCase()}` : `anonymous ${networkOf(address)}`

@@ -6,7 +6,7 @@ import type { SessionQuota } from './session-quota.ts'
 const PREFIX = 'session/'
 
 /**
- * Sessions with a record. The store has all of them, under a hash of their ids; memory those that have been used since the
+ * Sessions with a record. The store has all of them, under a hash of their ids; memory has those that have been used since the
  * start.
  */
 export class SessionRecords {
@@ -14,7 +14,7 @@ export class SessionRecords {
   /** Handles of sessions that have ended, until their records are gone. */
   private readonly ended = new Set<string>()
 
-  /** @param onExcess called with a session that has to end, since there are more than the quota allows */
+  /** @param onExcess called with a session that must end because the quota is exceeded */
   constructor(
     private readonly records: ServerRecords,
     private readonly quota: SessionQuota,
@@ -26,7 +26,7 @@ export class SessionRecords {
     return this.used.get(handle)
   }
 
-  /** A session by its handle; undefined when it has no record, or has ended. @param id where the caller knows it */
+  /** A session by its handle; undefined when it has no record, or has ended. @param id if the caller knows it */
   find(handle: string, id = ''): Session | undefined {
     const used = this.used.get(handle)
     if (used) return used
@@ -37,13 +37,13 @@ export class SessionRecords {
     return session
   }
 
-  /** Resolves when it is durable. @param further changes that belong to it */
+  /** Stores a session. Resolves when that is durable. @param further changes that belong to it */
   async put(session: Session, further: readonly RecordChange[] = []): Promise<void> {
     this.remember(session)
     await this.records.put([...further, { key: PREFIX + session.handle, value: session.record }])
   }
 
-  /** Takes a session out of memory; {@link remove} has to follow. */
+  /** Takes a session out of memory; {@link remove} must follow. */
   forget(handle: string): void {
     this.used.delete(handle)
     this.quota.remove(handle)
@@ -58,12 +58,12 @@ export class SessionRecords {
     this.ended.delete(handle)
   }
 
-  /** Whether a session has ended and still has a record. */
+  /** True if a session has ended and still has a record. */
   hasEnded({ handle }: Session): boolean {
     return this.ended.has(handle)
   }
 
-  /** All of them, also those that have ended. The caller may wait after each. */
+  /** All sessions, including those that have ended. The caller may wait after each. */
   *all(): Generator<Session> {
     for (const slice of recordSlices(this.records, PREFIX)) for (const entry of slice) yield this.sessionOf(entry)
   }
@@ -80,7 +80,7 @@ export class SessionRecords {
     }
   }
 
-  /** Stores the last uses. */
+  /** Stores the latest uses. */
   async close(): Promise<void> {
     await this.records.put([...this.used].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record })))
   }
@@ -90,7 +90,7 @@ export class SessionRecords {
     this.count(session)
   }
 
-  /** The session of a record, without its id unless it has been used. */
+  /** Session of a record; it has its id only if it has been used. */
   private sessionOf({ key, value }: { key: string; value: unknown }): Session {
     const handle = key.slice(PREFIX.length)
     return this.used.get(handle) ?? new Session('', value as SessionRecord, handle)

@@ -13,19 +13,19 @@ export interface SessionRecord {
   idleMinutes: number
   /** Milliseconds since 1970. */
   expires: number
-  /** As function code has set them; undefined: as for everybody. */
+  /** Quotas set by function code; undefined for the defaults. */
   entitySets?: EntitySetQuotas
-  /** It ends then even when it is used. */
+  /** Milliseconds since 1970 at which it ends even if it is used. */
   endsAt: number
-  /** Peer that opened it. */
+  /** Address of the peer that opened it. */
   address: string
   /** Hashes of its one-time tokens, the oldest first; some may have been used up. */
   tokens?: readonly string[]
-  /** Hashes of its further ids, the oldest first. */
+  /** Hashes of its aliases, the oldest first. */
   aliases?: readonly string[]
 }
 
-/** No user has logged in and nothing has been granted. */
+/** True if no user has logged in and nothing has been granted. */
 export const isGuestRecord = ({ user, granted }: Pick<SessionRecord, 'user' | 'granted'>): boolean =>
   user === undefined && granted.privileges.length === 0 && granted.roles.length === 0
 
@@ -35,17 +35,17 @@ export interface Peer {
 }
 
 /**
- * A client over several requests. A guest has one too, of which nothing is kept until there is something worth it.
+ * A client over several requests. A guest has one too, which is stored only when there is something to store.
  * Source: protocol notes, 8.1 and 8.5.
  */
 export class Session {
-  /** Handle, which may be shown and stored, unlike the id, which is a secret of the client. */
+  /** Handle, which may be shown and stored; the id is a secret of the client. */
   #handle: string | undefined
   #record: SessionRecord | (() => SessionRecord)
 
   /**
-   * @param id the value of the cookie; undefined for a request with a key or a token, which ends with it
-   * @param record of a guest, who has been granted nothing, made when it is first asked for: most requests need none
+   * @param id value of the cookie; undefined for a request with a key or a token, with which the session ends
+   * @param record a function makes the record of a guest without grants on first use: most requests need none
    */
   constructor(
     readonly id: string | undefined,
@@ -61,7 +61,7 @@ export class Session {
     return this.#record
   }
 
-  /** For one request with a key or a token. */
+  /** Session for one request with a key or a token. */
   static ofToken(user: User, token: string, address: string): Session {
     const record = {
       user,
@@ -92,7 +92,7 @@ export class Session {
     return typeof this.#record === 'function' ? NOTHING_GRANTED : this.#record.granted
   }
 
-  /** How an entity set is made for it. @param timeoutSeconds as the request asks; undefined: the default */
+  /** Options of an entity set that is created for it. @param timeoutSeconds requested time; undefined for the default */
   entitySetOptions(timeoutSeconds: number | undefined): CreateOptions {
     const { defaultTimeoutSeconds, maxTimeoutSeconds, count } = this.record.entitySets ?? {}
     return {
@@ -104,19 +104,19 @@ export class Session {
     }
   }
 
-  /** Ends with its request: the caller has shown a key or a token. */
+  /** True if it ends with its request: the caller has presented a key or a token. */
   get isOfToken(): boolean {
     return this.id === undefined
   }
 
-  /** No user has logged in and nothing has been granted. */
+  /** True if no user has logged in and nothing has been granted. */
   get isGuest(): boolean {
     return typeof this.#record === 'function' || isGuestRecord(this.#record)
   }
 
   /**
-   * Network that a guest came from, by which what guests keep is bounded: without its cookie a guest is a new one each time.
-   * Undefined for others.
+   * Network of a guest, by which the storage of guests is limited: without its cookie a guest is a new one each time. Undefined for
+   * others.
    */
   get guestNetwork(): string | undefined {
     return this.isGuest ? networkOf(this.record.address) : undefined

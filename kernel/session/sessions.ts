@@ -14,20 +14,20 @@ import { SessionRecords } from './session-records.ts'
 
 const SWEEP_MS = 60_000
 
-/** A request of a session. */
+/** A request, with its session. */
 export interface Visit {
-  /** A login puts another one here. */
+  /** A login replaces it. */
   session: Session
-  /** The id that the request brought, when it was valid. When the session has another at the end, the answer brings it. */
+  /** Id that the request brought, if it was valid. When the session has another id at the end, the answer brings that. */
   readonly receivedId: string | undefined
-  /** The client came without a session and may not keep the one that it is given. */
+  /** The client came without a session and may not keep the one that it gets. */
   readonly isNew?: boolean
 }
 
-/** Called when a session has ended, with its handle: what it owned can go. */
+/** Called with the handle of a session that has ended: what it owned can be removed. */
 export type OnSessionEnd = (handle: string) => void | Promise<void>
 
-/** The sessions of a server: which one a request belongs to, and how it begins, changes and ends. */
+/** Sessions of a server: finds the session of a request, and begins, changes and ends sessions. */
 export class Sessions {
   private readonly lifetimes: Lifetimes
   private readonly guests: Guests
@@ -37,7 +37,7 @@ export class Sessions {
   private readonly cookies: SessionCookies
   private readonly recent = new RecentCookies()
   private readonly endListeners: OnSessionEnd[] = []
-  /** Removes what has expired. */
+  /** Removes expired records. */
   private readonly sweeper: Sweeper
 
   private constructor(
@@ -69,7 +69,7 @@ export class Sessions {
   }
 
   /**
-   * The session that a request belongs to. Without a valid cookie it is a new guest.
+   * Finds the session of a request. Without a valid cookie it is a new guest.
    * @param cookies the `Cookie` header
    */
   find(cookies: string, peer: Peer): Visit {
@@ -79,10 +79,10 @@ export class Sessions {
   }
 
   /**
-   * Another session in place of one: with other rights, under a new id, so that an id that was known or planted before a
-   * login is worth nothing after it. What function code stored goes with the old one, unless it was a guest and
-   * `session.keepGuestStorage` says otherwise. Resolves when it is durable.
-   * @param idleMinutes of a login that asks for more than the minimum
+   * Replaces a session by one with other rights and a new id, so that an id that was known or planted before a login is worthless
+   * after it. What function code stored is removed with the old session, unless it was a guest's and `session.keepGuestStorage` says
+   * otherwise. Resolves when it is durable.
+   * @param idleMinutes requested by a login, if more than the minimum
    */
   async renew(
     session: Session,
@@ -92,7 +92,7 @@ export class Sessions {
     idleMinutes = 0,
   ): Promise<Session> {
     const storage = this.options.keepGuestStorage && session.isGuest ? session.record.storage : {}
-    // The old one first: an id that was planted must not outlive the login.
+    // The old session first: an id that was planted must not outlive the login.
     await this.end(session)
     if (isGuestRecord({ user, granted })) return this.guest(peer)
     const { address } = peer.client
@@ -102,7 +102,7 @@ export class Sessions {
   }
 
   /**
-   * The session with other rights. For another user, and between guests and others, it is another session, as after a login.
+   * Gives a session other rights. For another user, and between guests and others, the result is another session, as after a login.
    * Resolves when it is durable.
    */
   async grant(session: Session, user: User | undefined, granted: Granted, peer: Peer): Promise<Session> {
@@ -115,7 +115,7 @@ export class Sessions {
   }
 
   /**
-   * The session of a one-time token, in the place of another, under an id of its own. Resolves when it is durable.
+   * Replaces a session by that of a one-time token, with an alias as its id. Resolves when it is durable.
    * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid
    */
   async restore(session: Session, tokenHash: string): Promise<Session> {
@@ -137,7 +137,7 @@ export class Sessions {
     )
   }
 
-  /** From now on; within what the server allows. */
+  /** Sets the idle time from now on, within the server's limits. */
   setIdleMinutes({ record }: Session, minutes: number): void {
     this.lifetimes.setIdleMinutes(record, minutes)
   }
@@ -148,20 +148,20 @@ export class Sessions {
   }
 
   /**
-   * Stores what there is to know about a session. One that has ended in the meantime stays ended: what it has taken since
-   * then, such as a lock, goes. Resolves when it is durable.
+   * Stores the state of a session. One that has ended meanwhile stays ended: what it has acquired since then, such as a lock, is
+   * released. Resolves when it is durable.
    * @param further changes that belong to it
    */
   async keep(session: Session, further: readonly RecordChange[] = []): Promise<void> {
     if (session.id === undefined) return
     const { record, handle } = session
     if (this.lifetimes.isOver(record)) return this.end(session)
-    // From now on a guest can be idle too.
+    // A guest with stored state can be idle too.
     if (!this.stored.inMemory(handle)) this.lifetimes.restart(record)
     await this.stored.put(session, further)
   }
 
-  /** Ends it at once. Resolves when that is durable. */
+  /** Ends a session at once. Resolves when that is durable. */
   async end(session: Session): Promise<void> {
     if (session.id === undefined) return
     const { handle, record } = session
@@ -172,12 +172,12 @@ export class Sessions {
     await this.stored.remove(handle, this.oneTimeTokens.removalsOf(record))
   }
 
-  /** Ends it at once, and logs when that could not be made durable. */
+  /** Ends a session at once, and logs when that could not be made durable. */
   endInBackground(session: Session): void {
     this.inBackground(this.end(session))
   }
 
-  /** Ends all sessions that match. @returns how many there were */
+  /** Ends all sessions that match. @returns their number */
   async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
     for (const session of this.stored.all()) {
@@ -206,16 +206,16 @@ export class Sessions {
   }
 
   /**
-   * The value of `Set-Cookie`. It is sent once, so it lasts as long as the session can: the server ends idle ones.
+   * Value of `Set-Cookie`. It is sent once, so it lasts as long as the session can; the server ends idle sessions.
    * @param isSecure the client speaks TLS, with the server or with its proxy
    */
   setCookie(session: Session, isSecure: boolean): string {
-    // The record of a guest is not asked for: it has the address, which costs a system call.
+    // Avoids the record of a guest: it contains the address, which costs a system call.
     const seconds = session.isGuest ? GUEST_MS / 1000 : this.lifetimes.secondsLeft(session.record)
     return this.cookies.write(session.id!, seconds, isSecure)
   }
 
-  /** Records the last uses. Before the engine is closed. */
+  /** Records the latest uses. To be called before the engine is closed. */
   async close(): Promise<void> {
     await this.sweeper.close()
     await this.stored.close().catch(error => this.onInternalError(`sessions were not stored: ${error}`))
@@ -250,7 +250,7 @@ export class Sessions {
     return session && this.use(session)
   }
 
-  /** Its idle time starts again. */
+  /** Restarts the idle time of a session; undefined if the session has expired. */
   private use(session: Session): Session | undefined {
     if (this.lifetimes.hasExpired(session.record)) {
       this.endInBackground(session)

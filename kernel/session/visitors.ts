@@ -9,7 +9,7 @@ import { Session } from './session.ts'
 import { SessionErrors } from './session-errors.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
-/** Source of users, keys and tokens, which a plugin or a reload can replace. */
+/** Source of users, keys and tokens, replaceable by a plugin or a reload. */
 export interface Identities {
   directory: Pick<Directory, 'authenticate' | 'byKey'> & Partial<Pick<Directory, 'isCurrent'>>
   tokens: Tokens | undefined
@@ -18,7 +18,7 @@ export interface Identities {
 interface VisitorParts extends Pick<Visitors, 'sessions' | 'identities' | 'logins' | 'quota' | 'pages'> {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Ends what reads the file of users again. */
+  /** Stops watching the file of users. */
   readonly stopWatching: () => Promise<void>
 }
 
@@ -42,15 +42,15 @@ export class Visitors {
     this.stopWatching = stopWatching
   }
 
-  /** Before the engine is closed. */
+  /** To be called before the engine is closed. */
   async close(): Promise<void> {
     await this.stopWatching()
     await this.sessions.close()
   }
 
   /**
-   * Reads what it needs of the head at once. A promise only for a token that has not been seen before.
-   * @throws {ProtocolError} wrong key or token, a page of another site, a quota that is used up
+   * Authenticates a request. Reads the head at once, and returns a promise only for a token that has not been seen before.
+   * @throws {ProtocolError} invalid key or token, a page of another site, an exceeded quota
    */
   visit(request: TransportRequest): Visit | Promise<Visit> {
     const authorization = request.header('authorization')
@@ -60,25 +60,25 @@ export class Visitors {
     }
     const visit = this.current(this.sessions.find(request.header('cookie'), request), request)
     this.pages.admit(request, visit.receivedId !== undefined)
-    // This request only, without a session behind it (protocol notes, 8.1).
+    // A session for this request only (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {
       return this.admit({ ...visit, receivedId: visit.session.id }, request)
     }
     return this.admit(visit, request)
   }
 
-  /** It has been answered: the cookie of a new session goes with it. */
+  /** Ends a visit after its answer, and adds the cookie of a new session to the answer. */
   leave({ session, receivedId }: Visit, request: TransportRequest, reply: TransportResponse): TransportResponse {
     if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
     // Paths outside the protocol have no use for a guest.
     if (session.isGuest && !request.path.startsWith('/rest')) return reply
-    // Spelled out: what is copied by `...` and extended is slow to make.
+    // Spelled out: an object copied by `...` and then extended is slow to make.
     const { status, headers, tag, body } = reply
     return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), tag, body }
   }
 
-  /** A guest in place of a user who has been removed, or whose password or rights have changed since the login. */
+  /** Replaces the session of a user who has been removed, or whose password or rights have changed since the login, by a guest's. */
   private current(visit: Visit, request: TransportRequest): Visit {
     const { session } = visit
     const user = session.isGuest ? undefined : session.user

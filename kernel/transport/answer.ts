@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { BodySource, BodyStream, TransportResponse } from './transport.ts'
 
-/** Header names and values we send: visible ASCII, space and tab. Anything else could end the line or be misread. */
+/** Names and values of headers that are sent are visible ASCII, space and tab. Anything else could end the line or be misread. */
 const UNSAFE_IN_HEADER = /[^\t\x20-\x7e]/
-/** These belong to the transport. */
+/** Headers that only the transport sets. */
 const OWN_HEADERS = new Set(['content-length', 'connection', 'date', 'transfer-encoding'])
 
-/** Lines of headers that never change, which most answers have. */
+/** Lines of frozen headers, which most answers share. */
 const knownLines = new WeakMap<object, readonly string[]>()
 
 /** An answer ready for the socket. */
@@ -14,7 +14,7 @@ export interface PreparedAnswer {
   status: number
   /** `Not Found` for 404; never empty. */
   reason: string
-  /** Name and value by turns, as `node:http` wants them; a name may repeat. Frozen where answers share them. */
+  /** Names and values alternately, as `node:http` expects; a name may repeat. Frozen if answers share them. */
   headerLines: readonly string[]
   /** Value of `Set-Cookie`. */
   cookie: string | undefined
@@ -28,8 +28,8 @@ export interface PreparedAnswer {
 }
 
 /**
- * Makes an answer ready, or says why it cannot be sent.
- * @throws {Error} for a status outside 200–599 and for a header that is not visible ASCII or not the handler's to set
+ * Prepares an answer for the socket.
+ * @throws {Error} for a status outside 200–599 and for a header that is not visible ASCII or that only the transport may set
  */
 export function prepareAnswer({ status, headers, cookie, tag, body }: TransportResponse): PreparedAnswer {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
@@ -57,19 +57,19 @@ export const isStream = (body: TransportResponse['body']): body is BodyStream =>
 export const isSource = (body: TransportResponse['body']): body is BodySource =>
   typeof body === 'object' && !(body instanceof Uint8Array) && !isStream(body)
 
-/** Bytes of a body; undefined while they are not known. */
+/** Size of a body in bytes; undefined if it is not known. */
 function sizeOf(body: PreparedAnswer['body']): number | undefined {
   if (body instanceof Uint8Array) return body.byteLength
   return isStream(body) ? undefined : body.size
 }
 
-/** Gives back what a body holds that is not going to be sent. */
+/** Releases the resources of a body that is not going to be sent. */
 export function discard(body: TransportResponse['body']): void {
   if (isStream(body)) endStream(body[Symbol.asyncIterator]())
   else if (isSource(body)) body.close()
 }
 
-/** Ends a stream before its end. What it throws then concerns no answer. */
+/** Ends a stream prematurely. An error that it throws then concerns no answer. */
 export function endStream(pieces: AsyncIterator<unknown>): void {
   Promise.resolve(pieces.return?.()).catch(() => {})
 }

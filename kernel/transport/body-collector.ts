@@ -1,12 +1,12 @@
 import { BodyReceiver } from './body-receiver.ts'
 
 const FIRST_CAPACITY = 16 * 1024
-/** The last step to a body of 32 MiB copies 4 MiB: more would hold up the thread. */
+/** The last step to a body of 32 MiB copies 4 MiB; more would hold up the thread. */
 const GROWTH = 8
 
-/** Gathers a body in memory, within `limits.timeoutMs` from its start. */
+/** Collects a body in memory, within `limits.timeoutMs` from its start. */
 export class BodyCollector extends BodyReceiver<Uint8Array> {
-  // One buffer that grows. A list of chunks would let a client that sends single bytes cost a hundred times as much.
+  // One buffer that grows. A list of chunks would cost a hundred times as much for a client that sends single bytes.
   #buffer = Buffer.alloc(0)
   #reserved = 0
 
@@ -17,7 +17,7 @@ export class BodyCollector extends BodyReceiver<Uint8Array> {
     if (isLast) this.succeed(this.#gathered)
   }
 
-  /** A message to another thread copies all of the buffer, so little of it may be empty. */
+  /** A message to another thread copies the whole buffer, so little of it may be unused. */
   get #gathered(): Uint8Array {
     const gathered = this.#buffer.subarray(0, this.received)
     return this.#buffer.byteLength > 2 * this.received ? Buffer.from(gathered) : gathered
@@ -27,7 +27,7 @@ export class BodyCollector extends BodyReceiver<Uint8Array> {
     this.#buffer = Buffer.alloc(0)
   }
 
-  /** Counts twice of what has come: what is allocated beyond it takes no memory until bytes are written there. */
+  /** Reserves twice the received bytes: the rest of the buffer takes no memory until bytes are written there. */
   #reserve(isLast: boolean): void {
     this.#reserved = this.#capacity(2, isLast)
     this.reserve(this.#reserved)

@@ -3,37 +3,37 @@ import { EdgeErrors } from './edge-errors.ts'
 
 export interface ReceiveLimits {
   bodyBytes: number
-  /** Until the next piece, when each piece gets time of its own; otherwise until the last one. */
+  /** Time until the next piece if each piece has its own time, otherwise until the last one. */
   timeoutMs: number
   /** Memory of all bodies and answers under way. */
   memory: ByteBudget
 }
 
-/** The transport's view of a body on its way in. */
+/** The transport's view of a body that is being received. */
 export interface Receiving {
-  /** A handler has asked for the body. */
+  /** A handler has requested the body. */
   readonly isTaken: boolean
   readonly refused: boolean
   push(chunk: Uint8Array, isLast: boolean): void
   fail(error: unknown): void
-  /** The body is not needed from here on. */
+  /** Drops the rest of the body, which is no longer needed. */
   release(): void
 }
 
-/** Pieces after which their average counts, and what it may be at least: each costs a microsecond or two, whatever its size. */
+/** Number of pieces from which on their average is checked, and its minimum: each costs 1 to 2 µs, whatever its size. */
 const COUNTED_PIECES = 10_000
 const MIN_PIECE_BYTES = 32
 
-/** @returns the error of a body that comes in tiny pieces */
+/** @returns the error for a body that arrives in tiny pieces */
 export const choppedBody = (pieces: number, bytes: number): ProtocolError | undefined =>
   pieces > COUNTED_PIECES && bytes < pieces * MIN_PIECE_BYTES ? EdgeErrors.TINY_PIECES(MIN_PIECE_BYTES) : undefined
 
 /**
- * A request body on its way in, of at most `limits.bodyBytes`.
+ * A request body that is being received, of at most `limits.bodyBytes`.
  *
- * One that is too large, or for which there is no memory, is still read, and dropped, up to twice the limit: a client that
- * writes on while the connection is closed mostly sees a reset instead of the answer that says why. Beyond that, or when its
- * declared length is already beyond, it is refused at once.
+ * A body that is too large, or for which there is no memory, is still read and dropped, up to twice the limit: a client that
+ * is still writing when the connection is closed mostly sees a reset instead of the answer with the reason. Beyond that, or
+ * when the declared length is already beyond, it is refused at once.
  */
 export abstract class BodyReceiver<T> implements Receiving {
   readonly promise: Promise<T>
@@ -46,12 +46,12 @@ export abstract class BodyReceiver<T> implements Receiving {
   #reject!: (error: unknown) => void
   protected settled = false
   #refused = false
-  /** Why the body is dropped. */
+  /** Reason why the body is dropped. */
   #reason: unknown
   #reservedBytes = 0
   #isReleased = false
 
-  /** @param declaredLength Content-Length in bytes, `undefined` for a chunked body or none */
+  /** @param declaredLength Content-Length in bytes; undefined for a chunked body or none */
   constructor(
     limits: ReceiveLimits,
     protected readonly declaredLength: number | undefined,
@@ -61,7 +61,7 @@ export abstract class BodyReceiver<T> implements Receiving {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // A handler may have answered and gone before this is decided; an error without a listener is not a fault then.
+    // A handler may have answered before this is settled; an error without a listener is not a fault then.
     this.promise.catch(() => {})
     this.timer = setTimeout(() => this.timedOut(), limits.timeoutMs)
     if (declaredLength !== undefined && declaredLength > 2 * limits.bodyBytes) {
@@ -69,12 +69,12 @@ export abstract class BodyReceiver<T> implements Receiving {
     }
   }
 
-  /** The error was the request's fault: what follows on the connection must not be read as a request. */
+  /** The request was at fault: the following bytes on the connection must not be read as a request. */
   get refused(): boolean {
     return this.#refused
   }
 
-  /** Takes a piece of the body, whose memory is only lent. */
+  /** Takes a piece of the body, whose memory is valid only during the call. */
   push(chunk: Uint8Array, isLast: boolean): void {
     if (this.settled || this.#isReleased) return
     const { bodyBytes } = this.limits
@@ -101,19 +101,19 @@ export abstract class BodyReceiver<T> implements Receiving {
 
   release(): void {
     this.#isReleased = true
-    // The rest of it is dropped, so that its end is not seen here.
+    // The rest is dropped, so its end is not noticed here.
     clearTimeout(this.timer)
     this.#unreserve()
   }
 
-  /** Keeps a piece that is within the limit. @throws to have the body dropped */
+  /** Takes a piece that is within the limit. @throws an error for which the body is dropped */
   protected abstract take(chunk: Uint8Array, isLast: boolean): void
 
   /** Frees the part of a dropped body that was kept. */
   protected abstract drop(): void
 
   /**
-   * Makes `bytes` what this body has of the memory, before they are allocated.
+   * Changes the memory reserved for this body to `bytes`, before they are allocated.
    * @throws {AnswerErrors.NO_MEMORY}
    */
   protected reserve(bytes: number): void {

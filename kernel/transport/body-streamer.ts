@@ -1,21 +1,21 @@
 import { BodyReceiver, type ReceiveLimits } from './body-receiver.ts'
 import type { StreamLimits, TakePiece } from './transport.ts'
 
-/** Stops a socket from being read, and lets it go on. */
+/** Pauses and resumes the reading of a socket. */
 export interface Flow {
   pause(): unknown
   resume(): unknown
 }
 
-/** Bytes that are still read behind a failure, so that the client, which writes on, can read the answer. */
+/** Bytes that are still read after a failure, so that a client that is still writing can read the answer. */
 const DROPPED_BYTES = 16 * 2 ** 20
-/** Memory of a taker, such as the next piece of a file. */
+/** Memory of a consumer, such as the next piece of a file. */
 const HELD_BYTES = 256 * 1024
 
 /**
- * Hands a body on piece by piece. While the taker asks to wait, the socket is not read; what has been read already still
- * comes. Each piece has `limits.timeoutMs` to arrive, the whole body `limits.totalTimeoutMs`. When the taker fails, the rest of
- * the body is dropped, and the connection ends with the answer if there is too much of it.
+ * Passes on a body piece by piece. While the consumer waits, the socket is not read; pieces that have been read already are still
+ * passed on. Each piece has `limits.timeoutMs` to arrive, the whole body `limits.totalTimeoutMs`. When the consumer fails, the rest
+ * of the body is dropped; if there is too much of it, the connection ends with the answer.
  */
 export class BodyStreamer extends BodyReceiver<void> {
   readonly #take: TakePiece
@@ -23,11 +23,11 @@ export class BodyStreamer extends BodyReceiver<void> {
   readonly #flow: Flow
   readonly #heldBytes: number
   #waiting = 0
-  /** Bytes of the pieces that the taker is still at work on. */
+  /** Bytes of the pieces that the consumer has not finished. */
   #waitingBytes = 0
   #isLast = false
   #isPaused = false
-  /** Error of the taker. */
+  /** Error of the consumer. */
   #failure: { error: unknown } | undefined
   #droppedBytes = 0
 
@@ -62,7 +62,7 @@ export class BodyStreamer extends BodyReceiver<void> {
     }
   }
 
-  /** The next request of the connection has to be read, also when the last piece had been read before the pause. */
+  /** Resumes, because the next request of the connection must be read, even if the last piece had been read before the pause. */
   override release(): void {
     super.release()
     this.#resume()
@@ -71,7 +71,7 @@ export class BodyStreamer extends BodyReceiver<void> {
   protected drop(): void {}
 
   protected override timedOut(): void {
-    // It is not the client who is slow.
+    // The consumer is slow, not the client.
     if (this.#waiting > 0 && performance.now() <= this.#endsAt) this.timer.refresh()
     else if (this.#failure) this.refuse(this.#failure.error)
     else super.timedOut()

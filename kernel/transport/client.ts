@@ -1,25 +1,25 @@
 import ipaddr from 'ipaddr.js'
 
-/** Groups of an IPv6 address that name a network; the others are the subscriber's to choose. Source: RFC 4291, 2.5.4. */
+/** Groups of an IPv6 address that identify a network; the subscriber chooses the others. Source: RFC 4291, 2.5.4. */
 const NETWORK_GROUPS = 4
 
-/** Sender of a request: the peer of the connection, or what trusted proxies say of the client behind them. */
+/** Sender of a request: the peer of the connection, or the client behind trusted proxies as they report it. */
 export class Client {
   #network: string | undefined
 
   constructor(
-    /** IPv4 as dotted quad, IPv6 in its shortest form. Empty when the connection ended before it was asked for. */
+    /** IPv4 as dotted quad, IPv6 in its shortest form. Empty if the connection ended before the address was read. */
     readonly address: string,
-    /** TLS protects the connection of the client, to the server itself or to its proxy. */
+    /** TLS protects the client's connection, to the server itself or to its proxy. */
     readonly isSecure: boolean,
     /** `Host` as the client sent it. */
     readonly host: string,
-    /** A trusted proxy forwarded the request and said for whom. */
+    /** A trusted proxy forwarded the request and named its client. */
     readonly isForwarded: boolean,
   ) {}
 
   /**
-   * Key for quotas and throttles: the address, for IPv6 its network of 64 bits, of which one subscriber has all addresses.
+   * Key for quotas and throttles: the address, or for IPv6 its network of 64 bits, which belongs to one subscriber.
    */
   get network(): string {
     this.#network ??= networkOf(this.address)
@@ -27,7 +27,7 @@ export class Client {
   }
 }
 
-/** `10.0.0.1` of itself, `2001:db8::/64` of `2001:db8::1`. */
+/** Network of an address: `10.0.0.1` itself for IPv4, `2001:db8::/64` for `2001:db8::1`. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

@@ -1,33 +1,33 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-/** Files of the store, sockets of the process, modules that threads load. */
+/** Files of the store, sockets of the process, modules loaded by threads. */
 const OWN_FILES = 64
 const FILES_PER_THREAD = 8
-/** Enough to look after a server whose process may open too few files. */
+/** Enough to administer a server whose process may open too few files. */
 const MIN_CONNECTIONS = 16
-/** With more of them, descriptors do not run out by chance. */
+/** With at least this many, descriptors do not run out by chance. */
 const FEW_CONNECTIONS = 2_000
 const REPORT_PAUSE_MS = 60_000
 
 export interface ConnectionBound {
   readonly maxConnections: number
-  /** It is configured, or so low that it is likely to be reached: a transport has to hold it. */
+  /** It is configured, or so low that it is likely to be reached: a transport must enforce it. */
   readonly isRequired: boolean
 }
 
-/** @param configured 0 for what the system allows @param threads as {@link connectionsWithin} takes them */
+/** @param configured 0 for the number that the system allows @param threads see {@link connectionsWithin} */
 export function connectionBound(configured: number, threads: readonly number[]): ConnectionBound {
   const maxConnections = configured || connectionsWithin(threads)
   return { maxConnections, isRequired: configured > 0 || maxConnections < FEW_CONNECTIONS }
 }
 
 /**
- * Number of connections that leaves descriptors for everything else: half of what the system lets the process open beside
- * its own files, because a request may have a file open (an upload, a blob). Without descriptors neither threads nor
- * uploads begin, and uWebSockets.js keeps a core busy with connections that it cannot accept.
- * @param threads of the pools; 0 for as many as there are cores
- * @param files that the process may open
+ * Number of connections that leaves descriptors for everything else: half of the files that the system lets the process open
+ * besides its own, because a request may have a file open (an upload, a blob). Without descriptors neither threads nor
+ * uploads start, and uWebSockets.js keeps a core busy with connections that it cannot accept.
+ * @param threads sizes of the pools; 0 for the number of cores
+ * @param files maximum number of files that the process may open
  */
 export function connectionsWithin(threads: readonly number[], files = fileLimit()): number {
   const cores = availableParallelism()
@@ -35,20 +35,20 @@ export function connectionsWithin(threads: readonly number[], files = fileLimit(
   return Math.max(MIN_CONNECTIONS, Math.floor((files - own) / 2))
 }
 
-/** Soft limit of open files (`ulimit -n`), which Node.js raises to the hard one at its start. Infinity when there is none. */
+/** Soft limit of open files (`ulimit -n`), which Node.js raises to the hard limit at its start. Infinity when there is none. */
 export function fileLimit(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
   } catch {
-    // Not Linux. The report takes longer.
+    // Not Linux. The report is slower.
     const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
     const soft = userLimits?.open_files?.soft
     return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
   }
 }
 
-/** Bound of the connections of a server. */
+/** Limits the number of connections of a server. */
 export class ConnectionLimit {
   #open = 0
   #refusals = 0
@@ -63,12 +63,12 @@ export class ConnectionLimit {
     return this.#open
   }
 
-  /** Connections closed because of the limit so far. */
+  /** Number of connections closed because of the limit so far. */
   get refusals(): number {
     return this.#refusals
   }
 
-  /** @returns false when the connection has to be closed. Its end is counted by {@link leave} either way. */
+  /** @returns false when the connection must be closed. Call {@link leave} at its end either way. */
   enter(): boolean {
     if (++this.#open <= this.max) return true
     this.refused()
@@ -79,7 +79,7 @@ export class ConnectionLimit {
     this.#open--
   }
 
-  /** Called for each connection that is closed because of the limit; the log has a line a minute. */
+  /** Counts a connection that is closed because of the limit; logs one line a minute. */
   refused(): void {
     this.#refusals++
     const now = performance.now()

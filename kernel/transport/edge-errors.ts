@@ -2,9 +2,9 @@ import { defineErrors, type ProtocolError } from '../../engine/index.ts'
 import { JSON_HEADERS } from './content-headers.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** Errors that the edge answers by itself, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
+/** Errors that the edge itself answers with, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
 export const EdgeErrors = defineErrors('EDGE', {
-  /** Framing or a request line that two servers could read differently. The connection is closed. */
+  /** Framing or a request line that two servers could interpret differently. The connection is closed. */
   MALFORMED_REQUEST: {
     errCode: 1806,
     http: 400,
@@ -48,7 +48,7 @@ export const EdgeErrors = defineErrors('EDGE', {
     message: (minimum: number) =>
       `the request body comes in pieces of less than ${minimum} bytes on average; send larger chunks, or a Content-Length`,
   },
-  /** Something of ours failed. What it threw goes to the log, never to the client. */
+  /** A fault of the server. Its error is logged, never sent to the client. */
   INTERNAL_ERROR: {
     errCode: 1585,
     http: 500,
@@ -56,7 +56,7 @@ export const EdgeErrors = defineErrors('EDGE', {
   },
 })
 
-/** The client went away before its request was complete, and cannot be answered. */
+/** The client disconnected before its request was complete, and cannot be answered. */
 export class RequestAborted extends Error {
   constructor() {
     super('the client closed the connection')
@@ -64,7 +64,7 @@ export class RequestAborted extends Error {
   }
 }
 
-/** The answer that reports `error`: `{"__ERROR":[{message, componentSignature, errCode}]}`. */
+/** Answer that reports `error`: `{"__ERROR":[{message, componentSignature, errCode}]}`. */
 export function errorResponse(error: ProtocolError): TransportResponse {
   return {
     status: error.httpStatus,

@@ -14,8 +14,8 @@ export interface ParserError extends Error {
 
 /**
  * A connection whose request has raw bytes above ASCII in its target, which clients such as curl send and the parser of Node
- * refuses: a new parser reads the same bytes from here, percent-encoded in the request line. The broken parser of the
- * socket hands on what arrives (`feed`). One request only, since the next one would not be looked at.
+ * refuses: a second parser reads the same bytes from here, percent-encoded in the request line. The failed parser of the
+ * socket passes on further bytes (`feed`). For one request only, since the next one would not be encoded.
  */
 export class EncodedConnection extends Duplex {
   readonly #socket: Socket
@@ -28,13 +28,13 @@ export class EncodedConnection extends Duplex {
     socket.on('timeout', () => this.emit('timeout'))
   }
 
-  /** Whether all of the request, as far as it has arrived, is in the packet at which the parser gave up. */
+  /** True if the whole request, as far as it has arrived, is in the packet at which the parser gave up. */
   static takes({ code, bytesParsed = 0, rawPacket }: ParserError): boolean {
     if (code !== 'HPE_INVALID_URL' || !rawPacket || !(rawPacket[bytesParsed]! >= FIRST_BEYOND_ASCII)) return false
     return /^[A-Z]+ \/[^\r\n]*$/.test(rawPacket.toString('latin1', 0, bytesParsed))
   }
 
-  /** Takes bytes that have arrived; none: the client sends no more. */
+  /** Takes bytes that have arrived; undefined at the end of the client's data. */
   feed(bytes: Uint8Array | undefined): void {
     if (!bytes) {
       this.push(null)

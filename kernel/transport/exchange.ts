@@ -23,7 +23,7 @@ import type {
   TransportResponse,
 } from './transport.ts'
 
-/** Smaller answers mostly fit into the socket. They are counted when they do not. */
+/** Smaller answers mostly fit into the socket. They are counted only if they do not. */
 export const COUNTED_BYTES = 64 * 1024
 const NO_WORK: readonly WorkElsewhere[] = []
 /** Used when no budget is given. */
@@ -54,7 +54,7 @@ export class Edge {
     this.memory = options.memory ?? ByteBudget.of(NO_LIMIT_BYTES)
   }
 
-  /** Whether the time of a request is measured from its beginning. Of those that go on later it is anyway, so that this costs nothing. */
+  /** True if the time of a request is measured from its beginning. Requests that outlast their turn are measured anyway, at no cost. */
   isTimed(method: string): boolean {
     const { meter } = this.options
     if (meter === undefined) return false
@@ -64,8 +64,8 @@ export class Edge {
 }
 
 /**
- * One request and its answer, as far as all transports do the same. A transport constructs it, calls `serve` in the same
- * turn, and reports with `abort` when the client goes away and with `done` when the answer is on its way.
+ * One request and its answer, as far as it is common to all transports. A transport constructs it, calls `serve` in the same
+ * turn, then `abort` when the client disconnects, or `done` when the answer has been passed to the socket.
  */
 export abstract class Exchange implements FinishedRequest, Pending {
   abstract readonly method: string
@@ -89,16 +89,16 @@ export abstract class Exchange implements FinishedRequest, Pending {
   protected readonly edge: Edge
   /** The answer is complete as far as this process is concerned. */
   protected finished = false
-  /** The turn in which the request arrived: until the handler returns or first awaits. */
+  /** True during the turn in which the request arrived: until the handler returns or first awaits. */
   protected isFirstTurn = true
-  /** Framing, size or timing of this request was wrong: the connection ends with its answer. */
+  /** Framing, size or timing of this request was wrong: the connection ends with the answer. */
   protected refused = false
   protected receiver: Receiving | undefined
   /** Body that is being sent. */
   protected source: BodySource | undefined
   #pieces: AsyncIterator<Uint8Array | string> | undefined
   #answered = false
-  /** Share of this answer in the memory of all. */
+  /** Share of this answer in the common memory budget. */
   #heldBytes = 0
   #isWatched = false
   #keptHeader: ((name: string) => string) | undefined
@@ -114,28 +114,28 @@ export abstract class Exchange implements FinishedRequest, Pending {
     edge.inFlight.enter()
   }
 
-  /** Address of the other end of the connection; empty when that has ended. */
+  /** Address of the other end of the connection; empty when the connection has ended. */
   protected abstract get peerAddress(): string
 
-  /** Starts to hand the body to the receiver. */
+  /** Starts passing the body to the receiver. */
   protected abstract receive(body: Receiving): void
 
-  /** Stops reading the socket, and goes on. Not called when the exchange is over. */
+  /** Stops reading the socket; {@link resume} continues. Neither is called when the exchange is over. */
   protected abstract pause(): void
   protected abstract resume(): void
 
   /** Writes the answer; the connection ends with it if `closing`. */
   protected abstract send(answer: PreparedAnswer): void
 
-  /** Sends a piece of a stream. @returns undefined: the socket has taken it; else when it has */
+  /** Sends a piece of a stream. @returns undefined if the socket has taken it, else a promise for that */
   protected abstract sendPiece(piece: Uint8Array): undefined | Promise<void>
-  /** Ends the answer behind the pieces of a stream. */
+  /** Ends the answer after the pieces of a stream. */
   protected abstract sendEnd(): void
 
   abstract get sentBytes(): number
   abstract drop(): void
 
-  /** Checks the head, then has the handler answer. @param eachHeader calls back with every header line, name lower-case */
+  /** Checks the head, then lets the handler answer. @param eachHeader calls back with every header line, name lower-case */
   serve(eachHeader: (visit: (name: string, value: string) => void) => void): void {
     const { edge } = this
     const { guard } = edge
@@ -155,13 +155,13 @@ export abstract class Exchange implements FinishedRequest, Pending {
     if (meter && this.startedAt === 0 && !this.finished) this.startedAt = meter.turnBegan()
   }
 
-  /** Answers with an error in place of the handler, and ends the connection. */
+  /** Answers with an error instead of calling the handler, and ends the connection. */
   refuse(error: ProtocolError): void {
     this.refused = true
     this.#answer(errorResponse(error))
   }
 
-  /** Forwarding headers have to be read before they are gone; the address of a peer is seldom needed. */
+  /** Reads forwarding headers before they are gone. The address of a peer is read on demand, because it is seldom needed. */
   #identify(): ProtocolError | undefined {
     const { guard, options } = this.edge
     this.#host = guard.host
@@ -266,7 +266,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     else this.#abortCallbacks = [callback]
   }
 
-  /** The parser can read no further: what waits for the body gets `error`, and the answer ends the connection. */
+  /** Called when the parser cannot continue: the receiver of the body gets `error`, and the answer ends the connection. */
   breakOff(error: ProtocolError): void {
     this.refused = true
     this.receiver?.fail(error)
@@ -276,7 +276,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     return this.refused || this.edge.inFlight.draining
   }
 
-  /** The body is not used, and is longer than any that would be taken: the rest of it is not waited for. */
+  /** The body is unused and longer than any that would be accepted: the rest of it is not awaited. */
   get #leavesTooMuch(): boolean {
     return this.#declaredLength !== undefined && this.#declaredLength > this.edge.options.limits.bodyBytes
   }
@@ -292,7 +292,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     inFlight.leave()
   }
 
-  /** Sends the pieces of a stream as they come. A reader is slow only while the socket is full. */
+  /** Sends the pieces of a stream as they arrive. A reader counts as slow only while the socket is full. */
   protected async sendStream(stream: BodyStream): Promise<void> {
     const pieces = stream[Symbol.asyncIterator]()
     this.#pieces = pieces
@@ -311,7 +311,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
       }
       if (!this.finished) this.sendEnd()
     } catch (error) {
-      // A stream that was ended because the client has gone may fail.
+      // A stream may fail because it was ended when the client disconnected.
       if (!this.finished) this.breakDown(error)
     }
   }
@@ -323,9 +323,9 @@ export abstract class Exchange implements FinishedRequest, Pending {
     this.#isWatched = false
   }
 
-  /** Half an answer has been sent: the client learns only by the end of the connection that the rest is missing. */
+  /** Breaks off a partly sent answer: only the end of the connection shows the client that the rest is missing. */
   protected breakDown(error: unknown): void {
-    // A source that was closed because the client has gone cannot be read further.
+    // A source that was closed when the client disconnected cannot be read further.
     if (this.finished) return
     this.edge.options.onHandlerError?.(error, this.plugin)
     this.drop()
@@ -339,7 +339,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     return true
   }
 
-  /** To be called when some of the answer is not sent yet. */
+  /** Watches the reader; to be called when part of the answer has not been sent. */
   protected watch(): void {
     if (this.finished || this.#isWatched) return
     this.#isWatched = true
@@ -347,7 +347,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
   }
 
   protected abort(): void {
-    // The older uWebSockets.js reports the end of a connection after a complete answer, too.
+    // The older uWebSockets.js also reports the end of a connection after a complete answer.
     if (this.finished) return
     this.aborted = true
     this.done()
@@ -382,14 +382,14 @@ export abstract class Exchange implements FinishedRequest, Pending {
     this.send(answer)
   }
 
-  /** The handler is done with the body or has not asked for it: the rest is dropped. */
+  /** Drops the rest of the body: the handler is done with it or has not requested it. */
   #endBody(): void {
     const { receiver } = this
     receiver?.release()
     if (receiver?.isTaken ? receiver.refused : this.#leavesTooMuch) this.refused = true
   }
 
-  /** A change must not look as if it had failed, so answers to other methods than GET may take twice as much. */
+  /** Reserves memory. Answers to methods other than GET may take twice as much: a completed change must not look like a failure. */
   #withMemory(answer: PreparedAnswer): PreparedAnswer {
     const { memory } = this.edge
     const { body, size } = answer

@@ -3,8 +3,8 @@ import { choppedBody, type Receiving } from './body-receiver.ts'
 import type { Flow } from './body-streamer.ts'
 
 /**
- * A body that no handler has asked for yet: the socket is not read, and what has been read of it already is
- * kept for the one that will.
+ * A body that no handler has requested yet: the socket is not read, and what has been read already is kept for the handler that
+ * requests it.
  */
 export class HeldBody implements Receiving {
   #pieces: { readonly bytes: Buffer; readonly isLast: boolean }[] = []
@@ -46,9 +46,9 @@ export class HeldBody implements Receiving {
     }
   }
 
-  /** Passes the bytes kept, and those still to come, to `taker`. */
+  /** Passes the kept bytes, and those still to arrive, to `taker`. */
   handTo(taker: Receiving): void {
-    // First: the taker may pause at a piece, and that must hold. Further bytes come in a later turn.
+    // First, because the taker may pause at a piece, and that must hold. Further bytes arrive in a later turn.
     this.#resume()
     this.#taker = taker
     const pieces = this.#pieces
@@ -57,7 +57,7 @@ export class HeldBody implements Receiving {
     if (this.#failure) taker.fail(this.#failure.error)
   }
 
-  /** Also when all of the body has come: the next request of the connection has to be read. */
+  /** Resumes even if the whole body has arrived: the next request of the connection must be read. */
   #resume(): void {
     if (this.#isPaused) this.flow.resume()
     this.#isPaused = false

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Counts the requests that are not answered yet, so that a server can stop without cutting one off. */
+/** Counts the unanswered requests, so that a server can stop without cutting one off. */
 export class InFlight {
   #count = 0
-  /** Requests so far. */
+  /** Number of requests so far. */
   #entered = 0
   #draining = false
   #onIdle: (() => void) | undefined

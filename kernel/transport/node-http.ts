@@ -16,7 +16,7 @@ import { unmapped } from './remote-address.ts'
 import { readTls, type TlsIdentity } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
 
-/** The transport that runs wherever Node does. */
+/** Starts the transport that runs wherever Node does. */
 export const startNodeHttp: StartTransport = async (options, handler) => {
   const { tls } = options
   let identity = tls && (await readTls(tls))
@@ -24,10 +24,10 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
   const edge = new Edge(options, handler, false)
   const connections = new NodeHttpConnections(edge, server)
   server.keepAliveTimeout = options.limits.idleTimeoutMs
-  // Node would silently leave out what is beyond; the head is bounded in bytes.
+  // Node would silently drop headers beyond its default; the head is limited in bytes instead.
   server.maxHeadersCount = 0
   server.on('request', connections.onRequest)
-  // Otherwise answered with an empty 417.
+  // By default Node answers with an empty 417.
   server.on('checkExpectation', connections.onRequest)
   server.on('clientError', connections.onClientError)
   const { maxConnections } = options.limits
@@ -56,9 +56,9 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
     },
     async close(graceMs, quietMs = 0) {
       const drained = edge.inFlight.drained(graceMs, quietMs)
-      // Connections that wait are accepted first.
+      // Waiting connections are accepted first.
       await new Promise(resolve => setImmediate(resolve))
-      // That of HTTP closes idle connections too, in which requests may be on their way.
+      // `close` of the HTTP server would also close idle connections, on which requests may be in transit.
       const closed = new Promise<unknown>(resolve => NetServer.prototype.close.call(server, resolve))
       await drained
       await new Promise(resolve => setImmediate(resolve))
@@ -72,11 +72,11 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
 function createHttpServer(limits: TransportOptions['limits'], identity: TlsIdentity | undefined): Server {
   const settings: ServerOptions = {
     maxHeaderSize: limits.headerBytes,
-    // Bodies have times of their own, which depend on who takes them.
+    // Bodies have their own timeouts, which depend on their consumer.
     requestTimeout: 0,
     headersTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, limits.requestTimeoutMs),
-    // The guard asks for it, with an answer that says so.
+    // The guard demands it, with an explanatory answer.
     requireHostHeader: false,
   }
   return identity ? createTlsServer({ ...settings, ...identity }) : createServer(settings)
@@ -89,15 +89,15 @@ function listen(server: Server, { host, port }: TransportOptions): Promise<void>
   })
 }
 
-/** Requests and parser errors, connection by connection. */
+/** Handles requests and parser errors, connection by connection. */
 class NodeHttpConnections {
   readonly edge: Edge
   readonly server: Server
-  /** By the socket below. */
+  /** By the underlying socket. */
   readonly #encoded = new WeakMap<Duplex, EncodedConnection>()
-  /** Connections that end with the answer under way. The parser hands on what it has read behind it; that must not run. */
+  /** Connections that end with the answer under way. The parser still emits requests that it read after it; they must not run. */
   readonly #ending = new WeakSet<Duplex>()
-  /** The newest exchange of each connection. */
+  /** Latest exchange of each connection. */
   readonly #exchanges = new WeakMap<Duplex, NodeHttpExchange>()
   /** Exchanges under way. Node emits no `close` on a response that waits behind others when its connection ends. */
   readonly #open = new WeakMap<Duplex, Set<NodeHttpExchange>>()
@@ -115,7 +115,7 @@ class NodeHttpConnections {
     open.add(exchange)
     this.#exchanges.set(socket, exchange)
     if ((socket as Duplex) instanceof EncodedConnection) exchange.endConnection()
-    // The parser also takes 0.9, whose answers have no head, and 2.0, which is another protocol.
+    // The parser also accepts 0.9, whose answers have no head, and 2.0, which is another protocol.
     if (req.httpVersionMajor !== 1) {
       exchange.refuse(EdgeErrors.UNKNOWN_VERSION(req.httpVersion))
       return
@@ -136,16 +136,16 @@ class NodeHttpConnections {
     return open
   }
 
-  /** The parser gave up on a connection, or a request did not arrive in time. */
+  /** Called when the parser gave up on a connection, or a request did not arrive in time. */
   readonly onClientError = (error: ParserError, socket: Duplex): void => {
     const encoded = this.#encoded.get(socket)
     if (encoded) {
-      // Every packet is one that the broken parser cannot read; times are kept by the new one.
+      // The failed parser reports every packet as unreadable; the second one enforces timeouts.
       if (error.code?.startsWith('HPE_')) encoded.feed(error.rawPacket)
       else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') encoded.destroy()
       return
     }
-    // The last is a client that closed its side within a request.
+    // `HPE_INVALID_EOF_STATE`: the client closed its side within a request.
     if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE') {
       socket.destroy()
       return
@@ -158,7 +158,7 @@ class NodeHttpConnections {
     }
     this.#ending.add(socket)
     const refusal = parserError(error, this.edge.options.limits)
-    // While an answer is owed or under way, bytes of ours would be taken for part of it.
+    // While an answer is owed or under way, bytes from here would be taken for part of it.
     if (isAnswering) exchange.breakOff(refusal)
     else {
       const answer = prepareAnswer(errorResponse(refusal))
@@ -187,14 +187,14 @@ function parserError({ code, message }: ParserError, limits: TransportLimits): P
   }
 }
 
-/** Whether a HEAD could not be parsed, whose answer has no body: as far as its method is in the same packet. */
+/** True if the unreadable request is a HEAD, whose answer has no body, as far as its method is in the same packet. */
 function isHead({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
   const parsed = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
   const lastHead = parsed.lastIndexOf('\r\n\r\n')
   return parsed.startsWith('HEAD ', lastHead < 0 ? 0 : lastHead + 4)
 }
 
-/** An answer as it goes over the wire, where there is no `ServerResponse` to write it. */
+/** Bytes of an answer on the wire, when there is no `ServerResponse` to write it. */
 function rawAnswer({ status, reason, headerLines, cookie, body, size }: PreparedAnswer, isHead: boolean): Buffer {
   let head = `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`
   for (let i = 0; i < headerLines.length; i += 2) head += `${headerLines[i]}: ${headerLines[i + 1]}\r\n`
@@ -259,7 +259,7 @@ class NodeHttpExchange extends Exchange {
     super.done()
   }
 
-  /** The connection ends with this request. */
+  /** Makes this request the last of its connection. */
   endConnection(): void {
     this.#isLast = true
     this.#endsConnection()
@@ -302,10 +302,10 @@ class NodeHttpExchange extends Exchange {
     if (bodiless || this.method === 'HEAD' || size === 0) res.end()
     else if (isStream(body)) void this.sendStream(body)
     else if (isSource(body)) void this.#writeSource(body)
-    // A copy: Node keeps what the socket does not take at once, and the bytes are the handler's.
+    // A copy: Node keeps the bytes that the socket does not take at once, and the handler owns the original.
     else if (body.byteLength > PIECE_BYTES) void this.#writeSource(new OwnedBytes(Buffer.from(body)))
     else res.end(Buffer.from(body))
-    // Without a socket it waits behind other answers; otherwise a later turn tells whether the client reads.
+    // Without a socket it waits behind other answers; otherwise a later turn shows whether the client reads.
     res.once('finish', () => this.#boundRest())
     if (size === undefined) return
     if (!res.socket) this.#holdOrDrop(size)
@@ -313,7 +313,7 @@ class NodeHttpExchange extends Exchange {
   }
 
   protected sendPiece(piece: Uint8Array): Promise<void> {
-    // Node keeps what the socket does not take at once.
+    // Node keeps bytes that the socket does not take at once.
     return new Promise(resolve =>
       this.#res.write(piece, () => {
         this.#sentBytes += piece.byteLength
@@ -345,7 +345,7 @@ class NodeHttpExchange extends Exchange {
     try {
       for (let offset = 0; offset < source.size && !this.finished; ) {
         const piece = await source.read(offset)
-        // Node keeps what the socket does not take at once, and the next piece may take this one's place.
+        // Node keeps bytes that the socket does not take at once, and the next piece may overwrite this one.
         await new Promise<unknown>(resolve => res.write(piece, resolve))
         offset += piece.byteLength
         this.#sentBytes = offset
@@ -356,7 +356,7 @@ class NodeHttpExchange extends Exchange {
     }
   }
 
-  /** No handler waits for the rest of the body, so this bounds the time until it comes. */
+  /** Limits the time for the rest of the body, for which no handler waits. */
   #boundRest(): void {
     const req = this.#req
     if (req.complete) return

@@ -1,9 +1,9 @@
 import type { BodySource } from './transport.ts'
 
-/** Small enough for slow readers to be seen to make progress. */
+/** Piece size: small enough to see the progress of slow readers. */
 export const PIECE_BYTES = 64 * 1024
 
-/** A body in memory that nothing writes to: it is sent from there, however large it is, without a copy. */
+/** A body in memory that is never overwritten: it is sent without a copy, whatever its size. */
 export class OwnedBytes implements BodySource {
   constructor(readonly bytes: Uint8Array) {}
 

@@ -8,7 +8,7 @@ export function addressText(address: ArrayBuffer): string {
   return unmapped(new SocketAddress({ family: 'ipv6', address: groups.join(':') }).address)
 }
 
-/** `::ffff:10.0.0.1` is how a socket for both families shows `10.0.0.1`. */
+/** Removes the prefix of a mapped address: a socket for both families shows `10.0.0.1` as `::ffff:10.0.0.1`. */
 export function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

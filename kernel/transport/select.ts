@@ -4,23 +4,23 @@ import type { StartTransport, TransportName } from './transport.ts'
 import { startUws } from './uws.ts'
 import { loadUws } from './uws-module.ts'
 
-/** The selected transport, and why the ones before it do not serve. */
+/** Selected transport, and reasons why preferred ones are unusable. */
 interface TransportSelection {
   name: TransportName
   start: StartTransport
-  /** One sentence per transport that was tried and did not load, for the log at start. */
+  /** One sentence per transport that was passed over, for the log at start. */
   passedOver: readonly string[]
-  /** Options that the named transport cannot fulfil. */
+  /** Options that the named transport cannot satisfy. */
   warnings: readonly string[]
 }
 
 const PREFERENCE: readonly TransportName[] = ['uws', 'uws-node20', 'node-http']
 
 /**
- * The fastest transport that loads on this machine, or the named one. Source: design, section 7.
- * @param bound a required one is held by all transports but `uws-node20`
- * @param headerBytes limit of a request head; the current uWebSockets.js takes it when it is loaded, and only then
- * @throws {Error} when a transport is named and does not load, with the reason
+ * Selects the fastest transport that loads on this machine, or the named one. Source: design, section 7.
+ * @param bound if required, all transports but `uws-node20` enforce it
+ * @param headerBytes limit of a request head; the current uWebSockets.js reads it only while it is loaded
+ * @throws {Error} if a named transport does not load, with the reason
  */
 export function selectTransport(
   preferred: TransportName | 'auto',
@@ -54,7 +54,7 @@ export function selectTransport(
   throw new Error(`no transport loads: ${passedOver.join('; ')}`)
 }
 
-/** Loader errors name the cause last, after advice or before a stack of requiring files. */
+/** Line of a loader error that names the cause: the last one, after advice or before a stack of requiring files. */
 function lastLine(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const lines = message.split('\nRequire stack:')[0]!.trim().split('\n')

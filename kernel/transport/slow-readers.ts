@@ -1,6 +1,6 @@
-/** An answer that the client has not taken in full. */
+/** An answer that the client has not fully read. */
 export interface Pending {
-  /** Bytes of it that the client has taken. */
+  /** Bytes that the client has taken. */
   readonly sentBytes: number
   /** Ends the connection. */
   drop(): void
@@ -9,7 +9,7 @@ export interface Pending {
 export interface SlowReaderLimits {
   /** Time without progress after which a connection is closed. */
   answerTimeoutMs: number
-  /** Minimum of bytes a second, on average, once an answer has lasted for twice that time; 0 for none. */
+  /** Minimum average bytes per second, once an answer has lasted twice that time; 0 for none. */
   minAnswerRate: number
 }
 

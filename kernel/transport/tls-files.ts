@@ -9,11 +9,11 @@ export interface TlsFiles {
 }
 
 export interface TlsIdentity extends Pick<SecureContextOptions, 'key' | 'cert' | 'passphrase'> {
-  /** The first of the chain. */
+  /** First certificate of the chain. */
   readonly certificate: X509Certificate
 }
 
-/** Content of the files. @throws {Error} they cannot be used, or do not belong together; it names them */
+/** Reads the files. @throws {Error} naming the files, if they are unusable or do not match */
 export async function readTls({ keyFile, certFile, passphrase }: TlsFiles): Promise<TlsIdentity> {
   try {
     const [key, cert] = await Promise.all([readFile(keyFile), readFile(certFile)])

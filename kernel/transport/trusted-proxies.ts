@@ -7,12 +7,12 @@ import { Client } from './client.ts'
 import { EdgeErrors } from './edge-errors.ts'
 
 const NAMES = ['loopback', 'linklocal', 'uniquelocal']
-/** Longest chain of proxies that is followed; every address in it is compared with all trusted ones. */
+/** Maximum length of a chain of proxies; every address in it is compared with all trusted ones. */
 const MAX_HOPS = 32
 
-/** Element of a forwarding header: what one proxy says of the peer from which it received the request. */
+/** Element of a forwarding header: a proxy's report about the peer from which it received the request. */
 interface Hop {
-  /** Undefined where the proxy does not name an address: `unknown`, `_hidden`. */
+  /** Undefined if the proxy names no address: `unknown`, `_hidden`. */
   readonly address?: string | undefined
   readonly protocol?: string | undefined
   readonly host?: string | undefined
@@ -22,10 +22,10 @@ interface Hop {
 type JoinedHeader = (name: string) => string
 
 /**
- * Proxies whose word is taken for who sent a request: `X-Forwarded-For`, `-Proto`, `-Host`, and `Forwarded` (RFC 7239).
+ * Proxies that are trusted to report the sender of a request: `X-Forwarded-For`, `-Proto`, `-Host`, and `Forwarded` (RFC 7239).
  *
- * Every proxy appends to these headers, so they are read from their ends: the client is the first address, counted from
- * the server, that is not a trusted proxy. What stands before it was written by the client and means nothing.
+ * Every proxy appends to these headers, so they are read from the end: the client is the first address, counted from
+ * the server, that is not a trusted proxy. Anything before it was written by the client and is ignored.
  */
 export class TrustedProxies {
   readonly #trusts: (address: string) => boolean
@@ -33,7 +33,7 @@ export class TrustedProxies {
 
   /**
    * @param entries addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`
-   * @throws {ConfigError} naming the entries that are none of these
+   * @throws {ConfigError} naming the invalid entries
    */
   constructor(entries: readonly string[]) {
     this.isEmpty = entries.length === 0
@@ -50,8 +50,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The client of a request.
-   * @param direct what the connection alone tells
+   * Finds the client of a request.
+   * @param direct client according to the connection alone
    * @throws {EdgeErrors.MALFORMED_REQUEST} 400 when `Forwarded` cannot be read, or the two kinds of headers name different
    * clients: a proxy maintains one of them, and the other may come from the client
    */
@@ -74,7 +74,7 @@ export class TrustedProxies {
     )
   }
 
-  /** Follows the hops, the nearest first, as far as proxies are trusted. */
+  /** Follows the hops, nearest first, as far as proxies are trusted. */
   #follow(peer: string, hops: readonly Hop[]): Hop {
     const found: { -readonly [K in keyof Hop]: Hop[K] } = {}
     for (const { address, protocol, host } of hops) {
@@ -89,7 +89,7 @@ export class TrustedProxies {
 }
 
 function isEntry(entry: string): boolean {
-  // `compile` takes "1" for an address; elsewhere it is a number of proxies.
+  // `compile` accepts "1" as an address; elsewhere it is a number of proxies.
   if (!NAMES.includes(entry) && addressOf(entry.split('/')[0]) === undefined) return false
   try {
     compile(entry)
@@ -99,7 +99,7 @@ function isEntry(entry: string): boolean {
   }
 }
 
-/** `X-Forwarded-*`, the nearest hop first. A proxy that does not append to `-Proto` and `-Host` sets them for the whole chain. */
+/** Hops of `X-Forwarded-*`, nearest first. A proxy that does not append to `-Proto` and `-Host` sets them for the whole chain. */
 function legacyHops(header: JoinedHeader): Hop[] {
   const addresses = lastItems(header('x-forwarded-for'))
   const protocols = lastItems(header('x-forwarded-proto'))
@@ -112,7 +112,7 @@ function legacyHops(header: JoinedHeader): Hop[] {
   }))
 }
 
-/** `Forwarded`, the nearest hop first. */
+/** Hops of `Forwarded`, nearest first. */
 function standardHops(value: string): Hop[] {
   if (value === '') return []
   let elements: Record<string, string>[]
@@ -127,7 +127,7 @@ function standardHops(value: string): Hop[] {
     .map(({ for: address, proto: protocol, host }) => ({ address: addressOf(address), protocol, host }))
 }
 
-/** Items of a list, the last first, without splitting what is never looked at. */
+/** Items of a list, last first; the rest beyond MAX_HOPS is not split. */
 function lastItems(list: string): string[] {
   const items: string[] = []
   for (let end = list.length; end > 0 && items.length < MAX_HOPS; ) {
@@ -138,11 +138,11 @@ function lastItems(list: string): string[] {
   return items
 }
 
-/** The address of `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, in its usual form; undefined when there is none. */
+/** Address in `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, in its normal form; undefined when there is none. */
 function addressOf(node: string | undefined): string | undefined {
   if (node === undefined || node.length > 100) return undefined
   const bare = /^\[([^\]]*)\](?::\w+)?$/.exec(node)?.[1] ?? /^([\d.]+):\w+$/.exec(node)?.[1] ?? node
-  // Not `isValid` alone, which takes `1` and `0x7f.1` for addresses.
+  // Not `isValid` alone, which accepts `1` and `0x7f.1`.
   return (bare.includes(':') && ipaddr.isValid(bare)) || ipaddr.IPv4.isValidFourPartDecimal(bare)
     ? ipaddr.process(bare).toString()
     : undefined

@@ -1,4 +1,4 @@
-/** The text that was sent, from one that holds a character for each of its bytes, as parsers of HTTP heads give it. */
+/** Decodes a text with one character for each byte of UTF-8, as parsers of HTTP heads return it. */
 export function utf8(text: string): string {
   return /[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
 }

@@ -13,21 +13,21 @@ import type { BodySource, StartTransport, TransportOptions } from './transport.t
 import type { UwsModule, UwsName } from './uws-module.ts'
 
 const RETRY_MS = 500
-/** How long Linux keeps the end of a connection that it has closed, and a little more. */
+/** Time for which Linux keeps the end of a connection that it has closed, with a margin. */
 const TIME_WAIT_MS = 65_000
 /** LIBUS_LISTEN_DEFAULT. */
 const SHARED = 0
-/** Built in; the packages were measured to take 12 and 32 s. */
+/** Built-in timeouts; measured as 12 and 32 s. */
 const IDLE_TIMEOUT_MS = { uws: 32_000, 'uws-node20': 12_000 }
 
-/** The transport of a loaded uWebSockets.js build, current or older. */
+/** Transport of a loaded uWebSockets.js build, current or older. */
 export function startUws(name: UwsName, uws: UwsModule): StartTransport {
-  // Takes the build's name out of every answer.
+  // Removes the name of the build from every answer.
   uws._cfg?.('silent')
   return async (options, handler) => {
     const edge = new Edge(options, handler)
     const limit = connectionLimit(name, options)
-    /** Each serves the connections that it has accepted. More than one when the certificate was renewed. */
+    /** Each serves the connections that it has accepted. There is more than one after a renewal of the certificate. */
     const apps: TemplatedApp[] = []
     const addApp = (): TemplatedApp => {
       const app = createApp(uws, options)
@@ -36,7 +36,7 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
       apps.push(app)
       return app
     }
-    // The build only says that something failed, if at all.
+    // First, because the build reports only that something failed, if at all.
     let certificate = options.tls && (await readTls(options.tls)).certificate
     let listenSocket = await listen(uws, addApp(), options)
     const port = uws.us_socket_local_port(listenSocket)
@@ -58,7 +58,7 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
         const app = addApp()
         const socket = await tryToListen(app, { ...options, port }, SHARED)
         if (!socket) throw new Error(`the system does not let port ${port} be listened to a second time`)
-        // The next turn accepts connections that wait at the socket before; one that comes in it is reset, before a handshake.
+        // In the next turn connections waiting at the old socket are accepted; one that arrives in it is reset, before a handshake.
         await new Promise(resolve => setImmediate(resolve))
         if (closed) app.close()
         else {
@@ -83,11 +83,11 @@ async function close(
   socket: us_listen_socket,
   drained: Promise<void>,
 ): Promise<void> {
-  // Connections that wait are accepted first.
+  // Waiting connections are accepted first.
   await new Promise(resolve => setImmediate(resolve))
   uws.us_listen_socket_close(socket)
   await drained
-  // The last answer may be written but not yet sent: that happens when the current turn ends.
+  // The last answer may be written but not yet sent, which happens at the end of the current turn.
   await new Promise(resolve => setImmediate(resolve))
   for (const app of apps) app.close()
 }
@@ -98,7 +98,7 @@ function createApp(uws: UwsModule, { tls }: TransportOptions): TemplatedApp {
   return uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile, ...(passphrase && { passphrase }) })
 }
 
-/** The older build does not report connections, whatever the types say. */
+/** Limit of connections; undefined for the older build, which does not report connections, whatever the types say. */
 function connectionLimit(
   name: UwsName,
   { limits: { maxConnections = Number.POSITIVE_INFINITY }, onWarning }: TransportOptions,
@@ -115,10 +115,10 @@ function limitConnections(app: TemplatedApp, limit: ConnectionLimit): void {
 }
 
 /**
- * Listens exclusively at first, which finds a server that has the port, then so that other sockets of this user can listen to
+ * Listens exclusively at first, which detects a server that has the port, then such that other sockets of this user can listen on
  * it too (SO_REUSEPORT), for two reasons. A certificate is renewed by a second app on the port. And neither build reuses an
  * address otherwise: the system keeps the ends of connections that a server has closed, and with them the port, for another
- * minute (TIME_WAIT), unless both servers share it. When the one before did not, the port is waited for.
+ * minute (TIME_WAIT), unless both servers share it. If the previous server did not share it, this waits for the port.
  */
 async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
   const { host, onWaiting } = options
@@ -142,7 +142,7 @@ async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptio
   }
 }
 
-/** @param sharing {@link SHARED}: the port is silently shared with any other listener; or that it is not */
+/** @param sharing {@link SHARED}: the port is silently shared with any other listener; otherwise it is exclusive */
 function tryToListen(
   app: TemplatedApp,
   { host, port }: TransportOptions,
@@ -157,8 +157,8 @@ function tryToListen(
 }
 
 /**
- * Reason why an address cannot be listened on, from Node.js, since the builds give none. Undefined when only closed connections
- * keep the port.
+ * Reason why it is not possible to listen on an address, from Node.js, since the builds give none. Undefined when only closed
+ * connections occupy the port.
  */
 async function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer().listen(port, host)
@@ -196,8 +196,8 @@ function warnings(name: UwsName, { limits }: TransportOptions): string[] {
 const shared = new WeakMap<readonly string[], string>()
 
 /**
- * Value of the first header with all other headers behind it, for one call of native code in place of one for each. Lines of
- * answers hold nothing that could end them (`prepareAnswer`).
+ * Value of the first header followed by all other headers, for a single call of native code. Header lines contain nothing that could
+ * end them (`prepareAnswer`).
  */
 function allBehind(headerLines: readonly string[]): string {
   const known = shared.get(headerLines)
@@ -208,7 +208,7 @@ function allBehind(headerLines: readonly string[]): string {
   return value
 }
 
-/** One request; owns `res`, which may not be touched once the answer is complete or the client gone. */
+/** One request; owns `res`, which must not be touched once the answer is complete or the client has disconnected. */
 class UwsExchange extends Exchange {
   readonly method: string
   path: string
@@ -223,15 +223,15 @@ class UwsExchange extends Exchange {
     this.#res = res
     this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
-    // Not a text where there is no query, whatever the types say.
+    // Undefined without a query, whatever the types say.
     this.query = req.getQuery() ?? ''
   }
 
   override serve(eachHeader: Parameters<Exchange['serve']>[0]): void {
     super.serve(eachHeader)
-    // Dropped before anything could listen for its end.
+    // It may have been dropped before this listens for its end.
     if (this.#isDropped && !this.finished) this.abort()
-    // A request that is left without an answer and without it ends the process. Most are answered by now.
+    // Without this listener an unanswered request ends the process. Most are answered by now.
     if (!this.finished) this.#res.onAborted(() => this.abort())
   }
 
@@ -240,7 +240,7 @@ class UwsExchange extends Exchange {
   }
 
   protected receive(body: Receiving): void {
-    // The bytes are only lent; the receiver copies them.
+    // The bytes are valid only during the call; the receiver copies them.
     this.#res.onData((chunk, isLast) => {
       this.receivedBytes += chunk.byteLength
       body.push(new Uint8Array(chunk), isLast)
@@ -256,9 +256,9 @@ class UwsExchange extends Exchange {
   }
 
   /**
-   * A refused request is answered in a later turn. The parser may hold more bytes from this connection, and it goes on
-   * with them when this turn ends. While a request is unanswered it closes the connection at the next one; once it is
-   * answered it would run it, even if the answer said `Connection: close`.
+   * Answers a refused request in a later turn. The parser may hold more bytes from this connection, and processes them when this turn
+   * ends. At a further request it closes the connection if the first one is unanswered; if it is answered, the parser would run the
+   * further one, even if the answer said `Connection: close`.
    */
   protected send(answer: PreparedAnswer): void {
     if (!this.refused) {
@@ -270,7 +270,7 @@ class UwsExchange extends Exchange {
     })
   }
 
-  /** In the handler's own turn all goes into one packet by itself. */
+  /** Writes an answer as one packet. In the handler's own turn that happens automatically. */
   #write(answer: PreparedAnswer): void {
     if (this.isFirstTurn) this.#writeCorked(answer)
     else this.#res.cork(() => this.#writeCorked(answer))
@@ -279,13 +279,13 @@ class UwsExchange extends Exchange {
   #writeCorked({ status, reason, headerLines, cookie, tag, body, size, bodiless }: PreparedAnswer): void {
     const res = this.#res
     const { closing } = this
-    // Without it the status is 200 OK.
+    // The default status is 200 OK.
     if (status !== 200) res.writeStatus(`${status} ${reason}`)
     if (headerLines.length > 0) res.writeHeader(headerLines[0]!, allBehind(headerLines))
     if (cookie !== undefined) res.writeHeader('Set-Cookie', cookie)
     if (tag !== undefined) res.writeHeader('ETag', tag)
     if ((bodiless || this.method === 'HEAD') && !this.refused) {
-      // Without arguments: with any, the older build holds the request for unanswered, the current one adds a length.
+      // Without arguments: with any, the older build considers the request unanswered, and the current one adds a length.
       if (!bodiless && size !== undefined) res.writeHeader('Content-Length', String(size))
       if (closing) res.writeHeader('Connection', 'close')
       res.endWithoutBody()
@@ -342,7 +342,7 @@ class UwsExchange extends Exchange {
     this.#res.close()
   }
 
-  /** Reads and sends by turns; what the socket does not take waits until it drains. */
+  /** Reads and sends alternately; bytes that the socket does not take wait until it drains. */
   #writeSource(source: BodySource): void {
     const res = this.#res
     let piece: Uint8Array = new Uint8Array(0)
@@ -382,13 +382,13 @@ class UwsExchange extends Exchange {
   }
 
   /**
-   * Sends what the socket takes now and the rest as it drains, from a copy, since `bytes` are the handler's. Not by `end`,
-   * which keeps a rest without a limit: a client that asks and asks and reads nothing would fill the memory.
+   * Sends as much as the socket takes now and the rest as it drains, from a copy, since the handler owns `bytes`. Not by `end`,
+   * which keeps a rest of any size: a client that sends requests and reads nothing would fill the memory.
    */
   #writeBytes(bytes: Uint8Array): void {
     const res = this.#res
     const total = bytes.byteLength
-    // By its index: to take an array of native code apart costs more.
+    // By index: destructuring an array from native code costs more.
     if (res.tryEnd(bytes, total)[1]) {
       this.done()
       return

@@ -1,8 +1,8 @@
 import { stripRestPrefix } from './parse-path.ts'
 
 /**
- * Path of a request without the base path, for proxies that pass it on and those that strip it. An address of the server
- * stays as it is: a proxy has stripped the base path of `/shop/page` when a route has that name, whatever the base path is.
+ * Removes the base path from the path of a request, for proxies that pass it on and those that strip it. An address of the server
+ * is unchanged: if a route has the path `/shop/page`, the proxy has already stripped the base path, whatever that is.
  */
 export function withoutBasePath(path: string, basePath: string, routes: { has(path: string): boolean }): string {
   if (!path.startsWith(basePath) || stripRestPrefix(path) !== undefined || routes.has(path)) return path

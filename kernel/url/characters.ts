@@ -1,6 +1,6 @@
 import { shortened, UrlErrors } from './url-errors.ts'
 
-/** Character codes that mean something in an address. */
+/** Character codes with a meaning in addresses. */
 export const AMPERSAND = 0x26
 export const COLON = 0x3a
 export const COMMA = 0x2c
@@ -12,7 +12,7 @@ export const SINGLE_QUOTE = 0x27
 export const SLASH = 0x2f
 export const SPACE = 0x20
 
-/** The character code at an index, and for `%22` what it stands for. A stray percent sign is itself. */
+/** Character code at an index; an encoded character, such as `%22`, is decoded. A stray percent sign is itself. */
 export function codeAt(raw: string, index: number): number {
   const code = raw.charCodeAt(index)
   return code === PERCENT && isEncoded(raw, index)
@@ -20,7 +20,7 @@ export function codeAt(raw: string, index: number): number {
     : code
 }
 
-/** Whether three characters stand for the one at an index. */
+/** True if the character at an index is encoded in three characters. */
 export function isEncoded(raw: string, index: number): boolean {
   return (
     raw.charCodeAt(index) === PERCENT &&
@@ -29,12 +29,12 @@ export function isEncoded(raw: string, index: number): boolean {
   )
 }
 
-/** The index behind the character at an index. */
+/** Index after the character at an index. */
 export function next(raw: string, index: number): number {
   return isEncoded(raw, index) ? index + 3 : index + 1
 }
 
-/** Letters, digits, `_` and everything beyond ASCII: a quote that follows one is an apostrophe, as in O'Reilly. */
+/** True for letters, digits, `_` and everything beyond ASCII: a quote after one of them is an apostrophe, as in O'Reilly. */
 export function isWordCharacter(code: number): boolean {
   const letter = code | 0x20
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f || code >= 0x80

@@ -16,23 +16,23 @@ import {
 } from './characters.ts'
 import { shortened, UrlErrors } from './url-errors.ts'
 
-/** Resource of a request. `parts` are the segments behind the first, decoded: `att1,att2`, `$entityset`, an ID. */
+/** Resource of a request. `parts` are the segments after the first, decoded: `att1,att2`, `$entityset`, an ID. */
 export type ResourcePath =
   | { kind: 'service'; name: string; parts: string[] }
   | { kind: 'dataClass'; dataClass: string; selector: Selector; parts: string[] }
 
 export type Selector =
-  /** `Person`; `Person()`, whose brackets are empty */
+  /** `Person`, or `Person()` with empty brackets. */
   | { kind: 'all'; blank?: true }
   /** `Person(1)`, `Person["a","b"]`: one or more. */
   | { kind: 'keys'; keys: string[] }
   /** `Person:email("ada@example.org")` */
   | { kind: 'attribute'; attribute: string; value: string }
 
-/** The longest addresses of the protocol have five; every part is looked up, or read as a list. */
+/** Maximum number of parts. The longest addresses of the protocol have five; every part is looked up, or read as a list. */
 const MAX_PARTS = 32
 
-/** Path behind `/rest`, or undefined when it is not below it: `/restaurant`. */
+/** Path after `/rest`; undefined for a path outside of it, such as `/restaurant`. */
 export function stripRestPrefix(rawPath: string): string | undefined {
   let start = 0
   while (rawPath.charCodeAt(start) === SLASH && rawPath.charCodeAt(start + 1) === SLASH) start++
@@ -42,13 +42,13 @@ export function stripRestPrefix(rawPath: string): string | undefined {
 }
 
 /**
- * Reads what follows `/rest` in a raw path.
+ * Parses the rest of a raw path after `/rest`.
  *
- * - Brackets are `(…)` or `[…]`. Encoded brackets are brackets too, but what closes has the form of what opened: in
- *   `City(a%29b)` the key is `a)b`. The same goes for the commas between keys.
- * - Quotes, raw or encoded, around a key are taken off and protect what is inside. A quote inside a key is part of it:
+ * - Brackets are `(…)` or `[…]`. Encoded brackets are brackets too, but the closing bracket has the form of the opening one: in
+ *   `City(a%29b)` the key is `a)b`. The same applies to the commas between keys.
+ * - Quotes, raw or encoded, around a key are removed and protect the text inside. A quote inside a key is part of it:
  *   `Author(O'Reilly)`.
- * - Empty segments vanish. A first segment that begins with `$` is a service.
+ * - Empty segments are ignored. A first segment that begins with `$` is a service.
  *
  * @throws {UrlErrors.MALFORMED_PATH} 1806
  * @throws {UrlErrors.TOO_MANY_PARTS} 1806
@@ -94,7 +94,7 @@ function readAttributeSelector(raw: string, start: number): Selected {
   return { selector: { kind: 'attribute', attribute: decode(raw.slice(start, open)), value }, end }
 }
 
-/** The texts between the brackets that open at `start`, none when there is nothing, and the index behind the brackets. */
+/** Texts between the brackets that open at `start`, none for empty brackets, and the index after the brackets. */
 function readBrackets(raw: string, start: number, severalTexts: boolean): { texts: string[]; end: number } {
   const close = closingBracket(codeAt(raw, start))!
   const encoded = isEncoded(raw, start)
@@ -107,7 +107,7 @@ function readBrackets(raw: string, start: number, severalTexts: boolean): { text
     const textStart = skipBlanks(raw, i)
     const quote = codeAt(raw, textStart)
     const isQuoted = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE
-    // The quote that closes is the one that a separator follows, so that `("it"s")` needs no escape.
+    // The closing quote is the first one before a separator, so that `("it"s")` needs no escape.
     i = isQuoted ? next(raw, textStart) : textStart
     while (i < raw.length && !(isQuoted ? codeAt(raw, i) === quote && ends(skipBlanks(raw, next(raw, i))) : ends(i))) {
       i = next(raw, i)
@@ -138,7 +138,7 @@ function readParts(raw: string, start: number): string[] {
   return parts
 }
 
-/** Index of what ends the name of a dataclass or an attribute: a bracket, a colon, a slash or the end. */
+/** Index of the end of the name of a dataclass or an attribute: at a bracket, a colon, a slash or the end of the text. */
 function endOfName(raw: string, start: number): number {
   let i = start
   for (; i < raw.length; i = next(raw, i)) {
@@ -151,7 +151,7 @@ function endOfName(raw: string, start: number): number {
   return i
 }
 
-/** Index of the slash that ends a segment, or of the end. Quotes protect slashes, as in `fn("a/b")`. */
+/** Index of the slash that ends a segment, or of the end of the text. Quotes protect slashes, as in `fn("a/b")`. */
 function endOfPart(raw: string, start: number): number {
   let before = SLASH
   for (let i = start; i < raw.length; ) {

@@ -13,19 +13,18 @@ import {
 import { UrlErrors } from './url-errors.ts'
 
 /**
- * Reads what follows `?` into its parameters, decoded, by name. A later one replaces an earlier one of the same name.
+ * Parses a query string, without `?`, into its parameters, decoded, by name. Of repeated parameters the last one counts.
  *
- * Quotes, raw or as %22 and %27, protect `&` and `=`, so which of them are quotes is what matters:
- * - A value that starts with a quote is wrapped if the same quote ends it; the pair is taken off, whatever is inside:
+ * Quotes, raw or as %22 and %27, protect `&` and `=`, so it matters which of them are quotes:
+ * - A value that starts with a quote is wrapped if the same quote ends it; the pair is removed, whatever is inside:
  *   `"name='a@'"`, `'["it's"]'`.
- * - Elsewhere a quote opens only where no word stands before it, and closes only where none starts behind it. The quotes
+ * - Elsewhere a quote opens only where no word precedes it, and closes only where no word follows. The quotes
  *   stay in the value: `["a&b",1]`, `name='Smith & Sons'`. The apostrophe of `O'Reilly` is not a quote, and neither is a
- *   quote that nothing closes.
+ *   quote without a closing one.
  *
- * `+` is a space in `$params` and a plus sign elsewhere. A name without `=` has an empty value. Of a name that is repeated the last value
- * counts.
+ * `+` is a space in `$params` and a plus sign elsewhere. A name without `=` has an empty value.
  *
- * @param onRepeated called with such a name
+ * @param onRepeated called with the name of a repeated parameter
  * @throws {UrlErrors.UNCLOSED_SINGLE_QUOTE} 1808
  * @throws {UrlErrors.UNCLOSED_DOUBLE_QUOTE} 1809
  * @throws {UrlErrors.MALFORMED_ENCODING} 1806
@@ -63,8 +62,8 @@ export function parseQueryString(raw: string, onRepeated?: (name: string) => voi
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map()
 
 /**
- * Closing places of the quotes of a text, by kind. A quote is closed by one that may be anywhere behind it, so a text full of quotes that are
- * looked for from each of them would take quadratic time. Searches start further and further on: each passes the text once.
+ * Closing quotes of a text, by kind. A quote may be closed anywhere after it, so searching from each quote of a text full of them would
+ * take quadratic time. Here the starts of searches only grow, so that each search passes the text once.
  */
 class Quotes {
   #single: Closings | undefined
@@ -82,7 +81,7 @@ class Quotes {
   }
 }
 
-/** Closing places of one kind of quotes. Each method may be called with starts that only grow; the text's length means none. */
+/** Closing quotes of one kind. Starts must not decrease from call to call; the result is the length of the text when there is none. */
 class Closings {
   #closing = -1
   #wrapEnd = -1
@@ -93,7 +92,7 @@ class Closings {
     private readonly quote: number,
   ) {}
 
-  /** The first quote from `start` on behind which no word starts. */
+  /** First quote from `start` on that no word follows. */
   closing(start: number): number {
     let i = Math.max(start, this.#closing)
     while (i < this.raw.length && !this.#closes(i)) i = next(this.raw, i)
@@ -101,7 +100,7 @@ class Closings {
     return i
   }
 
-  /** The first quote from `start` on that is the last character of a parameter. */
+  /** First quote from `start` on that is the last character of a parameter. */
   wrapEnd(start: number): number {
     let i = Math.max(start, this.#wrapEnd)
     while (i < this.raw.length && !this.endsParameter(i)) i = next(this.raw, i)
@@ -109,7 +108,7 @@ class Closings {
     return i
   }
 
-  /** The first raw `&$` or `&%24` from `start` on. */
+  /** First raw `&$` or `&%24` from `start` on. */
   parameter(start: number): number {
     const { raw } = this
     let i = Math.max(start, this.#parameter)
@@ -118,7 +117,7 @@ class Closings {
     return i
   }
 
-  /** Whether there is a quote at an index, and the parameter or the text ends behind it. */
+  /** True if there is a quote at an index, after which the parameter or the text ends. */
   endsParameter(i: number): boolean {
     const { raw, quote } = this
     if (codeAt(raw, i) !== quote) return false
@@ -134,7 +133,7 @@ class Closings {
   }
 }
 
-/** Index of the quote that closes a wrapped value, or nothing when the value is not wrapped. */
+/** Index of the quote that closes a wrapped value; undefined if the value is not wrapped. */
 function endOfWrapped(raw: string, start: number, quotes: Quotes): number | undefined {
   const quote = codeAt(raw, start)
   if (quote !== DOUBLE_QUOTE && quote !== SINGLE_QUOTE) return undefined
@@ -151,7 +150,7 @@ function endOfWrapped(raw: string, start: number, quotes: Quotes): number | unde
   return wrapEnd < closings.parameter(closing) ? wrapEnd : undefined
 }
 
-/** Index of the `&` that ends a value, or of the end. */
+/** Index of the `&` that ends a value, or of the end of the text. */
 function endOfPlain(raw: string, start: number, quotes: Quotes): number {
   let before = EQUALS
   for (let i = start; i < raw.length; ) {

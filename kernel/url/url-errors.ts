@@ -1,6 +1,6 @@
 import { defineErrors } from '../../engine/index.ts'
 
-/** Addresses that cannot be read. Positions count from 1. Source: protocol notes, 5.9; statuses by the design decisions. */
+/** Errors of addresses that cannot be parsed. Positions count from 1. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const UrlErrors = defineErrors('URL', {
   EMPTY_PATH: {
     errCode: 1806,
@@ -43,7 +43,7 @@ export const UrlErrors = defineErrors('URL', {
   },
 })
 
-/** The start of what was received, short enough for a message. */
+/** Start of a received text, short enough for a message. */
 export function shortened(received: string): string {
   return received.length <= 60 ? received : `${received.slice(0, 60)}…`
 }

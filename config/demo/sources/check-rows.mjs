@@ -1,4 +1,4 @@
-/** Checks rows against the model: what the server would refuse must not be in the fixture. */
+/** Checks rows against the model: the fixture must not contain anything that the server would refuse. */
 import { fold } from './text.mjs'
 
 const INTEGERS = { byte: 2 ** 7, word: 2 ** 15, long: 2 ** 31, long64: Number.MAX_SAFE_INTEGER }
@@ -18,7 +18,7 @@ const TYPES = {
 /**
  * @param model the model file
  * @param rowsOf rows by dataclass, in the order of loading
- * @throws an error that names the first row which the model does not allow
+ * @throws {Error} naming the first row that the model does not allow
  */
 export function checkRows(model, rowsOf) {
   const keysOf = new Map()

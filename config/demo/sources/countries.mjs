@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync'
 import { describeCountry } from './describe-country.mjs'
 import { compareText, fold } from './text.mjs'
 
-/** Names in the Gapminder table that `world-countries` does not know, not even as an alternative spelling. */
+/** Names in the Gapminder table that `world-countries` lacks, even as alternative spellings. */
 const GAPMINDER_NAMES = {
   CD: 'Congo, Dem. Rep.',
   CG: 'Congo, Rep.',
@@ -23,7 +23,7 @@ export async function countryRows(modules) {
   const sources = JSON.parse(await readFile(new URL('world-countries/countries.json', modules), 'utf8'))
   const gapminder = await readGapminder(new URL('vega-datasets/data/gapminder-health-income.csv', modules), sources)
   const byCode3 = new Map(sources.map(source => [source.cca3, source]))
-  // One border is listed from one side only, across a strait: it takes both to be a land border.
+  // A border across a strait is listed by one country only: a land border is listed by both.
   const neighboursOf = source =>
     source.borders
       .map(code3 => byCode3.get(code3))
@@ -49,7 +49,7 @@ export async function countryRows(modules) {
       lifeExpectancy: figures ? Number(figures.health) : null,
       landlocked: source.landlocked,
       independent: source.independent,
-      // The source counts the Holy See, which is an observer.
+      // The source counts the Holy See, which is only an observer.
       unMember: source.unMember && source.cca2 !== 'VA',
       latitude: roundDegrees(source.latlng[0]),
       longitude: roundDegrees(source.latlng[1]),
@@ -74,7 +74,7 @@ export async function countryRows(modules) {
 const roundDegrees = degrees => Number(degrees.toFixed(4))
 const regionCode = name => fold(name).replaceAll(' ', '-')
 
-/** Continents first: a subregion refers to its continent. Antarctica has no subregion. */
+/** Rows of regions, continents first: a subregion refers to its continent. Antarctica has no subregion. */
 function regionRows(sources) {
   const continents = [...new Set(sources.map(({ region }) => region))].sort(compareText)
   const continentOf = new Map(
@@ -114,7 +114,7 @@ function countryInfo({
   }
 }
 
-/** +1 and +7 are each shared by several countries, whose suffixes are area codes; elsewhere the first suffix is the rest. */
+/** Calling code. +1 and +7 are shared by several countries, whose suffixes are area codes; elsewhere the first suffix completes the code. */
 const callingCode = ({ root, suffixes }) =>
   suffixes.length > 1 && (root === '+1' || root === '+7') ? root : `${root}${suffixes[0] ?? ''}`
 

@@ -1,4 +1,4 @@
-/** A text about a country, made of its facts: something long to read and to search. */
+/** Text about a country, composed of its facts: something long to read and to search. */
 import { enumerate } from './text.mjs'
 
 const grouped = number => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',')

@@ -1,14 +1,14 @@
-/** Movie, Genre, Director and Distributor rows from the movies of `vega-datasets`, whose known faults are mended here. */
+/** Movie, Genre, Director and Distributor rows from the movies of `vega-datasets`, with corrections of known errors. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { compare, compareText } from './text.mjs'
 
-/** The newest films of the source were announced for this year; its two-digit years made 1915 a 2015. */
+/** Year of the latest films in the source, then announced; its two-digit years made 2015 of 1915. */
 const LAST_YEAR = 2011
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const MINUTE_MS = 60_000
 
-/** Titles in Latin-1 that were once read as Mac Roman. */
+/** Characters of Latin-1 titles that were once read as Mac Roman. */
 const MISREAD = {
   È: 'é',
   Í: 'ê',
@@ -44,7 +44,7 @@ export async function movieRows(modules) {
         mpaaRating: source['MPAA Rating'] === 'Open' ? null : source['MPAA Rating'],
         source: source.Source,
         creativeType: source['Creative Type'],
-        // Zero stands for an unknown sum: tickets of a film that sold none are not counted.
+        // Zero means an unknown amount.
         usGross: source['US Gross'] || null,
         worldwideGross: source['Worldwide Gross'] || null,
         usDvdSales: source['US DVD Sales'],
@@ -62,7 +62,7 @@ export async function movieRows(modules) {
   return { Genre: namedRows(genres), Director: namedRows(directors), Distributor: namedRows(distributors), Movie }
 }
 
-/** Numbers that became JSON numbers, `Secret, The`, doubled blanks, and a film called Unknown that became null. */
+/** Corrects titles: numbers that became JSON numbers, `Secret, The`, double spaces, and a film called Unknown that became null. */
 function titleOf({ Title }) {
   return String(Title ?? 'Unknown')
     .replace(/[^ -~]/g, character => MISREAD[character] ?? character)
@@ -70,7 +70,7 @@ function titleOf({ Title }) {
     .replace(/^(.*), The$/, 'The $1')
 }
 
-/** `Jun 12 1998` as `1998-06-12` */
+/** Converts `Jun 12 1998` to `1998-06-12`. */
 function dateOf(source) {
   const [, month, day, year] = /^(\w{3}) (\d\d) (\d{4})$/.exec(source['Release Date'])
   const century = Number(year) > LAST_YEAR ? 100 : 0

