@@ -10,7 +10,7 @@ export interface CalculatedDeclaration extends ParameterOptions {
   readonly type: CalculatedModel['type']
   readonly stored?: boolean | undefined
   readonly indexed?: boolean | undefined
-  /** Clients get to see it. */
+  /** True if clients can see it. */
   readonly exposed: boolean
   readonly settable: boolean
   /** Changes with the code. */
@@ -18,8 +18,8 @@ export interface CalculatedDeclaration extends ParameterOptions {
 }
 
 /**
- * The model with the calculated attributes that classes declare: those that it names get their code, the others are added
- * behind its own. What else is wrong with the model is not looked at here.
+ * Adds the calculated attributes that plugin classes declare to a model: attributes that the model names get their code, others
+ * are appended. Other faults of the model are not checked here.
  * @throws {ModelError} for a declaration that contradicts the model
  * Source: protocol notes, 3.8.
  */

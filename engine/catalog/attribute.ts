@@ -3,7 +3,7 @@ import type { TypeParameters } from './types/parameters.ts'
 import type { PropertyType, StorageType } from './value-type.ts'
 
 /**
- * Attributes as the engine sees them: every name resolved to an object, checked once when the model is loaded.
+ * Attributes inside the engine: every name resolved to an object, checked once when the model is loaded.
  * Source: base specification, 2.3; protocol notes, 3.1.
  */
 
@@ -15,7 +15,7 @@ interface AttributeBase {
   readonly name: string
   readonly dataClass: DataClass
   readonly scope: Scope
-  /** Position in the table, from 1; kept when the model changes. `fieldPos` of the catalog. */
+  /** Position in the table, from 1; stays when the model changes. `fieldPos` of the catalog. */
   readonly position: number
   /** Free-form, passed on in the catalog. */
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
@@ -34,20 +34,20 @@ export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly maxValue: number | undefined
   readonly minLength: number | undefined
   readonly maxLength: number | undefined
-  /** Source text of an RE2 expression that a whole value has to match. */
+  /** Source text of an RE2 expression that the whole value must match. */
   readonly pattern: string | undefined
   readonly autoFill: 'increment' | 'uuid' | undefined
   readonly defaultFormat: { readonly format: string } | undefined
   readonly multiLine: boolean
-  /** Only for objects: declared property paths (`address.city`), with what is known of them. */
+  /** Only for objects: declarations of properties by path (`address.city`). */
   readonly properties: ReadonlyMap<string, DeclaredProperty>
-  /** Only for a column over a property: it is none of the attributes of its dataclass and has no slot in rows. */
+  /** Only for a column over a property, which is not among the attributes of its dataclass and has no slot in rows. */
   readonly source: PropertySource | undefined
-  /** Only for what stands in the head of each row: it is none of the attributes of its dataclass and has no slot in rows. */
+  /** Only for a member of the head of rows, which is not among the attributes of its dataclass and has no slot in rows. */
   readonly head: HeadMember | undefined
   /** Only for vectors. */
   readonly vector: VectorOptions | undefined
-  /** Set for a stored calculated attribute: code makes its value at each save, and all else treats it like any other. */
+  /** Set for a stored calculated attribute: code computes its value at each save; otherwise it is like any other attribute. */
   readonly calculation: Calculation | undefined
 }
 
@@ -57,22 +57,22 @@ export type HeadMember = 'stamp' | 'timestamp' | 'globalStamp'
 /** Declared type of a property inside an object. */
 export interface DeclaredProperty {
   readonly type: PropertyType
-  /** When it is indexed. */
+  /** Set if the property is indexed. */
   readonly columns: PropertyColumns | undefined
 }
 
-/** Values of rows at a property, as attributes would hold them. A row in neither of them has null there, or nothing. */
+/** Columns over a property. A row with a value in neither of them has null there, or no such property. */
 export interface PropertyColumns {
-  /** Values of the JSON type that the declared type has, of type number, string or bool; with an index. */
+  /** Values with the JSON type of the declared type, as an attribute of type number, string or bool; indexed. */
   readonly values: StorageAttribute
-  /** Anything else. Of type blob: all that a column tells is that it is there. */
+  /** All other values, as an attribute of type blob: the column holds only their presence. */
   readonly others: StorageAttribute
 }
 
 /** Source of the values of a column over a property. */
 export interface PropertySource {
   readonly object: StorageAttribute
-  /** The way inside it. */
+  /** Path inside the object. */
   readonly names: readonly string[]
   /** JSON type of the values that have the declared type. */
   readonly type: JsonType
@@ -83,11 +83,11 @@ export type JsonType = 'number' | 'text' | 'bool'
 
 /** Kind of the values of a vector attribute, and options of their search. */
 export interface VectorOptions {
-  /** Numbers in each of them. */
+  /** Numbers in each vector. */
   readonly dimension: number
-  /** The metric that it is searched by mostly: that of its index. */
+  /** Usual metric of searches, and the metric of the index. */
   readonly metric: VectorMetric
-  /** Options of its index; undefined: there is none. */
+  /** Options of the index; undefined if there is none. */
   readonly hnsw: HnswOptions | undefined
 }
 
@@ -97,15 +97,15 @@ interface HnswOptions {
   readonly m: number
   /** Candidates while a vector is inserted. */
   readonly efConstruction: number
-  /** Candidates while it is searched, at least; undefined: as many as the index finds to be enough. */
+  /** Minimum number of candidates of a search; undefined: the index determines how many are enough. */
   readonly ef: number | undefined
 }
 
 /** Description, for every thread, of the code behind a calculated attribute. */
 interface Calculation {
-  /** It has a set handler, so that clients may give it a value. */
+  /** True if it has a set handler, so that clients can assign a value. */
   readonly settable: boolean
-  /** Changes with the code; empty when there is none, so that the attribute is null. */
+  /** Changes with the code; empty when there is no code, so that the attribute is null. */
   readonly fingerprint: string
 }
 
@@ -126,7 +126,7 @@ export interface RelatedEntitiesAttribute extends AttributeBase {
   readonly inverse: RelatedEntityAttribute
 }
 
-/** Computed for each read by the code of a plugin. Without code it reads as null and cannot be searched. */
+/** Computed by plugin code at each read. Without code it reads as null and cannot be searched. */
 export interface CalculatedAttribute
   extends AttributeBase,
     TypeParameters,
@@ -134,7 +134,7 @@ export interface CalculatedAttribute
   readonly kind: 'calculated'
 }
 
-/** Attribute with a value of its own that can be compared, sorted and summed up, wherever it comes from. */
+/** Attribute whose values can be compared, sorted and aggregated, whatever their source. */
 export type ValueAttribute = StorageAttribute | CalculatedAttribute
 
 /** Another name for the attribute at the end of a path. */
@@ -156,7 +156,7 @@ export type Attribute =
   | CalculatedAttribute
   | AliasAttribute
 
-/** Values are bytes, which a row only links to. */
+/** True if values are bytes, to which a row only links. */
 export const isBinary = (type: StorageType): type is 'image' | 'blob' => type === 'image' || type === 'blob'
 
 /** Attribute with bytes of its own in a stored row: everything that depends on this entity's version alone. */

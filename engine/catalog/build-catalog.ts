@@ -24,7 +24,7 @@ import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** A dataclass whose attributes are being made, and the part of the file that it is made of. */
+/** A dataclass under construction, and its part of the model file. */
 interface Draft {
   dataClass: Mutable<DataClass> & { attributesByName: Map<string, Attribute>; referencedBy: RelatedEntityAttribute[] }
   model: DataClassModel
@@ -32,10 +32,10 @@ interface Draft {
 }
 
 /**
- * Makes the catalog of a model that has been checked: resolves every name to the object it means.
+ * Builds the catalog of a checked model: resolves every name to the object it means.
  *
- * A relation to a private dataclass becomes private itself: what is not exposed is not shown by what points to it.
- * @param numbers table numbers that the store remembers; new ones are added as {@link assignNumbers} does
+ * A relation to a private dataclass becomes private itself, so that it does not reveal what is not exposed.
+ * @param numbers table numbers that the store remembers; {@link assignNumbers} adds new ones
  */
 export function buildCatalog(
   checked: Model,
@@ -52,7 +52,7 @@ export function buildCatalog(
   }
   const byCollection = new Map([...drafts.values()].map(draft => [draft.dataClass.collectionName, draft]))
 
-  /** The attribute of that name; made when it is first asked for, so that whatever another one needs exists in time. */
+  /** Returns an attribute by name. Made on first use, so that attributes can depend on others that come later in the model. */
   const resolve = (draft: Draft, name: string): Attribute => {
     const existing = draft.dataClass.attributesByName.get(name)
     if (existing) return existing
@@ -201,7 +201,7 @@ function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): Ve
   return { dimension, metric, hnsw: hnsw && { m: 16, efConstruction: 100, ef: undefined, ...hnsw } }
 }
 
-/** A stored one is a storage attribute in all but where its values come from. */
+/** Options of a calculated attribute. A stored one differs from a storage attribute only in the source of its values. */
 function calculatedOptions(dataClass: DataClassModel, name: string, { type, code, ...model }: CalculatedModel) {
   const { stored = false, indexed = false } = model
   if (!stored)

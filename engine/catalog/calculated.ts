@@ -1,7 +1,7 @@
 import type { StorageAttribute } from './attribute.ts'
 import type { DataClass } from './dataclass.ts'
 
-/** Fingerprints of the code that stored calculated values come from, by attribute name. */
+/** Fingerprints of the code that computed the stored values, by attribute name. */
 export type Fingerprints = Readonly<Record<string, string>>
 
 export const storedCalculated = ({ attributes }: DataClass): StorageAttribute[] =>
@@ -11,10 +11,10 @@ export const storedCalculated = ({ attributes }: DataClass): StorageAttribute[] 
 export const fingerprintsOf = (dataClass: DataClass): Record<string, string> =>
   Object.fromEntries(storedCalculated(dataClass).map(({ name, calculation }) => [name, calculation!.fingerprint]))
 
-/** The stored calculated attributes of an entity without code for them, as JSON. */
+/** JSON values of the stored calculated attributes of an entity when there is no code for them. */
 export const nullValues = (dataClass: DataClass): Record<string, null> =>
   Object.fromEntries(storedCalculated(dataClass).map(({ name }) => [name, null]))
 
-/** Whether the stored values come from other code than the model names now. */
+/** True if the stored values were computed by other code than the model names now. */
 export const areOutdated = (stored: Fingerprints, dataClass: DataClass): boolean =>
   Object.entries(fingerprintsOf(dataClass)).some(([name, fingerprint]) => (stored[name] ?? '') !== fingerprint)

@@ -16,8 +16,8 @@ import { TYPES } from './types/registry.ts'
 import { isScalarType } from './value-type.ts'
 
 /**
- * Checks an attribute whose shape is valid, by itself and against the names that it uses. Each text follows the
- * attribute's path in the file: it starts with `.option: ` or `: `.
+ * Checks an attribute whose shape is valid, alone and against the names that it uses.
+ * @returns problems, to be appended to the attribute's path in the file: each starts with `.option: ` or `: `
  */
 export function checkAttribute(
   name: string,
@@ -39,13 +39,13 @@ export function checkAttribute(
   }
 }
 
-/** Options that do not fit the type of the values, and those that it needs. */
+/** Problems of options that do not fit the type, and of missing ones that it needs. */
 function optionProblems(attribute: StorageModel | CalculatedModel): string[] {
   const { type } = attribute
   const problems: string[] = []
   for (const [option, value] of Object.entries(attribute)) {
     const types = TYPES_OF_OPTION.get(option)
-    // `false` is what holds without the option.
+    // `false` means the same as no option.
     if (types && value !== false && !types.includes(type)) {
       problems.push(`.${option}: does not fit type ${type}; it is for ${types.join(', ')}`)
     }
@@ -134,7 +134,7 @@ function relatedEntityProblems(
 
   const targetKey = target.attributes.get(target.model.key)
   const targetStorage = targetKey && isStorage(targetKey) ? targetKey : undefined
-  // A key of a type that no key may have is complained about where it is declared.
+  // A key whose type is not allowed for keys is reported where it is declared.
   if (storage && targetStorage && isScalarType(targetStorage.type) && familyOf(storage) !== familyOf(targetStorage)) {
     const [own, other] = [storage, targetStorage].map(each => typeName({ type: each.type, ...parametersOf(each) }))
     problems.push(
@@ -216,7 +216,7 @@ function reverses(relation: RelatedEntitiesModel, name: string, className: strin
   return relation.inverseName === name && dataClassOfCollection(relation.type, dataClasses) === className
 }
 
-/** Name of the dataclass that a 1→N relation means by its type: a dataclass name or a collection name. */
+/** Name of the dataclass to which the type of a 1→N relation refers, by dataclass name or collection name. */
 function dataClassOfCollection(type: string, dataClasses: DataClasses): string | undefined {
   if (dataClasses.has(type)) return type
   for (const [name, dataClass] of dataClasses) {
@@ -243,13 +243,13 @@ function aliasProblems(
 
 interface EndOfPath {
   target: Exclude<AttributeModel, AliasModel>
-  /** A relation on the way, not the end itself, leads to many entities. */
+  /** True if a relation before the end leads to many entities. */
   throughMany: boolean
 }
 
 /**
- * End of a path; a text when it leads nowhere; undefined when it meets an attribute that has been reported already.
- * @param visited aliases on the way here, the first being the one that is checked
+ * End of a path; the problem as a text if it leads nowhere; undefined if it reaches an attribute that has already been reported.
+ * @param visited aliases followed so far, beginning with the one that is checked
  */
 function endOfPath(
   path: string,
@@ -263,7 +263,7 @@ function endOfPath(
   for (const step of path.split('.')) {
     if (target) {
       if (target.kind !== 'relatedEntity' && target.kind !== 'relatedEntities') {
-        return `"${path}" goes on behind a ${target.kind ?? 'storage'} attribute; only relations can be followed`
+        return `"${path}" continues after a ${target.kind ?? 'storage'} attribute; only relations can be followed`
       }
       const next = dataClasses.get(dataClassOfCollection(target.type, dataClasses) ?? '')
       if (!next) return undefined
@@ -282,7 +282,7 @@ function endOfPath(
     const id = `${dataClass.name}.${step}`
     if (visited.includes(id)) return `leads in a circle: ${[...visited, id].join(' → ')}`
     const end = endOfPath(attribute.path, dataClass, dataClasses, [...visited, id])
-    // The other alias is checked, and complained about, on its own; but a circle concerns all that are part of it.
+    // The other alias is checked and reported separately, but a circle is reported for every alias in it.
     if (typeof end === 'string') return end.startsWith('leads in a circle') ? end : undefined
     if (!end) return undefined
     throughMany ||= end.throughMany

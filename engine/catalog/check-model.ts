@@ -13,7 +13,7 @@ import { nameProblem } from './names.ts'
 import { shapeProblems, show } from './shape-problems.ts'
 import { suggestion } from '../base/suggestion.ts'
 
-/** Attributes and dataclasses by name; `undefined` for one whose shape is wrong, so that what refers to it is not blamed. */
+/** Attributes by name; `undefined` for one whose shape is wrong, so that references to it are not reported. */
 type Attributes = ReadonlyMap<string, AttributeModel | undefined>
 export interface CheckedDataClass {
   name: string
@@ -23,7 +23,7 @@ export interface CheckedDataClass {
 export type DataClasses = ReadonlyMap<string, CheckedDataClass | undefined>
 
 /**
- * A model of which all is known to be right: shapes, names, and whatever one part says about another.
+ * Checks a model: shapes, names, and references between its parts.
  * @throws {ModelError} with every problem found
  */
 export function checkModel(model: unknown): Model {
@@ -80,7 +80,7 @@ function attributeShapeProblems(attribute: unknown, path: string): string[] {
   return shapeProblems(ATTRIBUTE_SCHEMAS[kind as keyof typeof ATTRIBUTE_SCHEMAS], attribute, path)
 }
 
-/** Names and table numbers have to be unique: a collection name also names its dataclass. */
+/** Checks that names and table numbers are unique. A collection name also names its dataclass. */
 function checkNumbersAndNames(dataClasses: DataClasses, problems: string[]): void {
   const namedBy = new Map<string, string>([...dataClasses.keys()].map(name => [name, `dataClasses.${name}`]))
   const numberedBy = new Map<number, string>()
@@ -94,8 +94,7 @@ function checkNumbersAndNames(dataClasses: DataClasses, problems: string[]): voi
     const collectionFault = dataClass.model.collectionName === undefined ? undefined : nameProblem(collectionName)
     if (collectionFault) problems.push(`${collectionPath}: "${collectionName}" ${collectionFault}`)
     const other = namedBy.get(collectionName)
-    if (other)
-      problems.push(`${collectionPath}: "${collectionName}" also names ${other}; every name needs to be another`)
+    if (other) problems.push(`${collectionPath}: "${collectionName}" also names ${other}; every name must be different`)
     namedBy.set(collectionName, collectionPath)
     if (tableNumber === undefined) continue
     const holder = numberedBy.get(tableNumber)
@@ -104,7 +103,7 @@ function checkNumbersAndNames(dataClasses: DataClasses, problems: string[]): voi
   }
 }
 
-/** Stored data of an earlier name can go to one new name only. */
+/** Checks that stored data of a former name moves to one new name only. */
 function checkFormerNames(
   all: ReadonlyMap<string, { formerName?: string } | undefined>,
   path: string,
@@ -142,5 +141,5 @@ function checkKey({ name, model, attributes }: CheckedDataClass, problems: strin
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-/** None of what is not an object: its shape has been complained about. */
+/** Entries of an object; none for other values, whose shape has already been reported. */
 const entries = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : [])

@@ -5,7 +5,7 @@ export interface DataClass {
   readonly name: string
   /** Name of an entity selection on it, by default `{name}Selection`. */
   readonly collectionName: string
-  /** Path of its address, percent-encoded: `/rest/Person`, behind a base path if there is one. */
+  /** Path of its address, percent-encoded: `/rest/Person`, after the base path if there is one. */
   readonly uri: string
   /** Table number from 1; names the tables in storage and is kept when the model changes. */
   readonly tableNumber: number
@@ -15,22 +15,22 @@ export interface DataClass {
   readonly key: StorageAttribute
   /** Names for queries besides the attributes: `__KEY`, `__STAMP`, `__TIMESTAMP`, `__GlobalStamp`. */
   readonly head: ReadonlyMap<string, StorageAttribute>
-  /** All of them in the order of the model. */
+  /** All attributes in the order of the model. */
   readonly attributes: readonly Attribute[]
   readonly attributesByName: ReadonlyMap<string, Attribute>
-  /** N→1 relations of other dataclasses (and of this one) that point here: who has to be asked when an entity goes. */
+  /** N→1 relations of other dataclasses (and of this one) that point here, to be checked when an entity is deleted. */
   readonly referencedBy: readonly RelatedEntityAttribute[]
 }
 
 const DEFAULT_TOP = 100
 
-/** Entities of a page, or of an expanded relation, when a request does not say how many. */
+/** Default number of entities of a page or of an expanded relation. */
 export const defaultTop = ({ defaultTopSize }: DataClass): number => defaultTopSize ?? DEFAULT_TOP
 
 /** The data model as loaded: immutable, the same in every thread. */
 export interface Catalog {
   readonly name: string
-  /** Start of the addresses of data: `/rest`, behind a base path if there is one. */
+  /** Start of the addresses of data: `/rest`, after the base path if there is one. */
   readonly restPath: string
   readonly dataClasses: readonly DataClass[]
   readonly dataClassesByName: ReadonlyMap<string, DataClass>
@@ -38,7 +38,7 @@ export interface Catalog {
 
 /** Choices of the protocol about the wire form of rows. */
 export interface WireOptions {
-  /** How a date-only attribute reads: `2020-01-31` or the older `31!1!2020`. */
+  /** Form of date-only attributes: `2020-01-31` or the older `31!1!2020`. */
   readonly dateOnlyFormat: 'iso' | 'dmy'
   /** Path in front of `/rest` in links: `/data`. Absent when there is none. */
   readonly basePath?: string

@@ -1,12 +1,13 @@
 /**
- * Milliseconds since 1970 UTC of a date as clients write it, or undefined when it is none.
+ * Parses a date as clients write it.
  *
  * Groups of digits, separated by anything but letters other than `T` and `Z`, are year, month, day, hour, minute,
- * second and fraction of a second; at least the first three are needed. When the first separator is `!` they start with
- * day, month, year. An offset such as `+02:00` behind a time counts, otherwise the time is UTC.
+ * second and fraction of a second; at least the first three are needed. If the first separator is `!`, they start with
+ * day, month, year. An offset such as `+02:00` after a time is applied; otherwise the time is UTC.
  *
  *   2020-01-31   2020-01-31T15:23:00.5Z   2020/1/31 15:23   31!1!2020   !!2020-01-31!!
  *
+ * @returns milliseconds since 1970 UTC, or undefined if the text is not a date
  * Source: protocol notes, 2.7 and 3.2.
  */
 export function parseDate(text: string): number | undefined {
@@ -15,15 +16,15 @@ export function parseDate(text: string): number | undefined {
 }
 
 /**
- * The same without its time: midnight UTC of the day as written, whatever the offset. For date-only attributes, of which
- * time and zone are dropped. Source: base specification, 2.5.
+ * Parses a date without its time: midnight UTC of the day as written, whatever the offset. For date-only attributes, which
+ * drop time and zone. Source: base specification, 2.5.
  */
 export function parseDay(text: string): number | undefined {
   return read(text)?.day
 }
 
 function read(text: string): { day: number; timeMs: number } | undefined {
-  // Clients decide how long it is; no date needs more.
+  // Clients choose the length; no date needs more.
   if (text.length > 64) return undefined
   const iso = ISO.test(text) ? readIso(text) : undefined
   if (iso) return iso
@@ -48,7 +49,7 @@ function read(text: string): { day: number; timeMs: number } | undefined {
   return Number.isNaN(new Date(date.getTime() + timeMs).getTime()) ? undefined : { day: date.getTime(), timeMs }
 }
 
-/** Reads digits where {@link ISO} has them: a fourth of the time of `Date.parse`, which goes on from 30 February to 1 March. */
+/** Reads the digits of {@link ISO} in a quarter of the time of `Date.parse`, which also turns 30 February into 1 March. */
 function readIso(text: string): { day: number; timeMs: number } | undefined {
   const year = digits(text, 0) * 100 + digits(text, 2)
   const month = digits(text, 5)
@@ -62,7 +63,7 @@ function readIso(text: string): { day: number; timeMs: number } | undefined {
   return { day: dayNumber(year, month, day) * DAY_MS, timeMs: ((hour * 60 + minute) * 60 + second) * 1000 + fraction }
 }
 
-/** The number that two digits are. */
+/** Value of two digits. */
 const digits = (text: string, at: number): number =>
   (text.charCodeAt(at) - ZERO) * 10 + (text.charCodeAt(at + 1) - ZERO)
 
@@ -72,8 +73,8 @@ const daysIn = (month: number, year: number): number =>
 const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
- * Days since 1970 of a day in the years 0 … 9999. Years begin in March here, so that a leap day is the last of its year, and
- * the months before are 30.6 days long on average.
+ * Days since 1970 of a day in the years 0 … 9999. Years begin in March here, so that a leap day is the last day of its year,
+ * and the months before it are 30.6 days long on average.
  */
 function dayNumber(year: number, month: number, day: number): number {
   const yearFromMarch = month < 3 ? year - 1 : year

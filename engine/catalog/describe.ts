@@ -11,12 +11,12 @@ import type { DataClass } from './dataclass.ts'
 import type { View } from './view.ts'
 
 /**
- * The catalog as a client sees it, under the names of the protocol. A property that would be false or empty
- * is absent, but for `simpleDate`, which every date has.
+ * The catalog as a client sees it, under the names of the protocol. A property that would be false or empty is absent, except
+ * `simpleDate`, which every date has.
  * Source: base specification, 2.1 to 2.3; protocol notes, 3.1.
  */
 
-/** Answer to `$catalog`: the list twice, as the specification and as recorded clients call it. */
+/** Answer to `$catalog`: the list twice, under its name in the specification and its name in recorded clients. */
 export function describeCatalog(view: View): { dataClass: object[]; dataClasses: object[] } {
   const list = view.dataClasses.map(({ name }) => ({
     name,
@@ -26,7 +26,7 @@ export function describeCatalog(view: View): { dataClass: object[]; dataClasses:
   return { dataClass: list, dataClasses: list }
 }
 
-/** Answer to `$catalog/$all`: every description, without the parts that only the description of one dataclass has. */
+/** Answer to `$catalog/$all`: every description, without the parts that only the description of a single dataclass has. */
 export function describeAll(view: View): { dataClasses: { name: string; attributes: object[] }[] } {
   return {
     dataClasses: view.dataClasses.map(dataClass => ({
@@ -75,7 +75,7 @@ function describeAttribute(attribute: Attribute, view: View): object {
 }
 
 function options(attribute: Attribute, view: View): Record<string, unknown> {
-  /** The name of an attribute, unless it is one that the client must not learn of. */
+  /** Name of an attribute, or undefined if the client must not learn of it. */
   const shown = (other: Attribute): string | undefined => (view.shows(other) ? other.name : undefined)
   switch (attribute.kind) {
     case 'storage':
@@ -126,7 +126,7 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
   }
 }
 
-/** Undefined when a name in it is one that the client must not learn of: the alias itself can be read all the same. */
+/** Path of an alias, or undefined if the client must not learn of a name in it; the alias itself remains readable. */
 function shownPath({ dataClass, path }: AliasAttribute, view: View): string | undefined {
   let owner = dataClass
   for (const name of path) {

@@ -4,7 +4,7 @@ import type { Catalog, WireOptions } from './dataclass.ts'
 import type { TableNumbers } from './table-numbers.ts'
 
 /**
- * Makes the catalog of a model file: checks all of it, then {@link buildCatalog}.
+ * Checks a model file and builds its catalog ({@link buildCatalog}).
  * @throws {ModelError} with every problem of the model
  */
 export const loadModel = (model: unknown, numbers?: TableNumbers, wire?: Pick<WireOptions, 'basePath'>): Catalog =>

@@ -1,4 +1,4 @@
-/** A model file that cannot be used, with everything that is wrong with it. */
+/** Thrown for a model file that cannot be used, with all its problems. */
 export class ModelError extends Error {
   override readonly name = 'ModelError'
   constructor(

@@ -9,7 +9,7 @@ import { CALCULATED_TYPES, PROPERTY_TYPES, STORAGE_TYPES } from './value-type.ts
  * Source: base specification, 2.2 and 2.3; protocol notes, 3.1.
  */
 
-/** A page of 4096 rows has to fit into the memory that a thread works in. */
+/** Maximum with which the vectors of 4096 rows fit into the working memory of a thread. */
 const MAX_DIMENSION = 8192
 
 const OPTIONS: readonly TypeOption[] = [
@@ -30,7 +30,7 @@ const OPTIONS: readonly TypeOption[] = [
   'hnsw',
 ]
 
-/** Types that an option of a storage attribute makes sense for; those not listed fit every type. */
+/** Types that each option of a storage attribute is for; options that are not listed fit every type. */
 export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map(
   OPTIONS.map(option => [option, STORAGE_TYPES.filter(type => TYPES[type].options.includes(option))]),
 )
@@ -38,7 +38,7 @@ export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map(
 export const typesOfAutoFill = (autoFill: 'increment' | 'uuid'): readonly string[] =>
   STORAGE_TYPES.filter(type => TYPES[type].autoFill.includes(autoFill))
 
-/** One of some words, as a single `enum`: an `anyOf` of constants would report a problem for each of them. */
+/** Schema of one of several words, as a single `enum`: an `anyOf` of constants would report a problem for each of them. */
 const oneOf = <const T extends string>(values: readonly T[], description?: string) =>
   Type.Unsafe<T>({ type: 'string', enum: values, ...(description && { description }) })
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -214,10 +214,10 @@ const modelSchema = <D extends TSchema>(dataClass: D) =>
     closed,
   )
 
-/** The whole file, for editors (`config/model.schema.json`). */
+/** Schema of the whole file, for editors (`config/model.schema.json`). */
 export const MODEL_SCHEMA = modelSchema(dataClassSchema(Type.Union(Object.values(ATTRIBUTE_SCHEMAS))))
 
-/** The same level by level, for the loader: it can say more about an attribute once it knows its kind. */
+/** Schemas of single levels, for the loader: it can report more about an attribute once it knows its kind. */
 export const SHALLOW_MODEL_SCHEMA = modelSchema(Type.Unknown())
 export const SHALLOW_DATA_CLASS_SCHEMA = dataClassSchema(Type.Unknown())
 

@@ -7,8 +7,8 @@ import { jsonTypeOf, propertyOf } from './property.ts'
 import type { Value } from './value.ts'
 
 /**
- * Columns and an index for declared properties of objects. They are attributes to whatever keeps and reads columns and
- * indexes, and to nothing else: not for the catalog, not in rows.
+ * Columns and an index for declared properties of objects. They are attributes only for the code that keeps and reads columns
+ * and indexes; the catalog and rows do not contain them.
  */
 
 /** @param positions of the attributes and indexed properties of the dataclass, by name */
@@ -32,24 +32,24 @@ export function declaredProperties(
   )
 }
 
-/** The indexes of a dataclass: of each there is an entry for every row. */
+/** Attributes and columns over properties of a dataclass that have an index. Each index has an entry for every row. */
 export const indexesOf = ({ attributes }: Pick<StorageAttribute['dataClass'], 'attributes'>): StorageAttribute[] =>
   attributes.flatMap(attribute => {
     if (attribute.kind !== 'storage') return []
     return attribute.indexed ? [attribute] : columnsOver(attribute).filter(({ indexed }) => indexed)
   })
 
-/** True when there is an index by value, which has an entry for every row. */
+/** True if there is an index by value, which has an entry for every row. */
 export const hasIndex = (attribute: StorageAttribute): boolean => attribute.indexed && isScalarType(attribute.type)
 
 /** The columns over properties of an object. */
 export const columnsOver = ({ properties }: Pick<StorageAttribute, 'properties'>): StorageAttribute[] =>
   [...properties.values()].flatMap(({ columns }) => (columns ? [columns.values, columns.others] : []))
 
-/** Columns over one property; undefined when it has none. @param names the way to it */
+/** Columns over one property; undefined when it has none. @param names path of the property */
 export function columnsAt({ properties }: Pick<StorageAttribute, 'properties'>, names: readonly string[]) {
   const columns = properties.get(names.join('.'))?.columns
-  // A name that comes from a placeholder may have a dot in it.
+  // A name from a placeholder may contain a dot.
   return columns?.values.source?.names.length === names.length ? columns : undefined
 }
 
@@ -62,7 +62,7 @@ export function valueAmong(
   return source ? (heldValue(source, values.get(source.object) ?? null) as Value) : (values.get(attribute) ?? null)
 }
 
-/** Value of an object in a column; true where it only holds that there is one. */
+/** Value that a column over a property holds for an object; true in a column that holds only presence. */
 export function heldValue({ names, type, holds }: PropertySource, object: Value): Value | true {
   const value = names.reduce<unknown>(propertyOf, object) ?? null
   if (value === null || (jsonTypeOf(value) === type) !== (holds === 'values')) return null

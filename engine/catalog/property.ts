@@ -1,6 +1,6 @@
 import type { JsonType } from './attribute.ts'
 
-/** An own property, of an array also an element (`0`) or its `length`. Nothing is read from a prototype. */
+/** Own property of an object; for an array also an element (`0`) or its `length`. Nothing is read from a prototype. */
 export const propertyOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

@@ -2,13 +2,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from '@sinclair/typebox'
 import { suggestion } from '../base/suggestion.ts'
 
-// `strict` refuses TypeBox's own keywords only; formats and unions of types are not used.
+// `strict` would only reject TypeBox's own keywords; formats and unions of types are not used.
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /**
  * Reasons why `value` does not have the shape of `schema`, a sentence each: `{path}: what was found, what is expected`.
- * @param path where the value lies in its file, for example `dataClasses.City`; empty for the file itself
+ * @param path position of the value in its file, for example `dataClasses.City`; empty for the file itself
  */
 export function shapeProblems(schema: TSchema, value: unknown, path: string): string[] {
   let validate = compiled.get(schema)
@@ -53,7 +53,7 @@ function sentence(error: ErrorObject, path: string): string {
 /** Path of a property, dotted. */
 const join = (...parts: string[]): string => parts.filter(part => part !== '').join('.')
 
-/** A value as a message quotes it: JSON, cut when it is long. */
+/** A value as quoted in messages: JSON, truncated if long. */
 export function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text

@@ -2,19 +2,19 @@ import { ModelError } from './model-error.ts'
 import type { DataClassModel, Model } from './model-schema.ts'
 
 /**
- * Numbers under which the store keeps dataclasses and attributes. They stay when the model changes, and those of what
- * has been removed are never given again, so that nothing old can be read as something new. What has been renamed, and says so
- * by `formerName`, keeps its number, and with it all that is stored. Plain data, kept in the store.
+ * Numbers under which the store keeps dataclasses and attributes. They stay when the model changes, and numbers of removed ones
+ * are never reused, so that old data cannot be read as something new. A dataclass or attribute that was renamed, and declares
+ * its `formerName`, keeps its number and all its stored data. Plain data, kept in the store.
  */
 export interface TableNumbers {
-  /** No dataclass has ever had this number or a greater one. */
+  /** Lowest number that no dataclass has ever had. */
   nextTableNumber: number
   dataClasses: Record<string, TableNumbersOfDataClass>
 }
 
 interface TableNumbersOfDataClass {
   tableNumber: number
-  /** No attribute of it has ever had this position or a greater one. */
+  /** Lowest position that no attribute of the dataclass has ever had. */
   nextPosition: number
   /** Position of each attribute, from 1, and of each indexed property: `info.address.city`. */
   attributes: Record<string, number>
@@ -24,16 +24,16 @@ interface TableNumbersOfDataClass {
 const MAX_NUMBER = 0xffff
 
 /**
- * Numbers for a model: those of `previous` for what it knows, `tableNumber` where the model says it, new ones otherwise.
- * @throws {ModelError} when a `tableNumber` of the model contradicts `previous`, or the numbers are used up
+ * Assigns numbers to a model: from `previous` where it has them, from `tableNumber` where the model sets it, new ones otherwise.
+ * @throws {ModelError} when a `tableNumber` of the model contradicts `previous`, or the numbers are exhausted
  */
 export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbers {
   const problems: string[] = []
   const known = new Map(Object.entries(previous?.dataClasses ?? {}))
   const declared = Object.values(model.dataClasses).flatMap(({ tableNumber }) => tableNumber ?? [])
-  // New numbers start above all that are or were in use and above those that the model names itself.
+  // New numbers start above all that are or were in use, and above all that the model sets.
   let nextTableNumber = declared.reduce((next, number) => Math.max(next, number + 1), previous?.nextTableNumber ?? 1)
-  // Names come from the model's author: an object without prototype has no `constructor` of its own.
+  // Names are free: on an object without a prototype, `constructor` is a name like any other.
   const dataClasses: TableNumbers['dataClasses'] = Object.create(null)
   for (const [name, dataClass] of Object.entries(model.dataClasses)) {
     const old = known.get(name) ?? known.get(formerName(dataClass, model.dataClasses) ?? name)
@@ -63,7 +63,7 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
   return { nextTableNumber, dataClasses }
 }
 
-/** Names of what has a number, each with the one that it had in an earlier model. */
+/** Names of attributes and indexed properties, each with its name in an earlier model. */
 function numberedNames({ attributes }: DataClassModel): [name: string, former: string][] {
   const own = Object.entries(attributes).map(([name, attribute]) => {
     return [name, formerName(attribute, attributes) ?? name, attribute] as const
@@ -76,6 +76,6 @@ function numberedNames({ attributes }: DataClassModel): [name: string, former: s
   return [...own.map(([name, former]): [string, string] => [name, former]), ...properties]
 }
 
-/** Undefined as well when the name has been given to something else. */
+/** Former name, or undefined if there is none or something else has that name now. */
 const formerName = ({ formerName: name }: { formerName?: string }, all: object): string | undefined =>
   name !== undefined && !Object.hasOwn(all, name) ? name : undefined

@@ -25,11 +25,11 @@ export class BinaryValue {
   constructor(
     /** For example `image/png`; `application/octet-stream` for a blob. */
     readonly mediaType: string,
-    /** Small values are here, others in a file of the store that never changes. */
+    /** Bytes of a small value; for others a file of the store, which never changes. */
     readonly content: Uint8Array | BinaryFile,
   ) {}
 
-  /** All of them, read from the file if need be: not for the kernel thread. */
+  /** All bytes, read from the file if necessary: not for the kernel thread. */
   get bytes(): Uint8Array {
     return this.content instanceof Uint8Array ? this.content : this.content.read()
   }
@@ -47,6 +47,6 @@ export interface BinaryFile {
   readonly size: number
   /** Digests of its pieces, see `binary-digest.ts`; undefined when an older version wrote it. */
   readonly digests: Uint8Array | undefined
-  /** @throws {Error} when it is not there, or not what was written */
+  /** @throws {Error} if the file is missing, or differs from what was written */
   read(): Uint8Array
 }

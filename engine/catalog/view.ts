@@ -7,7 +7,7 @@ import type { Catalog, DataClass } from './dataclass.ts'
 /** Permitted actions on data. Source: protocol notes, 8.4. */
 type DataAction = 'create' | 'read' | 'update' | 'drop'
 
-/** Whether something may be done with a dataclass, or, where that is so, with one of its attributes. */
+/** Returns true if an action is permitted on a dataclass, or, given that, on one of its attributes. */
 export type Policy = (action: DataAction, dataClass: DataClass, attribute?: Attribute) => boolean
 
 /** A dataclass within a view. */
@@ -20,8 +20,8 @@ interface ClassView {
 const NOTHING: ClassView = { attributes: [], attributesByName: new Map() }
 
 /**
- * The catalog within the rights of a caller: unreadable names are absent. Every name that a request brings is looked up
- * in one. Immutable.
+ * The catalog within the rights of a caller: unreadable names are absent. Every name in a request is looked up in a view.
+ * Immutable.
  */
 export class View {
   /** Visible dataclasses. */
@@ -29,8 +29,8 @@ export class View {
   private readonly classes = new Map<DataClass, ClassView>()
 
   /**
-   * @param policy undefined: everything is allowed
-   * @param showsPrivate private names exist too, as they do for the server's own code
+   * @param policy undefined to allow everything
+   * @param showsPrivate true to include private names, as for the server's own code
    */
   constructor(
     readonly catalog: Catalog,
@@ -40,7 +40,7 @@ export class View {
     this.dataClasses = catalog.dataClasses.filter(dataClass => this.shows(dataClass))
   }
 
-  /** Undefined when there is no such dataclass for the client. */
+  /** Dataclass by name, or undefined if it does not exist for the caller. */
   find(name: string): DataClass | undefined {
     const dataClass = this.catalog.dataClassesByName.get(name)
     return dataClass && this.shows(dataClass) ? dataClass : undefined
@@ -78,7 +78,7 @@ export class View {
     return this.includes(what) && this.allows('read', what)
   }
 
-  /** Whatever can be read: an update or a deletion needs that besides. */
+  /** True if an action is permitted. Does not check that the target is readable, which an update or a deletion also requires. */
   may(action: DataAction, dataClass: DataClass, attribute?: Attribute): boolean {
     return this.allows(action, dataClass) && (!attribute || this.allows(action, dataClass, attribute))
   }
@@ -88,7 +88,7 @@ export class View {
     return this.showsPrivate || scope === 'public'
   }
 
-  /** Whether there may be something that is not allowed. */
+  /** True if a policy may forbid something. */
   get isRestricted(): boolean {
     return this.policy !== undefined
   }
@@ -112,15 +112,15 @@ export class View {
   }
 
   /**
-   * A relation leads to a dataclass that has to exist, and shows the value of its foreign key. An alias can be read
-   * whatever it stands for, but a relation at its end is a link.
+   * A relation requires that its target and its foreign key are readable, since it shows the value of the key. An alias can be
+   * read whatever it stands for, but a relation at its end is a link and requires a readable target.
    */
   private isReadable(attribute: Attribute): boolean {
     const allows = (other: Attribute): boolean => this.allows('read', other.dataClass, other)
     if (!this.includes(attribute) || !allows(attribute)) return false
     const end = attribute.kind === 'alias' ? attribute.target : attribute
     if (!isRelation(end)) return true
-    // A link that an alias ends with may be private by itself: it reads as null then.
+    // The relation at the end of an alias may itself be private: it then reads as null.
     if (attribute.kind === 'alias') return this.allows('read', end.target)
     const { foreignKey } = end.kind === 'relatedEntity' ? end : end.inverse
     return this.includes(end.target) && this.allows('read', end.target) && allows(foreignKey)
@@ -138,8 +138,8 @@ function viewsOf(catalog: Catalog): { client: View; code: View } {
   return known
 }
 
-/** View of every client where nothing is restricted: all that is public. */
+/** View of clients without restrictions: everything public. */
 export const publicView = (catalog: Catalog): View => viewsOf(catalog).client
 
-/** Everything. */
+/** View of everything, including private names. */
 export const wholeView = (catalog: Catalog): View => viewsOf(catalog).code

@@ -5,7 +5,7 @@ import type { RowView } from '../row-format/row-view.ts'
 import { SegmentBuilder, type SizedSegment } from './segment-builder.ts'
 import { type ColumnAttribute, SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../data/snapshot.ts'
 
-/** Table for building segments, as of the open snapshot. */
+/** Table of the open snapshot from which segments are built. */
 interface SegmentSource {
   readonly layout: RowLayout
   readonly live: RowSet
@@ -22,16 +22,15 @@ interface SegmentGroup {
 /**
  * Column segments of a thread, least recently used ones evicted to stay within a budget of bytes.
  *
- * A commit only notes which rows changed; the next query that reads a segment copies it with those rows decoded again, so
- * that neither writes nor requests that read no columns pay for columns. At a budget of 0 a segment lives as long as the
- * query holds it.
+ * A commit only notes which rows changed; the next query that reads a segment copies it with those rows decoded again. Neither
+ * writes nor requests that read no columns pay for columns. With a budget of 0, a segment lives as long as the query holds it.
  */
 export class ColumnCache {
   /** In order of use, oldest first. */
   private readonly groups = new Map<number, SegmentGroup>()
   private bytes = 0
 
-  /** @param counts of the thread: lookups of segments */
+  /** @param counts counters of the thread, for hits and misses */
   constructor(
     private readonly maxBytes: number,
     private readonly counts: ThreadCounts = ownCounts(),
@@ -42,7 +41,7 @@ export class ColumnCache {
   }
 
   /**
-   * @param together columns that the query reads too: as long as there is room they are built from the same rows
+   * @param together columns that the query reads too; they are built from the same rows while there is room
    */
   segment(
     source: SegmentSource,
@@ -66,7 +65,7 @@ export class ColumnCache {
     return found.segment
   }
 
-  /** Rows that {@link segment} would have to read for all of the first `count` segments; ends beyond `limit`. */
+  /** Number of rows that {@link segment} would have to read for the first `count` segments; stops counting above `limit`. */
   rowsToDecode(attribute: ColumnAttribute, count: number, limit: number): number {
     let rows = 0
     for (let index = 0; index < count && rows <= limit; index++) {
@@ -85,7 +84,7 @@ export class ColumnCache {
     if (group.stale.size > MAX_STALE) this.drop(key, group)
   }
 
-  /** Everything of a segment. */
+  /** Drops a segment of all columns. */
   forget(tableNumber: number, index: number): void {
     const key = groupKey(tableNumber, index)
     const group = this.groups.get(key)
@@ -130,10 +129,10 @@ export class ColumnCache {
   }
 }
 
-/** From here on reading the whole segment again costs about as much as reading the changed rows. */
+/** Number of changed rows above which reading the whole segment again costs about the same. */
 const MAX_STALE = SEGMENT_ROWS / 4
 
-/** Row ids have 32 bits, so that there are at most 2^20 segments. */
+/** Row ids have 32 bits, so there are at most 2^20 segments. */
 const groupKey = (tableNumber: number, index: number): number => tableNumber * 2 ** 20 + index
 
 function build(

@@ -25,7 +25,7 @@ import {
   vectorStart,
 } from '../data/snapshot.ts'
 
-/** A segment and what it takes of the memory budget, in bytes: an estimate where there are JavaScript objects. */
+/** A segment and its size in the memory budget, in bytes: an estimate where it holds JavaScript objects. */
 export interface SizedSegment {
   readonly segment: Segment
   readonly bytes: number
@@ -34,7 +34,7 @@ export interface SizedSegment {
 /** Reads a value of one attribute from a row; undefined for null. */
 type Read = (row: RowView) => unknown
 
-/** Makes one attribute's segment from rows, or the next version of it from the one before and the rows that changed. */
+/** Builds one attribute's segment from rows, or from the previous segment and the rows that have changed since. */
 export class SegmentBuilder {
   private readonly read: Read
   private readonly present: Uint32Array
@@ -90,7 +90,7 @@ export class SegmentBuilder {
   private isLarge(row: RowView): boolean {
     if (this.kind !== 'json') return false
     const bytes = jsonSize(row, this.attribute)
-    // The bytes of a segment that is patched are too many: those of the values before are among them.
+    // When a segment is patched, the count includes replaced values and is too high to limit anything.
     return bytes > MAX_OBJECT_BYTES || (!this.previous && this.jsonBytes + bytes > MAX_OBJECTS_BYTES)
   }
 
@@ -115,7 +115,7 @@ export class SegmentBuilder {
   }
 }
 
-/** The vectors of a segment, one behind the other. */
+/** Vectors of a segment, one after the other. */
 class VectorPart {
   private readonly floats: Float32Array
   private readonly starts: Uint32Array
@@ -143,12 +143,12 @@ const vectorDimension = (attribute: ColumnAttribute): number =>
 
 const FIXED_BYTES = SEGMENT_ROWS * 8 + SEGMENT_WORDS * 4
 const STRING_HEADER_BYTES = 24
-/** Objects of V8 for a byte of JSON text: measured 3 to 6 for small objects. */
+/** Bytes of V8 objects per byte of JSON text: measured 3 to 6 for small objects. */
 const OBJECT_BYTES_PER_JSON_BYTE = 5
 
-/** JSON text of an object that is kept parsed: some 1,000 names, beyond which V8 takes several times as long for each. */
+/** Maximum JSON text of an object that is kept parsed: some 1,000 names, beyond which V8 takes several times as long for each. */
 const MAX_OBJECT_BYTES = 8 * 1024
-/** The same of all objects of a segment, which are parsed in one go: 0.1 to 0.2 s. Only the pool has them all to make. */
+/** Maximum JSON text of all objects of a segment, which are parsed in one go: 0.1 to 0.2 s. Only pool threads parse them all. */
 const MAX_OBJECTS_BYTES = 16 * 2 ** 20
 
 function jsonSize(row: RowView, attribute: ColumnAttribute): number {
@@ -161,7 +161,7 @@ const segmentKind = (attribute: ColumnAttribute): SegmentKind =>
 
 type SegmentKind = 'number' | 'text' | 'vector' | 'json' | 'presence'
 
-/** A segment of integers has numbers until one needs 64 bits. */
+/** Kind of segment by form of cells. A segment of integers has numbers until one of them needs 64 bits. */
 const SEGMENT_KIND: Record<CellForm, SegmentKind> = {
   bit: 'number',
   double: 'number',

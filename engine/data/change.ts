@@ -1,9 +1,9 @@
-/** One changed entity of a commit, as the change log has it. */
+/** One changed entity of a commit, as the change log holds it. */
 export interface Change {
   tableNumber: number
   rowId: number
   operation: number
-  /** Its row after the change, where it is at hand. Not part of the log. */
+  /** The row after the change, if available. Not part of the log. */
   row?: Uint8Array
 }
 

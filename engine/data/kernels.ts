@@ -3,46 +3,46 @@ import type { LeastSums, SketchQuestion } from '../vector/math/sketch.ts'
 import type { CodedQuestion } from '../vector/math/vector-codes.ts'
 
 /**
- * Loops over the segments of columns in shared memory, for one thread. What a filter compares with is in scratch memory: it
- * is valid until the next one is made, and until references are collected.
+ * Loops over the segments of columns in shared memory, for one thread. The operand of a filter is in scratch memory: the filter
+ * is valid until the next one is made or references are collected.
  */
 export interface SegmentKernels {
   readonly vectors: VectorKernels
-  /** Numbers from `lower` to `upper`, or those outside. */
+  /** Numbers from `lower` to `upper`, or outside of that range. */
   inRange(lower: number, upper: number, inside: boolean): SegmentFilter
-  /** Pointers that are in a list, or those that are not. @returns undefined for a list that is too long */
+  /** Pointers in a list, or not in it. @returns undefined if the list is too long */
   isOneOf(pointers: readonly number[], inside: boolean): SegmentFilter | undefined
   /**
-   * Texts that have some parts, each as its bytes, in this order: the first at the start, the last at the end; or those
-   * that have not. @returns undefined when there is no room for the parts
+   * Texts that contain these parts (as bytes) in this order, the first at the start, the last at the end; or texts that do
+   * not. @returns undefined if there is no room for the parts
    */
   hasPattern(parts: readonly Uint8Array[], inside: boolean): SegmentFilter | undefined
-  /** Row ids that are in a bitmap. @returns undefined when there is no room for the bitmap */
+  /** Row ids in a bitmap. @returns undefined if there is no room for the bitmap */
   isIn(bitmap: Uint32Array): SegmentFilter | undefined
-  /** @param words length of the bitmap @returns undefined when there is no room for it */
+  /** @param words length of the bitmap @returns undefined if there is no room for it */
   collector(words: number): ReferenceCollector | undefined
   summarise(page: number, rows: Uint32Array): NumberSummary
 }
 
-/** Loops over the vectors of many segments at a time. They share the scratch memory of all others. */
+/** Loops over the vectors of several segments at once. They share the scratch memory of the other kernels. */
 export interface VectorKernels {
-  /** Scores vectors. @returns undefined when there is no room for the vector that they are compared with */
+  /** Scores vectors. @returns undefined if there is no room for the vector that they are compared with */
   scorer(question: VectorQuestion): VectorScorer | undefined
   /**
    * Scores vectors by their codes.
-   * @param above whether scores up from the limit are wanted, or down from it
-   * @returns undefined when there is no room for the vector that they are compared with
+   * @param above true to find scores from the limit up, false from the limit down
+   * @returns undefined if there is no room for the vector that they are compared with
    */
   codeScorer(question: CodedQuestion, metric: VectorMetric, above: boolean): CodeScorer | undefined
-  /** @returns undefined when there is no room for the question */
+  /** @returns undefined if there is no room for the question */
   sketchScanner(question: SketchQuestion): SketchScanner | undefined
 }
 
 /**
- * Rows of a segment that pass.
+ * Tests rows of a segment.
  * @param page address of the segment
- * @param candidates the rows to look at: `SEGMENT_WORDS` words
- * @returns as many, a view of the scratch memory that is valid until the next call
+ * @param candidates bitmap of the rows to test: `SEGMENT_WORDS` words
+ * @returns bitmap of the rows that pass, of the same length: a view of the scratch memory that is valid until the next call
  */
 export type SegmentFilter = (page: number, candidates: Uint32Array) => Uint32Array
 
@@ -56,31 +56,31 @@ export interface NumberSummary {
   readonly max: number
 }
 
-/** Which parts of rows are copied. */
+/** Parts of rows that are copied. */
 export interface RowSlices {
   /** Slots from the first of each pair up to the second; see `ROW_HEAD` and `ROW_INSERT`. */
   readonly slots: Uint32Array
-  /** The greatest slot that is the end of a slice. */
+  /** The highest slot at which a slice ends. */
   readonly lastSlot: number
-  /** Pairs that stand for an insert. */
+  /** Number of pairs that stand for an insert. */
   readonly inserts: number
 }
 
 /** Bytes that are inserted between slices of rows. */
 export interface RowInserts {
   readonly bytes: Uint8Array
-  /** Ranges of the inserts of each row in the bytes, one after the other: start and end. */
+  /** Start and end in `bytes` of each insert of each row, one after the other. */
   readonly ranges: Uint32Array
 }
 
-/** Place in which bytes are written, one behind the other. */
+/** Target to which bytes are appended. */
 export interface ByteSink {
-  /** Bytes so far, the first of which is aligned. */
+  /** Number of bytes so far, the first of which is aligned. */
   readonly length: number
   copy(bytes: Uint8Array, start: number, end: number): void
 }
 
-/** Collects the row ids that are values of rows. */
+/** Collects the row ids to which rows refer. */
 export interface ReferenceCollector {
   add(page: number, rows: Uint32Array): void
   bitmap(): Uint32Array
@@ -95,39 +95,39 @@ export interface VectorQuestion {
 }
 
 /**
- * @param pages of {@link MAX_PAGES} segments at most @param rows of all of them, {@link SEGMENT_ROWS} at most, or of one
- * @returns of each of the rows that has a vector two numbers: a view that is valid until the next call
+ * @param pages addresses of at most {@link MAX_PAGES} segments @param rows at most {@link SEGMENT_ROWS} rows of all, or those of one
+ * @returns two numbers for each of the rows that has a vector: a view that is valid until the next call
  */
 export type VectorScorer = (pages: readonly number[], rows: Uint32Array) => Float32Array
 
-/** Rows of a segment, ascending, and of each the least and the greatest that its score can be. */
+/** Rows of a segment, ascending, with the minimum and maximum possible score of each. */
 export interface Scored {
   readonly entries: Uint32Array
   readonly bounds: Float32Array | Float64Array
 }
 
 /**
- * Rows whose score may be as good as the limit, as views that are valid until the next call.
- * @param pages of {@link MAX_PAGES} segments at most @param rows of all of them, {@link SEGMENT_ROWS} at most, or of one
- * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
+ * Returns the rows whose score may reach the limit, as views that are valid until the next call.
+ * @param pages addresses of at most {@link MAX_PAGES} segments @param rows at most {@link SEGMENT_ROWS} rows of all, or those of one
+ * @returns rows of the second segment follow those of the first, numbered from {@link SEGMENT_ROWS} on
  */
 export type CodeScorer = (pages: readonly number[], rows: Uint32Array, limit: number) => Scored
 export const MAX_PAGES = 32
-/** As many as there is room for the sums of all of their rows. */
+/** Number of segments with room for the sums of all their rows. */
 export const MAX_SUMMED_PAGES = 6
 
-/** Compares sketches. What it returns are views that are valid until the next call. */
+/** Compares sketches. Returns views that are valid until the next call. */
 export interface SketchScanner {
-  /** Whether a segment has sketches. */
+  /** True if a segment has sketches. */
   has(page: number): boolean
-  /** Rows whose sums are at least so much. */
+  /** Rows whose sums are at least `least`. */
   near(page: number, rows: Uint32Array, least: LeastSums): Uint32Array
   /**
-   * The row and the sum of each row whose whole sum is at least so much, one after the other.
-   * @param pages of {@link MAX_SUMMED_PAGES} segments at most @param rows of all of them
-   * @returns rows of the second segment follow those of the first, from {@link SEGMENT_ROWS} on
+   * Row and sum, alternating, of each row whose whole sum is at least `least`.
+   * @param pages addresses of at most {@link MAX_SUMMED_PAGES} segments @param rows of all of them
+   * @returns rows of the second segment follow those of the first, numbered from {@link SEGMENT_ROWS} on
    */
   sums(pages: readonly number[], rows: Uint32Array, least: number): Uint32Array
-  /** How long the shortest and the longest vector of a segment may be. */
+  /** Bounds of the lengths of the vectors of a segment. */
   lengths(page: number): { readonly shortest: number; readonly longest: number }
 }

@@ -5,11 +5,11 @@ import type { RecordStore } from './record-store.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { ReadingOptions } from './store-options.ts'
 
-/** Plain data, so that it can be sent to the thread that is to read. */
+/** Options of a {@link ReadStore}. Plain data, so that it can be sent to the thread that reads. */
 export interface ReadStoreOptions extends ReadingOptions {
-  /** Names of dataclasses of which code says what may be seen: threads without it do not read them. */
+  /** Names of dataclasses with restrict events: threads without plugin code do not read them. */
   restricted?: ReadonlySet<string>
-  /** Memory that the writer thread keeps for all readers; undefined: there is none. */
+  /** Memory that the writer thread keeps for all readers; undefined if there is none. */
   memory?: WebAssembly.Memory | undefined
 }
 
@@ -21,14 +21,14 @@ export interface ReadStore {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   /** Counters of the thread. */
   readonly counts: ThreadCounts
-  /** Does something with the state after the newest commit. Not inside of itself: one snapshot at a time is open. */
+  /** Runs `work` on the state after the newest commit. Not reentrant: only one snapshot is open at a time. */
   read<T>(work: (snapshot: Snapshot) => T): T
   /**
-   * The same to hold on to, until it is released: for work with effects, which {@link read} might do twice.
-   * @throws {AssertionError} when the one before has not been released
+   * A snapshot that stays open until it is released: for work with side effects, which {@link read} might run twice.
+   * @throws {AssertionError} when the previous one has not been released
    */
   snapshot(): Snapshot
-  /** Gives up the state that the last snapshot was of, so that the writer may use its pages again. Called after each task. */
+  /** Releases the state of the last snapshot, so that the writer can reuse its pages. Called after each task. */
   releaseSnapshot(): void
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { SEGMENT_ROWS, type TableSnapshot, type VectorSegment, vectorStart } from './snapshot.ts'
 
-/** A function that reads the vectors of single rows; undefined for null. Valid until the snapshot is released. */
+/** Returns a function that reads the vectors of single rows; undefined for null. Valid until the snapshot is released. */
 export function vectorReader(
   table: TableSnapshot,
   attribute: StorageAttribute,

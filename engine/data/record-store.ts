@@ -3,9 +3,9 @@ import type { Change } from './change.ts'
 import type { StoredSets } from './stored-sets.ts'
 import type { StoredUploads } from './stored-uploads.ts'
 
-/** The counters of one dataclass, changed with every commit that needs them. */
+/** Counters of one dataclass, changed with every commit that needs them. */
 export interface TableState {
-  /** Row ids below it have been used; they never are again. */
+  /** Row ids below it have been used and are never used again. */
   nextRowId: number
   /** Rows that exist. */
   rowCount: number
@@ -16,7 +16,7 @@ export interface TableState {
 /** A small JSON record of the server itself. */
 export interface RecordChange {
   key: string
-  /** JSON; undefined: the record is removed. */
+  /** JSON; undefined removes the record. */
   value: unknown
 }
 
@@ -24,11 +24,11 @@ export interface RecordChange {
 export type RowReader = (rowId: number) => Uint8Array | undefined
 
 /**
- * A store as one thread reads it beside its snapshots: state, changes, and what the server keeps besides entities. All
- * of it is of one commit, the newest at the last {@link refresh}; a snapshot that is opened refreshes too.
+ * A store as one thread reads it without snapshots: state, changes, and the server's own data besides entities. Everything
+ * read is as of one commit, the newest at the last {@link refresh}. Opening a snapshot refreshes too.
  */
 export interface RecordStore {
-  /** Goes on to the newest commit and gives up the one before. Not while a snapshot is read that it has opened itself. */
+  /** Moves to the newest commit and releases the previous one. Not while a snapshot of the same thread is being read. */
   refresh(): void
   /** `__GlobalStamp`: the number of changes of entities so far. */
   globalStamp(): number
@@ -38,22 +38,22 @@ export interface RecordStore {
    * Everything that changed between two commits, oldest first.
    * @param from global stamp of the older commit
    * @param to global stamp of the newer one, which is the newest in the store
-   * @returns undefined when the log does not tell: it has been pruned, or there is too much to read
+   * @returns undefined when the log has been pruned, or there is too much to read
    */
   changesBetween(from: number, to: number): Change[] | undefined
-  /** Fingerprints of the code that stored calculated values of a table come from, by attribute name. */
+  /** Fingerprints of the code that computed the stored calculated values of a table, by attribute name. */
   fingerprints(tableNumber: number): Readonly<Record<string, string>>
   record(key: string): unknown
-  /** Records whose keys begin with `prefix`, in order of their keys. @param after leaves out those up to this key */
+  /** Records whose keys begin with `prefix`, in order of their keys. @param after skips records up to and including this key */
   records(prefix: string, limit: number, after?: string): { key: string; value: unknown }[]
   readonly sets: StoredSets
   readonly uploads: StoredUploads
   readonly files: BinaryFiles
-  /** Size of the store on the disk, without the files beside it. */
+  /** Size of the store on disk, without the files of binary values. */
   sizeBytes(): Promise<number>
   /**
-   * Settles files that a crash has left on their way in, and removes those that no commit refers to. Only while nothing
-   * is being uploaded.
+   * Settles files that a crash has left in `incoming`, and removes those that no commit refers to. Only while nothing is being
+   * uploaded.
    */
   sweepIncoming(): Promise<void>
 }

@@ -17,14 +17,14 @@ import {
 } from './snapshot.ts'
 
 /**
- * A snapshot without the entities that a caller may not see: to all its readers they do not exist. Everything
- * that reads snapshots reads it, so no way to data is forgotten.
+ * A snapshot without the entities that a caller may not see: for its readers they do not exist. All reads go through
+ * snapshots, so no path to the data can be forgotten.
  * Source: protocol notes, 8.9.
  */
 export class RestrictedSnapshot implements Snapshot {
   private readonly tables = new Map<DataClass, TableSnapshot>()
 
-  /** @param visible asked once for each dataclass: rows that may be seen; undefined: all of them */
+  /** @param visible called once for each dataclass: returns the rows that may be seen, or undefined for all of them */
   constructor(
     readonly unrestricted: Snapshot,
     private readonly visible: (dataClass: DataClass) => RowSet | undefined,
@@ -53,7 +53,10 @@ export class RestrictedSnapshot implements Snapshot {
   }
 }
 
-/** The same in a thread that does not know what may be seen. @throws {RequiresPluginCode} where it would have to */
+/**
+ * A snapshot for a thread without plugin code.
+ * @throws {RequiresPluginCode} from `table`, for a dataclass that is in `restricted`
+ */
 export const guarded = (snapshot: Snapshot, restricted: ReadonlySet<string> = NONE): Snapshot =>
   restricted.size === 0
     ? snapshot
@@ -65,8 +68,8 @@ export const guarded = (snapshot: Snapshot, restricted: ReadonlySet<string> = NO
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The visible ones of rows that were found in another way than by this table. Rows that do not exist stay, unless some rows
- * may not be seen: they could not be told from these.
+ * Visible rows among `rows`, which were not found through this table. Rows that do not exist are kept, unless the table is
+ * restricted: then they cannot be distinguished from hidden rows.
  */
 export const visibleOf = (rows: RowSet, { isRestricted, live }: TableSnapshot): RowSet =>
   isRestricted ? rows.and(live) : rows
@@ -127,7 +130,7 @@ class RestrictedTable implements TableSnapshot {
   }
 }
 
-/** Without kernels, which look at unrestricted segments. */
+/** A column without kernels, which would read unrestricted segments. */
 class RestrictedColumn implements Column {
   private readonly segments = new Map<number, Segment>()
 
@@ -154,7 +157,7 @@ class RestrictedColumn implements Column {
   }
 }
 
-/** Without its order, which is that of all rows. */
+/** An index without its order, which includes all rows. */
 class RestrictedIndex implements SecondaryIndex {
   constructor(
     private readonly unrestricted: SecondaryIndex,

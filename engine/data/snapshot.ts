@@ -7,13 +7,13 @@ import type { VectorIndexes } from './vector-index.ts'
 import type { RowView } from '../row-format/row-view.ts'
 
 /**
- * The state of the store after one commit: all of it or none of it. Pinned when a query starts, released in `finally`,
- * never held across an `await`. Everything read through it is of that one state.
+ * The state of the store after one commit: everything read through it belongs to that state. Pinned when a query starts,
+ * released in `finally`, never held across an `await`.
  */
 export interface Snapshot {
-  /** `__GlobalStamp` of the store: grows by one with every change of an entity. */
+  /** `__GlobalStamp` of the store: increases by one with every change of an entity. */
   readonly globalStamp: number
-  /** Indexes of vectors, where the thread knows of them. They may miss rows: what they find is looked at. */
+  /** Indexes of vectors, in threads that know them. They may miss rows, and their hits are only candidates. */
   vectorIndexes?: VectorIndexes | undefined
   table(dataClass: DataClass): TableSnapshot
   release(): void
@@ -24,34 +24,34 @@ export interface TableSnapshot {
   readonly dataClass: DataClass
   /** Rows that exist and may be seen. */
   readonly live: RowSet
-  /** Rows beyond {@link live} may exist that may not be seen. */
+  /** True if hidden rows may exist besides {@link live}. */
   readonly isRestricted?: boolean
-  /** Every row id is below it. */
+  /** Exclusive upper bound of the row ids. */
   readonly rowIdLimit: number
   /** The row, or undefined when it does not exist. Its bytes are valid until the next read. */
   row(rowId: number): RowView | undefined
-  /** Rows that are going to be read next, {@link PREFETCHED} at most: faster than one by one from memory far away. */
+  /** Loads rows that will be read next, at most {@link PREFETCHED}: faster than one cache miss after the other. */
   prefetch?(rowIds: Uint32Array): void
   /**
-   * Copies what is sent of rows, as entities with commas between: `{`, slices of the row's text, `}`.
-   * @param slices slots from the first of each pair up to the second, which is not among them; {@link ROW_HEAD} is the
-   * start of the row. Ascending. {@link ROW_INSERT} and a number is what is inserted there
-   * @returns number of rows copied: fewer where one has to be read by itself
+   * Copies rows as entities, separated by commas: `{`, slices of the row's text, `}`.
+   * @param slices ascending pairs of slots, from the first up to but not including the second; {@link ROW_HEAD} is the start
+   * of the row. A pair of {@link ROW_INSERT} and a number stands for an insert
+   * @returns number of rows copied; fewer than given if the next row has to be read separately
    */
   copyEntities?(rowIds: Uint32Array, slices: RowSlices, inserts: RowInserts, sink: ByteSink): number
   /**
    * Row ids of the entities that the nth N→1 relation of rows leads to; {@link NO_ROW} for none, and for rows that do not
-   * exist. @returns undefined when each row has to be read by itself
+   * exist. @returns undefined when each row has to be read separately
    */
   references?(rowIds: Uint32Array, reference: number): Uint32Array | undefined
-  /** Values of one attribute, column-wise. A storage attribute of any type, or a N→1 relation (row ids of the related). */
+  /** Values of one attribute by column: a storage attribute of any type, or a N→1 relation (row ids of the related entities). */
   column(attribute: ColumnAttribute): Column
   /**
-   * Rows that reading the whole column would have to decode first: 0 when it is in memory. For the planner, which needs no
-   * more than that they are more than `limit`. Cost: O(min(segments, limit)).
+   * Number of rows to decode before the whole column can be read: 0 when it is in memory. For the planner; not exact above
+   * `limit`. Cost: O(min(segments, limit)).
    */
   rowsToDecode(attribute: ColumnAttribute, limit: number): number
-  /** Undefined when the attribute has none. */
+  /** The index of an attribute, or undefined when it has none. */
   index(attribute: StorageAttribute): SecondaryIndex | undefined
   /** Rows of this dataclass whose N→1 relation `relation` points to row `targetRowId` of its target, ascending. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array
@@ -65,7 +65,7 @@ export const PREFETCHED = 256
 /** Stands for the slot before slot 0: `__KEY`, `__TIMESTAMP` and `__STAMP`. */
 export const ROW_HEAD = 0xffffffff
 
-/** Stands for something that is not a slot of the row. */
+/** Stands for an insert in place of a slot of the row. */
 export const ROW_INSERT = 0xfffffffe
 
 /** Rows per segment: row `id` is entry `id % SEGMENT_ROWS` of segment `floor(id / SEGMENT_ROWS)`. */
@@ -73,13 +73,13 @@ export const SEGMENT_ROWS = 4096
 export const SEGMENT_BITS = Math.log2(SEGMENT_ROWS)
 export const SEGMENT_WORDS = SEGMENT_ROWS / 32
 
-/** Attribute that a column can hold: every part of a row with a value of its own. */
+/** Attribute that can have a column: every part of a row with a value of its own. */
 export type ColumnAttribute = StorageAttribute | RelatedEntityAttribute
 
 /**
  * Immutable segments of one attribute's values. A segment that is not in memory is decoded from the rows, some 2 µs a row,
- * together with the same segment of the other columns opened in this snapshot: open all that a query needs, then read
- * segment by segment. For a few scattered rows {@link TableSnapshot.row} costs less.
+ * together with the same segment of the other columns opened in this snapshot. So open all columns that a query needs, then
+ * read segment by segment. For a few scattered rows {@link TableSnapshot.row} costs less.
  */
 export interface Column {
   readonly attribute: ColumnAttribute
@@ -87,7 +87,7 @@ export interface Column {
 }
 
 /**
- * `present` is a bitmap of the rows in the segment that exist and are not null; entries of other rows mean nothing.
+ * `present` is a bitmap of the rows in the segment that exist and are not null; entries of other rows are undefined.
  *
  * | attribute | segment |
  * |---|---|
@@ -122,11 +122,11 @@ export type Segment =
   | VectorSegment
   | { readonly kind: 'presence'; readonly present: Uint32Array }
 
-/** Stands in a segment for an object that is too large to be kept, or to be parsed for a query that may not look at it. */
+/** Placeholder in a segment for an object that is too large to keep, or to parse for a query that may not need it. */
 export const UNPARSED: object = Object.freeze({})
 
 /**
- * Vectors wherever they lie in a memory: `floats` is all of it, and row `entry` has its vector at index
+ * Vectors at arbitrary positions in a memory: `floats` is the whole memory, and the vector of row `entry` begins at index
  * {@link vectorStart}`(starts[entry])`.
  */
 export interface VectorSegment {
@@ -138,13 +138,13 @@ export interface VectorSegment {
   readonly page?: SharedPage | undefined
 }
 
-/** In front of the numbers of a vector: two words that are its owner's, one that is free, f32 length of the vector. */
+/** Header in front of the numbers of a vector: two words of its owner, one unused word, f32 length of the vector. */
 export const VECTOR_HEADER_BYTES = 16
 export const vectorStart = (start: number): number => (start + VECTOR_HEADER_BYTES) >>> 2
 
 /**
- * A segment in shared memory, for the kernels of this thread. Rows that do not exist, or not yet, may have values there:
- * look at rows that do.
+ * A segment in shared memory, for the kernels of this thread. It may also hold values of rows that do not exist, or not yet:
+ * read existing rows only.
  */
 interface SharedPage {
   readonly address: number
@@ -152,34 +152,33 @@ interface SharedPage {
 }
 
 /**
- * Folded texts that are kept once each, wherever they occur: two pointers are equal when the texts are. Valid while the
- * snapshot is open.
+ * Folded texts, each stored once: two pointers are equal if and only if the texts are. Valid while the snapshot is open.
  */
 export interface TextPool {
   /** Pointer of a folded text; 0 when no row has it. */
   find(folded: string): number
-  /** Cost: some 50 ns. Compare pointers where that does. */
+  /** Cost: some 50 ns. Compare pointers where that is enough. */
   text(pointer: number): string
-  /** Length of what a text is kept as. */
+  /** Length of a text as stored. */
   byteLength(pointer: number): number
-  /** A number that orders as the beginning of the text does; where two are equal, {@link compare} tells. Not negative. */
+  /** A non-negative number in the order of the beginnings of texts; for equal numbers use {@link compare}. */
   head(pointer: number): number
   /** Order of the texts: less than 0, 0 or greater than 0. */
   compare(a: number, b: number): number
   /** Compares the text of a pointer with `folded`, like {@link compare}. */
   comparerTo(folded: string): (pointer: number) => number
-  /** The bytes that a text (folded) is kept as. */
+  /** The bytes in which a folded text is stored. */
   encode(folded: string): Uint8Array
   /**
-   * Whether the text of a pointer has these parts (folded) in this order: the first at its start, the last at its end. Not for parts
-   * with the characters U+0000 to U+0002.
+   * Returns a test: true if the text of a pointer contains these folded parts in this order, the first at its start, the last
+   * at its end. Not for parts with the characters U+0000 to U+0002.
    */
   patternTest(parts: readonly string[]): (pointer: number) => boolean
 }
 
 /**
  * Ordered index of a scalar storage attribute. Text is ordered by its fold. Null is indexed too. Numbers compare exactly,
- * whatever the attribute's type: a bound of 1.5 on a long64 and one beyond 2^53 on a number are fine.
+ * whatever the attribute's type: a bound may be 1.5 on a long64, or beyond 2^53 on a number.
  */
 export interface SecondaryIndex {
   /** Rows whose value equals `value` (text by fold; null finds nulls). Cost: O(log n + hits). */
@@ -188,30 +187,30 @@ export interface SecondaryIndex {
   range(bounds: Bounds): RowSet
   /** Rows whose folded text starts with `prefix` (folded). */
   prefix(prefix: string): RowSet
-  /** Number of hits of the same calls, exact or estimated, at most `limit`; for the planner. Cost: O(log n + min(hits, limit)). */
+  /** Number of hits of the calls above, exact or estimated, at most `limit`; for the planner. Cost: O(log n + min(hits, limit)). */
   estimate(what: IndexRange, limit: number): number
-  /** The index by positions. Undefined when it is not in memory. */
+  /** Access to the index by position. Undefined when it is not in memory. */
   readonly order?: RowOrder
 }
 
-/** Rows that are next to each other in an index: of one value, between bounds, or texts that begin alike. */
+/** Contiguous range of an index: rows with one value, between bounds, or with a common prefix. */
 export type IndexRange = { equal: Value } | Bounds | { prefix: string }
 
-/** All rows of a dataclass in the order of an attribute's values, null first, those of one value in ascending order. */
+/** All rows of a dataclass in the order of an attribute's values, null first; rows with equal values by ascending row id. */
 export interface RowOrder {
   /** Number of rows. */
   readonly size: number
   /** Span of the rows of a range. Cost: O(log n). */
   find(range: IndexRange): Span
-  /** Span of the rows that have the value of this one. Cost: O(log n). */
+  /** Span of the rows that have the same value as this row. Cost: O(log n). */
   same(rowId: number): Span
-  /** Whether two rows have one value. */
+  /** True if two rows have the same value. */
   isSame(a: number, b: number): boolean
   /** The rows at positions `start` … `end - 1`. Cost: O(log n + rows). */
   rowIds(span: Span): Uint32Array
 }
 
-/** Positions from `start` up to `end`, which is not among them. */
+/** Positions from `start` up to, but not including, `end`. */
 export interface Span {
   readonly start: number
   readonly end: number

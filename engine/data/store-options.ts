@@ -10,8 +10,8 @@ export interface StoreLocation {
 }
 
 /**
- * `file`: the kernel's lock of a file in the folder. `lease`: where there are no such locks, or they do not reach all
- * machines, an entry in the store that is renewed.
+ * `file`: a lock of the operating system on a file in the folder. `lease`: an entry in the store that is renewed, where such
+ * locks do not exist or do not reach all machines.
  */
 export type LockKind = 'file' | 'lease'
 
@@ -21,32 +21,32 @@ export interface ReadingOptions extends StoreLocation {
   wire: WireOptions
   /** Memory for column segments of this thread. */
   cacheBytes: number
-  /** Memory of `SharedCounts`; undefined: nothing is counted. */
+  /** Memory of `SharedCounts`; undefined to count nothing. */
   counts?: SharedArrayBuffer | undefined
 }
 
 export interface StoreLockOptions {
   kind: LockKind
-  /** How long to wait for another process that has the store, as one that was killed and is still ending. */
+  /** Time to wait for another process that holds the store, such as one that was killed and is still exiting. */
   waitMs: number
   /** Time between two renewals of a lease. */
   renewMs: number
-  /** Called once when it takes a moment, for the log. */
+  /** Called once when waiting takes a moment, for the log. */
   onWait?: (text: string) => void
 }
 
-/** A store that its writer opens. */
+/** Options with which the writer opens its store. */
 export interface OwnStoreOptions extends StoreLocation {
-  /** Set for the writer: it may take the store again when its thread is replaced. */
+  /** Identifies the writer, so that it can take the store again when its thread is replaced. */
   token: string
   lock?: Partial<StoreLockOptions> | undefined
 }
 
-/** A store that its writer opens and brings to a model. */
+/** Options with which the writer opens its store and migrates it to a model. */
 export interface WritingOptions extends OwnStoreOptions {
-  /** As `checkModel` gives it back. */
+  /** As returned by `checkModel`. */
   model: Model
   wire: WireOptions
-  /** Let a changed model remove or break what it no longer allows. */
+  /** Lets a changed model remove or break stored data that it no longer allows. */
   allowLoss: boolean
 }

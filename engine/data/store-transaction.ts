@@ -11,20 +11,20 @@ import type { StoredSetChange } from './stored-sets.ts'
 import type { Upload, UploadChange } from './stored-uploads.ts'
 
 export interface TransactionOptions {
-  /** Change records that are kept: how far a reader may be behind and still catch up. */
+  /** Number of change records to keep: how far a reader may be behind and still catch up. */
   keptChangeRecords?: number | undefined
   /** Called first after every commit; must not throw. */
   onCommit?: ((changes: readonly Change[], globalStamp: number) => void) | undefined
-  /** Called as the transaction gets on. */
+  /** Called when the phase of the transaction changes. */
   onPhase?: ((phase: TransactionPhase) => void) | undefined
   /** Called for each row that is read or written. */
   onRow?: (() => void) | undefined
 }
 
-/** No transaction is open, the work of one runs, or it waits for the disk. */
+/** Phases: no transaction is open, its work is running, or it is waiting for the disk. */
 export type TransactionPhase = 'idle' | 'working' | 'committing'
 
-/** Another process has taken the store: nothing may be written to it by this one. */
+/** Thrown when another process has taken the store: this process must not write to it. */
 export class StoreLostError extends Error {
   override readonly name = 'StoreLostError'
 }
@@ -40,8 +40,8 @@ export interface StoredEntity {
 export interface EntityContent {
   readonly stamp: number
   /**
-   * Values of storage attributes, and for N→1 relations the key of the related entity. Absent attributes stay as they are
-   * stored, and is null in a new entity.
+   * Values of storage attributes, and for N→1 relations the key of the related entity. Absent attributes keep their stored
+   * values; in a new entity they are null.
    */
   readonly values: RowValues
   /** Row ids of related entities, in the order of the layout's references. */
@@ -56,21 +56,21 @@ export interface RelatedEntity {
 }
 
 /**
- * The write transaction of a store, run again and again. It maintains rows, indexes, counters, the change log, binaries
- * and what the server keeps besides entities. Whatever is put is seen by later reads of the same transaction;
- * {@link attempt} takes back a part. It follows no rules of writing: those are its caller's.
+ * The write transaction of a store, one reusable object. It maintains rows, indexes, counters, the change log, binaries and the
+ * server's own data besides entities. Later reads of the same transaction see what was put; {@link attempt} rolls back a part.
+ * It does not enforce the rules of writing: the calling code does.
  */
 export interface StoreTransaction {
   /**
-   * Runs `work` in a transaction and commits it durably. @returns the global stamp after it
-   * @throws what `work` or the commit throws; nothing is written then. {@link StoreLostError}
+   * Runs `work` in a transaction and commits it durably. @returns the global stamp after the commit
+   * @throws {StoreLostError} or any error of `work` or of the commit; nothing is written then
    */
   run(work: () => void): number
-  /** Runs `work` so that nothing of it stays when it returns false or throws. @returns what it returned */
+  /** Runs `work` and rolls back its changes when it returns false or throws. @returns the result of `work` */
   attempt(work: () => boolean): boolean
   /** Global stamp after the changes so far. */
   readonly stamp: number
-  /** Changes so far of this transaction, or of the {@link attempt} that runs. */
+  /** Number of changes so far in this transaction, or in the running {@link attempt}. */
   readonly changeCount: number
   /** Changes after the first `start` ones, with their rows. */
   changesFrom(start: number): readonly Change[]
@@ -90,17 +90,17 @@ export interface StoreTransaction {
   /** Rows whose `relation` leads to row `targetRowId`. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[]
 
-  /** Puts a new entity. @returns its row */
+  /** Inserts an entity. @returns its row */
   insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array
-  /** Changes an entity. @returns its row */
+  /** Updates an entity. @returns its row */
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array
-  /** Removes a row that exists, with all that belongs to it. What refers to it is the caller's business. */
+  /** Removes an existing row with all that belongs to it. References to it are left to the calling code. */
   remove(dataClass: DataClass, rowId: number): void
   putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void
   putFingerprints(dataClass: DataClass, fingerprints: Fingerprints): void
 
   upload(id: string): Upload | undefined
-  /** The value of an upload that is not in the store, as `encodeBinary` made it. */
+  /** Decodes the value of an upload that is not in the store, as encoded by `encodeBinary`. */
   decodeBinary(value: Uint8Array): BinaryValue | undefined
   putUpload(change: UploadChange): void
   putEntitySet(change: StoredSetChange): void

@@ -1,8 +1,8 @@
-/** The part of a stored entity set that the store itself reads. Its owner keeps more beside it, as JSON. */
+/** The part of a stored entity set that the store itself reads. Its owner adds further members, as JSON. */
 export interface StoredSetHeader {
-  /** The set has ended and has no members; only its saved query is kept. */
+  /** True if the set has ended and has no members; only its saved query is kept. */
   readonly hasEnded: boolean
-  /** When this entry has to go, in milliseconds since 1970. */
+  /** Time when this entry is to be removed, in milliseconds since 1970. */
   readonly expires: number
 }
 
@@ -10,21 +10,21 @@ export interface StoredSetHeader {
 export interface StoredSetChange<Header extends StoredSetHeader = StoredSetHeader> {
   /** 32 upper-case hex digits. */
   readonly id: string
-  /** Undefined: the set is removed. */
+  /** Undefined removes the set. */
   readonly header: Header | undefined
-  /** As `encodeMembers` makes them. Undefined: those there are stay; when the set has ended meanwhile, nothing happens. */
+  /** As encoded by `encodeMembers`. Undefined keeps the stored members; if the set has ended meanwhile, nothing is changed. */
   readonly members?: Uint8Array
 }
 
 /** Entity sets in the store. */
 export interface StoredSets<Header extends StoredSetHeader = StoredSetHeader> {
   header(id: string): Header | undefined
-  /** In memory for all threads: no bytes when the set has no members. */
+  /** Members in memory that all threads share; empty when the set has no members. */
   members(id: string): Uint8Array
-  /** All of them behind the id `after`, in order of their ids, also those that have ended and can be made again. */
+  /** Headers with ids greater than `after`, in order of ids, including sets that have ended and can be made again. */
   headers(after?: string): Iterable<{ id: string; header: Header }>
-  /** Ids of the entries that have to go at `now`, the oldest first. */
+  /** Ids of the entries to be removed at `now`, the oldest first. */
   expired(now: number, limit: number): string[]
-  /** Bytes of the disk that they all take. */
+  /** Size of all entity sets on disk, in bytes. */
   diskBytes(): number
 }

@@ -4,7 +4,7 @@ import type { BinaryValue } from '../catalog/value.ts'
 export interface UploadChange {
   /** 32 upper-case hex digits. */
   readonly id: string
-  /** Undefined: it ends. */
+  /** Undefined ends the upload. */
   readonly upload: EncodedUpload | undefined
 }
 
@@ -12,18 +12,18 @@ export interface EncodedUpload {
   /** In milliseconds since 1970. */
   readonly expires: number
   readonly owner: UploadOwner
-  /** As `encodeBinary` makes it. */
+  /** As encoded by `encodeBinary`. */
   readonly value: Uint8Array
 }
 
 /**
- * Owner of an upload. An upload is for its session; that of a client that came without one is also for other clients
- * without, since such a client may keep no cookies at all. An id has 128 random bits.
+ * Owner of an upload. An upload belongs to its session. If the client had no session, other clients without a session may use
+ * it too, since such a client may not keep cookies at all. An id has 128 random bits.
  */
 export interface UploadOwner {
   /** Handle of the session. */
   readonly handle: string
-  /** The session was made for this request. */
+  /** True if the session was created for this request. */
   readonly isNew: boolean
   /** Network of a guest; undefined for others. */
   readonly guestNetwork?: string | undefined

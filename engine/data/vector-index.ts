@@ -1,35 +1,35 @@
 import type { StorageAttribute, VectorMetric } from '../catalog/attribute.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 
-/** An index of the vectors of an attribute, as the planner of any thread knows it. */
+/** An index of the vectors of an attribute, as the planners of all threads see it. */
 export interface VectorIndex {
   readonly metric: VectorMetric
   /** Expected time to find the nearest of them, in microseconds. */
   cost(count: number): number
-  /** The nearest `count`. Undefined: this thread cannot ask. */
+  /** Finds the nearest `count` rows. Undefined if this thread cannot search the index. */
   readonly nearest?: (vector: Float32Array, count: number) => Nearest
 }
 
-/** Result of an index. Some rows may have been deleted. */
+/** Result of a search in an index. Some rows may have been deleted. */
 export interface Nearest {
   /** Row ids, the nearest first. */
   readonly near: readonly number[]
-  /** Minimum and maximum possible score of each. Undefined: not known. */
+  /** Minimum and maximum possible score of each; undefined if not known. */
   readonly bounds: Float64Array | undefined
-  /** Row ids that the index does not know yet: they may be anywhere. */
+  /** Row ids that are not in the index yet: any of them may be near. */
   readonly unknown: readonly number[]
 }
 
-/** Distances between longer and shorter vectors can leave the range of a Float32: an index cannot tell which are nearer. */
+/** Distances of vectors longer than this, or shorter than its inverse, can leave the range of a Float32: an index cannot order them. */
 const MAX_LENGTH = 1e15
 
-/** Whether an index can tell what is near to a vector of this length. */
+/** True if an index can find the neighbours of a vector of this length. */
 export const isComparable = (length: number): boolean => length <= MAX_LENGTH && length >= 1 / MAX_LENGTH
 
 /** The indexes of vectors that can be used now. */
 export interface VectorIndexes {
   find(attribute: StorageAttribute): VectorIndex | undefined
-  /** Nearest that the last search for all above a threshold had to ask for, in this thread: the next is probably like it. */
+  /** Count that this thread's last search for all rows above a threshold needed, as a first guess for the next search. */
   readonly needed: Map<StorageAttribute, number>
 }
 
@@ -42,7 +42,7 @@ export const indexedVectors = (catalog: Catalog): StorageAttribute[] =>
     )
 
 /**
- * Published by the thread that has the indexes, about each: whether it can be asked now, and how long a search takes.
+ * Status of each index, published by the thread that has the indexes: whether it can be searched now, and how long a search takes.
  */
 export class IndexStatus implements VectorIndexes {
   readonly needed = new Map<StorageAttribute, number>()
@@ -66,27 +66,27 @@ export class IndexStatus implements VectorIndexes {
     return { metric: attribute.vector!.metric, cost: count => costOf(microseconds, count) }
   }
 
-  /** @param microseconds of a search for {@link MEASURED_COUNT}; 0: the index cannot be used */
+  /** @param microseconds duration of a search for {@link MEASURED_COUNT}; 0 if the index cannot be used */
   set(attribute: StorageAttribute, microseconds: number): void {
     Atomics.store(this.words, this.slots.get(attribute)!, Math.ceil(microseconds))
   }
 
-  /** The thread that had them is gone. */
+  /** Marks all indexes as unusable, after the thread that had them has ended. */
   clear(): void {
     for (const slot of this.slots.values()) Atomics.store(this.words, slot, 0)
   }
 }
 
-/** How many nearest are searched for to see what a search takes. */
+/** Number of neighbours to search for when measuring the duration of a search. */
 export const MEASURED_COUNT = 100
 
 /**
- * Candidates of a search, as a multiple of those of one for {@link MEASURED_COUNT}: of more they are harder to find. A search
- * visits about as many vectors as it has candidates.
+ * Candidates of a search, as a multiple of those of a search for {@link MEASURED_COUNT}: the more neighbours, the harder they
+ * are to find. A search visits about as many vectors as it has candidates.
  */
 export const effortOf = (count: number): number => (count <= MEASURED_COUNT ? 1 : (1.5 * count) / MEASURED_COUNT)
 
-/** Stands for microseconds of searches that are used whatever they take. */
+/** Value in place of microseconds for an index that is used regardless of its cost. */
 export const FREE = 1
 
 export const costOf = (microseconds: number, count: number): number =>

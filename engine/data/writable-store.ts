@@ -5,13 +5,13 @@ import type { StoreTransaction, TransactionOptions } from './store-transaction.t
 
 /** A store in the one thread that writes to it. */
 export interface WritableStore {
-  /** Version of the format in which it is stored. */
+  /** Version of the storage format. */
   readonly formatVersion: number
   readonly records: RecordStore
   readonly catalog: Catalog
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
-  /** Id of the image of shared memory that belongs to this store; undefined: none does. Kept at once, outside of transactions. */
+  /** Id of the image of shared memory that belongs to this store, or undefined. Stored at once, outside of transactions. */
   memoryImage: string | undefined
-  /** The transaction of everything that is written. One at a time. */
+  /** Creates the transaction for all writes. One at a time. */
   transaction(options: TransactionOptions): StoreTransaction
 }

@@ -4,9 +4,9 @@ import type { PathListItem } from './parse/parse-path-list.ts'
 import type { ReadRequest } from './contract/request.ts'
 
 /**
- * Query options of `Class(key)/relation?$expand=relation` for the entities at the end of a relation to many, when it has a filter, an order
- * or a page: these are about the related entities. The answer is the entity all the same, with the relation alone.
- * @returns makes the request for the related entities of the entity with a key; undefined: it is another request
+ * Filter, order or page of `Class(key)/relation?$expand=relation`, which apply to the entities at the end of the relation to
+ * many. The answer is still the entity, with only that relation.
+ * @returns a function that makes the request for the related entities from a key; undefined for any other request
  * Source: base specification, 4.2; protocol notes, 4.1.
  */
 export function relatedRequest(request: ReadRequest, view: View): ((key: string) => ReadRequest) | undefined {
@@ -28,7 +28,7 @@ export function relatedRequest(request: ReadRequest, view: View): ((key: string)
   })
 }
 
-/** The one attribute that all paths begin with. */
+/** The attribute with which all paths begin, if it is the same. */
 function soleName(items: readonly PathListItem[]): string | undefined {
   const name = items[0]?.path[0]
   return items.every(({ path }) => path[0] === name) ? name : undefined

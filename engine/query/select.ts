@@ -18,10 +18,10 @@ import { chooseVectorAccess } from './plan/vector-access.ts'
 import { QueryErrors } from './contract/query-errors.ts'
 import type { ReadRequest } from './contract/request.ts'
 
-/** Part of a request that decides its selection: everything but what is shown of the entities. */
+/** Part of a request that decides its selection, without the form of the answer. */
 export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'exact' | 'orderBy'>
 
-/** How the entities of a request are going to be found, in one snapshot. */
+/** Plan to find the entities of a request in one snapshot. */
 export interface Selection {
   readonly request: SelectRequest
   readonly dataClass: DataClass
@@ -29,35 +29,35 @@ export interface Selection {
   readonly predicate: Predicate | undefined
   /** Operator of the predicate. */
   readonly filter: Operator | undefined
-  /** The first condition of the filter on a vector of the dataclass: `__SCORE` is by it. */
+  /** The first condition of the filter on a vector of the dataclass, which defines `__SCORE`. */
   readonly score?: SimilarityPredicate | undefined
 }
 
-/** A selection of which a part is sent. */
+/** A selection of which one page is sent. */
 interface PagedSelection extends Selection {
   readonly page: { readonly skip: number; readonly count: number }
   readonly isEntity: boolean
 }
 
-/** Page of a selection that is sent. */
+/** Page of a selection. */
 export interface Page {
   readonly dataClass: DataClass
-  /** Entities of the whole selection, in an entity set including deleted ones. */
+  /** Number of entities in the whole selection; for an entity set including deleted ones. */
   readonly count: number
   /** Position of the page in the selection, from 0. */
   readonly first: number
-  /** In the order in which they are sent. */
+  /** Row ids of the page in the order of the answer. */
   readonly rowIds: Uint32Array
 }
 
 /**
- * Plans a selection: source, filter, order, page. Of the data it asks only what the indexes tell, and about thresholds of
- * vectors a sample.
+ * Plans a selection: source, filter, order, page. Reads no data except counts of hits in indexes, and samples of vectors for
+ * thresholds.
  *
  *   names and texts → bound predicate → plan → operators
  *
- * @param page undefined: the whole selection
- * @throws {EngineErrors.UNKNOWN_DATACLASS} and what the stages throw: `ParseErrors`, `QueryErrors`
+ * @param page undefined for the whole selection
+ * @throws {EngineErrors.UNKNOWN_DATACLASS} and errors of the stages: `ParseErrors`, `QueryErrors`
  * Source: base specification, 4.2 and 4.3; protocol notes, 1.4 to 1.7 and 2.
  */
 export function planSelection(
@@ -84,7 +84,7 @@ export function planSelection(
   return { request, dataClass, plan, predicate, filter: chosen, score }
 }
 
-/** The same for the page of a request, or the one entity that it asks for. */
+/** Plans the selection of a page, or of the single entity of a request. */
 export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, queries: QueryCache): PagedSelection {
   const isEntity = request.output.form === 'entity'
   const page = {
@@ -92,13 +92,13 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, q
     count: isEntity ? 1 : Math.max(0, request.top ?? defaultTop(sourceClass(request, view))),
   }
   const { dataClass, plan, predicate, filter, score } = planSelection(request, view, snapshot, queries, page)
-  // Not by a spread: for that V8 would make a hidden class of its own at each request.
+  // No spread, for which V8 would create a new hidden class at each request.
   return { request, dataClass, plan, predicate, filter, score, page, isEntity }
 }
 
 /**
  * Finds the entities of a page.
- * @throws {QueryErrors.UNKNOWN_ENTITY} when one entity is asked for and there is none
+ * @throws {QueryErrors.UNKNOWN_ENTITY} when a single entity is requested and does not exist
  * @throws {QueryErrors.TIMEOUT} {@link QueryErrors.TOO_MANY_ROWS}
  */
 export function runPage(selection: PagedSelection, view: View, context: QueryContext): Page {
@@ -110,17 +110,16 @@ export function runPage(selection: PagedSelection, view: View, context: QueryCon
 }
 
 /**
- * Finds all entities of a selection: for a deletion, an entity set, an aggregate. In the order that was asked for, else
- * ascending.
- * @throws as {@link runPage} does
+ * Finds all entities of a selection, for a deletion, an entity set or an aggregate, in the requested order or else by row id.
+ * @throws the errors of {@link runPage}
  */
 export function runSelection({ request, plan, filter }: Selection, view: View, context: QueryContext): Rows {
   return execute(plan, filter, openSource(request, view, context).rows, context)
 }
 
 /**
- * The same for rows that are at hand already: what function code asks of a selection.
- * @param page undefined: the whole selection
+ * Applies a query to given rows, for plugin code that queries a selection.
+ * @param page undefined for the whole selection
  * @throws {QueryErrors.TIMEOUT} {@link QueryErrors.TOO_MANY_ROWS}
  */
 export function selectRows(

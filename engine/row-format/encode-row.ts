@@ -6,7 +6,7 @@ import type { RowView } from './row-view.ts'
 /** Values of storage attributes; for N→1 relations the key of the related entity. */
 export type RowValues = Pick<ReadonlyMap<RowAttribute, Value>, 'get'>
 
-/** Change of a row. Attributes absent from `values` stay. */
+/** Change of a row. Attributes absent from `values` keep their values. */
 interface RowChange {
   stamp: number
   globalStamp: number
@@ -17,17 +17,17 @@ interface RowChange {
   references: readonly (number | undefined)[]
 }
 
-/** Everything a row is made of. What `values` does not have is null. */
+/** Full content of a row. Attributes absent from `values` are null. */
 interface RowContent extends RowChange {
   key: string
 }
 
-/** Rows are written one behind the other into memory like this; lmdb-js has to ask for the address of each memory it meets. */
+/** Size of the slabs into which rows are written one after the other; lmdb-js has to look up the address of every new buffer. */
 const SLAB_BYTES = 2 ** 20
 let slab: Buffer = Buffer.alloc(0)
 let used = 0
 
-/** The bytes of a row, as {@link RowLayout} describes them. They share memory with other rows: a buffer cannot be transferred. */
+/** Encodes a row as {@link RowLayout} describes it. The bytes share memory with other rows: do not transfer their buffer. */
 export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
   const { slots, names, encoders } = layout
   // Text is collected first and encoded once: one encode call of a row costs less than one for each slot.
@@ -52,7 +52,7 @@ export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
   return row.subarray(0, header + length)
 }
 
-/** The bytes of `old` after a change. What stays is copied as it stands there. */
+/** Encodes `old` after a change. Unchanged slots are copied byte for byte. */
 export function changeRow(old: RowView, change: RowChange): Uint8Array {
   const { slots, names, encoders } = old.layout
   const identity = { key: old.key, stamp: change.stamp }
@@ -61,7 +61,7 @@ export function changeRow(old: RowView, change: RowChange): Uint8Array {
   const texts = slots.map((attribute, slot) => {
     let value = change.values.get(attribute)
     if (value === undefined) {
-      // The address of an image has the stamp of its entity in it. Of its value only whether there is one matters.
+      // The address of an image contains the entity's stamp. Of its value, only its presence matters.
       if (attribute.kind !== 'storage' || attribute.type !== 'image') return undefined
       value = old.value(attribute)
     }
@@ -87,7 +87,7 @@ export function changeRow(old: RowView, change: RowChange): Uint8Array {
 const headText = (key: string, { timestamp, stamp }: RowChange): string =>
   `"__KEY":${JSON.stringify(key)},"__TIMESTAMP":"${timestamp}","__STAMP":${stamp}`
 
-/** @returns where the offsets of the slots come */
+/** @returns position of the table of slot offsets */
 function writeHeader(row: Buffer, { version, slots, references }: RowLayout, change: RowChange): number {
   row.writeUInt16LE(version, 0)
   row.writeUInt16LE(slots.length, 2)
@@ -98,7 +98,7 @@ function writeHeader(row: Buffer, { version, slots, references }: RowLayout, cha
   return at
 }
 
-/** Returns a part of the slab of this length that is not in use yet. */
+/** Returns an unused part of the slab, of this length. */
 function reserve(bytes: number): Buffer {
   if (used + bytes > slab.length) {
     slab = Buffer.from(new ArrayBuffer(Math.max(SLAB_BYTES, bytes)))

@@ -2,9 +2,9 @@ import type { JsonType, StorageAttribute } from '../catalog/attribute.ts'
 import { readBoolean, readNumber } from './read-value.ts'
 
 /**
- * Value of a column over a property, straight from the JSON text of the object: the same as `heldValue` of the parsed
- * object, without making objects of the members that are not needed. Rows hold what `JSON.stringify` wrote: no blanks, every name
- * once and in one spelling.
+ * Reads the value of a column over a property straight from the JSON text of the object. The result equals `heldValue` of the
+ * parsed object, but members that are not needed are never parsed. Rows hold the output of `JSON.stringify`: no whitespace,
+ * every name once and in one spelling.
  */
 
 const QUOTE = 0x22
@@ -17,8 +17,8 @@ const LETTER_N = 0x6e
 const LETTER_T = 0x74
 
 /**
- * @param readText what to make of a text, from its quote up to behind the one that closes it
- * @returns a function of the bytes and the start of the object's text; undefined where the column has nothing
+ * @param readText converts a text, given from its opening quote to the position after its closing quote
+ * @returns a function of the bytes and the start of the object's text; it returns undefined where the column has no value
  */
 export function propertyReader<Text>(
   { source }: StorageAttribute,
@@ -47,7 +47,7 @@ export function propertyReader<Text>(
   }
 }
 
-/** -1 for what names no element. */
+/** Index that a name stands for; -1 when it is not an array index. */
 const arrayIndex = (name: string): number => (/^(?:0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1)
 
 function typeAt(bytes: Buffer, at: number): JsonType | 'container' {
@@ -93,7 +93,7 @@ function elementCount(bytes: Buffer, array: number): number {
 
 const isEmpty = (bytes: Buffer, array: number): boolean => bytes[array + 1] === 0x5d
 
-/** Behind the closing quote of a string. */
+/** Position after the closing quote of a string. */
 function stringEnd(bytes: Buffer, start: number): number {
   for (let at = start + 1; ; at++) {
     if (bytes[at] === BACKSLASH) at++
@@ -101,7 +101,7 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** Behind a value of any kind: a comma, or what closes the object or array that it is in. */
+/** Position after a value of any kind: of a comma, or of the bracket that closes the enclosing object or array. */
 function valueEnd(bytes: Buffer, start: number): number {
   let depth = 0
   for (let at = start; ; ) {

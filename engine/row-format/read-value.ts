@@ -3,7 +3,7 @@ import { fold } from '../base/text/fold.ts'
 import { parseWireDate } from '../catalog/types/wire-date.ts'
 
 /**
- * Values straight from the JSON bytes of a row, for columns: several times faster than `JSON.parse`.
+ * Reads values for columns straight from the JSON bytes of a row, several times faster than `JSON.parse`.
  * Undefined stands for null.
  */
 
@@ -15,7 +15,7 @@ const BACKSLASH = 0x5c
 const LETTER_N = 0x6e
 const LETTER_T = 0x74
 
-/** Up to 15 digits are an exact integer in a double, and so are these powers: the quotient is the correctly rounded one. */
+/** An integer of up to 15 digits is exact in a double, and so are these powers of 10: their quotient is rounded correctly. */
 const MAX_FAST_DIGITS = 15
 const POWERS_OF_10 = Array.from({ length: MAX_FAST_DIGITS + 1 }, (_, exponent) => 10 ** exponent)
 
@@ -39,7 +39,7 @@ export function readNumber(bytes: Buffer, start: number, end: number): number | 
   return bytes[start] === LETTER_N ? undefined : Number(bytes.toString('latin1', start, end))
 }
 
-/** The numbers of a JSON array without blanks, into `floats` from `at` on. */
+/** Reads the numbers of a JSON array without whitespace into `floats`, from index `at` on. */
 export function readNumbers(bytes: Buffer, start: number, end: number, floats: Float32Array, at: number): void {
   for (let from = start + 1, i = from; i < end; i++) {
     if (bytes[i] !== COMMA && i !== end - 1) continue
@@ -48,14 +48,14 @@ export function readNumbers(bytes: Buffer, start: number, end: number, floats: F
   }
 }
 
-/** The same as a vector, written into one that the caller has. */
+/** Reads a vector into `into`, which it returns. */
 export function readVector(bytes: Buffer, start: number, end: number, into: Float32Array): Float32Array | undefined {
   if (bytes[start] === LETTER_N) return undefined
   readNumbers(bytes, start, end, into, 0)
   return into
 }
 
-/** The digits as a 64-bit integer, a bigint when it is not a safe one. What stands between them is passed over: quotes and the point of a decimal. */
+/** Reads digits as a 64-bit integer, a bigint when it is not a safe one. Skips quotes and the point of a decimal. */
 export function readInteger(bytes: Buffer, start: number, end: number): number | bigint | undefined {
   if (bytes[start] === LETTER_N) return undefined
   let absolute = 0
@@ -65,7 +65,7 @@ export function readInteger(bytes: Buffer, start: number, end: number): number |
     if (digit >= 0 && digit <= 9) absolute = absolute * 10 + digit
     else if (bytes[at] === MINUS) isNegative = true
   }
-  // Rounding leads from above 2^53 to no number below.
+  // Rounding never takes a number above 2^53 below it, so an unsafe integer is always detected.
   if (!Number.isSafeInteger(absolute)) return BigInt(bytes.toString('latin1', start, end).replace(NO_DIGIT, ''))
   return isNegative ? -absolute : absolute
 }
@@ -96,7 +96,7 @@ export function readDate(
   wire: WireOptions,
 ): number | undefined {
   const length = end - start
-  // `"2026-01-31"` or `"2026-01-31T10:00:00.000Z"`: five times faster than `Date.parse`. Other years have a sign.
+  // `"2026-01-31"` or `"2026-01-31T10:00:00.000Z"`: five times faster than `Date.parse`. Years beyond four digits have a sign.
   if (bytes[start] === QUOTE && bytes[start + 5] === MINUS && (length === 12 || length === 26)) {
     const days = daysSince1970(digits(bytes, start + 1, 4), digits(bytes, start + 6, 2), digits(bytes, start + 9, 2))
     if (length === 12) return days * DAY_MS
@@ -115,8 +115,8 @@ function digits(bytes: Buffer, start: number, count: number): number {
 }
 
 /**
- * Days of a date of the Gregorian calendar. Years begin in March here, so that a leap day is the last of its year, and the
- * months before are 30.6 days long on average.
+ * Days since 1970 of a Gregorian date. Years begin in March here, so that a leap day is the last day of its year, and the
+ * months before it are 30.6 days long on average.
  */
 function daysSince1970(year: number, month: number, day: number): number {
   const monthFromMarch = (month + 9) % 12
@@ -136,7 +136,7 @@ export function readJson(bytes: Buffer, start: number, end: number): unknown {
   return bytes[start] === LETTER_N ? undefined : JSON.parse(bytes.toString('utf8', start, end))
 }
 
-/** True when there is something. */
+/** True when there is a value. */
 export function readPresence(bytes: Buffer, start: number): true | undefined {
   return bytes[start] === LETTER_N ? undefined : true
 }

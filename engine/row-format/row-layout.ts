@@ -8,7 +8,7 @@ import type { ScalarType } from '../catalog/value-type.ts'
 import { type SlotEncoder, slotEncoder } from './wire-value.ts'
 
 /**
- * Places of the attributes of a dataclass in its rows. A row is stored as it is sent:
+ * Positions of the attributes of a dataclass in its rows. A row is stored as it is sent:
  *
  * ```
  * u16 layout version
@@ -22,21 +22,21 @@ import { type SlotEncoder, slotEncoder } from './wire-value.ts'
  *               ,"secret":42                                            private slots
  * ```
  *
- * All numbers are little-endian and may be unaligned. A slot is `,"name":value`; the text before slot 0 is the head. So a
- * whole entity is `{` + text up to the first private slot + `}`, and an attribute list is a copy of slots.
+ * All numbers are little-endian and may be unaligned. A slot is `,"name":value`; the text before slot 0 is the head. A whole
+ * entity is therefore `{` + text up to the first private slot + `}`, and an attribute list is a copy of slots.
  */
 export interface RowLayout {
   readonly dataClass: DataClass
   /** Number of this layout in the store; rows of older layouts are rewritten when the model changes. */
   readonly version: number
-  /** Public ones first, each group in the order of the catalog. Aliases and calculated attributes have no slot. */
+  /** Public attributes first, then private ones, each in the order of the catalog. Aliases and calculated attributes have no slot. */
   readonly slots: readonly RowAttribute[]
   readonly publicSlotCount: number
   readonly slotOf: ReadonlyMap<Attribute, number>
   readonly encoders: readonly SlotEncoder[]
   /** `,"name":` of each slot. */
   readonly names: readonly string[]
-  /** The same as UTF-8. */
+  /** {@link names} as UTF-8. */
   readonly prefixes: readonly Uint8Array[]
   /** N→1 relations in the order of their row ids in the header. */
   readonly references: readonly RelatedEntityAttribute[]
@@ -50,13 +50,13 @@ export const NO_ROW = 0xffffffff
 export const headerBytes = (layout: RowLayout): number =>
   FIXED_HEADER_BYTES + 4 * layout.references.length + 4 * (layout.slots.length + 1)
 
-/** Places of the parts of a row. */
+/** Positions of the parts of a row. */
 export function rowBytes(layout: RowLayout): { offsets: number; end: number; text: number } {
   const text = headerBytes(layout)
   return { offsets: FIXED_HEADER_BYTES + 4 * layout.references.length, end: text - 4, text }
 }
 
-/** `__KEY` of the entity with that key. */
+/** `__KEY` of the entity with this key. */
 export const keyText = ({ dataClass, wire }: RowLayout, key: Value): string =>
   TYPES[dataClass.key.type as ScalarType].keyText(key, dataClass.key, wire)
 
@@ -85,12 +85,12 @@ export function rowLayout(dataClass: DataClass, version: number, wire: WireOptio
 
 const isLink = (attribute: RowAttribute): boolean => isRelation(attribute) || isBinary(attribute.type)
 
-/** Two layouts with one fingerprint have rows that read the same byte for byte. */
+/** Fingerprint of a layout. Layouts with the same fingerprint read rows the same way, byte for byte. */
 export function layoutFingerprint(layout: RowLayout): string {
   return JSON.stringify({
     dataClass: layout.dataClass.name,
     key: layout.dataClass.key.name,
-    // Without links a base path is in no row.
+    // The base path appears in links only.
     wire: layout.slots.some(isLink) ? layout.wire : { ...layout.wire, basePath: undefined },
     publicSlotCount: layout.publicSlotCount,
     slots: layout.slots.map(attribute => [

@@ -16,8 +16,8 @@ const STAMP_MEMBER = ',"__STAMP":'
 const TIMESTAMP_LENGTH = '"2026-01-31T10:00:00.000Z"'.length
 
 /**
- * A stored row, read in place. The bytes belong to the store: valid until the next read from the same snapshot, of a
- * stable one until that is released.
+ * A stored row, read in place. The bytes belong to the store. They are valid until the next read from the same snapshot, or
+ * until the snapshot is released if the view is stable.
  */
 export class RowView {
   /** The same bytes, with the number and text conversions of a Buffer. */
@@ -26,9 +26,9 @@ export class RowView {
   private readonly text: number
 
   /**
-   * @param bytes where the row is, perhaps among others; positions that are returned are positions in it
-   * @param start of the row in them
-   * @param isStable further reads leave the bytes as they are
+   * @param bytes bytes that contain the row, perhaps among others; returned positions are positions in them
+   * @param start of the row in `bytes`
+   * @param isStable true if further reads leave the bytes as they are
    */
   constructor(
     readonly layout: RowLayout,
@@ -42,7 +42,7 @@ export class RowView {
     this.text = this.offsetTable + 4 * (layout.slots.length + 1)
   }
 
-  /** Version of the layout that the row was written with: {@link layout} reads it only when they are the same. */
+  /** Version of the layout that the row was written with; {@link layout} can only read rows of its own version. */
   get layoutVersion(): number {
     return this.buffer.readUInt16LE(this.start)
   }
@@ -60,9 +60,9 @@ export class RowView {
     return this.end - this.start
   }
 
-  /** The same row with bytes of its own, which stay valid. */
+  /** Copy of the row with bytes of its own, which stay valid. */
   copy(): RowView {
-    // Small ones share a slab of Node's pool, which is several times faster than a buffer for each.
+    // Small copies share a slab of Node's pool, which is several times faster than a buffer for each.
     return new RowView(this.layout, Buffer.from(this.bytes.subarray(this.start, this.end)))
   }
 
@@ -77,7 +77,7 @@ export class RowView {
     return this.text
   }
 
-  /** Start in {@link bytes} of a slot `,"name":value`; of the slot count, the end of the last. */
+  /** Start in {@link bytes} of a slot `,"name":value`; for the slot count, the end of the last slot. */
   slotStart(slot: number): number {
     return this.text + this.buffer.readUInt32LE(this.offsetTable + 4 * slot)
   }
@@ -92,7 +92,7 @@ export class RowView {
     return this.buffer.toString('utf8', this.valueStart(slot), this.slotStart(slot + 1))
   }
 
-  /** Value of an attribute that has a slot, or of a column over a property; of an image or a blob true when there is one. */
+  /** Value of an attribute that has a slot, or of a column over a property. For an image or a blob, true if there is one. */
   value(attribute: Attribute): Value | true {
     const slot = this.layout.slotOf.get(attribute)
     if (slot !== undefined) return decodeValue(this.layout.slots[slot]!, this.json(slot), this.layout.wire)
@@ -105,7 +105,7 @@ export class RowView {
   /** The text of `__KEY`. */
   get key(): string {
     const start = this.text + KEY_START
-    // Nearly every key is plain ASCII, which is read in a tenth of the time.
+    // Nearly every key is plain ASCII; this path takes a tenth of the time of parsing the head.
     for (let at = start; at < this.end; at++) {
       const byte = this.buffer[at]!
       if (byte === QUOTE) return this.buffer.toString('latin1', start, at)
@@ -119,14 +119,14 @@ export class RowView {
     return this.head.__TIMESTAMP
   }
 
-  /** Text that no other version of any entity has: {@link versionOf}. */
+  /** Text that identifies this version of the entity within its dataclass: {@link versionOf}. */
   get version(): string {
     return versionOf(this.bytes, this.headStart, this.slotStart(0))
   }
 
   headValue(member: HeadMember): number {
     if (member !== 'timestamp') return this[member]
-    // The head ends with `"2026-01-31T10:00:00.000Z","__STAMP":n`: in a tenth of the time of parsing it.
+    // The head ends with `"2026-01-31T10:00:00.000Z","__STAMP":n`. Reading backwards takes a tenth of the time of parsing it.
     let at = this.slotStart(0)
     while (this.buffer[at - 1] !== COLON) at--
     const end = at - STAMP_MEMBER.length

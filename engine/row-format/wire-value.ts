@@ -10,22 +10,22 @@ import type { Value } from '../catalog/value.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 
 /**
- * Values as they stand in a row, which is how they are sent. Source: protocol notes, 3.2 and 3.3.
+ * Values as rows and answers hold them. Source: protocol notes, 3.2 and 3.3.
  */
 
-/** Identity of an entity that is being written: its key as text and its stamp go into the links to its parts. */
+/** Identity of an entity that is being written: its key as text and its stamp, which links to its parts contain. */
 interface EntityIdentity {
   key: string
   stamp: number
 }
 
 /**
- * JSON text of a value of one attribute: of a storage attribute its value, of a N→1 relation the key of the related entity.
- * Null and undefined are `null`, but for a 1→N relation, which has no value.
+ * Returns the JSON text of one attribute. The value is that of a storage attribute, or the key of the related entity for a N→1
+ * relation. Null and undefined give `null`, except for a 1→N relation, which has no value.
  */
 export type SlotEncoder = (value: Value | undefined, entity: EntityIdentity) => string
 
-/** The encoder of an attribute: chosen once for a layout, so that nothing is decided again for every row. */
+/** Encoder of an attribute, chosen once for a layout and not again for every row. */
 export function slotEncoder(attribute: RowAttribute, wire: WireOptions): SlotEncoder {
   if (attribute.kind === 'relatedEntities') return (_, { key }) => collectionLink(attribute, key)
   if (attribute.kind === 'relatedEntity') {
@@ -48,14 +48,14 @@ function binaryLink({ dataClass, name, type }: StorageAttribute, { key, stamp }:
   return `{"__deferred":{"uri":${address},"image":true}}`
 }
 
-/** The deferred link to the entities at the end of a relation to many, or of an alias of one. */
+/** Deferred link to the entities at the end of a relation to many, or of an alias of such a relation. */
 export function collectionLink({ dataClass, name }: Pick<Attribute, 'dataClass' | 'name'>, key: string): string {
   return `{"__deferred":{"uri":${uri(dataClass, key, name, `?$expand=${encodeURIComponent(name)}`)}}}`
 }
 
 /**
- * The deferred link to a value that is too long to be sent: with the beginning of a text, or of the JSON of another value.
- * @param attribute undefined: an address is not given
+ * Deferred link to a value that is too long to be sent, with the beginning of its text, or of its JSON if it is not a text.
+ * @param attribute undefined for a link without an address
  * @param json the first bytes of the value as JSON
  */
 export function briefLink(
@@ -68,7 +68,7 @@ export function briefLink(
   return `{"__deferred":{${address}"brief":${brief}}}`
 }
 
-/** Text of a JSON string that was cut off, without an escape or a surrogate pair that the cut has divided. */
+/** Text of a truncated JSON string, without an escape or a surrogate pair that the cut has divided. */
 function beginningOfText(json: Buffer): string {
   const text = wholeCharacters(json)
   const cut = /(?:^|[^\\])(?:\\\\)*(\\(?:u[0-9A-Fa-f]{0,3})?)$/.exec(text)
@@ -76,11 +76,11 @@ function beginningOfText(json: Buffer): string {
   return (JSON.parse(`${whole}"`) as string).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** UTF-8 without a character that a cut has divided. */
+/** Decodes truncated UTF-8 without a character that the cut has divided. */
 function wholeCharacters(bytes: Buffer): string {
   let end = bytes.length
   while (end > 0 && (bytes[end - 1]! & 0xc0) === 0x80) end--
-  // The first byte of the last character says how many it has.
+  // The first byte of the last character says how many bytes it has.
   const first = bytes[end - 1]!
   const length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
   return bytes.toString('utf8', 0, end - 1 + length <= bytes.length ? end - 1 + length : end - 1)
@@ -88,11 +88,11 @@ function wholeCharacters(bytes: Buffer): string {
 
 const QUOTE = 0x22
 
-/** JSON text of a value that needs no link: of a scalar or an object. */
+/** JSON text of a scalar or an object, which needs no link. */
 export const encodePlain = (attribute: ValueAttribute, value: Value, wire: WireOptions): string =>
   value === null ? 'null' : TYPES[attribute.type].encode(value, attribute, wire)
 
-/** The value again, from the JSON text in a row; of an image or a blob true when there is one. */
+/** Decodes a value from its JSON text in a row. For an image or a blob, true if there is one. */
 export function decodeValue(attribute: RowAttribute, json: string, wire: WireOptions): Value | true {
   if (json === 'null') return null
   if (attribute.kind === 'relatedEntity')
@@ -103,7 +103,7 @@ export function decodeValue(attribute: RowAttribute, json: string, wire: WireOpt
 
 /** `{uri of the dataclass}({key})[/{part}][query]` as a JSON string. Keys that hold a delimiter are quoted inside the brackets. */
 function uri(dataClass: DataClass, key: string, part = '', query = ''): string {
-  // The usual case, in a third of the time.
+  // Fast path for the usual case: a third of the time.
   if (part === '' && PLAIN_KEY.test(key)) return `"${dataClass.uri}(${key})"`
   return JSON.stringify(`${dataClass.uri}(${uriKey(key)})${part && `/${encodeURIComponent(part)}`}${query}`)
 }
@@ -115,7 +115,7 @@ export function uriKey(key: string): string {
     /[()']/g,
     c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-  // Quotes delimit the key for the server. %22 and not a raw quote, so that the address stays one for a browser too.
+  // Quotes delimit the key for the server; as %22 and not as a raw quote, so that browsers accept the address too.
   return NEEDS_QUOTES.test(key) ? `%22${encoded}%22` : encoded
 }
 

@@ -11,14 +11,14 @@ interface RowSetData {
 const BLOCK_WORDS = 64
 
 /**
- * A set of row ids of one dataclass: sorted ids while there are few, a bitmap when they are many. Immutable.
+ * An immutable set of row ids of one dataclass: sorted ids when there are few, a bitmap when there are many.
  *
  * Costs: operations on two bitmaps are O(limit / 32); as soon as one side is sparse, O(number of ids in it) — except `or`
  * and `minus` with a bitmap on the left, which copy it.
  */
 export class RowSet implements Iterable<number> {
   static readonly empty = new RowSet(new Uint32Array(0), undefined, 0)
-  /** Rank directory of a bitmap: the rows before every {@link BLOCK_WORDS} words. Made when it is first needed. */
+  /** Rank directory of a bitmap: number of rows before each block of {@link BLOCK_WORDS} words. Built on first use. */
   private ranks: Uint32Array | undefined
 
   private constructor(
@@ -28,7 +28,7 @@ export class RowSet implements Iterable<number> {
     readonly size: number,
   ) {}
 
-  /** From ids in ascending order without duplicates. Takes the array over. */
+  /** Set of ids in ascending order without duplicates. Takes ownership of the array. */
   static fromSorted(ids: Uint32Array): RowSet {
     if (ids.length === 0) return RowSet.empty
     const wordCount = (ids[ids.length - 1]! >>> 5) + 1
@@ -37,7 +37,7 @@ export class RowSet implements Iterable<number> {
       : new RowSet(ids, undefined, ids.length)
   }
 
-  /** From ids in any order, duplicates allowed. */
+  /** Set of ids in any order, duplicates allowed. */
   static fromIds(ids: Iterable<number>): RowSet {
     const list = ids instanceof Uint32Array ? ids : Uint32Array.from(ids)
     let max = 0
@@ -54,7 +54,7 @@ export class RowSet implements Iterable<number> {
       : RowSet.fromSorted(withoutRepeats(list.slice().sort()))
   }
 
-  /** From bitmap words: row `id` is bit `id & 31` of word `id >>> 5`. Takes the array over. */
+  /** Set of a bitmap: row `id` is bit `id & 31` of word `id >>> 5`. Takes ownership of the array. */
   static fromWords(words: Uint32Array, size = countBits(words)): RowSet {
     if (size === 0) return RowSet.empty
     return isDense(size, words.length)
@@ -62,7 +62,7 @@ export class RowSet implements Iterable<number> {
       : new RowSet(idsOf(words, size), undefined, size)
   }
 
-  /** A set that has been cloned from another thread, where it lost its class. */
+  /** Restores the class of a set that was cloned from another thread. */
   static revive(set: RowSet): RowSet {
     return set instanceof RowSet ? set : new RowSet((set as RowSet).ids, (set as RowSet).bits, (set as RowSet).size)
   }
@@ -109,7 +109,7 @@ export class RowSet implements Iterable<number> {
     }
     const last = rest.ids![rest.ids!.length - 1]!
     const length = Math.max(bits.length, (last >>> 5) + 1)
-    // Ids far behind the others would need a bitmap that is empty between them.
+    // Ids far beyond the others would need a bitmap that is mostly empty.
     if (!isDense(dense.size + rest.size, length)) {
       return RowSet.fromSorted(merge(idsOf(bits, dense.size), rest.ids!))
     }
@@ -147,14 +147,14 @@ export class RowSet implements Iterable<number> {
     return this.ids ?? idsOf(this.bits!, this.size)
   }
 
-  /** As a bitmap. The array may be shared: do not write to it. */
+  /** Words of the bitmap. The array may be shared: do not write to it. */
   toWords(): Uint32Array {
     return this.bits ?? wordsOf(this.ids!, this.size === 0 ? 0 : (this.ids![this.size - 1]! >>> 5) + 1)
   }
 
   /**
-   * Ids at positions `skip` … `skip + count - 1` in ascending order, wherever they are at about the same cost. The array
-   * may be shared: do not write to it.
+   * Ids at positions `skip` … `skip + count - 1` in ascending order. The cost hardly depends on `skip`. The array may be
+   * shared: do not write to it.
    */
   slice(skip: number, count: number): Uint32Array {
     if (this.ids) return this.ids.subarray(skip, skip + count)
@@ -186,8 +186,8 @@ export class RowSet implements Iterable<number> {
   }
 
   /**
-   * Calls back for each block of `blockWords` words that has rows, ascending, with its bits: do not write to them, and do
-   * not keep them.
+   * Calls `visit` for each block of `blockWords` words that has rows, in ascending order, with its bits: do not write to
+   * them, and do not keep them.
    */
   forEachBlock(blockWords: number, visit: (block: number, bits: Uint32Array) => void): void {
     const buffer = new Uint32Array(blockWords)
@@ -215,12 +215,12 @@ export class RowSet implements Iterable<number> {
     }
   }
 
-  /** Shares its array: do not write to it. */
+  /** Content of the set. The array is shared: do not write to it. */
   get data(): RowSetData {
     return { form: this.ids ? 'ids' : 'words', values: (this.ids ?? this.bits)!, size: this.size }
   }
 
-  /** True when it is kept as sorted ids: few enough to look at one by one. */
+  /** True if the set is kept as sorted ids: few enough to visit one by one. */
   get isSparse(): boolean {
     return this.ids !== undefined
   }
@@ -232,7 +232,7 @@ export class RowSet implements Iterable<number> {
 
 const isSet = (word: number): boolean => word !== 0
 
-/** A bit for every row takes less room than 32 for every id. A handful of ids stays a list: it is looked at one by one. */
+/** True if a bit for every row takes less room than 32 bits for every id. A handful of ids stays a list, to be visited one by one. */
 const isDense = (size: number, wordCount: number): boolean => size >= wordCount && size >= 64
 
 function wordsOf(ids: Uint32Array, wordCount: number): Uint32Array {
@@ -273,7 +273,7 @@ function idsOf(words: Uint32Array, size: number): Uint32Array {
   return fill(new Uint32Array(size), words, 0, words[0] ?? 0)
 }
 
-/** Fills `out` with the ids from `word` on, of which only the bits `rest` are still to come. */
+/** Fills `out` with the ids from `word` on; of that word, only the bits `rest` count. */
 function fill(out: Uint32Array, words: Uint32Array, word: number, rest: number): Uint32Array {
   for (let i = 0; i < out.length; i++) {
     while (rest === 0) rest = words[++word]!

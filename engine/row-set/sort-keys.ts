@@ -1,11 +1,11 @@
-/** Fewer than this are sorted by comparing: counters for each digit would cost more. */
+/** Minimum number of keys for a radix sort; for fewer, counters for each digit would cost more than comparing. */
 const MIN_RADIX = 1024
 const DIGIT_BITS = 11
 const DIGITS = 2 ** DIGIT_BITS
 
 /**
- * The positions 0 … keys.length - 1 by their keys, ascending; of equal keys the lower position first. -0 is 0, and there is
- * no NaN. A radix sort over the bits of the numbers: 1 M take some 60 ms, comparing them some 300.
+ * Positions 0 … keys.length - 1 in ascending order of their keys; of equal keys the lower position first. -0 equals 0, and no
+ * key may be NaN. A radix sort over the bits of the numbers: 1 M keys take some 60 ms, some 300 ms by comparing.
  * Source: Knuth, The Art of Computer Programming, volume 3, 5.2.5, algorithm R.
  */
 export function sortKeys(keys: Float64Array): Uint32Array {
@@ -26,7 +26,7 @@ export function sortKeys(keys: Float64Array): Uint32Array {
   return sorted
 }
 
-/** Integers that are ordered as the numbers are, in two halves: negative ones have all bits flipped, others the sign. */
+/** Integers in the order of the numbers, as two halves: negative numbers have all bits flipped, others the sign bit. */
 function orderedBits(keys: Float64Array): { low: Uint32Array; high: Uint32Array } {
   const low = new Uint32Array(keys.length)
   const high = new Uint32Array(keys.length)
@@ -41,7 +41,7 @@ function orderedBits(keys: Float64Array): { low: Uint32Array; high: Uint32Array 
   return { low, high }
 }
 
-/** Start of the positions with each digit; undefined when all have the same one. */
+/** Start of the range of each digit; undefined when all numbers have the same digit. */
 function digitStarts(words: Uint32Array, shift: number): Uint32Array | undefined {
   const starts = new Uint32Array(DIGITS)
   for (let i = 0; i < words.length; i++) starts[(words[i]! >>> shift) & (DIGITS - 1)]!++

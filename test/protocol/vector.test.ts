@@ -326,7 +326,7 @@ protocolTable('vectors in $filter', passages, [
     'embedding > :1',
     [{ vector: X, threshold: 'high' }],
     1280,
-    /no finite number/,
+    /not a finite number/,
   ),
   refuses(
     'P2.12',

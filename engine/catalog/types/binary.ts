@@ -2,7 +2,7 @@ import { schemas } from '../../base/json-schema.ts'
 import { BinaryValue } from '../value.ts'
 import { Mismatch, type TypeDescriptor } from './descriptor.ts'
 
-/** Bytes, which a row only links to. */
+/** Bytes, to which a row only links. */
 const binary = (name: string, defaultMediaType: string): TypeDescriptor => ({
   catalogName: () => name,
   options: [],

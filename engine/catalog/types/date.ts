@@ -3,7 +3,7 @@ import { parseDate, parseDay } from '../date.ts'
 import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
 import { formatDate, parseWireDate } from './wire-date.ts'
 
-/** Milliseconds since 1970 UTC; of a date-only attribute midnight. Inside of objects a date is a text. */
+/** Milliseconds since 1970 UTC; midnight for a date-only attribute. Inside objects a date is a text. */
 export const date: PropertyDescriptor = {
   catalogName: () => 'date',
   catalogOptions: ({ simpleDate }) => ({ simpleDate }),
@@ -40,5 +40,5 @@ export const date: PropertyDescriptor = {
 /** In both forms of the option `protocol.dateOnlyFormat`. */
 const DAY = '^([+-]?[0-9]{4,6}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}![0-9]{1,2}!-?[0-9]+)$'
 
-/** The day as written counts for a date-only attribute. */
+/** Reads a date; for a date-only attribute, the day as written. */
 const read = (text: string, simpleDate: boolean): number | undefined => (simpleDate ? parseDay(text) : parseDate(text))

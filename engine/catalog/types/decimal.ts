@@ -5,7 +5,7 @@ import { Between, readScaled, scaledOperand } from './operand.ts'
 
 /**
  * Exact decimal numbers with `scale` places: integers in units of 10^-scale, numbers where these are exact, else bigints.
- * In rows and answers they have all of their places, so that the digits of a text without its point are the integer.
+ * Rows and answers write all places, so that the digits without the point are the integer.
  */
 export const decimal: ScalarDescriptor = {
   ...NUMERIC,
@@ -15,7 +15,7 @@ export const decimal: ScalarDescriptor = {
   needs: { scale: 'a decimal needs the count of its digits after the point' },
   cell: 'integer',
   exactJson: 'numbers',
-  // Code that calculated with doubles would round; what is put together from a text is exact.
+  // A string, because code that calculates with doubles would round.
   code: { value: 'string', assigned: 'string | number | bigint' },
   jsonSchemas: ({ asText }) =>
     schemas(asText ? { type: 'string', pattern: '^-?[0-9]+([.][0-9]+)?$' } : { type: 'number' }, {
@@ -46,9 +46,9 @@ export const decimal: ScalarDescriptor = {
   readOperand: (source, { scale }) => scaledOperand(source, scale),
 }
 
-/** Digits of which every number fits into 64 bits. */
+/** Maximum number of digits: all such numbers fit into 64 bits. */
 const MAX_DIGITS = 18
-/** Places of an average beyond those of the values. */
+/** Additional decimal places of an average. */
 const AVERAGE_PLACES = 6
 const AVERAGE_UNIT = 10n ** BigInt(AVERAGE_PLACES)
 const LIMIT = 10n ** BigInt(MAX_DIGITS)

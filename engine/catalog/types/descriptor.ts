@@ -6,15 +6,15 @@ import type { ComparisonScalar, OperandSource } from './operand.ts'
 import type { TypeParameters } from './parameters.ts'
 
 /**
- * Form of the values in columns, which decides how they are read from the JSON that `encode` writes, and compared. Of a scalar
- * it fits `comparison`: `text` to `text`, `bit` to `bool`, others to `number`.
+ * Form of the values in columns. It decides how they are read from the JSON that `encode` writes, and compared. For a scalar it
+ * corresponds to `comparison`: `text` to `text`, `bit` to `bool`, others to `number`.
  */
 export type CellForm =
   /** 1 or 0. */
   | 'bit'
   /** A JSON number. */
   | 'double'
-  /** A safe integer, or a bigint of 64 bits: the digits of its JSON, whatever stands between them. */
+  /** A safe integer, or a bigint of 64 bits: the digits of its JSON, ignoring quotes and a point. */
   | 'integer'
   /** Milliseconds since 1970. */
   | 'date'
@@ -22,12 +22,12 @@ export type CellForm =
   | 'text'
   | 'json'
   | 'vector'
-  /** Only whether there is a value. */
+  /** Presence of a value only. */
   | 'presence'
 
 /**
- * Kind of aggregated values. `json`: numbers, texts, bools, objects and arrays, whatever each entity has. `opaque`: all that
- * is known of them is whether they are there.
+ * Kind of aggregated values. `json`: numbers, texts, bools, objects and arrays, which may differ from entity to entity.
+ * `opaque`: only their presence is known.
  */
 export type AggregateKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
 
@@ -53,7 +53,7 @@ export type TypeOption =
 export class Mismatch {
   constructor(
     readonly expected: string,
-    /** Description of the value; undefined: as errors describe any JSON. */
+    /** Description of the value; undefined for the usual description of JSON in errors. */
     readonly received?: string,
   ) {}
 }
@@ -62,40 +62,40 @@ export class Mismatch {
 export interface TypeDescriptor {
   /** `type` in the catalog. */
   catalogName(attribute: TypeParameters): string
-  /** More of the type in the catalog. */
+  /** Further members that describe the type in the catalog. */
   catalogOptions?(attribute: TypeParameters): Readonly<Record<string, unknown>>
   readonly options: readonly TypeOption[]
   /** Options that an attribute of the type must have, with the reason. */
   readonly needs?: { readonly [O in TypeOption]?: string }
-  /** How a missing value can be made for a new entity. */
+  /** Ways to generate a missing value of a new entity. */
   readonly autoFill: readonly ('increment' | 'uuid')[]
   readonly cell: CellForm
   readonly aggregates: AggregateKind
-  /** TypeScript type of the values in plugin code, and of more that can be assigned. */
+  /** TypeScript types in plugin code: of values, and of what can be assigned if that is more. */
   readonly code: { readonly value: string; readonly assigned?: string }
-  /** Numbers of JSON whose digits count beyond what a double has. */
+  /** JSON numbers whose digits beyond the precision of a double count. */
   readonly exactJson?: 'integers' | 'numbers'
-  /** Schemas of the JSON of a value, without the bounds that the model gives it. Not for links. */
+  /** Schemas of the JSON of a value, without the bounds in the model. Not for links. */
   jsonSchemas(attribute: TypeParameters & Partial<Pick<ValueAttribute, 'vector'>>): ValueSchemas
-  /** How the fields of a CSV file are read. */
+  /** Format of the fields of a CSV file. */
   readonly field: 'text' | 'number' | 'date' | 'bool' | 'json'
   /**
-   * A value from the JSON of a save, which is not null.
-   * @param trusted images and blobs may be data URLs
+   * Converts the JSON of a save, which is not null, to a value.
+   * @param trusted true if images and blobs may be data URLs
    * Source: protocol notes, 3.2, column Write.
    */
   convert(json: unknown, attribute: ValueAttribute, trusted: boolean): Value | Mismatch
-  /** Whether a decoded value, which is not null, is one of the type: for checks of a store. */
+  /** True if a decoded value, which is not null, is valid for the type; for checks of a store. */
   holds(value: Value | true, attribute: ValueAttribute): boolean
   /** JSON text of a value. Not for links. */
   encode(value: Value, attribute: TypeParameters, wire: WireOptions): string
-  /** The value again; of an image or a blob true. */
+  /** Reverses `encode`; true for an image or a blob. */
   decode(json: string, attribute: TypeParameters, wire: WireOptions): Value | true
-  /** A value as plugin code has it, whatever the options of the wire form. */
+  /** Value in the form for plugin code, independent of the options of the wire form. */
   toCode(value: Value, attribute: TypeParameters): unknown
 }
 
-/** JSON texts of what integers add up to. */
+/** JSON texts of totals of integers. */
 interface IntegerTotals {
   /** Text of a sum, or of one value. */
   sum(total: bigint, attribute: TypeParameters): string
@@ -108,27 +108,27 @@ export interface ScalarDescriptor extends TypeDescriptor {
   readonly comparison: JsonType
   /** Written as a number in filters and addresses. */
   readonly isNumeric: boolean
-  /** Two types of one family hold the same keys, so that a foreign key of one can name an entity by a key of the other. */
+  /** Types of one family hold the same keys, so that a foreign key of one can refer to a key of another. */
   keyFamily(attribute: TypeParameters): string
-  /** How integers are added up; undefined: values are added up as doubles, and shown as these. */
+  /** Totals of integers; undefined if values are added up and shown as doubles. */
   readonly totals?: IntegerTotals
   /** Description of the operands of a filter. */
   readonly expected: string
-  /** A value of an answer as plugin code has it, also a sum or an average. */
+  /** Converts a value of an answer, also a sum or an average, to the form for plugin code. */
   codeOfJson(json: string, attribute: TypeParameters, wire: WireOptions): unknown
-  /** The text of a key, as `__KEY` and addresses have it. */
+  /** Text of a key in `__KEY` and in addresses. */
   keyText(value: Value, attribute: TypeParameters, wire: WireOptions): string
   /**
-   * An operand of a filter, or a key in an address; undefined when it is none. A type that compares as text returns it folded,
-   * and is asked for patterns too (`8:@`, `begin`, `like`): those that it refuses are errors.
-   * @param isBare the word stands in the filter without quotes
+   * Reads an operand of a filter, or a key in an address; undefined if it is not valid. A type that compares as text returns it
+   * folded, and is called for patterns too (`8:@`, `begin`, `like`): a pattern that it does not accept is an error.
+   * @param isBare true for a word without quotes in the filter
    * Source: protocol notes, 2.7.
    */
   readOperand(source: OperandSource, attribute: TypeParameters, isBare: boolean): ComparisonScalar | undefined
 }
 
-/** Type that values inside of objects can be declared to have. */
+/** Type that can be declared for properties of objects. */
 export interface PropertyDescriptor extends ScalarDescriptor {
-  /** JSON type of the values there. Texts are compared with the operand as it stands, which `readOperand` does not see. */
+  /** JSON type of the values in objects. Texts are compared with the operand as written, without `readOperand`. */
   readonly inObject: JsonType
 }

@@ -19,7 +19,7 @@ export const duration: PropertyDescriptor = {
 const CLOCK = /^(-?)(\d{1,9}):([0-5]?\d)(?::([0-5]?\d)(?:\.(\d{1,9}))?)?$/
 const TIME = /^\s*(-?)(\d{1,9}):([0-5]?\d)(?::([0-5]?\d(?:\.\d+)?))?\s*$/
 
-/** A duration of a save. */
+/** Reads a duration of a save, in milliseconds. */
 function readClock(json: unknown): number | undefined {
   const [, sign, hours, minutes, seconds = '0', fraction = '0'] = (typeof json === 'string' && CLOCK.exec(json)) || []
   if (hours === undefined) return readNumber(json)
@@ -28,7 +28,7 @@ function readClock(json: unknown): number | undefined {
   return sign === '-' ? -ms : ms
 }
 
-/** `hh:mm` or `hh:mm:ss` of a filter, in milliseconds. */
+/** Reads `hh:mm` or `hh:mm:ss` of a filter, in milliseconds. */
 function readTime(text: string): number | undefined {
   const [, sign, hours, minutes, seconds = '0'] = TIME.exec(text) ?? []
   if (hours === undefined) return undefined

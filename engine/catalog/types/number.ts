@@ -2,7 +2,7 @@ import { schemas } from '../../base/json-schema.ts'
 import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
 import { readDouble, readExactNumber } from './operand.ts'
 
-/** Common parts of the types of numbers. */
+/** Common parts of the numeric types. */
 export const NUMERIC = {
   options: ['indexed', 'unique', 'minValue', 'maxValue'],
   autoFill: [],
@@ -54,12 +54,12 @@ const integer = (name: string, bits: number, autoFill: PropertyDescriptor['autoF
   }
 }
 
-/** A byte has a sign, as the smallest integer of the protocol's own server has. */
+/** A byte is signed, like the smallest integer of the protocol's own server. */
 export const byte = integer('byte', 8, [])
 export const word = integer('word', 16, ['increment'])
 export const long = integer('long', 32, ['increment'])
 
-/** A number, of an integer beyond 2^53 a bigint. */
+/** Reads a number; an integer beyond 2^53 becomes a bigint. */
 export function readLongNumber(json: string): number | bigint {
   const number = Number(json)
   return LARGE_INTEGER.test(json) && !Number.isSafeInteger(number) ? BigInt(json) : number
@@ -68,9 +68,9 @@ export function readLongNumber(json: string): number | bigint {
 const LARGE_INTEGER = /^-?\d{16,}$/
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** A finite number of a save, also as a text. */
+/** Reads a finite number of a save, also from a text. */
 export function readNumber(json: unknown): number | undefined {
-  // The longest double has 24 characters; some write more digits than it holds.
+  // The longest double has 24 characters; some clients write more digits than it holds.
   const isText = typeof json === 'string' && json.length <= 100 && NUMBER.test(json.trim())
   const number = typeof json === 'number' || typeof json === 'bigint' || isText ? Number(json) : Number.NaN
   return Number.isFinite(number) ? number : undefined

@@ -4,7 +4,7 @@ import { isDeeper } from '../../base/json-depth.ts'
 import type { JsonContainer } from '../value.ts'
 import { Mismatch, type TypeDescriptor } from './descriptor.ts'
 
-/** Levels of an object value. Deeper JSON has no use that we know of, and what reads it may be recursive. */
+/** Maximum depth of an object value. Deeper JSON has no known use, and code that reads it may be recursive. */
 const MAX_DEPTH = 100
 
 export const object: TypeDescriptor = {
@@ -18,10 +18,10 @@ export const object: TypeDescriptor = {
   field: 'json',
   convert(json) {
     if (typeof json !== 'object' || isLongNumber(json)) return new Mismatch('an object or an array')
-    // Before anything that recurses into it.
+    // Checked before anything that recurses.
     if (isDeeper(json, MAX_DEPTH)) return new Mismatch(`an object of at most ${MAX_DEPTH} levels`, '"so deep"')
     const value = rounded(json)
-    // JSON would have null in its place.
+    // JSON would write null for an infinite number.
     return isPlain(value)
       ? (value as JsonContainer)
       : new Mismatch('numbers that a double can hold', 'one beyond 1.8e308')

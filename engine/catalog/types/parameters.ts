@@ -2,18 +2,18 @@ import type { ValueAttribute } from '../attribute.ts'
 
 /** Options of an attribute that change how single values are read and written. */
 export interface TypeParameters {
-  /** Only for dates: the time of day does not count. */
+  /** Only for dates: the time of day is dropped. */
   readonly simpleDate: boolean
   /** Only for decimals: digits after the point. */
   readonly scale: number
-  /** Only for decimals: rows and answers have them as JSON texts. */
+  /** Only for decimals: rows and answers write them as JSON texts. */
   readonly asText: boolean
 }
 
-/** The same options as a model or a declaration has them. */
+/** The same options in a model or a declaration. */
 export type ParameterOptions = { readonly [P in keyof TypeParameters]?: TypeParameters[P] | undefined }
 
-/** Parameters of an attribute with such options; by default with none. */
+/** Parameters of an attribute with these options; defaults for absent ones. */
 export const parametersOf = ({
   simpleDate = false,
   scale = 0,
@@ -22,13 +22,13 @@ export const parametersOf = ({
 
 export const PARAMETER_NAMES = Object.keys(parametersOf()) as readonly (keyof TypeParameters)[]
 
-/** Options that are given, without other members of the object. */
+/** The options that are set, without other members of the object. */
 export const parameterOptions = (options: ParameterOptions): ParameterOptions =>
   Object.fromEntries(PARAMETER_NAMES.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])))
 
 type Typed = TypeParameters & Pick<ValueAttribute, 'type'> & Partial<Pick<ValueAttribute, 'vector'>>
 
-/** The type with its parameters, as layouts of rows note it in the store. */
+/** The type with its parameters, for the fingerprints of row layouts. */
 export const typeSignature = ({ type, simpleDate, scale, asText, vector }: Typed): readonly unknown[] => [
   type,
   simpleDate,
@@ -36,7 +36,7 @@ export const typeSignature = ({ type, simpleDate, scale, asText, vector }: Typed
   ...(type === 'decimal' ? [scale, asText] : []),
 ]
 
-/** Whether values of one are values of the other as the engine has them. */
+/** True if the engine represents values of both types in the same way. */
 export const isSameType = (a: Typed, b: Typed): boolean =>
   a.type === b.type &&
   a.simpleDate === b.simpleDate &&

@@ -11,7 +11,7 @@ const TEXT = {
   comparison: 'text',
   inObject: 'text',
   isNumeric: false,
-  // Most texts have nothing that JSON escapes; to see that takes half as long as having them encoded.
+  // Most texts contain nothing that JSON escapes; testing that takes half as long as `JSON.stringify`.
   encode: value => (ESCAPED.test(value as string) ? JSON.stringify(value) : `"${value as string}"`),
   decode: json => JSON.parse(json) as string,
   toCode: value => value,
@@ -31,7 +31,7 @@ export const string: PropertyDescriptor = {
   expected: 'a text; put true and false into quotes',
   convert(json, attribute) {
     if (typeof json !== 'string') return new Mismatch('a text')
-    // Keys stand in addresses, for which it has no encoding.
+    // Keys appear in addresses, where a lone surrogate has no encoding.
     return attribute !== attribute.dataClass.key || json.isWellFormed()
       ? json
       : new Mismatch('a text of whole characters, without lone surrogates')

@@ -1,6 +1,6 @@
 import type { WireOptions } from '../dataclass.ts'
 
-/** Dates as they stand in rows and answers. Source: protocol notes, 3.2. */
+/** Dates in rows and answers. Source: protocol notes, 3.2. */
 
 /** `2020-01-31T15:23:00.000Z`; of a date-only attribute `2020-01-31`, or `31!1!2020` in the older form. */
 export function formatDate(ms: number, simpleDate: boolean, wire: WireOptions): string {
@@ -19,8 +19,8 @@ const YEAR_10000 = Date.UTC(10_000, 0)
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
 /**
- * `2020-01-31` of a time in the years 1000 … 9999: a fifth of the time of `toISOString`. Years begin in March here, so that a
- * leap day is the last of its year, and the months before are 30.6 days long on average.
+ * Formats a time in the years 1000 … 9999 as `2020-01-31`, in a fifth of the time of `toISOString`. Years begin in March here,
+ * so that a leap day is the last day of its year, and the months before it are 30.6 days long on average.
  */
 function formatDay(ms: number): string {
   const days = Math.floor(ms / DAY_MS) + 719_468

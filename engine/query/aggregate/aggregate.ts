@@ -17,7 +17,7 @@ export type AggregateFunction = 'count' | 'sum' | 'average' | 'min' | 'max'
 export interface Aggregation {
   /** `all`: every function that applies to the values. */
   readonly function: AggregateFunction | 'all'
-  /** Each different value counts once. */
+  /** True if equal values count once. */
   readonly distinct: boolean
 }
 
@@ -36,12 +36,12 @@ const DESCRIPTION: Record<AggregateKind, string> = {
   date: 'a date',
   text: 'a text',
   bool: 'a bool',
-  opaque: 'no scalar',
+  opaque: 'not a scalar',
 }
 
 /**
- * Looks up what is aggregated. Without an attribute only the entities can be counted: the answer is undefined then.
- * @throws what {@link bindMeasure} throws
+ * Resolves the attributes to aggregate. Without any, only the entities can be counted: the result is empty then.
+ * @throws the errors of {@link bindMeasure}
  * @throws {AggregateErrors.ATTRIBUTE_NEEDED} {@link AggregateErrors.NOT_APPLICABLE}
  */
 export function bindAggregates(
@@ -66,12 +66,12 @@ export function bindAggregates(
 }
 
 /**
- * Aggregates the values of some rows. Null is left out. Of nothing, count and sum are 0 and the others null.
+ * Aggregates the values of some rows. Null is ignored. Without values, count and sum are 0 and the others null.
  *
  * | values | functions |
  * |---|---|
  * | numbers, durations (in milliseconds) | all; a sum of 64-bit integers is exact, any other is compensated |
- * | texts, dates | count, min, max: as the first entity has it that has this value |
+ * | texts, dates | count, min, max: as spelled in the first entity with this value |
  * | property without declared type | all: sum and average of the numbers, min and max with numbers below texts |
  * | bools, relations, images, blobs, objects | count |
  *
@@ -90,7 +90,7 @@ export function aggregate(
     return new Map([['count', String(countPresent(measure, rows, context))]])
   }
   const summary = (distinct ? summariseDistinct : summarise)(measure, rows, context)
-  // Only its values tell what a property is: where all are texts, it has no sum.
+  // The type of such a property shows only in its values: if all are texts, it has no sum.
   const isText = measure.values === 'json' && typeof summary.min?.value === 'string'
   const shown = wanted === 'all' && isText ? APPLICABLE.text : functions
   return new Map(shown.map(name => [name, resultText(name, measure, summary, context)]))
@@ -123,5 +123,5 @@ function resultText(name: AggregateFunction, measure: Measure, summary: Summary,
   }
 }
 
-/** Null for what JSON has no number for: the average of nothing, a sum beyond the largest double. */
+/** JSON text of a number; `null` for the average of no values and for a sum beyond the largest double. */
 const numberText = (value: number): string => (Number.isFinite(value) ? String(value) : 'null')

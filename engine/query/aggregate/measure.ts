@@ -19,24 +19,24 @@ import type { PathListItem } from '../parse/parse-path-list.ts'
 import { optimizePredicate } from '../plan/optimize.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
 
-/** Aggregated attribute: an own one, one at the end of N→1 relations, or a property inside it. */
+/** Aggregated attribute: of the entity itself, at the end of N→1 relations, or a property inside such an attribute. */
 export interface Measure {
-  /** As the client writes it. */
+  /** Path as written by the client. */
   readonly name: string
   readonly dataClass: DataClass
   readonly relations: readonly RelatedEntityAttribute[]
   readonly attribute: ValueAttribute | RelationAttribute
   readonly properties: readonly string[]
   readonly values: AggregateKind
-  /** True for the rows that have a value: what the filter `… != null` asks, optimized. */
+  /** True for rows that have a value: the optimized predicate of `… != null`. */
   readonly present: Predicate
 }
 
 /**
- * Looks up what an element of an attribute list names. Aliases and paths over N→1 relations are an extension: the base
- * protocol knows own attributes and object properties.
- * @throws 404 with [1500, 1804] for a name that does not exist, also because it is private
- * @throws {AggregateErrors.NO_VALUES} for what is calculated, and behind a 1→N relation
+ * Resolves an element of an attribute list. Aliases and paths over N→1 relations are an extension: the base protocol knows only
+ * own attributes and object properties.
+ * @throws 404 with [1500, 1804] for a name that does not exist or is private
+ * @throws {AggregateErrors.NO_VALUES} for a calculated attribute without code, and beyond a 1→N relation
  * Source: protocol notes, 1.10 and 6.6.
  */
 export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: DataClass, view: View): Measure {
@@ -48,7 +48,10 @@ export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: Dat
   }
   const toOne = relations.map(({ relation }) => {
     if (relation.kind === 'relatedEntity') return relation
-    throw AggregateErrors.NO_VALUES(text, `it leads over the 1→N relation "${relation.name}"; ask the other dataclass`)
+    throw AggregateErrors.NO_VALUES(
+      text,
+      `it leads through the 1→N relation "${relation.name}"; query the other dataclass`,
+    )
   })
   const properties = elements.flatMap(element => (element.kind === 'property' ? element.name : []))
   const isPresent = joinConditions([bindComparison(resolved, 'notEqual', { kind: 'null' })])
@@ -59,7 +62,7 @@ export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: Dat
 
 /**
  * The first of the named attributes that has scalar values.
- * @throws what {@link bindMeasure} throws
+ * @throws the errors of {@link bindMeasure}
  * @throws {AggregateErrors.ATTRIBUTE_NEEDED} when there is none
  * Source: protocol notes, 6.7.
  */
@@ -91,7 +94,7 @@ export function valuesOf(attribute: Measure['attribute'], properties: readonly s
   return declared ? TYPES[declared].aggregates : 'json'
 }
 
-/** The attribute of scalars that is aggregated, with what its type says; undefined inside objects and for anything else. */
+/** The aggregated attribute and the descriptor of its scalar type; undefined inside objects and for other types. */
 export function ownScalar({
   attribute,
   properties,

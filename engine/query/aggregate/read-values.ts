@@ -10,8 +10,8 @@ import { type Measure, ownScalar } from './measure.ts'
 import type { Item } from './summary.ts'
 
 /**
- * Calls back for each row that has a value, in ascending order. Not for an `opaque` measure.
- * @param last reads the attribute of the measure when that is not to be a value
+ * Calls `visit` for each row that has a value, in ascending order. Not for an `opaque` measure.
+ * @param last reads the attribute of the measure, if something other than its value is wanted
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
 export function forEachValue(
@@ -46,7 +46,7 @@ function valueReader(
   }
 }
 
-/** JSON text of a value: numbers as their type writes them, others as they stand in a row that has them, which is how they are sent. */
+/** JSON text of a value: numbers as their type writes them, other values as stored in row `rowId`, which has the value. */
 export function itemText(value: Item, rowId: number, measure: Measure, { snapshot, budget }: QueryContext): string {
   const { dataClass, relations, attribute, properties, values } = measure
   // A date and a bool are numbers in a column.

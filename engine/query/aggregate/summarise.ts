@@ -10,8 +10,8 @@ import { forEachValue } from './read-values.ts'
 import { type Item, Summary } from './summary.ts'
 
 /**
- * One pass over the values of some rows. Numbers and dates of the rows' own are read segment by segment unless there are
- * only a few in each; everything else row by row.
+ * Summarises the values of some rows in one pass. Numbers and dates in the rows themselves are read segment by segment unless
+ * there are only a few rows in each; everything else row by row.
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
 export function summarise(whole: Measure, rows: RowSet, context: QueryContext): Summary {
@@ -28,7 +28,7 @@ export function summarise(whole: Measure, rows: RowSet, context: QueryContext): 
   return summary
 }
 
-/** The same for each different value, once. */
+/** Summarises the distinct values of some rows. */
 export function summariseDistinct(measure: Measure, rows: RowSet, context: QueryContext): Summary {
   const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted)
   const { values, rowIds } = distinctValues(measure, rows, context)
@@ -36,23 +36,23 @@ export function summariseDistinct(measure: Measure, rows: RowSet, context: Query
   return summary
 }
 
-/** Different values in the order of their first rows. */
+/** Distinct values in the order of their first rows. */
 interface Distinct<Value = Item> {
   readonly values: readonly Value[]
-  /** First row that has each. */
+  /** First row with each value. */
   readonly rowIds: readonly number[]
-  /** Number of rows that have each. */
+  /** Number of rows with each value. */
   readonly counts: readonly number[]
 }
 
-/** The different values, texts by fold. Objects and arrays inside JSON are none. */
+/** Distinct values, texts by fold. Objects and arrays inside JSON are skipped. */
 export function distinctValues(whole: Measure, rows: RowSet, context: QueryContext): Distinct {
   const measure = overColumnOf(whole, context)
   const pointers = pointersOf(measure, context)
   return pointers ? distinctTexts(measure, pointers, rows, context) : collectDistinct(measure, rows, context)
 }
 
-/** @param last reads the attribute of the measure when that is not to be a value */
+/** @param last reads the attribute of the measure, if something other than its value is wanted */
 function collectDistinct<Value extends Item>(
   measure: Measure,
   rows: RowSet,
@@ -85,7 +85,7 @@ function collectDistinct<Value extends Item>(
   return { values, rowIds, counts }
 }
 
-/** Its values are what the column has: of dates inside of objects the texts. */
+/** Measure over the column of an indexed property if possible. Its values have the type of the column: dates in objects are texts. */
 function overColumnOf(measure: Measure, { snapshot }: QueryContext): Measure {
   const found = overColumn(measure, snapshot)
   return found === measure ? measure : { ...found, values: valuesOf(found.attribute, found.properties) }
@@ -99,7 +99,7 @@ function summariseTexts(measure: Measure, pointers: TextPointers, rows: RowSet, 
   return summary
 }
 
-/** Different texts have different pointers, so that only those are looked at of each row. */
+/** Compares pointers only, since different texts have different pointers. */
 function distinctTexts(
   measure: Measure,
   { texts, read }: TextPointers,
@@ -136,7 +136,7 @@ function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, 
   return summary
 }
 
-/** 64-bit integers in a segment that has large ones. */
+/** Adds the values of a segment of 64-bit integers. */
 function addOthers(summary: Summary, segment: Segment, entries: Uint32Array, firstRow: number): void {
   for (let word = 0; word < SEGMENT_WORDS; word++) {
     for (let bits = entries[word]!; bits !== 0; bits &= bits - 1) {

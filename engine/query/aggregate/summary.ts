@@ -3,16 +3,16 @@ import { SEGMENT_ROWS } from '../../data/snapshot.ts'
 import type { Scalar } from '../bind/predicate.ts'
 import { joinLanes, type Lane } from '../scan/segment-summary.ts'
 
-/** A value as it is aggregated: a {@link Scalar}, or a bool inside JSON. */
+/** A value in aggregation: a {@link Scalar}, or a bool inside JSON. */
 export type Item = Scalar | boolean
 
 interface Extreme {
   readonly value: Scalar
-  /** The first row that has it. */
+  /** The first row with the value. */
   readonly rowId: number
 }
 
-/** Everything that one pass over values tells. Numbers are below texts; bools and what is inside JSON only count. */
+/** Results of one pass over values. Numbers are below texts; bools, objects and arrays inside JSON are only counted. */
 export class Summary {
   count = 0
   /** Sum of the values that are numbers. */
@@ -20,10 +20,10 @@ export class Summary {
   min: Extreme | undefined
   max: Extreme | undefined
 
-  /** @param isRestricted there may be rows between these that may not be seen: where a row is must not decide about a sum */
+  /** @param isRestricted true if there may be hidden rows: then positions of rows must not influence the rounding of a sum */
   constructor(private readonly isRestricted = false) {}
 
-  /** Rows have to come in ascending order. */
+  /** Adds a value. Rows have to be in ascending order. */
   add(value: Item | object, rowId: number): void {
     this.count++
     if (typeof value === 'boolean' || typeof value === 'object') return
@@ -33,8 +33,8 @@ export class Summary {
   }
 
   /**
-   * The same for numbers of a segment that have been looked at together.
-   * @param rowOf the first row of them that has a value
+   * Adds the summary of numbers of a segment.
+   * @param rowOf returns the first row of the segment with a value
    */
   addNumbers({ count, high, low, min, max }: NumberSummary, rowOf: (value: number) => number): void {
     if (count === 0) return
@@ -46,11 +46,11 @@ export class Summary {
 }
 
 /**
- * A sum in two doubles: `low` collects what rounding takes from `high`, so that ten times 0.1 is 1. Of integers both are
- * exact. The step is TwoSum, which has no branch: Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B.
+ * A sum in two doubles: `low` collects the rounding errors of `high`, so that ten times 0.1 is 1. For integers both are exact.
+ * Each step is TwoSum, which has no branch: Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B.
  *
- * Rounding depends on the order of the steps. It is the same however the rows are read: even and odd rows of a segment
- * apart, as the kernels have them, then segment by segment.
+ * Rounding depends on the order of the steps, which is the same however the rows are read: even and odd rows of a segment are
+ * summed separately, as in the kernels, then segment by segment.
  */
 class Sum {
   count = 0
@@ -61,10 +61,10 @@ class Sum {
     { high: 0, low: 0 },
   ]
   private segment = -1
-  /** Sum of the integers that do not fit a double. Only a 64-bit attribute has such. */
+  /** Sum of the integers that do not fit a double; only in 64-bit attributes. */
   private big = 0n
 
-  /** @param place of the value among others: a row id. Ascending */
+  /** @param place position of the value, such as its row id; ascending */
   add(value: number | bigint, place: number): void {
     this.count++
     if (typeof value === 'bigint') {
@@ -79,7 +79,7 @@ class Sum {
     addTo(this.lanes[(place & 1) as 0 | 1], value)
   }
 
-  /** The sum of `count` numbers of a segment. */
+  /** Adds the sum of `count` numbers of a segment. */
   addSegment(count: number, { high, low }: Lane): void {
     this.endSegment()
     this.count += count
@@ -87,13 +87,13 @@ class Sum {
     this.sum.low += low
   }
 
-  /** Not finite when it is beyond what a double can hold. */
+  /** Total as a double; not finite if beyond its range. */
   get total(): number {
     this.endSegment()
     return this.sum.high + this.sum.low
   }
 
-  /** The total of integers to the last digit, for up to 2^27 of them: `low` stays a safe integer then. */
+  /** Exact total of up to 2^27 integers, for which `low` stays a safe integer. */
   get integerTotal(): bigint {
     this.endSegment()
     return this.big + BigInt(this.sum.high) + BigInt(this.sum.low)
@@ -116,7 +116,7 @@ function addTo(lane: Lane, value: number): void {
   lane.high = sum
 }
 
-/** Ascending: numbers by value, texts by the code units of their folds, bools. */
+/** Compares items: numbers by value, then texts by the code units of their folds, then bools. */
 export function compareItems(a: Item, b: Item): number {
   const rankA = rank(a)
   const rankB = rank(b)

@@ -8,7 +8,7 @@ import type { Comparator } from '../parse/syntax-tree.ts'
 import type { ComparisonValue } from './bind-comparison.ts'
 import type { Operand } from './convert-value.ts'
 
-/** `operator` of the event that a query handler gets. Source: protocol notes, 3.8. */
+/** `operator` of the event that a query handler receives. Source: protocol notes, 3.8. */
 const OPERATOR: Record<Comparator, string> = {
   equal: '==',
   notEqual: '!=',
@@ -25,9 +25,9 @@ const OPERATOR: Record<Comparator, string> = {
 }
 
 /**
- * Asks the query handler of a calculated attribute what a comparison means.
- * @returns undefined when it has none, or leaves it to the values
- * @throws {RequiresPluginCode} and what the handler throws
+ * Calls the query handler of a calculated attribute for a comparison.
+ * @returns query that replaces the comparison; undefined without a handler, or if the handler leaves it to the values
+ * @throws {RequiresPluginCode} or the error of the handler
  */
 export function askHandler(
   attribute: CalculatedAttribute,
@@ -51,7 +51,7 @@ function plainValue(attribute: CalculatedAttribute, value: ComparisonValue): unk
   }
 }
 
-/** Words of the query text as values of the attribute's type, as far as they are some. */
+/** Converts words of the query text to values of the attribute's type where possible. */
 function operandValue(attribute: CalculatedAttribute, operand: Operand): unknown {
   const { type } = attribute
   if (operand.kind === 'parameter') return parameterValue(type, operand.value)

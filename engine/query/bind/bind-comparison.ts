@@ -19,20 +19,20 @@ import { type Comparand, convertForJson, convertToText, convertValue, type Opera
 import { ALWAYS, combineTests, type JsonTest, type Predicate } from './predicate.ts'
 import type { ElementStep, RelationStep, ResolvedPath } from './resolve-path.ts'
 
-/** One comparison, still with its path, because it may share related entities and elements with its neighbours. */
+/** One comparison, still with its path, because it may share related entities and elements with other comparisons. */
 export interface Condition {
   readonly relations: readonly RelationStep[]
   /** Condition on the entity at the end of the relations. */
   readonly leaf: Predicate | JsonCondition
 }
 
-/** A question to what lies in an object attribute. */
+/** Condition on the content of an object attribute. */
 export interface JsonCondition {
   readonly kind: 'elements'
   readonly attribute: ValueAttribute
   readonly elements: readonly ElementStep[]
   readonly test: JsonTest
-  /** `coll[] != v`: all elements have to pass, and there has to be one. With a letter (`coll[a] != v`) one is enough. */
+  /** `coll[] != v`: all elements have to pass, and there must be one at least. With a letter (`coll[a] != v`) one is enough. */
   readonly everyElement: boolean
 }
 
@@ -43,9 +43,9 @@ export type ComparisonValue =
   | { readonly kind: 'list'; readonly items: readonly Operand[] }
 
 /**
- * @throws {QueryErrors.COMPARATOR} when it does not apply to what is compared
+ * @throws {QueryErrors.COMPARATOR} when it does not apply to the target of the path
  * @throws {QueryErrors.NOT_SEARCHABLE}
- * @throws what {@link convertValue} throws
+ * @throws the errors of {@link convertValue}
  * Source: protocol notes, 2.3 to 2.10.
  */
 export function bindComparison(
@@ -58,7 +58,7 @@ export function bindComparison(
   if (target.kind === 'calculated') requireCode(target, path)
   if (value.kind === 'null') return bindNull(path, target, comparator)
   if (target.kind === 'relatedEntity' && EQUALITY.has(comparator)) {
-    // Compared with a value, a N→1 relation is the key of the related entity.
+    // Compared with a value, a N→1 relation stands for the key of the related entity.
     const key: ResolvedPath = {
       ...path,
       relations: [...relations, { relation: target, classIndex: undefined }],
@@ -93,7 +93,7 @@ export function bindComparison(
   return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
 }
 
-/** @throws {QueryErrors.NOT_SEARCHABLE} when there is none at all @throws {RequiresPluginCode} when there is none in this thread */
+/** @throws {QueryErrors.NOT_SEARCHABLE} when there is no code at all @throws {RequiresPluginCode} when not in this thread */
 function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
   if (!attribute.calculation) throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
   codeOf(attribute)
@@ -102,7 +102,7 @@ function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
 const EQUALITY: ReadonlySet<Comparator> = new Set(['equal', 'notEqual', 'is', 'isNot', 'in'])
 const TYPE_NAME = { object: 'an object', vector: 'a vector', image: 'an image', blob: 'a blob' }
 
-/** `attribute = null`, `relation = null`, and their opposites: never unknown. */
+/** Binds `attribute = null`, `relation = null`, and their opposites, which are never unknown. */
 function bindNull(path: ResolvedPath, target: ValueAttribute | RelationAttribute, comparator: Comparator): Condition {
   if (!EQUALITY.has(comparator) || comparator === 'in') {
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, 'compared with null', '= or !=')
@@ -134,7 +134,7 @@ function bindJson(
   const read = (operand: Operand): { type: JsonType; value: ComparisonScalar } => {
     if (isTextual(comparator)) return { type: 'text', value: convertToText(operand) }
     if (declared === undefined) return convertForJson(operand)
-    // A date inside JSON is a text, and ISO dates sort as texts do.
+    // A date inside JSON is a text, and ISO dates sort like texts.
     if (TYPES[declared].inObject === 'text') return { type: 'text', value: convertToText(operand) }
     const comparand: Comparand = { path: path.text, type: declared, parameters: parametersOf() }
     return { type: TYPES[declared].comparison, value: convertValue(operand, comparand) }

@@ -17,13 +17,13 @@ import { joinConditions } from './join-conditions.ts'
 import { combine, type Predicate } from './predicate.ts'
 import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
-/** Changes between `and`, `or` and `except` in one query: each is a level of the predicate, and a frame of the stack. */
+/** Maximum changes between `and`, `or` and `except` in one query: each is a level of the predicate and of the call stack. */
 const MAX_LEVELS = 400
-/** Handlers of calculated attributes that give a query on another one. */
+/** Maximum nesting of query handlers whose queries use other calculated attributes. */
 const MAX_HANDLERS = 10
 
 /**
- * Resolves the names of a filter and converts its values. Afterwards there is no text left to look up.
+ * Resolves the names of a filter and converts its values.
  * @throws {QueryErrors} for names that do not exist, values that cannot be read, comparators that do not apply
  * Source: protocol notes, 2.
  */
@@ -40,7 +40,7 @@ export function bindFilter(
 interface FilterScope {
   readonly dataClass: DataClass
   readonly params: Params | undefined
-  /** Query handlers whose queries this one is inside of. */
+  /** Number of query handlers whose queries enclose this one. */
   readonly handlers: number
   readonly view: View
   readonly limits: TextLimits
@@ -73,8 +73,8 @@ function bind(expression: Expression, scope: FilterScope, level: number): Predic
 }
 
 /**
- * One run of AND. Its conditions on one 1→N path are about one related entity, those on one letter (`coll[a]`) about one
- * element; what stands under `not`, in parentheses or in an `or` of its own is about another one.
+ * Binds one run of AND. Its conditions on one 1→N path refer to one related entity, those on one letter (`coll[a]`) to one
+ * element; conditions under `not`, in parentheses or in a separate `or` refer to another one.
  */
 function bindRun(operands: readonly Expression[], scope: FilterScope, level: number): Predicate {
   const conditions: Condition[] = []
@@ -86,7 +86,7 @@ function bindRun(operands: readonly Expression[], scope: FilterScope, level: num
   return combine('and', [...joinConditions(conditions), ...others])
 }
 
-/** `a and b and c`, which the parser nests to the left. */
+/** Operands of `a and b and c`, which the parser nests to the left. */
 function operandsOf(expression: Expression, kind: 'and' | 'or'): Expression[] {
   const operands: Expression[] = []
   let rest = expression
@@ -109,7 +109,7 @@ function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' },
   return compare(path, 'equal', { kind: 'literal', text: 'true', quoted: false }, scope)
 }
 
-/** Binds a comparison. The code of a calculated attribute may say what it means; otherwise its values are compared. */
+/** Binds a comparison. The query handler of a calculated attribute may replace it; otherwise values are compared. */
 function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonValue, scope: FilterScope): Condition {
   const { target, relations, elements } = path
   if (target.kind === 'calculated' && target.calculation && elements.length === 0) {
@@ -131,7 +131,7 @@ function bindHandlerQuery(
     if (!condition || orderBy.length > 0)
       throw QueryErrors.HANDLER(name, 'gives an order; it may give a condition only')
     const { dataClass } = attribute
-    // Code may use what those who search by its attribute may not see.
+    // The handler may use attributes that the caller may not see.
     const view = wholeView(scope.view.catalog)
     const { limits, handlers } = scope
     const inner = { dataClass, params: toParams(parameters), view, limits, handlers: handlers + 1 }

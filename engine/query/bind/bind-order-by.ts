@@ -22,19 +22,19 @@ export interface SortKey {
   readonly similarity?: Similarity
 }
 
-/** Handlers of calculated attributes that give an order by another one. */
+/** Maximum nesting of order handlers whose orders use other calculated attributes. */
 const MAX_HANDLERS = 10
 
 /**
  * Resolves the names of a sort order.
- * @throws 404 with [1500, 1810] for an unknown name, [1594, 1810] for what cannot be sorted
+ * @throws 404 with [1500, 1810] for an unknown name, [1594, 1810] for a path that cannot be sorted
  * Source: protocol notes, 1.6.
  */
 export function bindOrderBy(terms: readonly OrderTerm[], dataClass: DataClass, view: View): SortKey[] {
   return bindTerms(terms, dataClass, view, 0)
 }
 
-/** @param handlers order handlers whose orders these terms are inside of */
+/** @param handlers number of order handlers whose orders enclose these terms */
 function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View, handlers: number): SortKey[] {
   return terms.flatMap(({ path, descending }) => {
     const text = path.steps.map(step => step.name).join('.')
@@ -48,7 +48,7 @@ function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View
   })
 }
 
-/** The order that the code of a calculated attribute gives for it; undefined: by its values. @throws {RequiresPluginCode} */
+/** Order from the order handler of a calculated attribute; undefined to order by its values. @throws {RequiresPluginCode} */
 function orderByCode(path: ResolvedPath, descending: boolean, view: View, handlers: number): SortKey[] | undefined {
   const { target } = path
   if (target.kind !== 'calculated' || !target.calculation) return undefined

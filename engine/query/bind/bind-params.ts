@@ -6,8 +6,8 @@ import { QueryErrors } from '../contract/query-errors.ts'
 const nameOf = ({ path }: PlaceholderSyntax): string => excerpt(`:${path.join('.')}`)
 
 /**
- * Value of a placeholder in `$params`: `:1`, `:name`, or a property of it, `:extraInfo.name`. A
- * name may also be that of a property of an object in the array of values: `:fn` of `[{"fn":"Dora"}]`, as mobile clients send it.
+ * Value of a placeholder in `$params`: `:1`, `:name`, or a property of a value, `:extraInfo.name`. The name may also be a
+ * property of an object in the array of values: `:fn` of `[{"fn":"Dora"}]`, as mobile clients send it.
  * @throws {QueryErrors.PLACEHOLDER_MISSING} 1279
  * Source: protocol notes, 1.3 and 2.11.
  */
@@ -28,8 +28,7 @@ const hasOwn = (value: unknown, name: string): value is Record<string, unknown> 
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
 
 /**
- * The attribute path that a placeholder stands for: a text with dots, or an array of names, which may then hold any
- * character.
+ * The attribute path that a placeholder stands for: a text with dots, or an array of names, which may contain any character.
  * @throws {QueryErrors.PLACEHOLDER_MISSING} 1279
  * @throws {QueryErrors.PLACEHOLDER_TYPE} 1280
  */

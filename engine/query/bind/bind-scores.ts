@@ -8,9 +8,9 @@ import type { Predicate } from './predicate.ts'
 export type SimilarityPredicate = Predicate & { kind: 'similarity' }
 
 /**
- * Sort keys whose vectors know what they are compared with: that of the first condition on them in the filter.
- * @param filter as it was written
- * @throws 404 with [1594, 1810] when there is none
+ * Adds to each sort key on a vector the vector to compare with: that of the first condition on the attribute in the filter.
+ * @param filter as written, not optimized
+ * @throws 404 with [1594, 1810] when there is no such condition
  * Source: protocol notes, 1.6 and 2.12.
  */
 export function bindScores(
@@ -27,7 +27,7 @@ export function bindScores(
   })
 }
 
-/** The nearest first: the order of a filter that has a condition without a threshold. */
+/** Sort keys that put the nearest first, for a filter that has a condition without a threshold. */
 export function nearestFirst(filter: Predicate): SortKey[] {
   const condition = conditionsOf(filter).find(each => each.kind === 'similarity' && !each.test)
   if (condition?.kind !== 'similarity') return []
@@ -41,8 +41,8 @@ const conditionsOf = (filter: Predicate): readonly Predicate[] =>
 
 /**
  * The first condition on a vector in the order of the text.
- * @param relations N→1 relations that lead to it
- * @param attribute undefined: any
+ * @param relations N→1 relations that lead to the vector
+ * @param attribute undefined for any
  */
 export function findSimilarity(
   predicate: Predicate,

@@ -13,9 +13,9 @@ const DEFAULT_THRESHOLD = 0.5
 const PROPERTIES = ['vector', 'metric', 'threshold']
 
 /**
- * A comparison of a vector attribute: `embedding > :1`, where `$params` holds
- * `{"vector":[…],"metric":"cosine","threshold":0.5}`. The raw score is compared with the threshold. As an extension
- * `"threshold":null` lets every score pass, for an order by it.
+ * Binds a comparison of a vector attribute: `embedding > :1`, where `$params` holds
+ * `{"vector":[…],"metric":"cosine","threshold":0.5}`. The raw score is compared with the threshold. As an extension,
+ * `"threshold":null` lets every score pass, to order by the score.
  * @param path as written, for messages
  * @throws {QueryErrors.COMPARATOR} {@link QueryErrors.VALUE} {@link QueryErrors.PLACEHOLDER_TYPE}
  * Source: base specification, 4.3.2; protocol notes, 2.12.
@@ -65,7 +65,7 @@ function readComparison(
   if (vector === undefined) throw fail('an object without a vector')
   if (!isMetric(metric)) throw fail(`an object whose metric is ${shown(metric)}, none of ${METRICS.join(', ')}`)
   if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {
-    throw fail(`an object whose threshold is ${shown(threshold)}, no finite number`)
+    throw fail(`an object whose threshold is ${shown(threshold)}, not a finite number`)
   }
   return { vector, metric, threshold }
 }

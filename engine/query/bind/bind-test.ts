@@ -8,12 +8,12 @@ import type { Bound, Scalar, ValueTest } from './predicate.ts'
 /** True for `!=` and `!==`: the complement of `=` over the values that are not null. */
 export const isNegative = (comparator: Comparator): boolean => comparator === 'notEqual' || comparator === 'isNot'
 
-/** True for what is asked of texts only. */
+/** True for comparators that apply to texts only. */
 export const isTextual = (comparator: Comparator): boolean => comparator === 'begin' || comparator === 'keyword'
 
 /**
- * The test of a comparator without its negation; that of `!=` is that of `=`. Texts are folded.
- * @param values one value, of `in` any number
+ * Test of a comparator without its negation: `!=` has the same test as `=`. Texts are folded.
+ * @param values one value; any number for `in`
  * @param path as written, for messages
  * @throws {QueryErrors.PATTERN} for wildcards and words beyond the limits
  * Source: protocol notes, 2.3 and 2.5.
@@ -54,7 +54,7 @@ export function bindTest(
 
 const isScalar = (value: ComparisonScalar): value is Scalar => !(value instanceof Between)
 
-/** No integer is equal to what lies between two of them. */
+/** Test with a number between two integers, to which no integer is equal. */
 function betweenTest(comparator: Comparator, { floor }: Between): ValueTest {
   if (comparator === 'less' || comparator === 'lessOrEqual')
     return rangeTest(undefined, { value: floor, inclusive: true })
@@ -65,14 +65,14 @@ function betweenTest(comparator: Comparator, { floor }: Between): ValueTest {
 
 const rangeTest = (lower: Bound | undefined, upper: Bound | undefined): ValueTest => ({ kind: 'range', lower, upper })
 
-/** `@` stands for any number of characters, none too. Alone it matches every text. */
+/** Test of a text with wildcards: `@` stands for any number of characters, including none. Alone it matches every text. */
 function wildcardTest(text: string, patterns: PatternCount): ValueTest {
   if (!text.includes('@')) return { kind: 'equal', value: text }
   const parts = splitAtWildcards(text, patterns)
   return parts.every(part => part === '') ? { kind: 'any' } : { kind: 'pattern', parts }
 }
 
-/** Several wildcards in a row are one. */
+/** Parts between wildcards. Several wildcards in a row count as one. */
 function splitAtWildcards(text: string, patterns: PatternCount): string[] {
   const parts = text.split('@').filter((part, i, { length }) => part !== '' || i === 0 || i === length - 1)
   patterns.add(parts)
@@ -87,7 +87,7 @@ function inTest(type: JsonType, values: readonly Scalar[], patterns: PatternCoun
   return tests.length === 0 ? exact : { kind: 'anyOf', tests: [exact, ...tests] }
 }
 
-/** Several words have to be there all, in any order; a value without a word is found nowhere. */
+/** Test of a keyword search: all words have to occur, in any order. A value without words matches nothing. */
 function keywordTest(text: string, patterns: PatternCount): ValueTest {
   const words = text.match(WORD_OR_WILDCARD) ?? []
   return words.length === 0
@@ -98,8 +98,8 @@ function keywordTest(text: string, patterns: PatternCount): ValueTest {
 const WORD_OR_WILDCARD = /[\p{L}\p{N}@]+/gu
 
 /**
- * Counts what a condition searches texts for. Matching takes the product of what is between wildcards and the text in the worst
- * case, and each part is looked for.
+ * Counts the parts and characters that a condition searches texts for. In the worst case, matching takes the product of the
+ * lengths of the text and of the parts between wildcards, and every part is searched for.
  */
 class PatternCount {
   private parts = 0
@@ -124,7 +124,7 @@ class PatternCount {
     if (length > maxPatternLength) {
       throw QueryErrors.PATTERN(
         this.path,
-        `${length} characters stand between wildcards, at most ${maxPatternLength} are looked for (query.maxPatternLength)`,
+        `it has ${length} characters between wildcards, at most ${maxPatternLength} are allowed (query.maxPatternLength)`,
       )
     }
   }

@@ -9,12 +9,12 @@ import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
 import type { Scalar } from './predicate.ts'
 
-/** A value of a query before its type is known: a word of the text, or what `$params` holds for a placeholder. */
+/** A value of a query before its type is known: a word of the text, or the value of a placeholder in `$params`. */
 export type Operand =
   | { readonly kind: 'literal'; readonly text: string; readonly quoted: boolean }
   | { readonly kind: 'parameter'; readonly name: string; readonly value: unknown }
 
-/** Operand that a value is compared with: the path, for messages, and the type that decides how the value is read. */
+/** Target of a comparison: its path, for messages, and its type, which decides how the operand is read. */
 export interface Comparand {
   readonly path: string
   readonly type: ScalarType
@@ -22,8 +22,8 @@ export interface Comparand {
 }
 
 /**
- * Reads an operand as the type of what it is compared with.
- * @throws {QueryErrors.VALUE} for a literal that cannot be read so
+ * Reads an operand as the type of the comparand.
+ * @throws {QueryErrors.VALUE} for a literal that is not valid for the type
  * @throws {QueryErrors.PLACEHOLDER_MISSING} for null
  * @throws {QueryErrors.PLACEHOLDER_TYPE} for a parameter of another kind
  * Source: protocol notes, 2.7.
@@ -39,13 +39,13 @@ export function convertValue(operand: Operand, comparand: Comparand): Comparison
 }
 
 /**
- * Reads an operand that is compared with a JSON value of no declared type: an unquoted number is a number, an unquoted
- * `true` or `false` a bool, everything else text. A parameter has its own type.
+ * Reads an operand that is compared with a JSON value without a declared type: an unquoted number is a number, an unquoted
+ * `true` or `false` is a bool, everything else is text. A parameter has its own type.
  * Source: protocol notes, 2.10.
  */
 export function convertForJson(operand: Operand): { type: JsonType; value: Scalar } {
   if (operand.kind === 'parameter') {
-    // Numbers inside of JSON are doubles.
+    // Numbers inside JSON are doubles.
     const value = parameterValue({ ...operand, value: rounded(operand.value) }, 'a text, a number, true or false')
     if (typeof value === 'boolean') return { type: 'bool', value: Number(value) }
     return typeof value === 'string' ? { type: 'text', value: fold(value) } : { type: 'number', value }
@@ -56,7 +56,7 @@ export function convertForJson(operand: Operand): { type: JsonType; value: Scala
   return { type: 'text', value: fold(text) }
 }
 
-/** Reads the text of a key in an address, or undefined when it is none: `v20` is not a number here. */
+/** Reads the text of a key in an address; undefined if it is not valid for the type: `v20` is not a number here. */
 export function convertKey(text: string, key: ValueAttribute): Scalar | undefined {
   const { isNumeric, readOperand } = TYPES[key.type as ScalarType]
   if (isNumeric && !NUMBER.test(text)) return undefined
@@ -64,7 +64,7 @@ export function convertKey(text: string, key: ValueAttribute): Scalar | undefine
   return value instanceof Between ? undefined : value
 }
 
-/** The text of an operand, whatever it is. */
+/** Folded text of an operand of any kind. */
 export function convertToText(operand: Operand): string {
   return fold(operand.kind === 'literal' ? operand.text : String(parameterValue(operand, 'a text')))
 }

@@ -3,8 +3,8 @@ import { QueryErrors } from '../contract/query-errors.ts'
 import type { ReadRequest } from '../contract/request.ts'
 
 /**
- * Refuses the address `Class:attribute(value)` where more than one entity may have the value: a read shows the first of them,
- * but what is done to an entity must not depend on which one that is.
+ * Rejects the address `Class:attribute(value)` if several entities may have the value. A read shows the first of them, but an
+ * operation on an entity must not depend on which one is first.
  * @throws {QueryErrors.NOT_UNIQUE}
  * Source: base specification, 4.2.
  */

@@ -3,7 +3,7 @@ import { combine, combineTests, type JsonTest, type Predicate } from './predicat
 import type { ElementStep, RelationStep } from './resolve-path.ts'
 
 /**
- * The predicates of conditions that are and-ed, with common relation steps made one.
+ * Predicates of conditions under one AND, with common relation steps merged.
  *
  *   staff.salary > 10 and staff.city = "x"      →   some staff (salary > 10 and city = "x")
  *   staff.salary > 10 and staff{2}.city = "x"   →   some staff (salary > 10), some staff (city = "x")
@@ -37,7 +37,7 @@ function joinElements(conditions: readonly JsonCondition[]): Predicate[] {
   )
 }
 
-/** Tests of conditions on one JSON value that are and-ed: those with one letter are asked of one element. */
+/** Tests of conditions on one JSON value under one AND: those with the same letter apply to one element. */
 function joinLinks(conditions: readonly JsonCondition[]): JsonTest[] {
   const linkAt = ({ elements }: JsonCondition) => elements.findIndex(step => step.kind === 'link')
   const linked = conditions.filter(condition => linkAt(condition) >= 0)
@@ -54,7 +54,7 @@ function joinLinks(conditions: readonly JsonCondition[]): JsonTest[] {
   ]
 }
 
-/** `test` asked of what the steps lead to. */
+/** Applies `test` to the value at the end of the steps. */
 const walk = (steps: readonly ElementStep[], test: JsonTest, everyElement: boolean): JsonTest =>
   steps.reduceRight<JsonTest>((input, step) => {
     if (step.kind === 'property') return { kind: 'property', name: step.name, input }

@@ -3,10 +3,10 @@ import { partFinder } from '../../base/text/find-part.ts'
 import { fold } from '../../base/text/fold.ts'
 import type { JsonTest, Scalar, ValueTest } from './predicate.ts'
 
-/** True for a scalar that is not null and passes. The test and the scalar are of one type. */
+/** Returns true if a scalar, which is not null, passes. The test and the scalar have the same type. */
 type Matcher = (value: Scalar) => boolean
 
-/** Makes a function of a test, so that nothing is decided again for every row. */
+/** Compiles a test to a function, so that its kind is not examined again for every row. */
 export function matcherOf(test: ValueTest): Matcher {
   switch (test.kind) {
     case 'any':
@@ -45,12 +45,12 @@ export function matcherOf(test: ValueTest): Matcher {
   }
 }
 
-/** The different words of a folded text. */
+/** Distinct words of a folded text. */
 function wordsOf(text: string): Set<string> {
   try {
     return new Set(text.match(WORD))
   } catch (error) {
-    // For a repetition V8 keeps a stack that millions of letters beyond the first plane overflow.
+    // V8 uses a stack for repetitions, which millions of letters beyond the first plane overflow.
     if (!(error instanceof RangeError)) throw error
     const words = new Set<string>()
     let start = 0
@@ -70,8 +70,8 @@ const LETTER = /[\p{L}\p{N}]/u
 const WORD = /[\p{L}\p{N}]+/gu
 
 /**
- * True for texts in which the parts come in this order, the first at the start, the last at the end, with anything between them.
- * Taking the first place for each part is enough, so nothing is ever tried twice.
+ * Returns a test: true for texts that contain the parts in this order, the first at the start, the last at the end. The first
+ * occurrence of each part is enough, so there is no backtracking.
  */
 export function patternMatcher(parts: readonly string[]): (text: string) => boolean {
   const first = parts[0]!
@@ -89,7 +89,7 @@ export function patternMatcher(parts: readonly string[]): (text: string) => bool
   }
 }
 
-/** Characters that are looked at for each one of a text, at most and about. */
+/** Approximate maximum number of character visits per character of a text. */
 export function effortOf(test: ValueTest): number {
   switch (test.kind) {
     case 'pattern':
@@ -108,10 +108,10 @@ export function effortOf(test: ValueTest): number {
 
 const EFFORT = { pattern: 1, words: 20 }
 
-/** Called with the number of characters that are going to be looked at. @throws {ProtocolError} these are too many */
+/** Called with the number of characters before they are visited. @throws {ProtocolError} if there are too many */
 type Look = (characters: number) => void
 
-/** The same for a JSON value, which may be null or missing. */
+/** Returns true if a JSON value, which may be null or missing, passes. */
 type JsonMatcher = (value: unknown) => boolean
 
 export function jsonMatcherOf(test: JsonTest, look: Look = () => {}): JsonMatcher {
@@ -154,7 +154,7 @@ function valueMatcherOf({ type, test, negated }: JsonTest & { kind: 'value' }, l
   return value => {
     if (value === null || value === undefined) return false
     look(typeof value === 'string' ? 1 + value.length * effort : 1)
-    // A value of another type is not equal to anything asked for, nor less, nor greater: it differs.
+    // A value of another type is neither equal to, nor less, nor greater than the operand: it only differs from it.
     return (jsonTypeOf(value) === type && matches(jsonScalar(value as string | number | boolean))) !== negated
   }
 }

@@ -10,21 +10,20 @@ import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
 /**
  * Condition of a bound filter on a row. Names are resolved, values have the type of their attribute, texts are folded.
  *
- * A predicate is true, false or unknown for a row. Unknown is what a comparison with null gives: it stays unknown under
- * `not`. Only rows for which the whole is true are found. `some`, `complement` and tests inside collections are never
- * unknown.
+ * A predicate is true, false or unknown for a row. A comparison with null is unknown and stays so under `not`. Only rows for
+ * which the whole predicate is true are found. `some`, `complement` and tests inside collections are never unknown.
  */
 export type Predicate =
   | { readonly kind: 'always' }
   | { readonly kind: 'never' }
-  /** A value that passes the test; negated, one that is not null and fails it. */
+  /** A value that passes the test; if negated, a value that is not null and fails it. */
   | { readonly kind: 'test'; readonly attribute: ValueAttribute; readonly test: ValueTest; readonly negated: boolean }
   | {
       readonly kind: 'isNull'
       readonly attribute: ValueAttribute | RelatedEntityAttribute
       readonly negated: boolean
     }
-  /** A vector whose score passes; without a test every one that has a score. Unknown without a vector or a score. */
+  /** A vector whose score passes; without a test, any vector that has a score. Unknown without a vector or a score. */
   | {
       readonly kind: 'similarity'
       readonly attribute: StorageAttribute
@@ -32,12 +31,12 @@ export type Predicate =
       readonly test: ScoreTest | undefined
     }
   | { readonly kind: 'json'; readonly attribute: ValueAttribute; readonly test: JsonTest }
-  /** N→1: what `input` says of the related entity. Without one, everything at the end of the path is null. */
+  /** N→1: the result of `input` for the related entity. Without a related entity, everything at the end of the path is null. */
   | { readonly kind: 'via'; readonly relation: RelatedEntityAttribute; readonly input: Predicate }
   /** 1→N: at least one related entity for which `input` is true. */
   | { readonly kind: 'some'; readonly relation: RelatedEntitiesAttribute; readonly input: Predicate }
   | { readonly kind: 'and' | 'or'; readonly inputs: readonly Predicate[] }
-  /** The rows of `left` that are not among those of `right`. */
+  /** Rows of `left` that are not rows of `right`. */
   | { readonly kind: 'except'; readonly left: Predicate; readonly right: Predicate }
   /** Three-valued: true becomes false, false true, unknown stays. The rule push-not-down removes it. */
   | { readonly kind: 'not'; readonly input: Predicate }
@@ -45,7 +44,7 @@ export type Predicate =
   | { readonly kind: 'complement'; readonly input: Predicate }
 
 /**
- * A value as it is compared: dates and durations are milliseconds, a bool is 0 or 1, text is folded, a long64 is a
+ * A value in the form for comparisons: dates and durations are milliseconds, a bool is 0 or 1, text is folded, a long64 is a
  * number when that is exact, else a bigint.
  */
 export type Scalar = number | bigint | string
@@ -57,11 +56,11 @@ export type ValueTest =
   | { readonly kind: 'in'; readonly values: ReadonlySet<Scalar> }
   | { readonly kind: 'range'; readonly lower: Bound | undefined; readonly upper: Bound | undefined }
   /**
-   * A text with the parts in this order and anything between them: `['a', 'b', '']` is `a@b@`. At least two parts, of which only
+   * A text with the parts in this order and anything between them: `['a', 'b', '']` is `a@b@`. There are at least two parts; only
    * the first and the last may be empty.
    */
   | { readonly kind: 'pattern'; readonly parts: readonly string[] }
-  /** A text that has every one of these words; a word with parts as in a pattern. */
+  /** A text that contains all of these words, each as parts like in a pattern. */
   | { readonly kind: 'keyword'; readonly words: readonly (readonly string[])[] }
   | { readonly kind: 'anyOf'; readonly tests: readonly ValueTest[] }
 
@@ -72,14 +71,14 @@ export interface Bound {
 
 /** Test of a JSON value. Always true or false; a missing property is null. */
 export type JsonTest =
-  /** A value of this type that passes the test; negated, anything but null that does not, of whatever type. */
+  /** A value of this type that passes the test; if negated, any other value except null, of any type. */
   | { readonly kind: 'value'; readonly type: JsonType; readonly test: ValueTest; readonly negated: boolean }
   | { readonly kind: 'isNull'; readonly negated: boolean }
   /** The elements of an array are properties too (`0`), and `length` is their number. */
   | { readonly kind: 'property'; readonly name: string; readonly input: JsonTest }
   /** At least one element of an array. Other values have no elements. */
   | { readonly kind: 'some'; readonly input: JsonTest }
-  /** An array with elements, and all of them. */
+  /** All elements of an array that has at least one. */
   | { readonly kind: 'every'; readonly input: JsonTest }
   | { readonly kind: 'and' | 'or'; readonly inputs: readonly JsonTest[] }
   | { readonly kind: 'not'; readonly input: JsonTest }
@@ -87,7 +86,7 @@ export type JsonTest =
 export const ALWAYS: Predicate = { kind: 'always' }
 export const NEVER: Predicate = { kind: 'never' }
 
-/** One input as it is, several under an `and` (`or`). */
+/** A single input unchanged, several under an `and` (`or`). */
 export function combine(kind: 'and' | 'or', inputs: readonly Predicate[]): Predicate {
   return inputs.length === 1 ? inputs[0]! : { kind, inputs }
 }

@@ -14,24 +14,24 @@ export interface ResolvedPath {
   readonly relations: readonly RelationStep[]
   /** Attribute that is compared or sorted by. */
   readonly target: ValueAttribute | RelationAttribute
-  /** Only behind an object attribute. */
+  /** Steps inside an object attribute; otherwise empty. */
   readonly elements: readonly ElementStep[]
 }
 
 export interface RelationStep {
   readonly relation: RelationAttribute
-  /** Steps with one relation and one class index may share the related entity. */
+  /** Steps with the same relation and class index may share the related entity. */
   readonly classIndex: number | undefined
 }
 
-/** A step inside a JSON value: a property, some element (`[]`), or the element that a letter stands for (`[a]`). */
+/** A step inside a JSON value: a property, any element (`[]`), or the element that a letter stands for (`[a]`). */
 export type ElementStep =
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'any' }
   | { readonly kind: 'link'; readonly letter: string }
 
 /**
- * Looks a path up, from left to right.
+ * Resolves a path from left to right.
  * @throws {QueryErrors.UNKNOWN_ATTRIBUTE}
  * @throws {QueryErrors.PATH} for `[]`, `{n}` or a further step where there is nothing to apply it to
  * Source: protocol notes, 2.9 and 2.10.
@@ -70,8 +70,8 @@ export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, vi
 }
 
 /**
- * An index asks for another entity at its step, which takes another one at every step before it: in
- * `roles.actor{2}.name` the role is another one too. A path without an index is a path of its own.
+ * Extends a class index, which means another entity at its step, to the steps before it: in `roles.actor{2}.name` the role is
+ * another one too. A path without an index never shares entities with a path that has one.
  */
 const shared = (relations: readonly RelationStep[]): RelationStep[] =>
   relations.map(({ relation }, position) => ({
@@ -80,8 +80,8 @@ const shared = (relations: readonly RelationStep[]): RelationStep[] =>
   }))
 
 /**
- * `__KEY` and the like are in every answer, so any caller that sees the dataclass may use them.
- * @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for one that the view does not have
+ * Looks up a name. `__KEY` and the like are in every answer, so any caller that sees the dataclass may use them.
+ * @throws {QueryErrors.UNKNOWN_ATTRIBUTE} also for an attribute outside of the view
  */
 export function visibleAttribute(dataClass: DataClass, name: string, view: View): Attribute {
   const attribute = view.attribute(dataClass, name) ?? (view.shows(dataClass) ? dataClass.head.get(name) : undefined)
@@ -89,7 +89,7 @@ export function visibleAttribute(dataClass: DataClass, name: string, view: View)
   throw QueryErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, view.suggestAttribute(dataClass, name))
 }
 
-/** The steps behind an object attribute, whose own name is the first. */
+/** Steps inside an object attribute, whose own name is the first of `steps`. */
 function elementSteps(steps: readonly PathStep[], path: string): ElementStep[] {
   return steps.flatMap((step, position): ElementStep[] => {
     const element = step.element ? [step.element] : []

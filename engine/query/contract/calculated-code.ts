@@ -5,20 +5,20 @@ import { RequiresPluginCode } from '../../data/requires-plugin-code.ts'
 import { encodePlain } from '../../row-format/wire-value.ts'
 
 /**
- * The code behind calculated attributes, in the threads that may run it. Everywhere else a query that needs some ends
- * with {@link RequiresPluginCode}, before it has read a row, and is run in such a thread.
+ * Code of a calculated attribute, in the threads that may run it. In other threads, a query that needs it ends with
+ * {@link RequiresPluginCode} before it has read a row, and is run again in a thread with the code.
  * Source: protocol notes, 3.8.
  */
 export interface CalculatedCode {
-  /** The value for an entity, which stays the same until the call of the thread ends. @throws what the code throws */
+  /** Value for an entity, which stays the same until the thread's current call ends. @throws the error of the code */
   value(rowId: number): Value
-  /** Meaning of a condition; undefined: every value is computed and compared. */
+  /** Query that replaces a condition; undefined to compute and compare every value. */
   readonly query?: (operator: string, value: unknown) => QueryText | undefined
-  /** The order that stands for an order by the attribute; undefined: every value is computed and compared. */
+  /** Order that replaces an order by the attribute; undefined to compute and compare every value. */
   readonly orderBy?: (descending: boolean) => string | undefined
 }
 
-/** A query as code gives it: its text, and the values of its placeholders as `$params` holds them. */
+/** A query returned by code: its text, and the values of its placeholders in the form of `$params`. */
 export interface QueryText {
   readonly text: string
   readonly parameters: unknown
@@ -32,7 +32,7 @@ export function attachCode(attribute: CalculatedAttribute, code: CalculatedCode)
   someDecide ||= code.query !== undefined || code.orderBy !== undefined
 }
 
-/** Whether what a query means is up to code of this thread, so that it is not to be remembered. */
+/** True if code in this thread may decide the meaning of queries, which then must not be cached. */
 export const codeDecides = (): boolean => someDecide
 
 /** @throws {RequiresPluginCode} */
@@ -42,6 +42,6 @@ export function codeOf(attribute: CalculatedAttribute): CalculatedCode {
   return code
 }
 
-/** The value for an entity as it is sent: JSON text. */
+/** JSON text of the value for an entity, as sent. */
 export const calculatedText = (attribute: CalculatedAttribute, rowId: number, wire: WireOptions): string =>
   encodePlain(attribute, codeOf(attribute).value(rowId), wire)

@@ -3,7 +3,7 @@ import { excerpt } from '../../base/text/excerpt.ts'
 
 /** Errors of a query whose text was readable. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const QueryErrors = defineErrors('QUERY', {
-  /** Also for what is there but private: what is not exposed answers as what does not exist. */
+  /** Also for private attributes: what is not exposed is reported as nonexistent. */
   UNKNOWN_ATTRIBUTE: {
     errCode: 1500,
     http: 404,
@@ -46,7 +46,7 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (comparator: string, path: string, what: string, expected: string) =>
       `the comparator ${comparator} does not apply to "${path}", which is ${what}; use ${expected}`,
   },
-  /** A path with an element or a further step where there are none. */
+  /** A path with an element or a further step where none is possible. */
   PATH: {
     errCode: 1201,
     http: 400,
@@ -84,7 +84,7 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (name: string, received: string, expected: string) =>
       `the placeholder ${name} holds ${received}; it takes ${expected}`,
   },
-  /** For a restrict event. Its intended result is unknown, so nothing is shown. */
+  /** Failure of a restrict event. Its intended result is unknown, so nothing is shown. */
   BAD_RESTRICTION: {
     errCode: 1602,
     http: 500,
@@ -108,7 +108,7 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (milliseconds: number) =>
       `the query was stopped after ${milliseconds} ms, the time that the server allows; narrow it by an indexed attribute`,
   },
-  /** The client has gone. 499 is what proxies log for it. */
+  /** The client has disconnected. 499 is the status that proxies log for it. */
   CANCELLED: {
     errCode: 1200,
     http: 499,

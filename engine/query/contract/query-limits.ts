@@ -1,6 +1,6 @@
 import type { TextLimits } from '../parse/limits.ts'
 
-/** Limits of the cost of one query. */
+/** Limits on the cost of one query. */
 export interface QueryLimits extends TextLimits {
   timeoutMs: number
   maxRowsExamined: number

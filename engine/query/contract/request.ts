@@ -5,41 +5,41 @@ import type { PathListItem } from '../parse/parse-path-list.ts'
 import type { Params, UnreadParams } from '../parse/parse-params.ts'
 
 /**
- * Read request of a client: plain data that can be cloned to any thread. Names are as received; the bind stage looks
- * them up. Plugins build it, a parameter at a time.
+ * Read request of a client: plain data that can be cloned to any thread. Names are as received; the bind stage resolves them.
+ * Plugins build it, one parameter after the other.
  */
 export interface ReadRequest {
   dataClass: string
-  /** Rights of the caller. Undefined: no rights, which makes no difference where nothing is restricted. */
+  /** Rights of the caller. Undefined means no rights, which makes no difference where nothing is restricted. */
   access?: Access | undefined
   source: SelectionSource
   filter?: ClientText
   params?: Params | UnreadParams
-  /** Nothing may be missing, as now and then where an index of vectors is asked. */
+  /** True if no row may be missing, as can happen with an index of vectors. */
   exact?: boolean
   /** Text of `$orderby`. An `order by` inside the filter has precedence. */
   orderBy?: ClientText
   skip: number
-  /** Undefined: the `defaultTop` of the dataclass. Infinity: all. */
+  /** Undefined for the `defaultTop` of the dataclass, Infinity for all. */
   top: number | undefined
   output: Output
 }
 
 /**
- * A text as a client sent it, and with a blank for each raw `+` of the address, where it has some: many clients mean that by it.
- * It counts where the text as it stands does not follow the grammar.
+ * A text as sent by a client. If the address has a raw `+`, also the text with a blank for each of them, which many clients mean:
+ * it is used if the text as sent does not follow the grammar.
  */
 export type ClientText = string | { readonly text: string; readonly withBlanks: string }
 
-/** Which entities, before the filter. */
+/** Entities of a request before its filter. */
 export type SelectionSource =
-  /** `blank`: the address has a place for a key or an entity set and leaves it empty, as in `Class()`. */
+  /** `blank`: the place for a key or an entity set in the address is empty, as in `Class()`. */
   | { kind: 'all'; blank?: true }
   /** `Class(1,2,3)`. An unknown key is an error (1543). In the given order. */
   | { kind: 'keys'; keys: readonly string[] }
   /** `Class:attribute(value)`. */
   | { kind: 'attribute'; attribute: string; value: string }
-  /** `Class(key)/relation`: the entities at the end of the relation; `ReadRequest.dataClass` is the one they belong to. */
+  /** `Class(key)/relation`: the entities at the end of the relation; `ReadRequest.dataClass` is their dataclass. */
   | { kind: 'related'; from: { dataClass: string; key: string }; relation: string }
   /** An entity set without order. Deleted members are sent as `{"__STAMP":0}`. */
   | { kind: 'set'; members: RowSet }
@@ -48,35 +48,38 @@ export type SelectionSource =
 
 /** A selection as rows of values: `{"__COUNT":…,"__FIRST":…,"schema":…,"rows":[{"values":[…]},…],"filtersApplied":…}`. */
 export interface Table {
-  /** The columns, each a scalar attribute of the dataclass, as the client sees them. */
+  /** Columns as the client sees them, each a scalar attribute of the dataclass. */
   schema: readonly { readonly name: string }[]
   filtersApplied: boolean
 }
 
-/** An array of entities as lines: each as JSON, or the values at paths over its attributes as CSV with a head. */
+/** Form of an array of entities with one line for each: JSON, or CSV with a header and the values at paths over its attributes. */
 export type RowFormat =
   | { readonly kind: 'lines' }
   | { readonly kind: 'csv'; readonly columns: readonly (readonly string[])[] }
 
 export interface Output {
-  /** `collection`: the object of the base specification 2.6. `array`: `$asArray=true`. `entity`: one entity (404 when there is none). `table`: {@link Table}. */
+  /**
+   * `collection`: the object of the base specification, 2.6. `array`: `$asArray=true`. `entity`: one entity, or 404.
+   * `table`: {@link Table}.
+   */
   form: 'collection' | 'array' | 'entity' | 'table'
   /** Columns of the form `table`. */
   table?: Table
-  /** The attribute list of the path, or `$attributes`: they differ in how relations are shown (protocol notes 1.10, 4.2). */
+  /** Attribute list of the path or of `$attributes`, which show relations differently (protocol notes 1.10, 4.2). */
   attributes?: { from: 'path' | 'parameter'; items: readonly PathListItem[] }
   expand?: readonly PathListItem[]
   /** `__ENTITYSET` of the answer. */
   entitySetUri?: string
-  /** The selection is an entity set: `__DATACLASS` is in the answer. */
+  /** True if the selection is an entity set: `__DATACLASS` is in the answer. */
   isEntitySet?: boolean
   pretty?: boolean
-  /** Texts, objects and vectors whose JSON has more bytes are sent as links with their beginning. */
+  /** Texts, objects and vectors with more bytes of JSON are sent as links with their beginning. */
   briefBytes?: number
   /** Lines in place of an array; for the form `array`. */
   rowFormat?: RowFormat
-  /** How the answer may be compressed, when it is worth it. */
+  /** Compression that may be used for the answer if it is worth it. */
   coding?: Coding | undefined
-  /** Descriptions of the filter at the head of a collection: the plan, and the time and rows of each step. */
+  /** Descriptions of the filter at the head of a collection: the plan, and the duration and rows of each step. */
   describe?: { plan?: boolean; path?: boolean }
 }

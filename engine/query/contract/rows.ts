@@ -1,13 +1,13 @@
 import { RowSet } from '../../row-set/row-set.ts'
 
-/** Rows between two operators of a plan: a set, or a list where they have an order of their own. */
+/** Rows between two operators of a plan: a set, or a list if they are ordered. */
 export class Rows {
   private constructor(
-    /** Every row of it, including deleted ones: a list in its order, or a set in ascending order. */
+    /** All rows, including deleted ones: a list in its order, or a set in ascending order. */
     readonly selection: RowSet | Uint32Array,
     private existing: RowSet | undefined,
     private readonly live: RowSet,
-    /** Size of the selection, of which the rows may be a page. */
+    /** Size of the whole selection, of which the rows may be a page. */
     readonly total: number,
   ) {}
 
@@ -16,28 +16,28 @@ export class Rows {
     return new Rows(set, set, set, set.size)
   }
 
-  /** Wraps an entity set without order. @param live the rows that exist */
+  /** Wraps an entity set without order. @param live all existing rows */
   static ofMembers(members: RowSet, live: RowSet): Rows {
     return new Rows(members, undefined, live, members.size)
   }
 
-  /** @param live the rows that exist, among which those of the list are looked for when it is filtered */
+  /** Wraps a list. @param live all existing rows, to which filters of the list are limited */
   static inOrder(rowIds: Uint32Array, live: RowSet, total = rowIds.length): Rows {
     return new Rows(rowIds, undefined, live, total)
   }
 
-  /** Existing rows, without order. Made when it is first asked for: a page of an entity set does not need it. */
+  /** Existing rows, without order. Made on first use: a page of an entity set does not need it. */
   get set(): RowSet {
     this.existing ??= (this.selection instanceof RowSet ? this.selection : setOf(this.selection)).and(this.live)
     return this.existing
   }
 
-  /** All ids in order. May be shared: do not write to it. */
+  /** All ids in order. The array may be shared: do not write to it. */
   get rowIds(): Uint32Array {
     return this.selection instanceof RowSet ? this.selection.toIds() : this.selection
   }
 
-  /** The members of `set`, in the same order. */
+  /** Narrows the rows to `set`, in the same order. */
   narrow(set: RowSet): Rows {
     if (this.selection instanceof RowSet) return Rows.ofSet(set)
     return Rows.inOrder(
@@ -46,7 +46,7 @@ export class Rows {
     )
   }
 
-  /** The same selection with its rows, or the first of them, in another order. */
+  /** The same selection with its rows, or the first ones, in another order. */
   reordered(rowIds: Uint32Array): Rows {
     return Rows.inOrder(rowIds, this.live, this.total)
   }

@@ -4,11 +4,11 @@ import { readsSegments } from '../scan/cell-reader.ts'
 import { MICROSECONDS } from './costs.ts'
 
 /**
- * Counting stops here: the query goes to the pool anyway. Rows to decode are looked up segment by segment.
+ * Limit for counting rows to decode, which takes time for each segment: beyond it, the query runs in the pool anyway.
  */
 const DECODE_LIMIT = 10_000
 
-/** Cost of reading an attribute of this many rows, as `cellReader` does it: from its column, or from the rows themselves. */
+/** Cost of reading an attribute of this many rows by `cellReader`: from its column, or from the rows themselves. */
 export function costOfReading(
   table: TableSnapshot,
   attribute: ColumnAttribute | CalculatedAttribute,

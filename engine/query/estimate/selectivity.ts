@@ -2,7 +2,7 @@ import type { RelatedEntityAttribute, ValueAttribute } from '../../catalog/attri
 import type { ScoreTest } from '../../vector/math/similarity.ts'
 import type { JsonTest, ValueTest } from '../bind/predicate.ts'
 
-// Shares of the rows that pass, guessed where no index counts: they decide about the order of work and where it is done.
+// Shares of rows that pass, estimated where no index can count: they decide the order of conditions and where a query runs.
 
 const SHARE: Record<ValueTest['kind'], number> = {
   any: 0.9,

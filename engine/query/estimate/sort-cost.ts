@@ -7,7 +7,7 @@ function isText({ attribute }: SortKey): boolean {
   return cell === 'text' || cell === 'json'
 }
 
-/** Time to sort rows as far as the end of the page, in microseconds, without reading their values. */
+/** Time to sort rows up to the end of the page, in microseconds, without reading their values. */
 export function sortCost(keys: readonly SortKey[], rows: number, end: number): number {
   const isTop = end * 2 < rows
   return keys.reduce((sum, key) => {
@@ -17,8 +17,8 @@ export function sortCost(keys: readonly SortKey[], rows: number, end: number): n
 }
 
 /**
- * Time to walk along an order until the page is full, in microseconds.
- * @param span rows of the order, among which the members are anywhere
+ * Time to walk along the order of an index until the page is full, in microseconds.
+ * @param span number of rows of the order, among which the members are evenly distributed
  */
 export function orderCost(keys: readonly SortKey[], members: number, span: number, end: number): number {
   const { ascending, descending } = MICROSECONDS.orderStep

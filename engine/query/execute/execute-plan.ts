@@ -8,8 +8,8 @@ import type { Rows } from '../contract/rows.ts'
 import { indexedPage, sortedPage } from './sort.ts'
 
 /**
- * Runs a plan over the rows of its source, its filter by the given operator.
- * @throws {QueryErrors.TIMEOUT} @throws {QueryErrors.TOO_MANY_ROWS} when it costs more than the budget allows
+ * Runs a plan over the rows of its source. `filter` is the operator for its predicate.
+ * @throws {QueryErrors.TIMEOUT} @throws {QueryErrors.TOO_MANY_ROWS} when the plan costs more than the budget allows
  */
 export function execute(plan: LogicalPlan, filter: Operator | undefined, source: Rows, context: QueryContext): Rows {
   const run = (input: LogicalPlan) => execute(input, filter, source, context)

@@ -10,24 +10,24 @@ import { NearestCandidates } from './nearest-candidates.ts'
 import { forEachBatch, rowIdOf, type SegmentBatch } from '../scan/segment-batch.ts'
 import { Sketches } from '../scan/sketches.ts'
 
-/** Slack below the limit, in standard deviations. Of many nearest most are further from it, and it is rather too low. */
+/** Slack below the limit, in standard deviations. Many nearest rows need less: most are far from the limit, which is rather low. */
 const FEW_DEVIATIONS = 3
 const MANY_DEVIATIONS = 2
 const MANY = 50
 
-/** Factor on the wanted number of rows: those with the highest sums are scored first, to see how near the wanted ones are. */
+/** Factor on the wanted number of rows: this many with the highest sums are scored first, to learn how near the wanted ones are. */
 const SCORED = 4
 const MIN_REMEMBERED = 1000
-/** As a sample tells it only roughly, how many pass. */
+/** Safety factor, because a sample estimates the number of rows that pass only roughly. */
 const SPARE = 1.3
-/** Minimum number of rows in a sample, and of those among them that pass. */
+/** Minimum number of rows in a sample, and of sampled rows that pass. */
 const SAMPLED = { rows: 2048, passing: 32 }
 const WORD_BITS = Math.log2(SEGMENT_WORDS)
 const SUMMED_AT_ONCE = { segments: MAX_SUMMED_PAGES, rows: Number.POSITIVE_INFINITY }
 
 /**
- * Rows among which the first `count` of an order by similarity probably are, by their sketches.
- * @param rows that have vectors
+ * Rows that probably include the first `count` of an order by similarity, found by their sketches.
+ * @param rows rows that have vectors
  * @returns undefined when there are no sketches
  */
 export function nearestBySketches(
@@ -52,14 +52,14 @@ export function nearestBySketches(
   candidates.add(sums.rows(leastScored))
   const limit = candidates.limit
   const whole = similarity.metric === 'cosine' ? sketches.sumsOf(limit).whole : 0
-  // Else the sample was like few others.
+  // A limit below the remembered sums: another metric, or an unrepresentative sample. All rows are compared again.
   candidates.add(whole >= least ? sums.rows(whole, leastScored) : asNear().minus(sums.rows(leastScored)))
   return candidates.rows()
 
   /**
-   * Remembers those whose sums are at least so much.
-   * @param step of the rows by 32 every so manieth, for a sample
-   * @returns whether all have sketches
+   * Remembers the rows whose sums are at least `least`.
+   * @param step 1 for all rows; for a sample, one of every `step` groups of 32 rows is compared
+   * @returns true if all segments have sketches
    */
   function sum(least: number, step = 1): boolean {
     let isSketched = true
@@ -76,7 +76,7 @@ export function nearestBySketches(
     return isSketched
   }
 
-  /** All that are probably as near as the limit. */
+  /** All rows that are probably as near as the limit. */
   function asNear(): RowSet {
     const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
     rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
@@ -88,7 +88,7 @@ export function nearestBySketches(
   }
 }
 
-/** Some from everywhere, by 32. */
+/** Keeps one of every `step` groups of 32 rows. */
 function keepEvery(step: number, { indexes, wanted }: SegmentBatch): void {
   for (let i = 0; i < wanted.length; i++) {
     const word = indexes[i >>> WORD_BITS]! * SEGMENT_WORDS + (i & (SEGMENT_WORDS - 1))
@@ -110,7 +110,7 @@ class Sums {
     this.size = 0
   }
 
-  /** @param found a row of the batch and its sum, one after the other */
+  /** @param found rows of the batch and their sums, alternating */
   add(batch: SegmentBatch, found: Uint32Array): void {
     const { counts } = this
     const end = this.size + found.length / 2
@@ -128,7 +128,7 @@ class Sums {
     this.size = end
   }
 
-  /** The highest sum that `count` rows reach or exceed; 0: there are fewer rows. */
+  /** Highest sum that `count` rows reach or exceed; 0 if there are fewer rows. */
   leastOf(count: number): number {
     let least = this.highest
     for (let above = this.counts[least]!; above < count && least > 0; above += this.counts[least]!) least--
@@ -156,8 +156,8 @@ class Sums {
 }
 
 /**
- * One for all queries of the thread, each of which is done before the next. A new one for each query takes 22 µs of CPU
- * with its garbage collection, 5 to 7 where its arrays are only as large as the query needs, of the 400 to 900 that a
- * search among 100,000 rows takes (measured on 2026-11-23, two busy cores).
+ * One instance for all queries of the thread, which run one after the other. A new one for each query takes 22 µs of CPU with
+ * its garbage collection, or 5 to 7 µs if its arrays are only as large as the query needs, of the 400 to 900 µs that a search
+ * among 100,000 rows takes (measured on 2026-11-23, two busy cores).
  */
 const sums = new Sums()

@@ -8,12 +8,12 @@ import { scansSegments } from '../scan/filter-vectors.ts'
 import { scoreRows } from '../scan/score-segment.ts'
 import { Best } from './top-candidates.ts'
 
-/** Candidates for the first `count` rows of an order by similarity, with those that their codes do not tell from them. */
+/** Candidates for the first `count` rows of an order by similarity: rows that their codes cannot exclude. */
 export class NearestCandidates {
-  /** Worst possible value of each score: as good as the last of these is good enough. Better scores are lower here. */
+  /** The `count` best of the worst possible scores: a candidate has to reach the last of these. Better scores are lower here. */
   private readonly worsts: Best
   private readonly rowIds: number[] = []
-  /** The best that each of their scores may be. */
+  /** Best possible score of each row. */
   private readonly bests: number[] = []
 
   constructor(
@@ -25,18 +25,18 @@ export class NearestCandidates {
     this.worsts = new Best(count)
   }
 
-  /** As many as are wanted have a score that is at least as good. */
+  /** Score that at least `count` rows reach. */
   get limit(): number {
     return this.descending ? -this.worsts.last : this.worsts.last
   }
 
-  /** @param rows that have vectors, none of them twice */
+  /** @param rows rows that have vectors, each added only once */
   add(rows: RowSet): void {
     const { column, similarity, descending, worsts, rowIds, bests } = this
     const limit = () => this.limit
     scoreRows(rows, column, similarity, descending, limit, (rowId, least, most) => {
       const best = descending ? -most : least
-      // Unknown values may be anything.
+      // A score that is not known (NaN) may be any value, so its row stays.
       if (best > worsts.last) return
       rowIds.push(rowId)
       bests.push(best)
@@ -52,8 +52,8 @@ export class NearestCandidates {
 }
 
 /**
- * The same of all of these rows.
- * @returns `rows` when it would not pay, or when some have no vector
+ * Candidates among `rows` for the first `count` rows of an order by similarity.
+ * @returns `rows` when the selection would not pay off, or when some have no vector
  */
 export function nearestCandidates(
   { attribute, descending }: SortKey,

@@ -7,7 +7,7 @@ import { filterVectors } from '../scan/filter-vectors.ts'
 import { Rows } from '../contract/rows.ts'
 import { sortedPage } from './sort.ts'
 
-/** The nearest to a vector of all rows, by a scan. */
+/** Rows of a table that are nearest to a vector, found by a scan. */
 export function nearestRows(
   { dataClass, live }: TableSnapshot,
   attribute: StorageAttribute,

@@ -19,16 +19,16 @@ import { evaluate } from '../operators/evaluate.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import { Rows } from '../contract/rows.ts'
 
-/** The rows that a request starts from, before its filter. */
+/** Rows of a request before its filter. */
 export interface Source {
   readonly dataClass: DataClass
   readonly rows: Rows
-  /** How the request names them, for the message that there are none. */
+  /** Name of the rows in the request, for the message that there are none. */
   readonly name: string
 }
 
 /**
- * The dataclass whose entities a request asks for. Reads no rows.
+ * Dataclass of the entities that a request selects. Reads no rows.
  * @throws {EngineErrors.UNKNOWN_DATACLASS} {@link QueryErrors.UNKNOWN_ATTRIBUTE} {@link QueryErrors.PATH}
  */
 export function sourceClass({ dataClass, source }: Pick<ReadRequest, 'dataClass' | 'source'>, view: View): DataClass {
@@ -53,7 +53,7 @@ export function openSource(
     case 'all':
       return { dataClass, rows: Rows.ofSet(table.live), name: 'any' }
     case 'keys': {
-      // A selection holds an entity once, at the place of its first key.
+      // A selection holds an entity once, at the position of its first key.
       const rowIds = Uint32Array.from(new Set(source.keys.map(key => rowOfKey(table, key))))
       return { dataClass, rows: Rows.inOrder(rowIds, table.live), name: source.keys.join(',') }
     }
@@ -70,7 +70,7 @@ export function openSource(
   }
 }
 
-/** Entities that are gone keep their place, as undefined references, except where some may not be seen. */
+/** Deleted entities keep their positions, as undefined references, unless the table is restricted. */
 function rowsSource({ rowIds, ordered }: SelectionSource & { kind: 'rows' }, table: TableSnapshot): Rows {
   const { isRestricted, live } = table
   const seen = isRestricted ? rowIds.filter(rowId => live.has(rowId)) : rowIds
@@ -120,14 +120,14 @@ function relatedSource(
   return { dataClass, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }
 }
 
-/** The relation of that name, or those that an alias passes through. */
+/** The relation with this name, or the relations along an alias. */
 export function relationsOf(name: string, owner: DataClass, view: View): RelationAttribute[] {
   const { relations, target } = resolvePath([{ name, classIndex: undefined, element: undefined }], owner, view)
   if (!isRelation(target)) throw QueryErrors.PATH(excerpt(name), 'it is not a relation')
   return [...relations.map(({ relation }) => relation), target]
 }
 
-/** The entities at the end of relations that begin at one entity. */
+/** Entities at the end of a path of relations that begins at one entity. */
 export function relatedRows(relations: readonly RelationAttribute[], rowId: number, snapshot: Snapshot): RowSet {
   let rows = RowSet.fromIds([rowId])
   for (const relation of relations) {
@@ -146,7 +146,7 @@ function rowsAlong(relation: RelationAttribute, rowId: number, snapshot: Snapsho
   return target === undefined ? [] : [target]
 }
 
-/** The row of a key in an address. @throws {QueryErrors.UNKNOWN_ENTITY} also for what cannot be a key */
+/** The row of a key in an address. @throws {QueryErrors.UNKNOWN_ENTITY} also for a text that cannot be a key */
 export function rowOfKey(table: TableSnapshot, key: string): number {
   const value = convertKey(key, table.dataClass.key)
   const rowId = value === undefined ? undefined : table.findKey(value)

@@ -6,12 +6,12 @@ import type { QueryContext } from '../operators/query-context.ts'
 import { scansSegments, scoreReader } from '../scan/filter-vectors.ts'
 import { boundsOfScores } from '../scan/score-segment.ts'
 
-/** More are sorted as others are. */
+/** Maximum number of rows; more are sorted like any other order. */
 const MAX_ROWS = 4096
 
 /**
  * Minimum and maximum possible score of each row, in single precision.
- * @returns undefined: they are too many, or that is not known of all of them
+ * @returns undefined if there are too many rows, or some bounds are not known
  */
 export function boundsOfFew(
   rows: RowSet,
@@ -25,8 +25,8 @@ export function boundsOfFew(
 }
 
 /**
- * Rows by their scores, equal ones by their ids: bounds tell most of them apart; those that they do not are scored exactly.
- * @param bounds of each the least and the greatest that its score can be
+ * Orders rows by score, then by id. Bounds decide about most rows; only rows with overlapping bounds are scored exactly.
+ * @param bounds minimum and maximum possible score of each row
  */
 export function orderByScore(
   rowIds: ArrayLike<number>,
@@ -35,7 +35,7 @@ export function orderByScore(
   similarity: Similarity,
   { snapshot }: QueryContext,
 ): Uint32Array {
-  // Best and worst possible value of each. Better scores are lower here.
+  // Best and worst possible score of each row. Better scores are lower here.
   const bests = new Float64Array(rowIds.length)
   const worsts = new Float64Array(rowIds.length)
   const order: number[] = []

@@ -5,30 +5,30 @@ import type { QueryContext } from '../operators/query-context.ts'
 import { orderOf } from './sort-keys.ts'
 import { topPositions } from './top-n.ts'
 
-/** Part of a kept order: a page of the rows in it. */
+/** A page of the rows in a part of the order of an index. */
 interface OrderScan {
-  /** By the values of the first key. */
+  /** Order by the values of the first key. */
   readonly order: RowOrder
-  /** No other rows are asked for. */
+  /** The part to read. */
   readonly span: Span
-  /** Requested rows among them; undefined: all of them. */
+  /** Requested rows in the span; undefined for all of them. */
   readonly members: RowSet | undefined
   readonly keys: readonly SortKey[]
   readonly skip: number
   readonly count: number
-  /** Rows after which the walk is given up. */
+  /** Number of rows after which the scan is abandoned. */
   readonly maxRows: number
 }
 
-/** Rows that are read from an order at a time. */
+/** Number of rows that are read from an order at once. */
 const MIN_CHUNK = 256
 const MAX_CHUNK = 8192
 
 /**
- * Walks along an order until the page is full. Without members the rows before the page are skipped by their number.
- * Further keys decide among the rows of one value, which are sorted.
- * Cost: O(rows walked along), and O(log n) for each value in descending order.
- * @returns undefined when more than `maxRows` rows would have been looked at
+ * Walks along an order until the page is full. Without members, the rows before the page are skipped by position. If there are
+ * further keys, rows with equal values of the first key are sorted by them.
+ * Cost: O(rows visited), and O(log n) for each value in descending order.
+ * @returns undefined when more than `maxRows` rows would be visited
  */
 export function orderScan(scan: OrderScan, context: QueryContext): Uint32Array | undefined {
   const { order, members, keys, count } = scan
@@ -43,7 +43,7 @@ export function orderScan(scan: OrderScan, context: QueryContext): Uint32Array |
     .map(position => rowIds[position]!)
 }
 
-/** The same page of what is left when whole values have been skipped, or with one ascending key single rows. */
+/** The same page in a shorter span, after skipping whole values, or single rows if there is one ascending key. */
 function skipped({ order, span, keys, skip }: OrderScan): { span: Span; skip: number } {
   const { start, end } = span
   if (skip >= end - start) return { span: { start: end, end }, skip: 0 }
@@ -84,7 +84,7 @@ function* ascendingRows(order: RowOrder, { start, end }: Span, chunk: number): G
   for (let at = start; at < end; at += chunk) yield order.rowIds({ start: at, end: Math.min(end, at + chunk) })
 }
 
-/** From the last value to the first, rows of one value ascending all the same. */
+/** Rows from the last value to the first; rows with equal values are in ascending order. */
 function* descendingRows(order: RowOrder, { start, end }: Span, chunk: number): Generator<Uint32Array> {
   for (let high = end; high > start; ) {
     const low = Math.max(start, high - chunk)
@@ -106,7 +106,7 @@ function* descendingRows(order: RowOrder, { start, end }: Span, chunk: number): 
   }
 }
 
-/** Rows with all members that have the value of the last one. */
+/** Extends rows by all members that have the value of the last row. */
 function withLastGroup(order: RowOrder, span: Span, rowIds: Uint32Array, members: RowSet | undefined): Uint32Array {
   if (rowIds.length === 0) return rowIds
   const last = rowIds[rowIds.length - 1]!

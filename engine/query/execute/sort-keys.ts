@@ -21,7 +21,7 @@ import type { QueryContext } from '../operators/query-context.ts'
 export type PositionOrder = (a: number, b: number) => number
 
 /**
- * The order of rows by sort keys, as an order of their positions in `rowIds`. Every key is read once per row.
+ * Order of rows by sort keys, as an order of their positions in `rowIds`. Every key is read once per row.
  *
  * Null is lowest, also at the end of a relation that is null and for rows that do not exist. Rows with equal keys keep
  * the order of `rowIds`, descending or not. In objects: null < numbers < texts < bools < objects and arrays, which are
@@ -67,7 +67,7 @@ function keyOrder(key: SortKey, rowIds: Uint32Array, context: QueryContext): Pos
   return (a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : 0)
 }
 
-/** Mostly the beginnings of the texts tell. */
+/** Order of texts by their pointers. The beginnings of the texts decide most comparisons. */
 function pointerOrder(
   key: SortKey,
   rowIds: Uint32Array,
@@ -87,7 +87,7 @@ function pointerOrder(
   }
 }
 
-/** Values are finite, so that -Infinity is free to stand for null. */
+/** Numbers of a sort key. Values are finite, so -Infinity can stand for null. */
 function numbersOf(key: SortKey, rowIds: Uint32Array, context: QueryContext): Float64Array {
   const table = context.snapshot.table(key.attribute.dataClass)
   if (key.similarity) return scoresOf(key, key.similarity, rowIds, context)
@@ -99,7 +99,7 @@ function numbersOf(key: SortKey, rowIds: Uint32Array, context: QueryContext): Fl
   return readAll(rowIds, numbers, rowId => read(rowId) ?? Number.NEGATIVE_INFINITY, context)
 }
 
-/** A vector without a score is lowest, like null. */
+/** Scores of a sort key. A vector without a score is lowest, like null. */
 function scoresOf(
   { attribute, relations }: SortKey,
   similarity: Similarity,

@@ -25,15 +25,15 @@ interface SortedPage {
   readonly count: number
 }
 
-/** The page of the sorted rows: along an order that is kept where that costs less than sorting, else by sorting them. */
+/** A page of the sorted rows: read along the order of an index if that costs less than sorting. */
 export function sortedPage(page: SortedPage, rows: Rows, filter: Operator | undefined, context: QueryContext): Rows {
   return rows.reordered(alongOrder(page, rows, filter, context) ?? sorted(page, rows, filter, context))
 }
 
 /**
- * The same, without looking for the rows first: all rows of the dataclass, or all in a range of the attribute that they
- * are sorted by. Their number is known from their positions.
- * @returns undefined when it is another question
+ * A page of the sorted rows without finding all rows first, for all rows of the dataclass, or all rows in a range of the
+ * attribute that they are sorted by. Positions in the index give their number.
+ * @returns undefined for any other query
  */
 export function indexedPage(
   { dataClass, keys, skip, count }: SortedPage,
@@ -59,7 +59,7 @@ function alongOrder(
   filter: Operator | undefined,
   context: QueryContext,
 ): Uint32Array | undefined {
-  // A list has an order of its own, which decides among equal rows; deleted rows are in no order.
+  // A list has an order of its own, which decides among equal rows; deleted rows are not in the index.
   if (!(rows.selection instanceof RowSet) || rows.set.size !== rows.selection.size) return undefined
   const order = keptOrder(keys[0]!, context.snapshot.table(dataClass))
   if (!order) return undefined
@@ -75,13 +75,13 @@ function alongOrder(
   return orderScan({ order, span, members: isAll ? undefined : members, keys, skip, count, maxRows }, context)
 }
 
-/** The order by a key that an index in memory keeps. */
+/** Order by a sort key, if an index in memory keeps it. */
 export function keptOrder({ attribute, relations, properties }: SortKey, table: TableSnapshot): RowOrder | undefined {
   if (attribute.kind !== 'storage' || relations.length > 0 || properties.length > 0) return undefined
   return table.index(attribute)?.order
 }
 
-/** Range of the rows that pass, when they are next to each other in the order: it is by the filtered attribute. */
+/** Span of the rows that pass, if they are contiguous because the order is by the filtered attribute. */
 function spanOf(operator: Operator, { attribute }: SortKey, order: RowOrder): Span | undefined {
   if ((operator.kind !== 'IndexScan' && operator.kind !== 'ColumnFilter') || operator.attribute !== attribute) {
     return undefined
@@ -127,7 +127,7 @@ function sorted(
   return positions.subarray(skip, end).map(position => rowIds[position]!)
 }
 
-/** The condition whose order this is, when it may miss some. */
+/** Similarity condition whose scores the key sorts by, if it is evaluated by an access that may miss rows. */
 export function nearestCondition(
   { similarity, relations }: SortKey,
   filter: Operator | undefined,
@@ -140,7 +140,7 @@ export function nearestCondition(
   )
 }
 
-/** Rows among which the first `count` of the order are. */
+/** Rows that include the first `count` of the order. */
 function candidates(key: SortKey, rows: RowSet, count: number, isSketched: boolean, context: QueryContext): RowSet {
   const { similarity, relations } = key
   if (!similarity || relations.length > 0) return topCandidates(key, rows, count, context)

@@ -8,11 +8,11 @@ import type { QueryContext } from '../operators/query-context.ts'
 import { segmentFilter } from '../scan/filter-column.ts'
 
 /**
- * Rows among which the first `count` of an order by a number of their own are: those, and a few others that looked like it
- * at first. While the segments are gone through the best values so far are kept; of the segments to come only rows count
- * that are as good as the last of these. After some segments that is nearly none.
- * @param rows may include deleted rows: null, as everywhere in an order
- * @returns `rows` when it would not pay, or cannot be done for this key
+ * Rows that include the first `count` of an order by an own number, and a few others. A pass over the segments keeps the best
+ * values so far; from each further segment, only rows count that are as good as the last of these. After some segments that is
+ * nearly none.
+ * @param rows may include deleted rows, which count as null, as in every order
+ * @returns `rows` when the selection would not pay off, or is not possible for this key
  */
 export function topCandidates(key: SortKey, rows: RowSet, count: number, { snapshot, budget }: QueryContext): RowSet {
   const { attribute, relations, descending } = key
@@ -39,7 +39,7 @@ export function topCandidates(key: SortKey, rows: RowSet, count: number, { snaps
       for (let rest = withValue[word]!; rest !== 0; rest &= rest - 1) {
         best.add(sign * values[word * 32 + (31 - Math.clz32(rest & -rest))]!)
       }
-      // Null is lowest: before all of an ascending order, and in a descending one of use while there is nothing better.
+      // Null is lowest: first in an ascending order, and in a descending one needed only while there is nothing better.
       const nulls = bits[word]! & ~present[word]!
       if (nulls === 0 || (descending && last !== Number.POSITIVE_INFINITY)) continue
       withValue[word] = withValue[word]! | nulls
@@ -51,10 +51,10 @@ export function topCandidates(key: SortKey, rows: RowSet, count: number, { snaps
   return RowSet.fromWords(words)
 }
 
-/** Whose segments are all of numbers. */
+/** Forms of cells whose segments always hold numbers. */
 const NUMBERS: ReadonlySet<CellForm> = new Set(['double', 'date', 'bit'])
 
-/** The lowest of the values that were added, at most as many as there is room for. The last of them is on top of a heap. */
+/** The `count` lowest of the added values, in a heap with the highest of them on top. */
 export class Best {
   private readonly heap: Float64Array
   private length = 0
@@ -63,7 +63,7 @@ export class Best {
     this.heap = new Float64Array(count)
   }
 
-  /** Infinity while there is room. */
+  /** Highest of the kept values; Infinity while there are fewer than `count`. */
   get last(): number {
     return this.length < this.heap.length ? Number.POSITIVE_INFINITY : this.heap[0]!
   }

@@ -1,12 +1,12 @@
 import type { PositionOrder } from './sort-keys.ts'
 
-/** The positions 0 … length - 1 in order. O(n log n). */
+/** Positions 0 … length - 1 in order. O(n log n). */
 export const sortPositions = (length: number, order: PositionOrder): Uint32Array =>
   Uint32Array.from({ length }, (_, position) => position).sort(order)
 
 /**
- * The first `count` of the positions 0 … length - 1, in order. A heap holds the best so far, the last of them on top,
- * where a better one replaces it. O(n log k) time, O(k) memory.
+ * The first `count` of the positions 0 … length - 1, in order. A heap holds the best so far with the last of them on top, where
+ * a better one replaces it. O(n log k) time, O(k) memory.
  */
 export function topPositions(length: number, count: number, order: PositionOrder): Uint32Array {
   // A heap as large as its input would only be a slower sort.

@@ -3,7 +3,7 @@ import type { LogicalPlan } from './logical-plan.ts'
 import { negation, writeJsonTest, writeScoreTest, writeTest } from './write-tests.ts'
 
 /**
- * Plans as text, a node a line, its inputs indented below: what a test, a log line and a bug report show.
+ * Writes a plan as text for tests, logs and bug reports: one node per line, its inputs indented below.
  */
 export function explainPlan(plan: LogicalPlan): string {
   return draw(planNode(plan))
@@ -11,7 +11,7 @@ export function explainPlan(plan: LogicalPlan): string {
 
 export const explainPredicate = (predicate: Predicate): string => draw(predicateNode(predicate))
 
-/** A line with those below it. */
+/** A line with the lines below it. */
 export interface TextNode {
   readonly label: string
   readonly inputs: readonly TextNode[]

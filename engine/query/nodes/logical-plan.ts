@@ -17,7 +17,7 @@ export type SelectedPlan =
       readonly input: SourcePlan
     }
 
-/** Computation, from the inside out: Source, Filter, Sort and Limit or both of them as TopN. The rows are always of one dataclass. */
+/** Plan, from the inside out: Source, Filter, and Sort and Limit, or both as TopN. All rows are of one dataclass. */
 export type LogicalPlan =
   | SelectedPlan
   | {
@@ -47,6 +47,6 @@ export interface Query {
   readonly dataClass: DataClass
   readonly predicate: Predicate | undefined
   readonly orderBy: readonly SortKey[]
-  /** Undefined: the whole selection. */
+  /** Undefined for the whole selection. */
   readonly page: { readonly skip: number; readonly count: number } | undefined
 }

@@ -3,11 +3,11 @@ import { TYPES } from '../../catalog/types/registry.ts'
 import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
 import type { Bound, JsonTest, Scalar, ValueTest } from '../bind/predicate.ts'
 
-// Tests as text, as plans show them. Values are shown as they are compared: texts are folded.
+// Writes tests as the text of plans. Values are shown in the form for comparisons: texts are folded.
 
 export const negation = (negated: boolean): string => (negated ? 'not ' : '')
 
-/** @param attribute of the values; undefined: they are inside of objects */
+/** @param attribute attribute of the values; undefined for values inside objects */
 export function writeTest(test: ValueTest, attribute: ValueAttribute | undefined): string {
   const scalar = (value: Scalar): string => writeScalar(value, attribute)
   switch (test.kind) {
@@ -43,7 +43,7 @@ export function writeScalar(value: Scalar, attribute: ValueAttribute | undefined
   if (typeof value === 'string') return JSON.stringify(value)
   if (!attribute) return String(value)
   const { cell, toCode } = TYPES[attribute.type]
-  // Bools and dates are shown as they are compared.
+  // Bools and dates are shown in the form for comparisons.
   return String(cell === 'integer' ? toCode(value, attribute) : value)
 }
 

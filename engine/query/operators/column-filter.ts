@@ -9,7 +9,7 @@ import { filterColumn, numberRangeOf } from '../scan/filter-column.ts'
 import { pointerTestOf } from '../scan/filter-text.ts'
 import { conditionKind } from './condition.ts'
 
-/** Rows with a value that passes; negated, with one that fails. */
+/** Finds rows with a value that passes; if negated, with a value that fails. */
 export interface ColumnFilter {
   readonly kind: 'ColumnFilter'
   readonly attribute: ValueAttribute

@@ -1,7 +1,7 @@
 import type { Operator, OperatorKind } from './operator.ts'
 import { costOfSets, sameRows } from './set-operation.ts'
 
-/** Rows that do not pass `input`. */
+/** Finds rows that do not pass `input`. */
 export interface Complement {
   readonly kind: 'Complement'
   readonly input: Operator

@@ -34,13 +34,13 @@ export function describeJoin(relation: RelationAttribute, view: View): Descripti
 }
 
 interface Parts<O extends Operator> {
-  /** Text behind the name of the attribute. */
+  /** Text after the name of the attribute. */
   condition(operator: O): string
   /** Expected share of the rows that pass. */
   share(operator: O): number
-  /** Time to test one value that is in a column. */
+  /** Time to test one value of a column. */
   microseconds(operator: O): number
-  /** Whether an index of the attribute is asked; absent: no. */
+  /** True if an index of the attribute is used; false if absent. */
   isIndexed?(operator: O): boolean
   readonly evaluate: OperatorKind<O>['evaluate']
 }
@@ -49,7 +49,7 @@ interface Parts<O extends Operator> {
 export function conditionKind<O extends Operator & { readonly attribute: Tested }>(parts: Parts<O>): OperatorKind<O> {
   const weigh = (operator: O): Weight => ({
     share: parts.share(operator),
-    // Code is asked for as few rows as possible.
+    // Code is slow and comes last, so that it runs for as few rows as possible.
     microseconds: operator.attribute.kind === 'calculated' ? MICROSECONDS.code : parts.microseconds(operator),
   })
   return {

@@ -5,14 +5,14 @@ import type { Operator } from './operator.ts'
 import { inputsOf, kindOf } from './registry.ts'
 
 /**
- * An operator as clients see it in `__queryPlan`: a condition, a join with what is asked of the other side, or several
- * of them under the word that connects them.
+ * An operator as clients see it in `__queryPlan`: a condition, a join with the conditions on the other side, or several of them
+ * under the word that connects them.
  */
 export type PlanDescription =
   | { readonly item: string; readonly subquery?: readonly PlanDescription[] }
   | { readonly [word in 'And' | 'Or' | 'Except' | 'Not']?: readonly PlanDescription[] }
 
-/** @param view of the client: what an alias or a handler leads to may be hidden from it. Source: protocol notes, 2.14. */
+/** @param view view of the client, from which the target of an alias or a handler may be hidden. Source: protocol notes, 2.14. */
 export function describePlan(operator: Operator, dataClass: DataClass, view: View): PlanDescription {
   const { text, word } = kindOf(operator).describe(operator, dataClass, view)
   const below = inputsOf(operator, dataClass).map(input => describePlan(input.operator, input.dataClass, view))
@@ -20,7 +20,7 @@ export function describePlan(operator: Operator, dataClass: DataClass, view: Vie
   return below.length > 0 ? { item: text, subquery: below } : { item: text }
 }
 
-/** An operator as text for developers, as `explainPlan` shows plans. */
+/** An operator as text for developers, in the form of `explainPlan`. */
 export const explainOperator = (operator: Operator, dataClass: DataClass): string =>
   draw(operatorNode(operator, dataClass))
 

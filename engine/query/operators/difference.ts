@@ -1,7 +1,7 @@
 import type { Operator, OperatorKind } from './operator.ts'
 import { costOfSets, sameRows } from './set-operation.ts'
 
-/** Rows that pass `left` and not `right`. */
+/** Finds rows that pass `left` but not `right`. */
 export interface Difference {
   readonly kind: 'Difference'
   readonly left: Operator

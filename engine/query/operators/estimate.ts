@@ -4,8 +4,8 @@ import type { Expectation, Operator } from './operator.ts'
 import { kindOf } from './registry.ts'
 
 /**
- * Expects of an operator what `evaluate` would do with this many candidates. Indexes have counted their hits already;
- * without one it is guesswork.
+ * Estimates the result and the time of `evaluate` with this many candidates. Hits in indexes have already been counted; without
+ * an index the estimate is a guess.
  */
 export const estimate = (
   operator: Operator,

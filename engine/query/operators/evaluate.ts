@@ -5,7 +5,7 @@ import type { Operator } from './operator.ts'
 import type { QueryContext } from './query-context.ts'
 import { inputsOf, kindOf } from './registry.ts'
 
-/** The candidates, rows of `dataClass`, that an operator lets pass. */
+/** Returns the candidates, rows of `dataClass`, that pass an operator. */
 export function evaluate(operator: Operator, dataClass: DataClass, candidates: RowSet, context: QueryContext): RowSet {
   const { trace } = context
   if (!trace) return run(operator, dataClass, candidates, context)
@@ -22,7 +22,7 @@ function run(operator: Operator, dataClass: DataClass, candidates: RowSet, conte
   })
 }
 
-/** Opens the columns that an operator may read, so that segments not in memory are decoded from each row once. */
+/** Opens all columns that an operator may read, so that segments that are not in memory are decoded in one pass over the rows. */
 export function openColumns(operator: Operator, dataClass: DataClass, snapshot: Snapshot): void {
   for (const column of kindOf(operator).columns?.(operator) ?? []) snapshot.table(column.dataClass).column(column)
   for (const input of inputsOf(operator, dataClass)) openColumns(input.operator, input.dataClass, snapshot)

@@ -11,12 +11,12 @@ import { type NullFilter, nullFilter } from './null-filter.ts'
 import type { OperatorKind, PlannedIndex, PlannedTable } from './operator.ts'
 import { within } from './related-rows.ts'
 
-/** Asks the index, unless so few candidates are left that looking at each of them costs less. */
+/** Uses the index, unless so few candidates are left that testing each of them costs less. */
 export interface IndexScan {
   readonly kind: 'IndexScan'
   readonly attribute: StorageAttribute
   readonly lookup: IndexLookup
-  /** The same condition for candidates one by one. */
+  /** The same condition for single candidates. */
   readonly filter: ColumnFilter | NullFilter
   /** Estimated hits. */
   readonly rows: number
@@ -46,7 +46,7 @@ export const indexScan: OperatorKind<IndexScan> = {
     const { table, context } = scope
     const index = table.index(attribute)!
     const listed = rowsListed(lookup, rows, table, index)
-    // Few candidates are left: looking at each costs less than listing all hits.
+    // Few candidates are left: testing each costs less than listing all hits.
     if (candidates.size * VALUES_PER_INDEX_HIT < listed) {
       return filter.kind === 'NullFilter'
         ? nullFilter.evaluate(filter, candidates, scope)
@@ -58,7 +58,7 @@ export const indexScan: OperatorKind<IndexScan> = {
   },
 }
 
-/** Hits that have to be listed: of a range in an order, those outside of it where they are fewer. */
+/** Number of hits that have to be listed. With an order, a range may list the rows outside instead, if they are fewer. */
 export const rowsListed = (
   { kind }: IndexLookup,
   rows: number,
@@ -66,7 +66,7 @@ export const rowsListed = (
   { order }: PlannedIndex,
 ): number => (order && kind === 'range' ? Math.min(rows, live.size - rows) : rows)
 
-/** Rows that {@link SecondaryIndex.range} leaves out. */
+/** Rows that {@link SecondaryIndex.range} does not return. */
 function outside(index: SecondaryIndex, { lower, upper }: Bounds): RowSet {
   const below = lower && index.range({ upper: { value: lower.value, inclusive: !lower.inclusive } })
   const above = upper && index.range({ lower: { value: upper.value, inclusive: !upper.inclusive } })

@@ -7,26 +7,26 @@ import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { QueryContext } from './query-context.ts'
 import { scoreReader } from '../scan/filter-vectors.ts'
 
-/** With a smaller share of the rows as candidates a scan of these costs less than finding enough of them in an index. */
+/** Minimum share of all rows that are candidates: below it, scanning them costs less than finding enough of them in an index. */
 export const MIN_CANDIDATES_SHARE = 0.25
-/** Maximum share of all rows that is looked for in an index: beyond it a scan costs less and misses none. */
+/** Maximum number of rows to search for in an index: beyond it a scan costs less and misses none. */
 export const maxFound = (rows: number): number => Math.max(256, 0.0025 * rows)
 
-/** Nearest that the first search for all above a threshold asks for: as many as the last one needed. */
+/** Number of nearest rows in the first search for all above a threshold: as many as the last search needed. */
 export const firstCount = ({ needed }: VectorIndexes, attribute: StorageAttribute): number =>
   needed.get(attribute) ?? MEASURED_COUNT
 
-/** Factor on the number of nearest rows in the next search, when those found may not be all. */
+/** Factor on the number of nearest rows in the next search, if the last one may not have found all. */
 const GROWTH = 1.7
-/** Minimum ratio of candidates to the rows that are looked for: of the last ones a search misses more. */
+/** Minimum ratio of candidates to wanted rows: a search misses more among its last candidates. */
 const CANDIDATES_PER_HIT = 2
 
-/** Hits up to which a search for a number of nearest rows is taken to have found all of them. */
+/** Maximum number of hits for which a search for `count` nearest rows is assumed to have found all of them. */
 const maxHits = (count: number): number => (MEASURED_COUNT * effortOf(count)) / CANDIDATES_PER_HIT
 
 /**
- * The candidates whose score passes, found by asking the index for more and more of the nearest until enough of them fail.
- * @returns undefined when there are too many, or no index can be asked
+ * Finds candidates whose score passes, by searching the index for more and more of the nearest rows until enough of them fail.
+ * @returns undefined when there are too many, or no index can be searched
  * @throws {SearchNeeded}
  */
 export function filterByIndex(
@@ -62,13 +62,13 @@ export function filterByIndex(
 /** Rows that an index has found. */
 interface Found {
   readonly rowIds: readonly number[]
-  /** Minimum and maximum possible score of each row. Undefined: not known for all. */
+  /** Minimum and maximum possible score of each row; undefined if not known for all. */
   readonly bounds: Float64Array | undefined
 }
 
 /**
- * Rows among which the nearest `count` are, but for what the index misses.
- * @returns undefined when a scan costs less, or no index can be asked
+ * Rows that include the nearest `count`, except any that the index misses.
+ * @returns undefined when a scan costs less, or no index can be searched
  * @throws {SearchNeeded}
  */
 export function nearestByIndex(

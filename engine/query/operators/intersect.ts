@@ -1,7 +1,7 @@
 import type { Operator, OperatorKind } from './operator.ts'
 import { costOfSets, sameRows } from './set-operation.ts'
 
-/** Rows that pass all inputs. Each is asked about the candidates that the former ones left over. */
+/** Finds rows that pass all inputs. Each input only tests the candidates that passed the previous ones. */
 export interface Intersect {
   readonly kind: 'Intersect'
   readonly inputs: readonly Operator[]

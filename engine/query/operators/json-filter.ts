@@ -7,7 +7,7 @@ import { writeJsonTest } from '../nodes/write-tests.ts'
 import { filterColumn } from '../scan/filter-column.ts'
 import { conditionKind } from './condition.ts'
 
-/** Rows whose JSON value passes, null included. */
+/** Finds rows whose JSON value, possibly null, passes. */
 export interface JsonFilter {
   readonly kind: 'JsonFilter'
   readonly attribute: ValueAttribute

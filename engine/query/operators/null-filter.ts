@@ -5,7 +5,7 @@ import { negation } from '../nodes/write-tests.ts'
 import { filterColumn } from '../scan/filter-column.ts'
 import { conditionKind } from './condition.ts'
 
-/** Rows without a value; negated, with one. */
+/** Finds rows without a value; if negated, with a value. */
 export interface NullFilter {
   readonly kind: 'NullFilter'
   readonly attribute: ValueAttribute | RelatedEntityAttribute

@@ -19,8 +19,8 @@ import type { Union } from './union.ts'
 import type { VectorFilter } from './vector-filter.ts'
 
 /**
- * How the rows for which a predicate is true are found: plain data. Every operator takes candidates and gives those that
- * pass, so that in an Intersect each one looks at what the former ones left over.
+ * Finds the rows for which a predicate is true; plain data. Every operator takes candidates and returns those that pass, so that
+ * each input of an Intersect only tests the rows that passed the previous ones.
  *
  * An operator is a file with its data and an {@link OperatorKind}, a line here and a line in `registry.ts`.
  */
@@ -39,23 +39,23 @@ export type Operator =
   | Difference
   | Complement
 
-/** All that is to be known of a kind of operator. */
+/** Behaviour of a kind of operator. */
 export interface OperatorKind<O extends Operator> {
-  /** Its inputs; absent: it has none. */
+  /** Inputs of the operator; absent if it has none. */
   inputs?(operator: O, dataClass: DataClass): readonly Input[]
   /**
-   * The operator with other inputs, in the places where a row that is missing is only missing from the result; absent: it
-   * has no such input.
+   * Changes those inputs whose missing rows would only be missing from the result, and could not add rows to it; absent if the
+   * operator has no such input.
    */
   withInputs?(operator: O, dataClass: DataClass, change: (input: Input) => Operator): O
-  /** Columns that it may read. Absent: none, or only for a handful of candidates. */
+  /** Columns that it may read; absent if none, or only for a handful of candidates. */
   columns?(operator: O): readonly ColumnAttribute[]
-  /** Text for developers, behind the name of its kind. Absent: none. */
+  /** Text for developers after the name of the kind; absent if none. */
   explain?(operator: O): string
   describe(operator: O, dataClass: DataClass, view: View): Description
-  /** @param inputs weights of its inputs */
+  /** @param inputs weights of the inputs */
   weigh(operator: O, inputs: readonly Weight[], snapshot: PlannedSnapshot): Weight
-  /** Expects what {@link evaluate} would do with this many candidates. */
+  /** Estimates the result and the time of {@link evaluate} with this many candidates. */
   estimate(operator: O, candidates: number, scope: EstimateScope): Expectation
   /** @param candidates at least one */
   evaluate(operator: O, candidates: RowSet, scope: EvaluateScope): RowSet
@@ -73,20 +73,20 @@ export interface Description {
   readonly text: string
   /** Word that connects the inputs of a set operation. */
   readonly word?: 'And' | 'Or' | 'Except' | 'Not'
-  /** It is about something that the client may not see. */
+  /** True if it is about something that the client may not see. */
   readonly isHidden?: boolean
 }
 
-/** Expected work on one candidate: the order of an Intersect depends on it. */
+/** Expected work on one candidate, which decides the order of an Intersect. */
 export interface Weight {
   /** Share of the candidates that pass, 0 to 1. */
   readonly share: number
   readonly microseconds: number
-  /** Starts from index hits, so that its cost is theirs and not that of looking at candidates. */
+  /** True if it starts from index hits, so that its cost depends on these and not on the candidates. */
   readonly isIndexed?: boolean | undefined
 }
 
-/** As much of a snapshot as plans are chosen by. */
+/** Part of a snapshot that the choice of a plan needs. */
 export interface PlannedSnapshot {
   table(dataClass: DataClass): PlannedTable
 }

@@ -6,7 +6,7 @@ import type { Trace } from './trace.ts'
 export interface QueryContext {
   readonly snapshot: Snapshot
   readonly budget: QueryBudget
-  /** Sink of a large answer; undefined: it is held whole. */
+  /** Sink of a large answer; undefined to keep the whole answer in memory. */
   readonly sink?: PieceSink | undefined
   /** Called with every operator. */
   readonly trace?: Trace | undefined

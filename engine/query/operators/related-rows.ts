@@ -9,20 +9,20 @@ import type { PlannedTable } from './operator.ts'
 import type { QueryContext } from './query-context.ts'
 
 /*
- * Relations are semi-joins of row sets. The column of a N→1 relation holds the row id of the related entity, so a join
- * is a look at that column. Where one side is small it goes the other way round: from few related entities over the index
- * to the rows that refer to them, or from few candidates to just their related entities.
+ * Relations are semi-joins of row sets. The column of a N→1 relation holds the row id of the related entity, so a join reads
+ * that column. If one side is small, the join starts there: from few related entities through the index to the rows that refer
+ * to them, or from few candidates to just their related entities.
  */
 
-/** Entities of `many` for each of `one`, on average. */
+/** Average number of entities of `many` for each entity of `one`. */
 export const fanOut = (many: Pick<PlannedTable, 'live'>, one: Pick<PlannedTable, 'live'>): number =>
   many.live.size / Math.max(1, one.live.size)
 
-/** Steps in the index from this many targets: one for each, and one for each row that refers to it. */
+/** Number of index entries to read for this many targets: one for each target, and one for each row that refers to it. */
 export const entriesOf = (targets: number, many: TableSnapshot, one: TableSnapshot): number =>
   targets * (1 + fanOut(many, one))
 
-/** Rows found by an index exist: of all rows nothing has to be taken away. */
+/** Found rows that are candidates. Rows found by an index exist, so none has to be removed if all rows are candidates. */
 export const within = (found: RowSet, candidates: RowSet, table: TableSnapshot): RowSet =>
   candidates === table.live ? found : found.and(candidates)
 
@@ -49,7 +49,7 @@ export function related(
   rows: RowSet,
   { snapshot, budget }: QueryContext,
 ): RowSet {
-  // A bitmap and not a list: most rows refer to entities that others refer to as well.
+  // A bitmap and not a list, because most rows refer to entities to which other rows refer as well.
   const words = new Uint32Array((snapshot.table(relation.target).rowIdLimit + 31) >>> 5)
   const add = (target: number) => {
     words[target >>> 5]! |= 1 << (target & 31)

@@ -5,7 +5,7 @@ import { describeJoin } from './condition.ts'
 import type { Operator, OperatorKind } from './operator.ts'
 import { entriesOf, fanOut, referencing, related } from './related-rows.ts'
 
-/** Rows that at least one of the entities that `input` finds points to. */
+/** Finds rows to which at least one of the entities found by `input` refers. */
 export interface ReverseSemiJoin {
   readonly kind: 'ReverseSemiJoin'
   readonly relation: RelatedEntitiesAttribute

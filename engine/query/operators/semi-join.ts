@@ -8,12 +8,12 @@ import { describeJoin } from './condition.ts'
 import type { Operator, OperatorKind } from './operator.ts'
 import { entriesOf, referencing, related, within } from './related-rows.ts'
 
-/** Rows whose related entity is among those that `input` finds. */
+/** Finds rows whose related entity is found by `input`. */
 export interface SemiJoin {
   readonly kind: 'SemiJoin'
   readonly relation: RelatedEntityAttribute
   readonly input: Operator
-  /** Whether rows without a related entity pass too, because the condition is about null. */
+  /** True if rows without a related entity pass too, because the condition is true for null. */
   readonly matchesNull: boolean
 }
 

@@ -3,7 +3,7 @@ import type { TableSnapshot } from '../../data/snapshot.ts'
 import { MICROSECONDS } from '../estimate/costs.ts'
 import type { Input, Operator } from './operator.ts'
 
-/** Inputs of a set operation: they are about the rows that it is about. */
+/** Inputs of a set operation, which find rows of the same dataclass. */
 export const sameRows = (operators: readonly Operator[], dataClass: DataClass): Input[] =>
   operators.map(operator => ({ operator, dataClass }))
 

@@ -4,18 +4,18 @@ import type { RowSet } from '../../row-set/row-set.ts'
 import type { Operator } from './operator.ts'
 import { kindOf } from './registry.ts'
 
-/** A step of `__queryPath`. A step of a join has only `steps`: what was asked of the other side. */
+/** A step of `__queryPath`. A step below a join has only `steps`, on the other side of the join. */
 export interface TraceStep {
   readonly description?: string
   /** Milliseconds. */
   readonly time?: number
-  /** Spelled like this by the protocol. */
+  /** The protocol's spelling. */
   readonly recordsfounds?: number
   readonly steps?: readonly TraceStep[]
 }
 
 /**
- * Rows and time of each operator of a filter, reported by `evaluate` while it carries them out.
+ * Rows and time of each operator of a filter, reported by `evaluate` as it runs them.
  * Source: protocol notes, 2.14.
  */
 export class Trace {

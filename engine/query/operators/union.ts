@@ -2,7 +2,7 @@ import { RowSet } from '../../row-set/row-set.ts'
 import type { Operator, OperatorKind } from './operator.ts'
 import { costOfSets, sameRows } from './set-operation.ts'
 
-/** Rows that pass an input. Rows found by one input need not be examined by the next ones. */
+/** Finds rows that pass at least one input. Rows found by one input are not tested by the next ones. */
 export interface Union {
   readonly kind: 'Union'
   readonly inputs: readonly Operator[]

@@ -8,18 +8,18 @@ import { conditionKind } from './condition.ts'
 import { filterByIndex } from './index-search.ts'
 import type { OperatorKind } from './operator.ts'
 
-/** Rows with a vector whose score passes; without a test all that have a score. */
+/** Finds rows with a vector whose score passes; without a test, all rows that have a score. */
 export interface VectorFilter {
   readonly kind: 'VectorFilter'
   readonly attribute: StorageAttribute
   readonly similarity: Similarity
   readonly test: ScoreTest | undefined
   /**
-   * How those that pass, or the first of the order, are found. When they are few, sketches tell most of them before a scan,
-   * and an index finds most of them without any.
+   * Way to find the rows that pass, or the first rows of the order. If they are few, sketches find most of them before a scan,
+   * and an index finds most of them without any scan.
    */
   readonly access: 'scan' | 'sketch' | 'index'
-  /** Set for an index: number of nearest rows of its first search. */
+  /** Set for an index: number of nearest rows in its first search. */
   readonly wanted?: number
 }
 

@@ -15,18 +15,18 @@ import type {
 } from './syntax-tree.ts'
 
 declare module 'ohm-js' {
-  /** Exported, but missing in the types of the package. */
+  /** Exported, but missing from the types of the package. */
   export function makeRecipe(recipe: string): Grammar
 }
 
 export const filterGrammar = makeRecipe(recipe)
 
-/** From the first node's start to the last node's end, without the blanks around them. */
+/** Span from the start of the first node to the end of the last, without the blanks around them. */
 const spanOf = (first: Node, last: Node = first): Span => ({ start: first.source.startIdx, end: last.source.endIdx })
 const around = (first: Expression, last: Expression): Span => ({ start: first.span.start, end: last.span.end })
 const texts = (nodes: Node): string[] => nodes.children.map(node => node.sourceString)
 
-/** A quote inside a text is written by its character code. Source: base specification, 4.3.1. */
+/** Replaces the character codes with which quotes inside a text are written. Source: base specification, 4.3.1. */
 const withoutCodes = (text: string): string =>
   text.includes('\\u002') ? text.replaceAll('\\u0027', "'").replaceAll('\\u0022', '"') : text
 
@@ -46,10 +46,10 @@ const build = {
 
 const semantics = filterGrammar.createSemantics()
 
-/** The tree of a text that matched `Query`. @throws {ParseErrors.REGULAR_EXPRESSION} @throws {ParseErrors.FORMULA} */
+/** Syntax tree of a text that matched `Query`. @throws {ParseErrors.REGULAR_EXPRESSION} @throws {ParseErrors.FORMULA} */
 export const toQuery = (match: MatchResult): QuerySyntax => semantics(match).query()
 
-/** The terms of a text that matched `OrderList`. */
+/** Terms of a text that matched `OrderList`. */
 export const toOrderTerms = (match: MatchResult): OrderTerm[] => semantics(match).orderTerms()
 
 semantics.addOperation<QuerySyntax>('query', {
@@ -184,7 +184,7 @@ function toSteps(name: Node, classIndex: Node, element: Node): PathStep[] {
   return [step, { name: inner, classIndex: undefined, element: undefined }]
 }
 
-/** The inside of a JSON string. What is not JSON, such as `C:\data`, is taken as it stands. */
+/** Text of a JSON string without its quotes. Text that is not valid JSON, such as `C:\data`, is taken literally. */
 function unescaped(text: string): string {
   if (!text.includes('\\')) return text
   try {

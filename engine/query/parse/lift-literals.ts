@@ -1,21 +1,21 @@
 import { cachedParser, type ParseCacheLimits } from './parse-cache.ts'
 import type { Expression, QuerySyntax, ValueSyntax } from './syntax-tree.ts'
 
-/** A query text without its literals: texts that differ in these only have one shape. */
+/** A query text without its literals. Texts that differ only in literals have the same shape. */
 interface Lifted {
-  /** Every literal that was lifted out is `x` in it, or `""` or `''`. */
+  /** Text with `x`, `""` or `''` in place of each lifted literal. */
   readonly shape: string
-  /** In the order of the text. */
+  /** Lifted literals in the order of the text. */
   readonly literals: readonly string[]
-  /** Places of the literals in the shape. */
+  /** Positions of the literals in the shape. */
   readonly starts: readonly number[]
 }
 
-/** Placeholder of one literal; its length is that of its place in the shape. */
+/** Placeholder of a literal without quotes. */
 const BARE = 'x'
-/** Longer texts are rarely sent twice in one shape, and reading them takes as long as it takes. */
+/** Maximum length; longer texts are rarely sent twice in one shape, and their parsing time does not matter. */
 const MAX_LENGTH = 1_000
-/** Escapes, lists and elements, class indexes, formulas: what may have other rules for what stands inside. */
+/** Escapes, lists and elements, class indexes, formulas, inside which other lexical rules may apply. */
 const UNLIFTABLE = /[\\[\]{}$]/
 const NEXT = /["']|[<=>!#%&|^]+/g
 const COMPARING: ReadonlySet<string> = new Set([
@@ -34,17 +34,17 @@ const COMPARING: ReadonlySet<string> = new Set([
   '%%',
 ])
 const CONNECTING: ReadonlySet<string> = new Set(['!', '&', '&&', '|', '||', '^'])
-/** A value that is not a placeholder and has no quotes inside. */
+/** A value that is not a placeholder and contains no quotes. */
 const WORD = /[ \t\n\r]*(?!:)([\w.@*+,/:;?~\u0080-\uffff-]+)(?![^ \t\n\r<>=()#&^|%!])/y
 /** Words that may be more than a literal: `= not :1` is a comparator and a placeholder. */
 const KEYWORD = /^(?:null$|eval$|not$|not:)/i
 
 /**
- * Takes the literals out of a text: those in quotes, and words behind a comparator that is a sign.
+ * Lifts the literals out of a text: quoted ones, and words after a comparator that is written as a sign.
  *
- * The lexical rules here are narrower than those of the grammar. What they cannot tell for sure stays where it is, or
- * the whole text does.
- * @returns undefined when there is none, or nothing that is sure
+ * The lexical rules here are narrower than those of the grammar. A word that is not certainly a literal stays in the text, or the
+ * whole text is left unchanged.
+ * @returns undefined when nothing can be lifted with certainty
  */
 export function liftLiterals(text: string): Lifted | undefined {
   if (text.length > MAX_LENGTH || UNLIFTABLE.test(text)) return undefined
@@ -79,8 +79,8 @@ export function liftLiterals(text: string): Lifted | undefined {
 }
 
 /**
- * The same parser with a memory for shapes: what was parsed lately is found by its shape and gets its literals back, in
- * about a microsecond instead of the 30 µs and more of the grammar. Texts without literals are found as they are.
+ * Caches a parser by the shapes of texts: a recent result is found by its shape and its literals are filled in, in about a
+ * microsecond instead of the 30 µs and more of the grammar. Texts without literals are found as they are.
  */
 export function liftingParser(
   parse: (text: string) => QuerySyntax,
@@ -96,8 +96,8 @@ export function liftingParser(
 }
 
 /**
- * The tree of a shape, if each of its marks is a literal there: then it is one in every text of this shape, for the
- * grammar looks no further into a literal than where it ends. What is wrong with a text its own parse tells.
+ * Syntax tree of a shape, if each of its marks is a literal in it. Then it is one in every text of this shape, because the
+ * grammar only looks for the end of a literal. Otherwise the text itself is parsed, which also reports its errors.
  */
 function usableShape(parse: (text: string) => QuerySyntax, shape: string): QuerySyntax | undefined {
   try {
@@ -127,7 +127,7 @@ function withLiterals(tree: QuerySyntax, { literals, starts }: Lifted): QuerySyn
 const isMark = (value: ValueSyntax, starts: ReadonlySet<number>): boolean =>
   value.kind === 'literal' && starts.has(value.span.start)
 
-/** The same expression with other values, in the order of the text. It is as deep as a short text can be. */
+/** Replaces the values of an expression, in the order of the text. Recursion is as deep as a short text can be. */
 function mapValues(expression: Expression, change: (value: ValueSyntax) => ValueSyntax): Expression {
   switch (expression.kind) {
     case 'comparison':

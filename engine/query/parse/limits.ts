@@ -1,20 +1,20 @@
 /**
- * Bounds of what a client may write, checked before anything that takes more than linear time. Options of the server:
+ * Limits on texts of clients, checked before anything that takes more than linear time. Options of the server:
  * `query.maxTextLength` and so on.
  */
 export interface TextLimits {
   /** UTF-16 code units of a query, a sort order or an attribute list. */
   readonly maxTextLength: number
-  /** Parentheses and `not` inside each other. */
+  /** Nesting of parentheses and `not`. */
   readonly maxNesting: number
   readonly maxConditions: number
   readonly maxPathSteps: number
   readonly maxOrderTerms: number
   /** Elements of an attribute list, of `$attributes` and of `$expand`. */
   readonly maxListItems: number
-  /** Values in `$params`, also inside of others. */
+  /** Values in `$params`, including nested ones. */
   readonly maxParams: number
-  /** Arrays and objects inside each other in `$params`. */
+  /** Nesting of arrays and objects in `$params`. */
   readonly maxParamsDepth: number
   /** UTF-16 code units of a value with wildcards. */
   readonly maxPatternLength: number

@@ -1,4 +1,4 @@
-/** The build compiles grammars; this is what `makeRecipe` reads. */
+/** Grammar compiled by the build, for `makeRecipe`. */
 declare module '*.ohm' {
   const recipe: string
   export default recipe

@@ -1,4 +1,4 @@
-/** Measured: the tree of a query takes 10 to 100 bytes per character of its text. */
+/** Size of the tree of a query. Measured: 10 to 100 bytes per character of its text. */
 const BYTES_PER_CHARACTER = 100
 
 export interface ParseCacheLimits {
@@ -7,19 +7,19 @@ export interface ParseCacheLimits {
 }
 
 /**
- * The same parser with a memory: what was parsed lately is found by its text, in about 0.1 µs instead of the 30 µs and
- * more of the grammar. The results are shared and must not be changed. Errors are not kept.
+ * Caches a parser: a recent result is found by its text, in about 0.1 µs instead of the 30 µs and more of the grammar. The
+ * results are shared and must not be changed. Errors are not cached.
  *
- * The least recently used text goes first. A text that would take more than an eighth of the space is not kept at all,
- * so that a few giants cannot push out everything else.
- * @param onLookup called with whether a text was known
+ * The least recently used text is dropped first. A text that would take more than an eighth of the space is not cached at all,
+ * so that a few giants cannot displace everything else.
+ * @param onLookup called with true if a text was found
  */
 export function cachedParser<Tree>(
   parse: (text: string) => Tree,
   limits: ParseCacheLimits,
   onLookup?: (isHit: boolean) => void,
 ): (text: string) => Tree {
-  // A map keeps its insertion order; what is used moves to the end.
+  // A map keeps its insertion order; a used entry moves to the end.
   const trees = new Map<string, { tree: Tree; sizeBytes: number }>()
   let sizeBytes = 0
 

@@ -1,9 +1,9 @@
 import { defineErrors } from '../../base/errors.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 
-/** Texts that are not what they should be. Source: protocol notes, 5.9; statuses by the design decisions. */
+/** Errors of texts that cannot be parsed. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const ParseErrors = defineErrors('PARSE', {
-  /** A comparator or a conjunction is missing, or there is none that is spelled so. */
+  /** A comparator or a conjunction is missing or misspelled. */
   COMPARATOR_EXPECTED: {
     errCode: 1112,
     http: 400,

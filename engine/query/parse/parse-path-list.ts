@@ -7,15 +7,15 @@ import { placeOf } from './syntax-failure.ts'
 export interface PathListItem {
   /** `['employer', 'name']`. The last name may be a wildcard: `*` for every attribute, `$all` for every relation. */
   path: string[]
-  /** From `staff:10-20`: 10 entities after the first 20. Any other text behind a colon says nothing and is dropped. */
+  /** `staff:10-20` means 10 entities after the first 20. Any other text after a colon is ignored. */
   range: { count: number; skip: number } | undefined
 }
 
-/** {@link parsePathList} of attributes of `dataClass`. @throws [1201, 1804] */
+/** {@link parsePathList} for attributes of `dataClass`. @throws [1201, 1804] */
 export const parseAttributeList = (text: string, dataClass: string, limits?: TextLimits): PathListItem[] =>
   parseFor(ParseErrors.ATTRIBUTE_LIST, text, dataClass, limits)
 
-/** {@link parsePathList} of what of `dataClass` is to be expanded. @throws [1201, 1805] */
+/** {@link parsePathList} for attributes of `dataClass` to expand. @throws [1201, 1805] */
 export const parseExpandList = (text: string, dataClass: string, limits?: TextLimits): PathListItem[] =>
   parseFor(ParseErrors.EXPAND_LIST, text, dataClass, limits)
 
@@ -78,5 +78,5 @@ function readRange(suffix: string): PathListItem['range'] {
     : undefined
 }
 
-/** Nine digits stay below 2³¹, where row numbers end. */
+/** True for up to nine digits, which stay below the limit of row numbers, 2³¹. */
 const isCount = (text: string): boolean => /^\d{1,9}$/.test(text)

@@ -7,11 +7,11 @@ import { queryFailure } from './syntax-failure.ts'
 import type { Expression, OrderTerm, PathSyntax, PlaceholderSyntax, QuerySyntax } from './syntax-tree.ts'
 
 /**
- * Reads the text of a `$filter`. Without precedence, from left to right: `a or b and c` is `(a or b) and c`.
- * An empty text has no condition. A parse takes some 30 µs a condition: see `parse-cache.ts`.
+ * Reads the text of a `$filter`. Conjunctions have no precedence and associate to the left: `a or b and c` is `(a or b) and c`.
+ * An empty text has no condition. Parsing takes some 30 µs a condition: see `parse-cache.ts`.
  * @throws {ParseErrors.COMPARATOR_EXPECTED} 1112
  * @throws {ParseErrors.REGULAR_EXPRESSION} 1112
- * @throws {ParseErrors.SYNTAX} 1201, and beyond the limits
+ * @throws {ParseErrors.SYNTAX} 1201, also beyond the limits
  * @throws {ParseErrors.FORMULA} 1278
  * Source: protocol notes, 2; base specification, 4.3.1.
  */
@@ -22,7 +22,7 @@ export function parseQuery(text: string, limits: TextLimits = TEXT_LIMITS): Quer
   return query
 }
 
-/** Whether a text within the limits follows a rule of the grammar, in the time that it takes to read it. */
+/** True if a text is within the limits and follows a rule of the grammar. Takes the time of a parse. */
 export function follows(text: string, rule: 'Query' | 'OrderList', { maxTextLength }: TextLimits): boolean {
   if (text.length > maxTextLength) return false
   try {
@@ -33,7 +33,7 @@ export function follows(text: string, rule: 'Query' | 'OrderList', { maxTextLeng
   }
 }
 
-/** Matches a text of bounded length with a rule of the grammar, on a bounded stack. */
+/** Matches a text of limited length with a rule of the grammar, on a limited stack. */
 export function parseBounded<Tree>(
   text: string,
   rule: 'Query' | 'OrderList',
@@ -47,8 +47,8 @@ export function parseBounded<Tree>(
     if (match.failed()) throw failure(match)
     return toTree(match)
   } catch (error) {
-    // The grammar descends once per parenthesis. The stack holds about twice the nesting we allow; what goes beyond
-    // ends here, before anything could count it.
+    // The grammar recurses for each parenthesis. The stack holds about twice the permitted nesting; deeper texts fail here,
+    // before the nesting could be counted.
     if (error instanceof RangeError) throw ParseErrors.QUERY_TOO_DEEP(maxNesting)
     throw error
   }
@@ -81,7 +81,7 @@ function checkExpression(root: Expression, limits: TextLimits): void {
         checkPath(node.path, limits)
         break
       default:
-        // A run of conditions is a chain to the left, not a nesting.
+        // A run of conditions is a chain to the left, which does not count as nesting.
         pending.push({ node: node.right, depth }, { node: node.left, depth })
     }
   }

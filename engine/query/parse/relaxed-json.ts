@@ -5,25 +5,25 @@ import { ParseErrors } from './parse-errors.ts'
 import { excerpt } from './syntax-failure.ts'
 
 /**
- * Reads JSON that a client put into an address: `["Smith",42]`. What is not JSON gets a second reading, in which names
- * may stand without quotes and texts in single quotes: `[{vector:[1,2,3],metric:'cosine'}]`. Linear in the length.
+ * Reads JSON in an address: `["Smith",42]`. A text that is not JSON is parsed again, with rules that allow names without quotes
+ * and texts in single quotes: `[{vector:[1,2,3],metric:'cosine'}]`. Linear in the length.
  * @throws {ParseErrors.PARAMS} 1806 for anything else, for names that would reach a prototype, and beyond the limits
  * Source: protocol notes, 1.3.
  */
 export function parseRelaxedJson(text: string, limits: TextLimits = TEXT_LIMITS): unknown {
   const value = parseStrict(text, text, limits)
   if (value) return value.parsed
-  // People write it by hand: longer texts are made by programs.
+  // Only people write relaxed JSON; longer texts are made by programs.
   const relaxed = text.length <= limits.maxTextLength ? parseStrict(toStrictJson(text), text, limits) : undefined
   if (!relaxed) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
   return relaxed.parsed
 }
 
-/** Nothing when the text is not JSON, or has `__proto__` or `constructor.prototype` in it. @param received for messages */
+/** Returns undefined if the text is not JSON, or contains `__proto__` or `constructor.prototype`. @param received for messages */
 function parseStrict(text: string, received: string, limits: TextLimits): { parsed: unknown } | undefined {
   const { maxParams, maxParamsDepth, maxTextLength } = limits
   const exceeded = exceededBound(Buffer.from(text), { depth: maxParamsDepth, values: maxParams })
-  // Invalid JSON may only seem to exceed them, and a short text takes no time.
+  // Invalid JSON may only seem to exceed the bounds, so a short text is parsed first.
   if (exceeded && text.length > maxTextLength) throw beyondLimits(exceeded, received, limits)
   let parsed: unknown
   try {
@@ -43,7 +43,7 @@ function beyondLimits(bound: keyof JsonBounds, received: string, { maxParams, ma
   return ParseErrors.PARAMS(excerpt(received), problem)
 }
 
-/** Quotes the names that stand before a colon and turns single quotes into double ones; all else stays as it is. */
+/** Quotes names before a colon and turns single quotes into double ones; everything else is unchanged. */
 function toStrictJson(text: string): string {
   const parts: string[] = []
   let done = 0
@@ -77,7 +77,7 @@ function toStrictJson(text: string): string {
   return parts.join('') + text.slice(done)
 }
 
-/** Index behind the quote that closes the string which opens at `start`, or -1. */
+/** Index after the closing quote of the string that opens at `start`, or -1. */
 function endOfString(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     if (text[i] === '\\') i++
@@ -90,5 +90,5 @@ function requoted(inside: string): string {
   return `"${inside.replaceAll("\\'", "'").replaceAll('\\"', '"').replaceAll('"', '\\"')}"`
 }
 
-/** Digits, signs and dots count too, so that a number is one word. */
+/** A word. Digits, signs and dots are included, so that a number is one word. */
 const NAME = /[\w$.+\u0080-\uffff-]+/y

@@ -4,30 +4,30 @@ import { ParseErrors } from './parse-errors.ts'
 
 const EXCERPT_LENGTH = 24
 
-/** `at character 12, near "York"`, counted from 1 in characters as a reader counts them. */
+/** Position for messages: `at character 12, near "York"`, counted from 1 in code points. */
 export function placeOf(text: string, offset: number): string {
   const character = characterAt(text, offset)
   if (offset >= text.length) return `at character ${character}, where it ends`
   return `at character ${character}, near "${excerpt(text.slice(offset))}"`
 }
 
-/** The number of the character at an offset in UTF-16 code units, counted from 1 in code points. */
+/** Position of the character at an offset in UTF-16 code units, counted from 1 in code points. */
 export function characterAt(text: string, offset: number): number {
   let character = 1
   for (let i = 0; i < offset; i += text.codePointAt(i)! > 0xffff ? 2 : 1) character++
   return character
 }
 
-/** The start of a text that a client sent, short enough for a message. */
+/** Beginning of a text from a client, short enough for a message. */
 export function excerpt(text: string): string {
   if (text.length <= EXCERPT_LENGTH) return text
-  // Cut between code points, or half a character would be left.
+  // Truncated between code points, so that no half character is left.
   return `${Array.from(text.slice(0, 2 * EXCERPT_LENGTH))
     .slice(0, EXCERPT_LENGTH)
     .join('')}…`
 }
 
-/** Place of the failure and the input that was expected there, in words. */
+/** Position of the failure and the input expected there, in words. */
 export function describeFailure(match: FailedMatchResult): { place: string; expected: string } {
   const offset = match.getRightmostFailurePosition()
   return { place: placeOf(match.input, offset), expected: expectedAt(match, match.input.slice(offset)) }
@@ -42,7 +42,7 @@ function expectedAt(match: FailedMatchResult, rest: string): string {
   return hint ?? explanations.reduce((text, [name, words]) => text.replace(name, words), expected)
 }
 
-/** Names of the grammar's rules, and words for what they look like. */
+/** Names of grammar rules, with words for messages. */
 const explanations: [name: string, words: string][] = [
   ['end of input', 'the end'],
   ['a comparator', 'a comparator (such as = != < >= begin in)'],
@@ -50,7 +50,7 @@ const explanations: [name: string, words: string][] = [
   ['a value', 'a value (a word, a "quoted text", a placeholder such as :1, or null)'],
 ]
 
-/** Characters that can only be mistakes where no attribute and no value may begin. */
+/** Hints for characters that can only be mistakes where neither an attribute nor a value may begin. */
 const misplaced = new Map([
   [')', 'nothing, since no "(" is open'],
   ['.', 'a name behind "."'],
@@ -58,10 +58,10 @@ const misplaced = new Map([
   ['[', '[], a letter such as [a], or a position such as [0]'],
 ])
 
-/** The error for a query text that the grammar does not match. */
+/** Error for a query text that does not match the grammar. */
 export function queryFailure(match: FailedMatchResult): ProtocolError {
   const { place, expected } = describeFailure(match)
-  // At the end it is a parenthesis that is missing.
+  // At the end of the text, a parenthesis is missing.
   const betweenWords = match.getRightmostFailurePosition() < match.input.length
   return betweenWords && (expected.includes('a comparator') || expected.includes('a conjunction'))
     ? ParseErrors.COMPARATOR_EXPECTED(place, expected)

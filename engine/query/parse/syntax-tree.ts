@@ -1,6 +1,6 @@
 /**
- * Result of the parser for a query text: plain data, no catalog. Names are as written, values are not converted yet,
- * because only the attribute's type tells how to read `20` or `2020-01-31`.
+ * Result of parsing a query text: plain data, independent of the catalog. Names are as written; values are not converted yet,
+ * because the reading of `20` or `2020-01-31` depends on the attribute's type.
  */
 
 /** Offsets into the query text, in UTF-16 code units. */
@@ -30,10 +30,10 @@ export type Expression =
   | { kind: 'not'; operand: Expression; span: Span }
   | { kind: 'group'; inner: Expression; span: Span }
   | { kind: 'comparison'; path: PathSyntax | PlaceholderSyntax; comparator: Comparator; value: ValueSyntax; span: Span }
-  /** A boolean attribute that stands alone: `woman and age > 30`. */
+  /** A boolean attribute alone, without a comparator: `woman and age > 30`. */
   | { kind: 'truth'; path: PathSyntax | PlaceholderSyntax; span: Span }
 
-/** Every spelling of protocol notes 2.3, reduced. `is…` differs from `equal…` only in that `@` is not a wildcard. */
+/** All spellings of protocol notes 2.3, normalized. `is…` differs from `equal…` only in that `@` is not a wildcard. */
 export type Comparator =
   | 'equal' // = == like eq
   | 'notEqual' // != # = not …
@@ -47,7 +47,7 @@ export type Comparator =
   | 'in'
   | 'keyword' // % %%
 
-/** The one spelling of each comparator. */
+/** Canonical spelling of each comparator. */
 export const SPELLING: Record<Comparator, string> = {
   equal: '=',
   notEqual: '!=',

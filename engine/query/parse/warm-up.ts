@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseQuery } from './parse-query.ts'
 
-/** Forms of the grammar that filters use. */
+/** Queries with the forms of the grammar that filters use. */
 export const WARM_UP_QUERIES = [
   'name = "a text@" and (population > 100000 or not (isCapital = true and area.size <= 12.5)) order by name',
   'employer.manager.name != null or not (status in [1, "open", closed]) except ID = :1',
@@ -9,15 +9,15 @@ export const WARM_UP_QUERIES = [
   '((((((((a = 1 or b = 2) and c = 3) or d = 4) and e = 5) or f = 6) and g = 7) or h = 8) and i = 9)',
   'lines[].price >= 10 and a is not "b" or not(c == null) order by a.b desc, c asc, d',
 ]
-/** Errors are found by code of their own. */
+/** Texts with errors, which separate code analyses. */
 const WARM_UP_ERRORS = ['(a = 1 and ((b = 2 or c = 3) and (d =', 'a = 1 or not ((b = 2)) and )']
 const ROUNDS = 16
 const FIRST_MS = 100
 const PAUSE_MS = 10
 
 /**
- * Parses some queries, so that V8 compiles the parser before a client waits for it: an interpreted parse takes up to ten times as
- * long. One query at a time, with requests in between; keeps no process running.
+ * Parses some queries, so that V8 compiles the parser before a client waits for it: an interpreted parse takes up to ten times
+ * as long. One query at a time, so that requests can interleave. Does not keep the process running.
  */
 export async function warmUpGrammar(): Promise<void> {
   await delay(FIRST_MS, undefined, { ref: false })

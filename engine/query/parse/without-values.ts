@@ -3,8 +3,8 @@ import { parseQuery } from './parse-query.ts'
 import type { Expression, Span } from './syntax-tree.ts'
 
 /**
- * A filter with `?` in the place of each value, for the log: values may be secret, names are those of the model.
- * @throws {ParseErrors} it is not a filter
+ * Replaces each value of a filter by `?`, for the log: values may be secret, names are those of the model.
+ * @throws {ParseErrors} if the text is not a filter
  */
 export function withoutValues(text: string, limits: TextLimits): string {
   const { condition } = parseQuery(text, limits)
@@ -17,7 +17,7 @@ export function withoutValues(text: string, limits: TextLimits): string {
   return shown + text.slice(end)
 }
 
-/** In the order of the text. */
+/** Spans of the values in the order of the text. */
 function valuesIn(expression: Expression): Span[] {
   switch (expression.kind) {
     case 'comparison':

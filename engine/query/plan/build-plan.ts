@@ -1,6 +1,6 @@
 import type { LogicalPlan, Query, SelectedPlan, SourcePlan } from '../nodes/logical-plan.ts'
 
-/** The plan of a query, before any rule has seen it. */
+/** Builds the plan of a query, before any rule is applied. */
 export function buildPlan({ dataClass, predicate, orderBy, page }: Query): LogicalPlan {
   const source: SourcePlan = { kind: 'Source', dataClass }
   const selected: SelectedPlan = predicate ? { kind: 'Filter', dataClass, predicate, input: source } : source

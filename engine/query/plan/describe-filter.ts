@@ -10,7 +10,7 @@ import type { Operator, PlannedSnapshot } from '../operators/operator.ts'
 import { inputsOf, kindOf } from '../operators/registry.ts'
 import { lower } from './lower.ts'
 
-/** A filter and how it is carried out. */
+/** A filter and its operator. */
 interface DescribedFilter {
   readonly dataClass: DataClass
   readonly predicate: Predicate
@@ -23,9 +23,9 @@ interface Description {
 }
 
 /**
- * Describes a filter to a client. How a filter is carried out, and what its steps find, depends on all rows; so
- * where it reads something that the client may not see, the plan is the one that would be chosen without any rows, and
- * the path names its steps only.
+ * Describes a filter to a client. The choice of operators and the rows that they find depend on all rows. So if the filter reads
+ * something that the client may not see, the plan is the one that would be chosen for empty tables, and the path only names its
+ * steps.
  * Source: protocol notes, 2.14.
  */
 export function describeFilter(
@@ -42,8 +42,8 @@ export function describeFilter(
 }
 
 /**
- * Whether a filter reads what the client may not see: attributes and dataclasses behind an alias or a handler, or a
- * dataclass of which restrict events hide entities.
+ * True if a filter reads something that the client may not see: attributes and dataclasses behind an alias or a handler, or a
+ * dataclass whose restrict events hide entities.
  */
 function readsHidden(operator: Operator, dataClass: DataClass, view: View, snapshot: Snapshot): boolean {
   if (!view.shows(dataClass) || snapshot.table(dataClass).isRestricted) return true
@@ -51,7 +51,7 @@ function readsHidden(operator: Operator, dataClass: DataClass, view: View, snaps
   return inputsOf(operator, dataClass).some(input => readsHidden(input.operator, input.dataClass, view, snapshot))
 }
 
-/** The indexes of the model, and no rows. */
+/** A snapshot with the indexes of the model but without rows. */
 const withoutRows = (snapshot: Snapshot): PlannedSnapshot => ({
   table: dataClass => ({
     live: RowSet.empty,
@@ -59,7 +59,7 @@ const withoutRows = (snapshot: Snapshot): PlannedSnapshot => ({
   }),
 })
 
-/** As `Trace` tells it, without what it took and found. */
+/** A step as in `Trace`, without its time and rows. */
 function stepOf(operator: Operator, dataClass: DataClass, view: View): TraceStep {
   const { text, word } = kindOf(operator).describe(operator, dataClass, view)
   const below = inputsOf(operator, dataClass).map(input => stepOf(input.operator, input.dataClass, view))

@@ -11,20 +11,20 @@ import type { NullFilter } from '../operators/null-filter.ts'
 import type { Operator, PlannedIndex, PlannedSnapshot, Weight } from '../operators/operator.ts'
 import { kindOf } from '../operators/registry.ts'
 
-/** Counting hits in LMDB costs a step in the index each: beyond this many the index is not worth it anyway. */
+/** Maximum hits to count: each costs a step in an index of LMDB, and with more hits the index is not worth it anyway. */
 const MAX_COUNTED_HITS = 8192
-/** In a small table every way is fast; take the index, which stays right when the table grows. */
+/** Minimum hits to count: in a small table everything is fast, and the index remains the right choice when the table grows. */
 const MIN_COUNTED_HITS = 16
 
-/** An operator with what the order of an Intersect depends on. */
+/** An operator with its weight, which decides the order of an Intersect. */
 interface Weighed {
   readonly operator: Operator
   readonly weight: Weight
 }
 
 /**
- * Chooses operators for an optimized predicate by what the snapshot's indexes tell: index or column, and the order of
- * AND-ed inputs, so that cheap and selective ones come first.
+ * Chooses operators for an optimized predicate by the hits in the snapshot's indexes: index or column, and the order of the
+ * inputs of an AND, with cheap and selective ones first.
  */
 export const lower = (predicate: Predicate, dataClass: DataClass, snapshot: PlannedSnapshot): Operator =>
   choose(predicate, dataClass, snapshot).operator
@@ -46,7 +46,7 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
       const scan = lookup && indexScan(lookup, filter, costOfTest(attribute, test), snapshot)
       if (!scan) return weighed(filter)
       const found = weighed(scan)
-      // A pattern such as a@b finds more in the index than it is about.
+      // The prefix of a pattern such as a@b finds more rows than the pattern.
       if (test.kind !== 'pattern' || isPrefix(test.parts)) return found
       return { operator: { kind: 'Intersect', inputs: [scan, filter] }, weight: found.weight }
     }
@@ -95,7 +95,7 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
 
 const operatorsOf = (inputs: readonly Weighed[]): Operator[] => inputs.map(({ operator }) => operator)
 
-/** Inputs that start from an index come first, the most selective before the others; then the least cost per row taken away. */
+/** Sorts inputs: those that start from an index first, by selectivity; then the others by their cost per row that they remove. */
 function inOrder(inputs: readonly Weighed[]): Weighed[] {
   const rank = ({ weight: { share, microseconds } }: Weighed) => microseconds / Math.max(1e-9, 1 - share)
   return [
@@ -105,8 +105,8 @@ function inOrder(inputs: readonly Weighed[]): Weighed[] {
 }
 
 /**
- * Undefined when there is no index, or too many hits for it to pay off.
- * @param filterCost of the filter for one value, in microseconds
+ * Index scan for a lookup; undefined when there is no index, or too many hits for it to pay off.
+ * @param filterCost cost of the filter for one value, in microseconds
  */
 function indexScan(
   lookup: IndexLookup,
@@ -123,7 +123,7 @@ function indexScan(
   const limit = index.order
     ? Math.max(MIN_COUNTED_HITS, Math.ceil((size * filterCost) / (VALUES_PER_HIT_IN_MEMORY * MICROSECONDS.test.equal)))
     : Math.min(MAX_COUNTED_HITS, Math.max(MIN_COUNTED_HITS, Math.ceil(size / VALUES_PER_INDEX_HIT)))
-  // Positions in an order tell the number at once, however many there are.
+  // Positions in an order give any number of hits at once.
   const rows = countHits(index, lookup, index.order && lookup.kind !== 'values' ? size : limit)
   if (rowsListed(lookup, rows, table, index) >= limit) return undefined
   return { kind: 'IndexScan', attribute, lookup, filter, rows }
@@ -147,7 +147,7 @@ function countHits(index: PlannedIndex, lookup: IndexLookup, limit: number): num
   }
 }
 
-/** Index look-up for just the rows of a filter; undefined when it would find others too. */
+/** Index lookup that finds exactly the rows of a filter; undefined when it would find others too. */
 export const exactLookup = ({ attribute, test, negated }: ColumnFilter): IndexLookup | undefined =>
   negated || (test.kind === 'pattern' && !isPrefix(test.parts)) ? undefined : lookupOf(attribute, test)
 
@@ -170,11 +170,11 @@ function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | und
 
 const isPrefix = (parts: readonly string[]): boolean => parts.slice(1).every(part => part === '')
 
-/** An index takes the value as it is stored, and a bool is compared as 0 or 1. */
+/** Value as stored in an index, from the form for comparisons, in which a bool is 0 or 1. */
 const indexed = (attribute: ValueAttribute, value: Scalar): Value =>
   TYPES[attribute.type].cell === 'bit' ? value === 1 : value
 
-/** Whether a predicate is true for an entity of which all attributes are null, as at the end of a relation that is null. */
+/** True if a predicate is true for an entity whose attributes are all null, as at the end of a relation that is null. */
 function matchesNull(predicate: Predicate): boolean {
   switch (predicate.kind) {
     case 'always':

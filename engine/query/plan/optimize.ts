@@ -9,11 +9,11 @@ import { propertyColumns } from './rules/property-columns.ts'
 import { pushNotDown } from './rules/push-not-down.ts'
 
 const predicateRules: readonly Rule<Predicate>[] = [
-  // First: the others may only drop what is not true, and under a NOT that would lose what is unknown.
+  // First: the other rules treat unknown as false, which is wrong under a NOT.
   pushNotDown,
-  // Before flatten and merge-ranges: then ranges of a property merge as those of an attribute do.
+  // Before flatten and merge-ranges, so that ranges of a property merge like ranges of an attribute.
   propertyColumns,
-  // Before merge-ranges: it looks at the direct inputs of an AND.
+  // Before merge-ranges, which only examines the direct inputs of an AND.
   flatten,
   // Before fold-constants: only merged bounds show that a range is empty.
   mergeRanges,
@@ -22,10 +22,10 @@ const predicateRules: readonly Rule<Predicate>[] = [
 
 const planRules: readonly Rule<LogicalPlan>[] = [limitToTopN]
 
-/** Rewrites a predicate by every rule, once, in their order. The result is the same for every snapshot and page. */
+/** Applies every rule once, in order, to a predicate. The result does not depend on snapshot or page. */
 export const optimizePredicate = (predicate: Predicate): Predicate => applyAll(predicateRules, predicate)
 
-/** Rewrites a plan whose predicate has been optimized. */
+/** Optimizes a plan whose predicate has already been optimized. */
 export const optimizePlan = (plan: LogicalPlan): LogicalPlan => applyAll(planRules, plan)
 
 const applyAll = <Node>(rules: readonly Rule<Node>[], node: Node): Node =>

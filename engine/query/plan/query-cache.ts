@@ -21,16 +21,16 @@ import { optimizePredicate } from './optimize.ts'
 export interface PreparedQuery {
   readonly predicate: Predicate | undefined
   readonly orderBy: readonly SortKey[]
-  /** The filter as it was written: what an order by similarity refers to. */
+  /** The filter as written, to which an order by similarity refers. */
   readonly filter?: Predicate | undefined
 }
 
-/** The texts of a query, as the client sent them. */
+/** Texts of a query, as sent by the client. */
 export interface QueryTexts {
   readonly filter?: ClientText
   readonly params?: Params | UnreadParams
   readonly orderBy?: ClientText
-  /** The filter that an order by similarity refers to, when it is not among these texts. */
+  /** The filter to which an order by similarity refers, if it is not among these texts. */
   readonly orderedFilter?: Predicate | undefined
 }
 
@@ -44,19 +44,19 @@ interface Prepared {
 }
 
 /**
- * Parses, binds and optimizes the texts of queries, and remembers the results: one for all queries of a thread. A text
- * without parameters is prepared once, one with them is only parsed once.
+ * Parses, binds and optimizes the texts of queries, and caches the results. One instance for all queries of a thread. A text
+ * without parameters is prepared once; a text with parameters is parsed once and bound each time.
  */
 export class QueryCache {
   private readonly parseFilter: (text: string) => QuerySyntax
   private readonly parseOrder: (text: string) => OrderTerm[]
-  /** Whether a text follows the grammar. */
+  /** True if a text follows the grammar. */
   private readonly isFilter: (text: string) => boolean
   private readonly isOrderBy: (text: string) => boolean
-  /** Nothing in it outlives the model, or the roles, that it was bound to. */
+  /** Keyed by view, so that no entry outlives the model or the roles that it was bound to. */
   private readonly prepared = new WeakMap<View, Map<DataClass, Prepared>>()
 
-  /** @param counts of the thread: lookups of filters */
+  /** @param counts counters of the thread, for lookups of filters */
   constructor(
     private readonly limits: TextLimits,
     private readonly counts: ThreadCounts = ownCounts(),
@@ -86,7 +86,7 @@ export class QueryCache {
     return { ...query, orderBy: bindScores(keys, query.filter ?? orderedFilter, dataClass) }
   }
 
-  /** A text can take two parses, of its shape and of itself. */
+  /** Parser that counts each text once, although it may parse both its shape and the text itself. */
   private countedParser(limits: TextLimits): (text: string) => QuerySyntax {
     let isParsed = false
     const parse = liftingParser(text => {
@@ -133,8 +133,8 @@ export class QueryCache {
 }
 
 /**
- * A text as it stands, or with blanks for `+` where it can only be read so.
- * @throws where it can be read in neither way: what is wrong with blanks, as a client with `URLSearchParams` means it
+ * A text as sent, or with blanks for `+` if only that form follows the grammar.
+ * @throws the error of the form with blanks, which clients with `URLSearchParams` mean, if neither follows the grammar
  */
 function readable(
   received: ClientText | undefined,

@@ -1,12 +1,12 @@
 import type { Predicate } from '../bind/predicate.ts'
 
-/** A rewrite of a predicate or a plan that keeps its result. Pure. */
+/** A pure rewrite of a predicate or a plan that preserves its result. */
 export interface Rule<Node> {
   readonly name: string
   apply(node: Node): Node
 }
 
-/** The predicate with `change` done to its direct inputs. */
+/** Applies `change` to the direct inputs of a predicate. */
 export function mapInputs(predicate: Predicate, change: (input: Predicate) => Predicate): Predicate {
   switch (predicate.kind) {
     case 'and':

@@ -13,26 +13,26 @@ import type { Input, Operator } from '../operators/operator.ts'
 import { inputsOf, kindOf } from '../operators/registry.ts'
 import type { VectorFilter } from '../operators/vector-filter.ts'
 
-/** The order that the rows are wanted in, as far as it matters here. */
+/** The part of the wanted order that matters here. */
 interface WantedOrder {
   readonly keys: readonly SortKey[]
   /** Rows up to the end of the page. */
   readonly count: number
 }
 
-/** Knowledge about the data that accesses are chosen by. */
+/** Data on which the choice of an access is based. */
 interface VectorPlanning {
   readonly snapshot: Snapshot
   readonly order: WantedOrder | undefined
-  /** Whether a threshold passes so few rows that looking for them costs less than a scan. */
+  /** True if so few rows pass a threshold that finding them costs less than a scan. */
   passesFew(filter: VectorFilter, test: ScoreTest): boolean
 }
 
 /**
- * Lets conditions on vectors ask an index, or look at sketches first, where that finds what is asked for and costs less than
- * a scan: for the few nearest that a threshold lets pass, and for the first page in the order of similarity. What these miss
- * must only ever be missing: under what takes rows away vectors are scanned.
- * @param candidates expected
+ * Lets conditions on vectors use an index or sketches if that costs less than a scan: to find the few nearest rows that pass a
+ * threshold, or the first page in the order of similarity. Both accesses may drop rows, so conditions whose missing rows would
+ * add rows to the result are scanned.
+ * @param candidates expected number of candidates
  */
 export function chooseVectorAccess(
   operator: Operator,
@@ -42,7 +42,7 @@ export function chooseVectorAccess(
 ): Operator {
   if (operator.kind === 'VectorFilter') return withAccess(operator, candidates, planning)
   const { snapshot } = planning
-  // In an Intersect each input is asked about the rows that the former ones left over.
+  // In an Intersect each input tests only the rows that passed the previous ones.
   let left = operator.kind === 'Intersect' ? snapshot.table(dataClass).live.size : undefined
   const choose = (input: Input): Operator => {
     const ofInput = input.dataClass === dataClass ? planning : { ...planning, order: undefined }
@@ -53,7 +53,7 @@ export function chooseVectorAccess(
   return kindOf(operator).withInputs?.(operator, dataClass, choose) ?? operator
 }
 
-/** First searches of the indexes. */
+/** First searches of an operator in the indexes. */
 export function vectorSearches(operator: Operator, dataClass: DataClass): VectorSearch[] {
   if (operator.kind !== 'VectorFilter') {
     return inputsOf(operator, dataClass).flatMap(input => vectorSearches(input.operator, input.dataClass))
@@ -63,7 +63,7 @@ export function vectorSearches(operator: Operator, dataClass: DataClass): Vector
   return [{ dataClass: attribute.dataClass.name, attribute: attribute.name, vector: similarity.vector, count: wanted }]
 }
 
-/** @param candidates expected */
+/** @param candidates expected number of candidates */
 function withAccess(
   filter: VectorFilter,
   candidates: number,
@@ -71,7 +71,7 @@ function withAccess(
 ): VectorFilter {
   const { attribute, similarity, test } = filter
   const { dimension, hnsw } = attribute.vector!
-  // Without an index in the model nothing may be missed.
+  // Without an index in the model no row may be missed.
   if (!hnsw || !isComparable(lengthOf(similarity.vector))) return filter
   if (test ? wantsAbove(test) !== isHigherNearer(similarity.metric) : !order || !isNearestFirst(order, filter))
     return filter
@@ -88,19 +88,19 @@ function withAccess(
   if (costs.scan < costs[access]) return filter
   if (test && !passesFew(filter, test)) return filter
   if (access === 'sketch') return { ...filter, access }
-  // An index that is chosen is one of these.
+  // An index was chosen, so `vectorIndexes` is defined.
   const wanted = test ? firstCount(snapshot.vectorIndexes!, attribute) : wantedNearest(order!.count, candidates, size)
   return { ...filter, access, wanted }
 }
 
-/** Factor on the number of neighbours that is needed on average, where some of those found will not be among the rows. */
+/** Factor on the average number of neighbours needed, when some of those found will not be candidates. */
 const SPARE = 1.3
 
-/** About as many of the nearest rows contain `count` candidates. @param rows that contain the candidates */
+/** Approximate number of nearest rows that contain `count` candidates. @param rows number of rows, including the candidates */
 const wantedNearest = (count: number, candidates: number, rows: number): number =>
   candidates >= rows ? count : Math.ceil((SPARE * count * rows) / candidates)
 
-/** @param nearest how many are wanted; 0: those above a threshold */
+/** @param nearest number of wanted rows; 0 for those above a threshold */
 function sketchCost(attribute: StorageAttribute, table: TableSnapshot, nearest: number): number {
   const { dimension } = attribute.vector!
   const rows = table.live.size
@@ -109,7 +109,7 @@ function sketchCost(attribute: StorageAttribute, table: TableSnapshot, nearest: 
   return rows * dimension * MICROSECONDS.sketchedDimension + nearest * MICROSECONDS.sketchedNearest
 }
 
-/** @param nearest how many are wanted; undefined: those above a threshold */
+/** @param nearest number of wanted rows; undefined for those above a threshold */
 function indexCost(index: VectorIndex, rows: number, candidates: number, nearest: number | undefined): number {
   const count = ((nearest ?? MEASURED_COUNT) * rows) / candidates
   if (count > maxFound(rows)) return Number.POSITIVE_INFINITY

@@ -17,17 +17,17 @@ import { codeOf } from '../contract/calculated-code.ts'
 import type { QueryBudget } from './query-budget.ts'
 
 /**
- * A value as it is compared: a scalar (text folded, a bool 0 or 1, a N→1 relation the row id of the related entity), the
- * parsed JSON of an object, true for a vector, an image or a blob that is there; undefined for null and for rows that do not exist.
+ * A value in comparisons: a scalar (text folded, a bool as 0 or 1, a N→1 relation as the row id of the related entity), the
+ * parsed JSON of an object, true for an existing vector, image or blob; undefined for null and for rows that do not exist.
  */
 export type Cell = Scalar | object | true | undefined
 
-/** With fewer rows than this to read of a segment, reading these rows costs less than making the segment of all its rows. */
+/** Minimum number of rows to read per segment: for fewer, reading the rows costs less than building the segment of all its rows. */
 const MIN_ROWS_OF_SEGMENT = 32
 
 /**
- * A function that reads one attribute of single rows.
- * @param expectedRows how many are going to be read: decides between the column and the rows themselves
+ * Returns a function that reads one attribute of single rows.
+ * @param expectedRows expected number of rows to read, which decides between the column and the rows themselves
  * @param budget asked before long values are read
  */
 export function cellReader(
@@ -52,9 +52,9 @@ export function cellReader(
 }
 
 /**
- * The same at the end of N→1 relations: undefined as soon as one of them is null.
+ * Returns a function that reads an attribute at the end of N→1 relations; undefined as soon as one of them is null.
  * @param budget asked before long values are read
- * @param last reads the attribute when that is not to be a cell
+ * @param last reads the attribute, if something other than its cell is wanted
  */
 export function pathReader(
   relations: readonly RelatedEntityAttribute[],
@@ -77,7 +77,7 @@ export function pathReader(
   }
 }
 
-/** Texts in shared memory, each as a number. */
+/** Texts in shared memory, as pointers. */
 export interface TextPointers {
   readonly texts: TextPool
   read(rowId: number): number | undefined
@@ -85,7 +85,7 @@ export interface TextPointers {
 
 type PointerSegment = Segment & { kind: 'pointers' }
 
-/** A reader of a text attribute without making strings; undefined when its column is not in shared memory. */
+/** Reader of a text attribute that makes no strings; undefined when its column is not in shared memory. */
 export function pointerReader(
   table: TableSnapshot,
   attribute: ColumnAttribute | CalculatedAttribute,
@@ -116,7 +116,7 @@ export function pointerReader(
 }
 
 /**
- * The values of a numeric attribute for many rows, read from the segments without a call per row.
+ * Reads a numeric attribute of many rows from the segments, without a call for each row.
  * @param rowIds fastest in ascending order
  */
 export function readNumbers(
@@ -146,7 +146,7 @@ export function readNumbers(
   return numbers
 }
 
-/** Whether to read this many rows by segments rather than one by one. */
+/** True if this many rows should be read by segments rather than one by one. */
 export const readsSegments = (table: TableSnapshot, expectedRows: number): boolean =>
   expectedRows >= MIN_ROWS_OF_SEGMENT * Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
 
@@ -155,7 +155,7 @@ function codeReader(table: TableSnapshot, attribute: CalculatedAttribute): (rowI
   return rowId => (table.live.has(rowId) ? cellOf(attribute, code.value(rowId)) : undefined)
 }
 
-/** A function that reads one attribute from the rows themselves. */
+/** Returns a function that reads one attribute from the rows themselves. */
 export function rowReader(
   table: TableSnapshot,
   attribute: ColumnAttribute,
@@ -212,7 +212,7 @@ export function cellOfSegment(segment: Segment, entry: number): Cell {
     case 'vector':
       return true
     case 'bigint': {
-      // As elsewhere a number when that is exact, so that equal values are identical.
+      // A number when that is exact, as everywhere, so that equal values are identical.
       const value = segment.values[entry]!
       const number = Number(value)
       return Number.isSafeInteger(number) ? number : value

@@ -18,32 +18,33 @@ import type { QueryBudget } from './query-budget.ts'
 
 /** Condition on one column of a row. */
 interface CellTest {
-  /** Whether rows without a value pass. */
+  /** True if rows without a value pass. */
   readonly whenNull: boolean
-  /** Whether a value passes. */
+  /** Returns true if a value passes. */
   readonly matches: (cell: Exclude<Cell, undefined>) => boolean
-  /** The same when it is the same for all values. */
+  /** Result of {@link matches}, if it is the same for all values. */
   readonly any?: boolean | undefined
-  /** The same as bounds, both inclusive, when it is about a range of numbers. */
+  /** Range equivalent to {@link matches}, for numbers. */
   readonly numbers?: NumberRange | undefined
-  /** The same for row ids of related entities: those that pass. */
+  /** Row ids that pass, for related entities. */
   readonly rows?: RowSet | undefined
-  /** The same for texts by their pointers. */
+  /** Test by pointers, for texts. */
   readonly pointers?: (texts: TextPool) => PointerTest
 }
 
+/** Both bounds are inclusive. */
 interface NumberRange {
   readonly lower: number
   readonly upper: number
-  /** True: the values inside pass; false: those outside. */
+  /** True if values inside pass; false if values outside pass. */
   readonly inside: boolean
 }
 
 /**
- * The candidates that pass. Sparse ones are looked at one by one, dense ones segment by segment: by a kernel where the
- * segment is in shared memory and there is one for the test, else 32 rows at a time. A segment without candidates is not
+ * Returns the candidates that pass. Sparse candidates are tested one by one, dense ones segment by segment: by a kernel if the
+ * segment is in shared memory and there is a kernel for the test, else 32 rows at a time. Segments without candidates are not
  * touched.
- * Cost: O(candidates), and making the segments that are not in memory.
+ * Cost: O(candidates), plus building segments that are not in memory.
  */
 export function filterColumn(
   table: TableSnapshot,
@@ -97,9 +98,9 @@ function filterDense(
 }
 
 /**
- * Selects the candidates in a segment that pass, both as the words of its bitmap; valid until the next call. All of them
- * have to exist in the snapshot.
- * @param readEntry reads the value of an entry from its row: of an object that the segment has not parsed
+ * Returns a function that selects the candidates of a segment that pass. Candidates and result are words of bitmaps; the result
+ * is valid until the next call. All candidates have to exist in the snapshot.
+ * @param readEntry reads the value of an entry from its row, for an object that the segment has not parsed
  */
 export function segmentFilter(
   test: CellTest,
@@ -107,7 +108,7 @@ export function segmentFilter(
 ): (segment: Segment, candidates: Uint32Array) => Uint32Array {
   const passed = new Uint32Array(SEGMENT_WORDS)
   let pointerTest: PointerTest | undefined
-  // Made with the first segment that a kernel can look at; null when there is none for this test.
+  // Made for the first segment in shared memory; null when there is no kernel for this test.
   let kernel: SegmentFilter | null | undefined
   return (segment, candidates) => {
     const all = test.any ?? whetherAll(segment, test)
@@ -141,12 +142,12 @@ function kernelOf(
   return filter && inPieces(filter, budget)
 }
 
-/** Longest part for the pattern kernel, which may look at each byte of a text once per byte of a part. */
+/** Maximum length of a part for the pattern kernel, which may visit each byte of a text once per byte of a part. */
 const MAX_KERNEL_PART = 64
-/** Time between two questions to the budget, in milliseconds. */
+/** Time between two calls of the budget, in milliseconds. */
 const PIECE_MS = 0.5
 
-/** Texts may be of any length: begins with a few rows of a segment, and takes more at a time where these are quick. */
+/** Applies a filter piece by piece, since texts may have any length: starts with a few rows, and takes more while these are fast. */
 function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
   const piece = new Uint32Array(SEGMENT_WORDS)
   const passed = new Uint32Array(SEGMENT_WORDS)
@@ -173,7 +174,7 @@ function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
   }
 }
 
-/** Whether all values of a segment pass or none; undefined: some may. */
+/** True if all values of a segment pass, false if none does; undefined if some may. */
 function whetherAll(segment: Segment, { numbers }: CellTest): boolean | undefined {
   if (segment.kind !== 'number' || !numbers) return undefined
   const { lower, upper, inside } = numbers
@@ -182,7 +183,7 @@ function whetherAll(segment: Segment, { numbers }: CellTest): boolean | undefine
   return min >= lower && max <= upper ? inside : undefined
 }
 
-/** Filter for tests that only depend on whether there is a value. */
+/** Filters a segment by a test that depends only on the presence of a value. */
 function masked(
   { present }: Segment,
   candidates: Uint32Array,
@@ -199,7 +200,7 @@ function masked(
   return passed
 }
 
-/** Bits of the rows of a word, among those in `bits`, that pass. */
+/** Bits of the rows of a word that are in `bits` and pass. */
 function filterWord(
   segment: Segment,
   word: number,
@@ -226,7 +227,7 @@ function filterWord(
   return found
 }
 
-/** All 32 values, also of rows outside the candidates: without a branch that is faster than picking some. */
+/** Tests all 32 values, even of rows that are not candidates: without branches that is faster than selecting some. */
 function wordInRange(values: Float64Array, word: number, { lower, upper, inside }: NumberRange): number {
   let bits = 0
   for (let i = 0, entry = word * 32; i < 32; i++, entry++) {
@@ -236,7 +237,7 @@ function wordInRange(values: Float64Array, word: number, { lower, upper, inside 
   return inside ? bits : ~bits
 }
 
-/** The bounds of a test about numbers, for {@link CellTest.numbers}. */
+/** Range of a test of numbers, for {@link CellTest.numbers}. */
 export function numberRangeOf(test: ValueTest, negated: boolean): NumberRange | undefined {
   if (test.kind === 'equal') {
     return typeof test.value === 'number' ? { lower: test.value, upper: test.value, inside: !negated } : undefined
@@ -255,7 +256,7 @@ export function numberRangeOf(test: ValueTest, negated: boolean): NumberRange | 
 const float = new Float64Array(1)
 const integer = new BigInt64Array(float.buffer)
 
-/** The least double above a finite one. */
+/** Smallest double above a finite one. */
 function nextUp(value: number): number {
   if (value === 0) return Number.MIN_VALUE
   float[0] = value

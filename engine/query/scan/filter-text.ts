@@ -3,15 +3,15 @@ import { effortOf, matcherOf } from '../bind/match-value.ts'
 import type { Bound, ValueTest } from '../bind/predicate.ts'
 import type { QueryBudget } from './query-budget.ts'
 
-/** Test of a text, for the pointers that stand for texts. */
+/** Test of texts by their pointers. */
 export interface PointerTest {
   readonly passes: PointerMatcher
-  /** The same as a list of those that pass, or when it is negated of those that do not. */
+  /** Pointers that pass, or that fail if the test is negated. */
   readonly oneOf?: readonly number[]
-  /** The same as the bytes of the parts that the text has or, negated, has not: see `TextPool.patternTest`. */
+  /** Bytes of the parts of texts that pass, or that fail if the test is negated: see `TextPool.patternTest`. */
   readonly pattern?: readonly Uint8Array[]
   readonly negated: boolean
-  /** To be asked when texts are long. */
+  /** Budget to ask when texts are long. */
   readonly budget: QueryBudget
 }
 
@@ -29,14 +29,14 @@ export function pointerTestOf(test: ValueTest, negated: boolean, texts: TextPool
   }
 }
 
-/** 0, never a pointer, stands for a text that no row has. */
+/** Pointers of the values of a test. 0, never a pointer, stands for a text that no row has. */
 function listOf(test: ValueTest, texts: TextPool): number[] | undefined {
   if (test.kind === 'equal') return [texts.find(test.value as string)]
   if (test.kind === 'in') return [...test.values].map(value => texts.find(value as string))
   return undefined
 }
 
-/** Without making strings where pointers or bytes tell. */
+/** Matcher that makes no strings where comparing pointers or bytes is enough. */
 function pointerMatcher(test: ValueTest, texts: TextPool, budget: QueryBudget): PointerMatcher {
   switch (test.kind) {
     case 'any':
@@ -80,19 +80,19 @@ function boundTest(bound: Bound | undefined, texts: TextPool, sign: 1 | -1): Poi
 const isBytewise = (test: ValueTest): test is ValueTest & { kind: 'pattern' } =>
   test.kind === 'pattern' && !test.parts.some(hasEscapes)
 
-/** Characters whose bytes in a pool can stand inside of another one's. */
+/** True for characters whose bytes in a pool can occur inside those of another character. */
 function hasEscapes(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) <= 2) return true
   return false
 }
 
-/** Outcomes that are remembered: many rows have one of a few texts, or each has its own. A power of 2. */
+/** Number of cached outcomes, a power of 2. Usually many rows share a few texts, or each row has its own. */
 const REMEMBERED = 4096
 
 function readText(test: ValueTest, texts: TextPool, budget: QueryBudget): PointerMatcher {
   const matches = matcherOf(test)
   const effort = effortOf(test)
-  // A pointer is a multiple of 8, so that there is room for its outcome in the lowest bit.
+  // A pointer is a multiple of 8, so the lowest bit can hold its outcome.
   const known = new Uint32Array(REMEMBERED)
   return pointer => {
     const at = (pointer >>> 3) & (REMEMBERED - 1)

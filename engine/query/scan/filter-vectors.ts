@@ -15,21 +15,21 @@ import { nearFilter } from './sketches.ts'
 import type { QueryBudget } from './query-budget.ts'
 import { limitScorer, segmentScorer } from './score-segment.ts'
 
-/** With fewer candidates of a segment than this, looking at each costs less than calling a kernel for them. */
+/** Minimum number of candidates per segment: for fewer, scoring each costs less than calling a kernel. */
 const MIN_ROWS_OF_SEGMENT = 4
 
-/** Condition on the score of a vector; without a test, that it has one. */
+/** Condition on the score of a vector; without a test, any vector with a score passes. */
 interface VectorTest {
   readonly attribute: StorageAttribute
   readonly similarity: Similarity
   readonly test: ScoreTest | undefined
-  /** Whether sketches leave out what is hardly near. */
+  /** True if sketches may exclude vectors that are probably not near. */
   readonly isSketched?: boolean
 }
 
 /**
- * The candidates whose vectors have a score that passes. Without sketches every one of them is looked at, by its codes where that
- * decides, else in single precision, else exactly.
+ * Returns the candidates whose vectors have a score that passes. Without sketches every candidate is scored: by its codes if they
+ * decide, else in single precision, else exactly.
  * Cost: O(candidates × dimension).
  */
 export function filterVectors(
@@ -49,7 +49,7 @@ export function filterVectors(
     : filterSegments(column, scoreFilter(similarity.metric), table, candidates, budget)
 }
 
-/** Whether this many rows are looked at segment by segment. */
+/** True if this many rows are scored segment by segment. */
 export const scansSegments = (table: TableSnapshot, attribute: StorageAttribute, rows: number): boolean =>
   table.rowsToDecode(attribute, 0) === 0
     ? rows >= (MIN_ROWS_OF_SEGMENT * table.rowIdLimit) / SEGMENT_ROWS
@@ -90,7 +90,7 @@ function filterSegments(
   return RowSet.fromWords(words.subarray(0, (table.rowIdLimit + 31) >>> 5))
 }
 
-/** @param passed zeros at first */
+/** Sets the bits of the rows that pass. @param passed initially zero */
 type Filter = (segment: VectorSegment, rows: Uint32Array, passed: Uint32Array) => void
 
 function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: boolean): Filter {
@@ -127,7 +127,7 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
   }
 }
 
-/** Rows that have a score at all. */
+/** Filter for rows that have a score at all. */
 function scoreFilter(metric: VectorMetric): Filter {
   return (segment, rows, passed) => {
     const scored = metric === 'cosine' ? withDirection(segment) : segment.present
@@ -135,10 +135,10 @@ function scoreFilter(metric: VectorMetric): Filter {
   }
 }
 
-/** By the set of all rows: it changes when rows come or go, the segments when vectors change. */
+/** Cache by the set of all rows, which changes when rows are inserted or deleted; the segments change when vectors do. */
 const remembered = new WeakMap<RowSet, { segments: readonly Segment[]; metric: VectorMetric; scored: RowSet }>()
 
-/** The same of all rows of a dataclass. Segments in shared memory take none to be remembered. */
+/** All rows of a dataclass that have a score. Cached for segments in shared memory only, which take no memory of this thread. */
 function allScored(column: Column, metric: VectorMetric, table: TableSnapshot, budget: QueryBudget): RowSet {
   const segments = Array.from({ length: Math.ceil(table.rowIdLimit / SEGMENT_ROWS) }, (_, i) => column.segment(i))
   const before = remembered.get(table.live)
@@ -149,10 +149,10 @@ function allScored(column: Column, metric: VectorMetric, table: TableSnapshot, b
   return scored
 }
 
-/** A segment never changes. */
+/** Cache by segment; a segment never changes. */
 const known = new WeakMap<VectorSegment, Uint32Array>()
 
-/** Rows with a vector that is not zero. Cost: O(rows) for the first time. */
+/** Rows with a vector that is not zero. Cost: O(rows) the first time. */
 function withDirection(segment: VectorSegment): Uint32Array {
   let words = known.get(segment)
   if (!words) {
@@ -160,7 +160,7 @@ function withDirection(segment: VectorSegment): Uint32Array {
     for (let word = 0; word < SEGMENT_WORDS; word++) {
       for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
         const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
-        // Its length stands in front of a vector.
+        // The length of a vector is stored in front of it.
         if (segment.floats[vectorStart(start) - 1] === 0) words[word]! &= ~(bits & -bits)
       }
     }
@@ -170,8 +170,8 @@ function withDirection(segment: VectorSegment): Uint32Array {
 }
 
 /**
- * A function that gives the exact score of single rows; undefined for null and for what has none.
- * @param expectedRows how many are going to be read: decides between the column and the rows themselves
+ * Returns a function that computes the exact score of single rows; undefined for null and for vectors without a score.
+ * @param expectedRows expected number of rows to read, which decides between the column and the rows themselves
  */
 export function scoreReader(
   table: TableSnapshot,

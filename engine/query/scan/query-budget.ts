@@ -2,15 +2,15 @@ import { QueryErrors } from '../contract/query-errors.ts'
 
 export interface BudgetLimits {
   timeoutMs?: number
-  /** A row counts once for every operator that looks at it. */
+  /** A row counts once for every operator that examines it. */
   maxRowsExamined?: number
-  /** Effort after which its time is over whatever the clock says: what {@link QueryBudget.look} and `parse` are called with. */
+  /** Maximum effort, as reported to {@link QueryBudget.look} and `parse`, after which time is over whatever the clock says. */
   maxEffort?: number | undefined
-  /** When the time is over, in milliseconds since 1970; otherwise `timeoutMs` from now. */
+  /** Deadline in milliseconds since 1970; by default `timeoutMs` from now. */
   deadlineAt?: number
-  /** Whether no caller waits for the answer. */
+  /** Returns true if no caller is waiting for the answer. */
   isCancelled?: () => boolean
-  /** Counts the rows of several queries together. */
+  /** Counter of the rows of several queries together. */
   counter?: RowCounter
 }
 
@@ -20,7 +20,7 @@ export interface RowCounter {
   sent?: number
 }
 
-/** Limits of one query. Made when it starts and asked before every batch, so that a query stops within one batch. */
+/** Limits of one query. Created when it starts and asked before every batch, so that a query stops within one batch. */
 export class QueryBudget {
   private rowsExamined = 0
   private steps = 0
@@ -35,14 +35,14 @@ export class QueryBudget {
     this.deadlineAt = limits.deadlineAt ?? now() + (limits.timeoutMs ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Its time is over. */
+  /** True if the time of the query is over. */
   get isOver(): boolean {
     const { maxEffort } = this.limits
     return (maxEffort !== undefined && this.effort > maxEffort) || this.now() > this.deadlineAt
   }
 
   /**
-   * To be called before `rows` rows are looked at.
+   * To be called before `rows` rows are examined.
    * @throws {QueryErrors.TOO_MANY_ROWS} 413
    * @throws {QueryErrors.TIMEOUT} 503
    * @throws {QueryErrors.CANCELLED} which no client sees
@@ -58,13 +58,13 @@ export class QueryBudget {
     if (timeoutMs !== undefined && this.isOver) throw QueryErrors.TIMEOUT(timeoutMs)
   }
 
-  /** To be called with the number of rows that the answer has. */
+  /** To be called with the number of rows in the answer. */
   sends(rows: number): void {
     const { counter } = this.limits
     if (counter) counter.sent = (counter.sent ?? 0) + rows
   }
 
-  /** To be called before the characters of a text are looked at, as often as they are: asks after a millisecond or two of them. */
+  /** To be called with a number of characters before they are visited. Checks the limits every millisecond or two of such work. */
   look(characters: number): void {
     this.effort += characters
     if (this.effort < this.asksAt) return
@@ -72,18 +72,18 @@ export class QueryBudget {
     this.examine(0)
   }
 
-  /** To be called before JSON is parsed. An object of many names takes 0.1 µs a byte, most others a tenth of that. */
+  /** To be called before JSON is parsed. An object with many names takes 0.1 µs a byte, most others a tenth of that. */
   parse(bytes: number): void {
     this.look(EFFORT_OF_JSON * bytes)
   }
 
-  /** To be called at every step of a loop that looks at no further rows, as a sort: asks now and then. */
+  /** To be called at every step of a loop that examines no further rows, such as a sort. Checks the limits from time to time. */
   step(): void {
     if (++this.steps % STEPS_BETWEEN === 0) this.examine(0)
   }
 }
 
-/** Some 0.1 ms of comparisons, some milliseconds of written rows. */
+/** Some 0.1 ms of comparisons, or some milliseconds of writing rows. */
 const STEPS_BETWEEN = 4096
 const EFFORT_BETWEEN = 1_000_000
 const EFFORT_OF_JSON = 32

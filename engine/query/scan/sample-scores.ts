@@ -4,9 +4,9 @@ import { passes, type ScoreTest, type Similarity, wantsAbove } from '../../vecto
 import { limitScorer } from './score-segment.ts'
 
 /**
- * Rows whose scores tell how many pass, of a few segments at most: few hits mean a narrow test, many a wide one, and
- * what is between is for the next sample. Of the first 512 rows one passes at most in 91 % of the cases where 0.1 % of all
- * do, and in 4 % of those where 1 % do; a scan in vain costs five searches.
+ * Samples of rows, from a few segments at most, that estimate how many rows pass: few hits mean a narrow test, many a wide one,
+ * and numbers in between are left to the next sample. Of the first 512 rows at most one passes in 91 % of the cases where 0.1 %
+ * of all rows pass, and in 4 % of those where 1 % do; an unnecessary scan costs as much as five searches.
  */
 const SAMPLES = [
   { rows: 512, narrow: 1, wide: 3 },
@@ -14,7 +14,7 @@ const SAMPLES = [
 ]
 const SAMPLED_SEGMENTS = 32
 
-/** Whether a test passes so few rows that hardly any of a sample is among them. */
+/** True if a test passes so few rows that hardly any row of a sample passes. */
 export function passesFew(
   attribute: StorageAttribute,
   similarity: Similarity,

@@ -6,27 +6,27 @@ import { forEachBatch, rowIdOf, type SegmentBatch } from './segment-batch.ts'
 import { type CodedQuestion, codeQuestion, isUsual } from '../../vector/math/vector-codes.ts'
 
 /**
- * Scores of those of the rows that have a vector, in their order: of each the least and the greatest that it can be. NaN:
- * it may be anything, or nothing. Valid until the next call.
+ * Scores the rows that have a vector, in order: returns the minimum and maximum possible score of each. NaN means any score, or
+ * none. Valid until the next call.
  */
 type SegmentScorer = (
   segment: VectorSegment,
   rows: Uint32Array,
-  /** Set for a batch of more than one segment, of which this is the first, with the rows of all of them. */
+  /** Set for a batch of several segments, of which `segment` is the first; `rows` are those of all of them. */
   pages?: readonly number[],
 ) => Float32Array | Float64Array
 
 /**
- * Scores segment by segment: by a kernel in single precision where the segment is in shared memory, else exactly.
+ * Scores segment by segment: by a kernel in single precision if the segment is in shared memory, else exactly.
  *
- * A kernel sums a sixteenth of the products in each lane, so that with u = 2^-24 the sum is off by less than
- * (dimension / 16 + 10) u of the product of the lengths; here it is taken for twice that.
+ * A kernel sums a sixteenth of the products in each lane, so that with u = 2^-24 the error of the sum is less than
+ * (dimension / 16 + 10) u of the product of the lengths; the tolerance here is twice that.
  * Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), 3.1.
  */
 export function segmentScorer(similarity: Similarity): SegmentScorer {
   const { metric, vector } = similarity
   const length = lengthOf(vector)
-  // A zero vector becomes NaN by that, which is right: it has no cosine.
+  // A zero vector becomes NaN, which is correct: it has no cosine.
   const isDirection = metric === 'cosine' || (metric === 'dot' && length > 0)
   const question = {
     metric,
@@ -35,7 +35,7 @@ export function segmentScorer(similarity: Similarity): SegmentScorer {
     scale: isUsual(length) ? length : Number.NaN,
     tolerance: (vector.length / 8 + 20) * 2 ** -24,
   }
-  // Only where it is needed: with 64 KB for each query the garbage collector would take more time than the kernels.
+  // Allocated only if needed: with 64 KB for each query, garbage collection would take more time than the kernels.
   let exact: Float64Array | undefined
   let scorer: VectorScorer | null | undefined
   return (segment, rows, pages) => {
@@ -46,16 +46,16 @@ export function segmentScorer(similarity: Similarity): SegmentScorer {
   }
 }
 
-/** As a kernel takes them. */
+/** Batch size of a kernel. */
 const SCORED_AT_ONCE = { segments: MAX_PAGES, rows: SEGMENT_ROWS }
 
-/** Rows whose score may be as good as a limit, with bounds. Valid until the next call. */
+/** Returns the rows whose score may reach a limit, with bounds. Valid until the next call. */
 type LimitScorer = (segment: VectorSegment, rows: Uint32Array, limit: number) => Scored
 
 /**
- * Scores segment by segment what can reach a limit: by the codes of the vectors where the segment is in shared memory,
- * which is three to five times faster than by {@link segmentScorer} and has wider bounds.
- * @param above whether scores up from the limit are wanted, or down from it
+ * Scores vectors that may reach a limit, segment by segment: by their codes if the segment is in shared memory, which is three
+ * to five times faster than {@link segmentScorer} but gives wider bounds.
+ * @param above true to find scores from the limit up, false from the limit down
  */
 export function limitScorer(similarity: Similarity, above: boolean): LimitScorer {
   const codes = new Codes(similarity, above)
@@ -69,9 +69,9 @@ export function limitScorer(similarity: Similarity, above: boolean): LimitScorer
 }
 
 /**
- * The same of rows that may lie far apart: for few of each segment a kernel takes many segments at a time, and waits for
- * the memory of all of their rows together.
- * @param limit may get better with what has been taken
+ * Scores rows that may be far apart and may reach a limit. If there are few rows in each segment, a kernel handles many segments
+ * at once, so that the memory accesses to their rows overlap.
+ * @param limit returns the current limit, which may tighten as rows are taken
  */
 export function scoreRows(
   rows: RowSet,
@@ -99,8 +99,8 @@ export function scoreRows(
 }
 
 /**
- * Minimum and maximum possible score of each row, in their order, in single precision.
- * @returns undefined: that is not known of all of them
+ * Minimum and maximum possible score of each row, in order, in single precision.
+ * @returns undefined if not known for all rows
  */
 export function boundsOfScores(rows: RowSet, column: Column, similarity: Similarity): Float64Array | undefined {
   const score = segmentScorer(similarity)
@@ -114,7 +114,7 @@ export function boundsOfScores(rows: RowSet, column: Column, similarity: Similar
   return end === bounds.length && !bounds.some(Number.isNaN) ? bounds : undefined
 }
 
-/** A similarity as the kernels that read codes want it. */
+/** A similarity in the form for kernels that read codes. */
 class Codes {
   private readonly question: CodedQuestion | undefined
   private known: CodeScorer | null | undefined
@@ -126,7 +126,7 @@ class Codes {
     this.question = codeQuestion(similarity.vector)
   }
 
-  /** @returns undefined: the segment is not in shared memory, or the vector cannot be compared by codes */
+  /** @returns undefined if the segment is not in shared memory, or the vector cannot be compared by codes */
   scorer({ page }: VectorSegment): CodeScorer | undefined {
     if (!page) return undefined
     if (this.known === undefined) {

@@ -2,30 +2,30 @@ import { countBits, type RowSet } from '../../row-set/row-set.ts'
 import { MAX_PAGES } from '../../data/kernels.ts'
 import { type Column, SEGMENT_BITS, SEGMENT_ROWS, SEGMENT_WORDS, type VectorSegment } from '../../data/snapshot.ts'
 
-/** Segments that are looked at together: all in shared memory, or one that is not. Valid until the next one. */
+/** Segments that are processed together: several in shared memory, or one that is not. Valid until the next batch. */
 export interface SegmentBatch {
   readonly indexes: readonly number[]
   readonly segments: readonly VectorSegment[]
-  /** Their addresses in shared memory; none: it is not there. */
+  /** Addresses of the segments in shared memory; empty if the segment is not there. */
   readonly pages: readonly number[]
-  /** Which rows of them: {@link SEGMENT_WORDS} words of each. */
+  /** Bitmap of the wanted rows: {@link SEGMENT_WORDS} words for each segment. */
   readonly wanted: Uint32Array
 }
 
 interface BatchSize {
-  /** {@link MAX_PAGES} at most. */
+  /** At most {@link MAX_PAGES}. */
   readonly segments: number
-  /** Rows of more than one segment. */
+  /** Maximum number of rows in a batch of several segments. */
   readonly rows: number
 }
 
 /**
- * One for all queries of the thread. New ones for the three passes of a search by sketches take 6 µs of CPU with their
- * garbage collection, of the 400 to 900 that it takes among 100,000 rows.
+ * One buffer for all queries of the thread. New ones for the three passes of a search by sketches take 6 µs of CPU with their
+ * garbage collection, of the 400 to 900 µs that the search takes among 100,000 rows.
  */
 const masks = new Uint32Array(MAX_PAGES * SEGMENT_WORDS)
 
-/** Some segments with their rows, then the next. `visit` must not look at other batches. */
+/** Calls `visit` for each batch of segments with their rows. `visit` must not iterate over other batches. */
 export function forEachBatch(
   rows: RowSet,
   column: Column,
@@ -58,6 +58,6 @@ export function forEachBatch(
   flush()
 }
 
-/** Id of a row as kernels count them over some segments. */
+/** Row id of an entry, in the numbering of kernels over the segments of a batch. */
 export const rowIdOf = (entry: number, { indexes }: Pick<SegmentBatch, 'indexes'>): number =>
   indexes[entry >>> SEGMENT_BITS]! * SEGMENT_ROWS + (entry & (SEGMENT_ROWS - 1))

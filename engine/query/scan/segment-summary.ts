@@ -3,10 +3,10 @@ import { SEGMENT_WORDS, type Segment } from '../../data/snapshot.ts'
 
 export type NumberSegment = Segment & { kind: 'number' }
 
-/** A segment never changes, so that what was worked out once stays true as long as there is the segment. */
+/** Cache by segment; a segment never changes. */
 const known = new WeakMap<Segment, NumberSummary>()
 
-/** Summary of all values of a segment. Cost: O(values) for the first time. */
+/** Summary of all values of a segment. Cost: O(values) the first time. */
 export function summaryOf(segment: NumberSegment): NumberSummary {
   let summary = known.get(segment)
   if (!summary) {
@@ -16,7 +16,7 @@ export function summaryOf(segment: NumberSegment): NumberSummary {
   return summary
 }
 
-/** Summary of the entries whose bits are set, all of which have a value. The loop rounds as the kernel does. */
+/** Summary of the entries whose bits are set, all of which have a value. The loop rounds like the kernel. */
 export function summariseNumbers({ page, values }: NumberSegment, entries: Uint32Array): NumberSummary {
   if (page) return page.kernels.summarise(page.address, entries)
   const even = summariseLane(values, entries, EVEN)
@@ -24,13 +24,13 @@ export function summariseNumbers({ page, values }: NumberSegment, entries: Uint3
   return {
     count: even.count + odd.count,
     ...joinLanes(even, odd),
-    // Adding 0 makes one zero of two.
+    // Adding 0 turns -0 into 0.
     min: Math.min(even.min, odd.min) + 0,
     max: Math.max(even.max, odd.max) + 0,
   }
 }
 
-/** The sum of a segment in two doubles, from that of its even entries and that of its odd ones. */
+/** Sum of a segment in two doubles, from the sums of its even and its odd entries. */
 export function joinLanes(even: Lane, odd: Lane): Lane {
   const joined = even.high + odd.high
   const part = joined - even.high
@@ -46,7 +46,7 @@ export interface Lane {
 
 const EVEN = 0x55555555
 
-/** All in local variables: this loop is what an aggregate costs. */
+/** Summarises one lane. Uses local variables only, because an aggregate spends its time in this loop. */
 function summariseLane(values: Float64Array, entries: Uint32Array, lane: number): NumberSummary {
   let count = 0
   let high = 0
@@ -68,7 +68,7 @@ function summariseLane(values: Float64Array, entries: Uint32Array, lane: number)
   return { count, high, low, min, max }
 }
 
-/** The first of the entries whose bits are set that has this value. */
+/** First entry with this value among those whose bits are set. */
 export function entryOf({ values }: NumberSegment, entries: Uint32Array, value: number): number {
   for (let word = 0; word < SEGMENT_WORDS; word++) {
     for (let bits = entries[word]!; bits !== 0; bits &= bits - 1) {

@@ -4,14 +4,14 @@ import { lengthOf, type Similarity } from '../../vector/math/similarity.ts'
 import { type LeastSums, sketchQuestion, type SketchQuestion } from '../../vector/math/sketch.ts'
 
 /**
- * Slack below a threshold, in standard deviations. Estimates of what is near scatter up to a fourth more than others.
+ * Slack below a threshold, in standard deviations. Estimates for near vectors scatter up to a quarter more than others.
  */
 const THRESHOLD_DEVIATIONS = 3.6
 
 /** Selects the rows of a segment that are probably as near as a limit. Valid until the next call. */
 type NearFilter = (segment: VectorSegment, rows: Uint32Array, limit: number) => Uint32Array
 
-/** Leaves out what is hardly near, by its sketch; without sketches nothing. */
+/** Filter that excludes rows whose sketches are probably not near; without sketches it excludes none. */
 export function nearFilter(similarity: Similarity): NearFilter {
   const sketches = new Sketches(similarity, THRESHOLD_DEVIATIONS)
   return (segment, rows, limit) => {
@@ -35,7 +35,7 @@ export class Sketches {
     this.length = lengthOf(similarity.vector)
   }
 
-  /** @returns undefined: the segment has none */
+  /** @returns undefined if the segment has no sketches */
   of({ page }: VectorSegment): SketchScanner | undefined {
     if (!page || !this.question) return undefined
     if (this.scanner === undefined) this.scanner = page.kernels.vectors.sketchScanner(this.question) ?? null
@@ -47,7 +47,7 @@ export class Sketches {
     return this.last.sums
   }
 
-  /** Sums that most vectors of the segment reach whose score is as good as a limit. */
+  /** Sums reached by most vectors of the segment whose score reaches a limit. */
   leastSums({ page }: VectorSegment, limit: number): LeastSums {
     const { metric } = this.similarity
     if (metric === 'cosine') return this.sumsOf(limit)
@@ -56,15 +56,15 @@ export class Sketches {
       metric === 'dot'
         ? limit / (this.length * (limit > 0 ? longest : shortest))
         : leastCosine(limit, this.length, shortest, longest)
-    // Unknown values may be anything.
+    // A cosine that is not known (NaN), or not above -1, excludes nothing.
     return this.sumsOf(cosine > -1 ? cosine : Number.NEGATIVE_INFINITY)
   }
 }
 
-/** Minimum cosine of two vectors within a distance of each other, one of a length, the other between two. */
+/** Minimum cosine of two vectors within a distance of each other: one has the given length, the other one between two bounds. */
 function leastCosine(distance: number, length: number, shortest: number, longest: number): number {
   const rest = length ** 2 - distance ** 2
-  // By the law of cosines (l² + rest) / (2 l length), which is least where l² = rest.
+  // By the law of cosines it is (l² + rest) / (2 l length), with its minimum at l² = rest.
   const other = Math.min(longest, Math.max(shortest, Math.sqrt(Math.max(0, rest))))
   return (other + rest / other) / (2 * length)
 }

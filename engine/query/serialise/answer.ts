@@ -6,27 +6,27 @@ import { RowRewriter } from './rewrite-rows.ts'
 
 /** Context of an answer besides its content. */
 export interface AnswerContext {
-  /** Asked now and then; without one the answer is written to its end. */
+  /** Asked from time to time; without one the answer is always completed. */
   readonly budget?: QueryBudget | undefined
-  /** Sink of large answers. Without one an answer is held whole, up to its limit. */
+  /** Sink of large answers. Without one the whole answer is kept in memory, up to its limit. */
   readonly sink?: PieceSink | undefined
 }
 
 export interface AnswerShape {
   readonly maxBytes: number
-  /** Indented for human eyes. */
+  /** True for JSON that is indented for people. */
   readonly pretty: boolean
   /** Lines in place of an array. */
   readonly rowFormat?: RowFormat | undefined
 }
 
-/** The one buffer of this thread: an answer is a view of it, valid until the next one is started. */
+/** The buffer of this thread: an answer is a view of it, valid until the next answer is started. */
 const out = new ByteWriter()
-/** The same for those that are written again in another form. */
+/** Buffer for answers that are rewritten in another form. */
 const rewritten = new ByteWriter()
 let rewriter: JsonIndenter | RowRewriter | undefined
 
-/** Starts an answer. What is written before `open()` stays at hand and is not part of it. */
+/** Starts an answer. Bytes written before `open()` can be repeated in the answer but are not part of it. */
 export function startAnswer({ maxBytes, pretty, rowFormat }: AnswerShape, sink: PieceSink | undefined): ByteWriter {
   if (!pretty && !rowFormat) {
     rewriter = undefined
@@ -47,14 +47,14 @@ export function startAnswer({ maxBytes, pretty, rowFormat }: AnswerShape, sink: 
   return out
 }
 
-/** @returns the answer, or what of it has not gone to the sink: a view, valid until the next answer is started */
+/** @returns the answer, or its rest that was not written to the sink: a view, valid until the next answer is started */
 export function finishAnswer(): Uint8Array {
   if (!rewriter) return out.rest()
   rewriter.write(out.rest())
   return rewritten.rest()
 }
 
-/** Lets buffers go that a large answer has left. */
+/** Releases memory that a large answer has left. */
 export function releaseBuffers(): void {
   out.shrink()
   rewritten.shrink()

@@ -17,44 +17,44 @@ import type {
 } from './projection.ts'
 import { type Fragment, type MemberPage, NOT_STORED, NULL, RowWriter, type WrittenRelated } from './row-writer.ts'
 
-/** Rows that stay valid, with their row ids; {@link NOT_STORED} for one that has none yet. */
+/** Rows that stay valid, with their row ids; {@link NOT_STORED} for a row that is not stored yet. */
 type Rows = Iterable<readonly [number, RowView]>
 
 const NO_ROWS = new Uint32Array(0)
 const NO_INSERTS: RowInserts = { bytes: new Uint8Array(0), ranges: new Uint32Array(0) }
 /**
- * More of them leave too little room where rows are copied together. A bound for speed alone: `copyRows` copies no row for
- * which the scratch memory has no room, and that row is written by itself, with the same bytes.
+ * Maximum size of inserts; more leave too little room for the rows that are copied together. Affects speed only: `copyRows`
+ * copies no row that does not fit into the scratch memory, and such a row is written separately, with the same bytes.
  */
 const MAX_INSERT_BYTES = 128 * 1024
-/** Between two looks at the budget. */
+/** Number of rows between two calls of the budget. */
 const ROWS_AT_ONCE = 1024
-/** 1→N related entities that are held at a time for each entity of a batch. */
+/** Number of 1→N related entities that are kept at once for each entity of a batch. */
 const MEMBERS_PER_ROW = 4
 const COMMA = 0x2c
 
 /**
  * Writes the rows of one answer in batches.
  *
- * Related rows go level by level: those of all rows of a level are collected and each is written once, in front of the
- * answer; each row that refers to it repeats the bytes. The cost of a level is a read of each distinct row.
+ * Related rows are written level by level: those of all rows of a level are collected and each is written once, in front of the
+ * answer; each row that refers to it repeats the bytes. A level costs one read of each distinct row.
  *
- * An answer that goes to a sink is written batch by batch, and what stands in front of it is that of the batch: memory does
- * not grow with the page. The members of a 1→N relation that are too many for a batch are written in batches of their own.
+ * An answer for a sink is written batch by batch, with only the related rows of the batch in front of it, so that memory does
+ * not grow with the page. If the members of a 1→N relation are too many for a batch, they are written in batches of their own.
  */
 export class BatchWriter implements WrittenRelated {
   fragments: Map<RelatedValue, Map<number, Fragment>> | undefined
   collections: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
   streamed: Set<RelatedEntitiesValue> | undefined
-  /** Members that have been looked up to see how large a batch may be. */
+  /** Members that were looked up to determine the size of the batch. */
   private counted: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
-  /** Related rows of a batch: their written ranges, and those of each row. */
+  /** Related rows of a batch: the range of all written bytes, and the ranges to insert into each row. */
   private inserts: { readonly ranges: Uint32Array; readonly start: number; readonly end: number } | undefined
   private keptBytes = 0
 
   private readonly isArray: boolean
   private readonly budget: AnswerContext['budget']
-  /** Rows that are prepared at a time; all of them where there is no sink. */
+  /** Number of rows that are prepared at once; all of them if there is no sink. */
   readonly batchRows: number
   readonly rows: RowWriter
 
@@ -77,7 +77,10 @@ export class BatchWriter implements WrittenRelated {
     return new BatchWriter(startAnswer(projection, context.sink), projection, snapshot, context, selected)
   }
 
-  /** Writes the entities of a page with commas between. Those that do not exist are `{"__STAMP":0}`. @param head writes what stands before */
+  /**
+   * Writes the entities of a page, separated by commas. Entities that do not exist are `{"__STAMP":0}`.
+   * @param head writes the bytes before the first entity
+   */
   page(rowIds: Uint32Array, head: () => void): void {
     const { out } = this
     const template = this.projection.entity
@@ -113,7 +116,7 @@ export class BatchWriter implements WrittenRelated {
     return this.batchRows * MEMBERS_PER_ROW
   }
 
-  /** End of the batch that begins at `start`. Rows of it whose related rows alone are too many stand alone. */
+  /** End of the batch that begins at `start`. A row whose related rows alone are too many is a batch of its own. */
   private batchEnd(template: EntityTemplate, rowIds: Uint32Array, start: number): number {
     if (template.related.length === 0) return rowIds.length
     this.keptBytes = 0
@@ -135,9 +138,9 @@ export class BatchWriter implements WrittenRelated {
   }
 
   /**
-   * Makes ready what the template needs for these rows.
-   * @param isDirect they are written into the answer itself, so that what belongs to them can be too
-   * @returns reads a row of them; it is valid until the next one is read
+   * Prepares the related rows that the template needs for these rows.
+   * @param isDirect true if the rows are written into the answer itself, so that their members can be streamed into it
+   * @returns a function that reads one of these rows, which is valid until the next call
    */
   load(template: Template, rowIds: Iterable<number>, isDirect = false): (rowId: number) => RowView | undefined {
     const table = this.snapshot.table(template.dataClass)
@@ -154,7 +157,7 @@ export class BatchWriter implements WrittenRelated {
     return rowId => rows.get(rowId)
   }
 
-  /** The same for rows of which all is going to be copied together, as far as it can be. */
+  /** {@link load} for the rows of a page, which are copied together if possible. */
   private loadPage(template: EntityTemplate, rowIds: Uint32Array): (rowId: number) => RowView | undefined {
     if (template.related.length > 0 && this.prepareInserts(template, rowIds)) {
       const table = this.snapshot.table(template.dataClass)
@@ -163,7 +166,7 @@ export class BatchWriter implements WrittenRelated {
     return this.load(template, rowIds, true)
   }
 
-  /** Writes what is inserted into the entities of a batch. @returns false when they cannot be copied together */
+  /** Writes the bytes to insert into the entities of a batch. @returns false when the entities cannot be copied together */
   private prepareInserts({ dataClass, slices, inserts }: EntityTemplate, rowIds: Uint32Array): boolean {
     const table = this.snapshot.table(dataClass)
     if (!slices || this.isArray || !table.copyEntities) return false
@@ -191,7 +194,7 @@ export class BatchWriter implements WrittenRelated {
     return true
   }
 
-  /** The same for rows at hand, with their row ids. */
+  /** Prepares the related rows that the template needs for rows that have been read. */
   prepare(template: Template, rows: Rows, isDirect = false): void {
     for (const value of template.related) {
       if (value.kind === 'calculated') this.remember(value, this.writeCalculated(value, rows))
@@ -202,9 +205,9 @@ export class BatchWriter implements WrittenRelated {
   }
 
   /**
-   * As many of the entities of a batch as can be copied together, with commas between.
-   * @param rowIds of the batch, from its `first` on
-   * @returns their number
+   * Copies as many entities of a batch as possible together, separated by commas.
+   * @param rowIds row ids of the batch from position `first` on
+   * @returns number of entities copied
    */
   private copyEntities({ dataClass, slices }: EntityTemplate, rowIds: Uint32Array, first: number): number {
     if (!slices || this.isArray) return 0
@@ -220,7 +223,7 @@ export class BatchWriter implements WrittenRelated {
     return table.copyEntities!(rowIds, slices, inserts, this.out)
   }
 
-  /** Writes entities with commas between, batch by batch. What stands in front of the answer stays. */
+  /** Writes entities batch by batch, separated by commas. Bytes in front of the answer are kept. */
   stream(template: EntityTemplate, rowIds: Uint32Array): void {
     const { out, rows, keptBytes } = this
     const front = out.close()
@@ -244,7 +247,7 @@ export class BatchWriter implements WrittenRelated {
     this.fragments.set(value, fragments)
   }
 
-  /** @param prefix is written in front of each */
+  /** Writes each row once. @param prefix written in front of each row */
   private writeFragments(template: Template, rowIds: Set<number>, prefix?: Uint8Array): Map<number, Fragment> {
     const read = this.load(template, rowIds)
     const fragments = new Map<number, Fragment>()
@@ -303,7 +306,7 @@ export class BatchWriter implements WrittenRelated {
     return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
   }
 
-  /** The row for longer than until the next read. Of stable ones only the budget bounds the number. */
+  /** Returns the row in a form that stays valid. The number of stable rows is limited by the budget only. */
   private keep(row: RowView): RowView {
     if (row.isStable) return row
     this.keptBytes += row.length

@@ -32,23 +32,23 @@ import {
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
 interface ProjectionLimits {
-  /** Relations expanded inside each other. */
+  /** Maximum nesting of expanded relations. */
   maxExpandDepth: number
-  /** Size of an answer, with the related rows that are collected for it. */
+  /** Maximum size of an answer, including the related rows that are collected for it. */
   maxAnswerBytes: number
 }
 
 /**
- * In an attribute list, as an extension: the score of each entity by the first condition of the filter on a vector of the
- * dataclass. No attribute can have such a name.
+ * Name in an attribute list, as an extension, for the score of each entity by the first condition of the filter on a vector of
+ * the dataclass. No attribute can have such a name.
  */
 const SCORE = '__SCORE'
 
-/** Relations that one request expands, all levels together. Each costs a pass over its rows. */
+/** Maximum number of relations that one request expands, over all levels. Each costs a pass over its rows. */
 const MAX_RELATIONS = 200
 
 /**
- * Looks up what a client wants to see of each entity.
+ * Resolves the parts of each entity that a client wants to see.
  *
  * | named | in a path list | in `$attributes` |
  * |---|---|---|
@@ -57,10 +57,10 @@ const MAX_RELATIONS = 200
  * | `rel.*`, `rel.att` | deferred; with `$expand=rel` the related with these only | the related with these only |
  * | `object.property` | the object with these properties only | the same |
  *
- * `$expand` says how relations are shown, not which: with an attribute list only those in it appear. An attribute named
- * twice is sent once, where it is named first. In the array form relations that are not expanded are left out.
+ * `$expand` says how relations are shown, not which: with an attribute list only the relations in it appear. An attribute named
+ * twice is sent once, in its first position. The array form omits relations that are not expanded.
  *
- * @throws {SerialiseErrors.UNKNOWN_ATTRIBUTE} and the others with 1500, followed by 1804 or 1805
+ * @throws {SerialiseErrors.UNKNOWN_ATTRIBUTE} and the other errors with 1500, followed by 1804 or 1805
  * @throws {SerialiseErrors.PATH_TOO_LONG} {@link SerialiseErrors.EXPAND_TOO_DEEP}, {@link SerialiseErrors.TOO_MANY_RELATIONS}
  * Source: base specification, 4.2 and 4.3; protocol notes, 1.10, 3.7, 3.9, 4.1, 4.2.
  */
@@ -77,7 +77,7 @@ export function bindProjection(
     attributes || expand || table || briefBytes || rowFormat
       ? JSON.stringify([attributes, expand, table?.schema, briefBytes, rowFormat])
       : ''
-  // A score is of one query.
+  // A score belongs to one query.
   const isScored = attributes?.items.some(({ path }) => path[0] === SCORE)
   if (isScored || lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits, score)
   let kept = keptProjections.get(view)
@@ -95,10 +95,10 @@ export function bindProjection(
   return projection
 }
 
-/** Most requests ask for the same few lists of attributes again and again, or for whole entities. */
+/** Cache by view. Most requests use the same few attribute lists again and again, or whole entities. */
 const keptProjections = new WeakMap<View, Map<string, Projection>>()
 const MAX_KEPT = 200
-/** Maximum length of the lists as JSON. */
+/** Maximum length of the lists of a cached projection, as JSON. */
 const MAX_KEPT_LENGTH = 500
 
 function bind(
@@ -136,17 +136,17 @@ class ProjectionBinder {
     const { attributes, expand } = this.output
     return this.entity(
       this.dataClass,
-      // An empty list is none: an answer without any attribute would be of no use.
+      // An empty list counts as no list: an answer without any attribute would be useless.
       attributes?.items.length ? pathTree(attributes.items) : undefined,
       expand && pathTree(expand),
     )
   }
 
-  /** @param listed what of the entity is wanted; undefined for all of it */
+  /** @param listed wanted attributes; undefined for all */
   private entity(dataClass: DataClass, listed: PathTree | undefined, expand: PathTree | undefined): EntityTemplate {
     const attributes = this.listedAttributes(dataClass, listed)
     const expanded = this.expandedAttributes(dataClass, expand)
-    // Names behind a relation that the list leaves out have no effect, but a wrong one is still the client's mistake.
+    // Names below a relation that is not in the list have no effect, but a wrong one is still an error.
     for (const [attribute, below] of expanded) if (!attributes.has(attribute)) this.value(attribute, undefined, below)
 
     const values: { name: string; value: ValueSource }[] = []
@@ -182,7 +182,7 @@ class ProjectionBinder {
     return found
   }
 
-  /** Each attribute that is expanded, with what is expanded below it. */
+  /** Attributes to expand, each with the tree to expand below it. */
   private expandedAttributes(dataClass: DataClass, expand: PathTree | undefined): Map<Attribute, PathTree> {
     const found = new Map<Attribute, PathTree>()
     for (const [name, below] of expand?.members ?? []) {
@@ -194,7 +194,7 @@ class ProjectionBinder {
       }
       const attribute = this.view.attribute(dataClass, name) ?? this.failExpand(this.unknown(dataClass, name))
       const end = endOf(attribute)
-      // The links to images and blobs end with `$expand` of their own name. Without a format there is nothing to expand.
+      // Links to images and blobs end with `$expand` of their own name, which expands nothing without a format.
       const isBinary = end.kind === 'storage' && (end.type === 'image' || end.type === 'blob')
       if (isRelation(end) && this.isShown(end)) found.set(attribute, below)
       else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is not a relation'))
@@ -212,7 +212,7 @@ class ProjectionBinder {
     const hops = attribute.relations
     const passesMany = hops.some(hop => hop.kind === 'relatedEntities')
     if (!passesMany) return this.along(hops, this.ownValue(attribute, attribute.target, listed, expand))
-    // It ends at a relation, and leads to entities as a relation to many does.
+    // The alias ends at a relation, and leads to entities like a relation to many.
     const relations = [...hops, attribute.target as RelationAttribute]
     if (!this.isShown(relations.at(-1)!)) return { kind: 'null' }
     return this.collection(relations, { kind: 'link', alias: attribute }, listed, expand)
@@ -236,7 +236,7 @@ class ProjectionBinder {
     return brief ? { kind: 'brief', slot, brief } : { kind: 'slot', slot }
   }
 
-  /** Undefined where values are sent whole: those of other types are short. */
+  /** Undefined if values are always sent whole, as those of other types, which are short. */
   private briefOf(named: Attribute, own: ValueAttribute): Brief | undefined {
     const { briefBytes: maxBytes } = this.output
     if (maxBytes === undefined || !LONG_TYPES.has(own.type)) return undefined
@@ -278,7 +278,7 @@ class ProjectionBinder {
     return { kind: 'relatedEntities', relations, link, skip, count, of }
   }
 
-  /** Projection of related entities; undefined: the link to them. */
+  /** Projection of related entities; undefined for a link to them. */
   private related(
     target: DataClass,
     listed: PathTree | undefined,
@@ -289,19 +289,19 @@ class ProjectionBinder {
     if (!named && !isExpanded) return undefined
     if (++this.relations > MAX_RELATIONS) throw SerialiseErrors.TOO_MANY_RELATIONS(MAX_RELATIONS)
     if (++this.depth > this.maxDepth) throw SerialiseErrors.EXPAND_TOO_DEEP(this.maxDepth)
-    // Also where the relation stays deferred: it tells wrong names.
+    // Bound even if the relation stays deferred, so that wrong names are reported.
     const of = this.entity(target, named, expand)
     this.depth--
     return isExpanded ? of : undefined
   }
 
-  /** The link as it stands in the row. */
+  /** The link as stored in the row. */
   private deferred(relation: RelationAttribute): ValueSource | undefined {
     if (this.output.form === 'array') return undefined
     return this.isShown(relation) ? { kind: 'slot', slot: this.slot(relation) } : { kind: 'null' }
   }
 
-  /** A value of the entity at the end of N→1 relations. */
+  /** Value of the entity at the end of N→1 relations. */
   private along(hops: readonly RelationAttribute[], value: ValueSource | undefined): ValueSource | undefined {
     return hops.reduceRight<ValueSource | undefined>((behind, hop) => {
       if (!behind) return undefined
@@ -321,7 +321,7 @@ class ProjectionBinder {
     return this.layout(relation.dataClass).referenceOf.get(relation)!
   }
 
-  /** Whether the names in a link may be known. An alias may end at a relation that is not shown itself. */
+  /** True if the client may know the names in a link. An alias may end at a relation that is not itself shown. */
   private isShown(relation: RelationAttribute): boolean {
     return this.view.shows(relation.kind === 'relatedEntity' ? relation.target : relation)
   }
@@ -359,7 +359,7 @@ const hasNames = (listed: PathTree | undefined): listed is PathTree => listed !=
 const notExpandable = (attribute: Attribute, reason: string): ProtocolError =>
   SerialiseErrors.NOT_EXPANDABLE(attribute.name, attribute.dataClass.name, reason)
 
-/** A name for the whole wins over its parts: `address,address.city` is the whole address. */
+/** Properties of a list. A name for the whole has precedence over its parts: `address,address.city` is the whole address. */
 function propertyTree(listed: PathTree): PropertyTree {
   if (listed.ends || listed.members.has('*')) return new Map()
   return new Map([...listed.members].map(([name, below]) => [name, propertyTree(below)]))

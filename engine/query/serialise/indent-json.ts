@@ -4,14 +4,14 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 
 const [COMMA, COLON, QUOTE, BACKSLASH, SPACE, NEW_LINE] = [0x2c, 0x3a, 0x22, 0x5c, 0x20, 0x0a]
 
 /**
- * Writes JSON text without blanks again with line breaks and an indent of two blanks. It works on the text, because
- * numbers beyond 2^53 would not survive being parsed. The text may come in pieces that end anywhere.
+ * Rewrites JSON text without blanks with line breaks and an indent of two blanks. It works on the text, because parsing would
+ * not preserve numbers beyond 2^53. The text may arrive in pieces that end anywhere.
  */
 export class JsonIndenter {
   private depth = 0
   private isInText = false
   private isEscaped = false
-  /** A bracket has been opened: nothing may follow in it. */
+  /** True after an opening bracket, which may be followed by its closing one. */
   private isOpening = false
 
   constructor(private readonly out: ByteWriter) {}
@@ -45,7 +45,7 @@ export class JsonIndenter {
     }
   }
 
-  /** @returns where the text ends that `json[at]` is in; behind the piece when it goes on in the next one */
+  /** @returns end of the text that contains `json[at]`; the length of the piece if the text continues in the next one */
   private endOfText(json: Uint8Array, at: number): number {
     for (; at < json.length; at++) {
       if (this.isEscaped) this.isEscaped = false

@@ -2,9 +2,8 @@ import type { PathListItem } from '../parse/parse-path-list.ts'
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
 
 /**
- * The paths of a list, those with a common beginning together: `name,employer.name,employer.city` is
- * `{name, employer: {name, city}}`. Names are as received, in the order in which each is named first; a wildcard is a
- * member like the others.
+ * The paths of a list, grouped by common beginnings: `name,employer.name,employer.city` is `{name, employer: {name, city}}`.
+ * Names are as received, in the order of their first occurrence; a wildcard is a member like any other.
  */
 export interface PathTree {
   readonly members: ReadonlyMap<string, PathTree>
@@ -22,7 +21,7 @@ interface Draft extends PathTree {
 
 const draft = (): Draft => ({ members: new Map(), ends: false, range: undefined })
 
-/** The tree is walked recursively. */
+/** Maximum depth, since the tree is walked recursively. */
 const MAX_STEPS = 100
 
 /** @throws {SerialiseErrors.PATH_TOO_LONG} */

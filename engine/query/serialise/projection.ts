@@ -13,17 +13,17 @@ import type { Similarity } from '../../vector/math/similarity.ts'
 import type { Output, RowFormat } from '../contract/request.ts'
 
 /**
- * Content of the answer for each entity, with every name resolved: a template per dataclass and level, whose parts say which bytes
- * of a row are copied and which come from other rows. Immutable, so that it can be kept with a cached plan.
+ * Content of the answer for each entity, with every name resolved: a template for each dataclass and level, whose parts say which
+ * bytes of a row are copied and which come from other rows. Immutable, so that it can be cached.
  */
 export interface Projection {
   readonly form: Output['form']
-  /** Indented for human eyes. */
+  /** True for JSON that is indented for people. */
   readonly pretty: boolean
   readonly rowFormat?: RowFormat | undefined
-  /** Bound of what is written for one answer. */
+  /** Maximum number of bytes written for one answer. */
   readonly maxBytes: number
-  /** With which it was bound. */
+  /** Layouts with which the projection was bound. */
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly entity: EntityTemplate
 }
@@ -32,16 +32,16 @@ export interface EntityTemplate {
   readonly kind: 'entity'
   readonly dataClass: DataClass
   readonly layout: RowLayout
-  /** `{"__entityModel":"name",` with which an entity begins that stands alone. */
+  /** `{"__entityModel":"name",` with which the answer for a single entity begins. */
   readonly opening: Uint8Array
   /** The slots 0 … headSlots - 1 come first, so that they are copied in one piece with the head of the row. */
   readonly headSlots: number
   readonly parts: readonly Part[]
-  /** All of it as ascending slices of a row and inserts, for {@link TableSnapshot.copyEntities}; undefined when it is not. */
+  /** The template as ascending slices of a row and inserts, for {@link TableSnapshot.copyEntities}; undefined if not possible. */
   readonly slices: RowSlices | undefined
-  /** Inserted values, in the order of the slices: each with the name in front of it. */
+  /** Inserted values in the order of the slices, each with the name in front of it. */
   readonly inserts: readonly Insert[]
-  /** The values in it that need other rows. */
+  /** Values that need other rows. */
   readonly related: readonly RelatedValue[]
 }
 
@@ -62,7 +62,7 @@ interface ValueTemplate {
 export type Template = EntityTemplate | ValueTemplate
 
 type Part =
-  /** The slots `from` … `to - 1` with their names, as they stand in the row. */
+  /** The slots `from` … `to - 1` with their names, as stored in the row. */
   | { readonly kind: 'slots'; readonly from: number; readonly to: number }
   /** `prefix` is `,"name":`. */
   | { readonly kind: 'attribute'; readonly prefix: Uint8Array; readonly value: ValueSource }
@@ -77,21 +77,21 @@ export type ValueSource =
   | { readonly kind: 'properties'; readonly slot: number; readonly properties: PropertyTree; readonly brief?: Brief }
   | RelatedValue
 
-/** As it stands in the row. */
+/** Value as stored in the row. */
 interface SlotValue {
   readonly kind: 'slot'
   readonly slot: number
 }
 
-/** Longer values are sent as links with their beginning. */
+/** Limit above which a value is sent as a link with its beginning. */
 export interface Brief {
-  /** In the link; undefined for an alias, which may end where the caller sees nothing else. */
+  /** Attribute in the link; undefined for an alias, which may end where the caller sees nothing else. */
   readonly attribute: ValueAttribute | undefined
-  /** Bytes of JSON that are sent whole. */
+  /** Maximum bytes of JSON that are sent whole. */
   readonly maxBytes: number
 }
 
-/** As it stands in the row, if it is short. */
+/** Value as stored in the row, if it is short. */
 interface BriefValue {
   readonly kind: 'brief'
   readonly slot: number
@@ -107,10 +107,10 @@ interface AliasLink {
 /** `address.city,address.geo.lat` is `{city: whole, geo: {lat: whole}}`; an empty map stands for the whole value. */
 export type PropertyTree = ReadonlyMap<string, PropertyTree>
 
-/** Value that is written before the entity that it belongs to. */
+/** Value that is written before the entity to which it belongs. */
 export type RelatedValue = RelatedEntityValue | RelatedEntitiesValue | CalculatedValue
 
-/** The score of a vector of the row, null without one. */
+/** Score of a vector of the row; null without a vector. */
 export interface ScoreValue {
   readonly kind: 'score'
   readonly attribute: StorageAttribute
@@ -132,10 +132,10 @@ export interface RelatedEntityValue {
   readonly of: Template
 }
 
-/** Entities at the end of relations of which one leads to many: a collection in the object form, else an array. */
+/** Entities at the end of relations of which at least one leads to many: a collection in the object form, else an array. */
 export interface RelatedEntitiesValue {
   readonly kind: 'relatedEntities'
-  /** Several: those of an alias. */
+  /** One relation, or several along an alias. */
   readonly relations: readonly RelationAttribute[]
   /** The deferred link, which holds the URI of the collection. */
   readonly link: SlotValue | AliasLink
@@ -180,7 +180,7 @@ export function entityTemplate(
   }
 }
 
-/** The values of a row with commas between, without their names. */
+/** Template of the values of a row, separated by commas, without names. */
 export function tableTemplate(layout: RowLayout, values: readonly ValueSource[]): EntityTemplate {
   return {
     ...entityTemplate(layout, []),
@@ -190,7 +190,7 @@ export function tableTemplate(layout: RowLayout, values: readonly ValueSource[])
   }
 }
 
-/** Maximum for each row; their ranges lie beside the rows while they are copied. */
+/** Maximum number for each row; their ranges share memory with the rows that are copied. */
 const MAX_INSERTS = 16
 
 function slicesOf(headSlots: number, parts: readonly Part[]): Pick<EntityTemplate, 'slices' | 'inserts'> {

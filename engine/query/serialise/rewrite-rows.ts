@@ -4,18 +4,18 @@ import type { RowFormat } from '../contract/request.ts'
 
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d]
 const [QUOTE, BACKSLASH, NEW_LINE] = [0x22, 0x5c, 0x0a]
-/** Fields that hold one of these are quoted. Source: RFC 4180, 2. */
+/** Fields that match are quoted. Source: RFC 4180, 2. */
 const QUOTED = /[",\r\n]|^\s|\s$/
 
 /**
- * Writes a JSON array of entities again as lines: the entities as they are (NDJSON), or their values (CSV, RFC 4180). The text may
- * come in pieces that end anywhere; it has no blanks outside of strings.
+ * Rewrites a JSON array of entities as lines: the entities unchanged (NDJSON), or their values (CSV, RFC 4180). The text may
+ * arrive in pieces that end anywhere; it has no blanks outside of strings.
  */
 export class RowRewriter {
   private depth = 0
   private isInText = false
   private isEscaped = false
-  /** Beginning of a row whose end has not come. */
+  /** Pieces of a row whose end has not arrived. */
   private begun: Uint8Array[] = []
 
   constructor(
@@ -42,7 +42,7 @@ export class RowRewriter {
         }
       }
     }
-    // The memory of a piece is lent.
+    // The memory of a piece is only borrowed, so its bytes are copied.
     if (this.depth > 1) this.begun.push(new Uint8Array(json.subarray(start)))
   }
 
@@ -55,7 +55,7 @@ export class RowRewriter {
       return
     }
     const entity = parseExact(Buffer.from(row.buffer, row.byteOffset, row.length).toString(), true)
-    // An entity that has been deleted has its stamp alone.
+    // A deleted entity has only its stamp.
     if ('__KEY' in (entity as object)) this.line(this.format.columns.map(path => fieldOf(valueAt(entity, path))))
   }
 
@@ -64,7 +64,7 @@ export class RowRewriter {
   }
 }
 
-/** The value at a path; that of an array is the array of its elements' values. */
+/** Value at a path; for an array, the array of its elements' values. */
 function valueAt(value: unknown, path: readonly string[]): unknown {
   const [name, ...rest] = path
   if (name === undefined) return value

@@ -24,24 +24,24 @@ export interface Fragment {
   end: number
 }
 
-/** Entities that are related to one entity: how many there are, and the rows of them that are sent, from which position on. */
+/** Entities that are related to one entity: their number, and the rows that are sent with the position of the first. */
 export interface MemberPage {
   readonly count: number
   readonly first: number
   readonly rowIds: Uint32Array
 }
 
-/** Related rows of the batch that is being written, by row id, for each value that shows some. Most answers have none. */
+/** Related rows of the batch that is being written, by row id, for each value that shows any. Most answers have none. */
 export interface WrittenRelated {
   readonly fragments: ReadonlyMap<RelatedValue, ReadonlyMap<number, Fragment>> | undefined
   readonly collections: ReadonlyMap<RelatedEntitiesValue, ReadonlyMap<number, MemberPage>> | undefined
   /** Values whose members are not among the fragments. */
   readonly streamed: ReadonlySet<RelatedEntitiesValue> | undefined
-  /** Writes entities with commas between. */
+  /** Writes entities, separated by commas. */
   stream(template: EntityTemplate, rowIds: Uint32Array): void
 }
 
-/** Stands for the row id of an entity that is not in the store. */
+/** Row id of an entity that is not in the store. */
 export const NOT_STORED = -1
 
 const DEAD_ROW = Buffer.from('{"__STAMP":0}')
@@ -59,11 +59,11 @@ const STAMP = bytes(',"__STAMP":')
 const DEFERRED_URI = bytes('{"__deferred":{"uri":')
 const DEFERRED_END_LENGTH = '}}'.length
 
-/** Writes single rows by their templates. Related rows that they show are in the answer already: a row repeats their bytes. */
+/** Writes single rows by their templates. Related rows have already been written: a row repeats their bytes. */
 export class RowWriter {
   /** Reader of the one attribute that a score is computed from. */
   private readVector: ReturnType<typeof vectorReader> | undefined
-  /** Entities as `$asArray` shows them. */
+  /** True for entities in the form of `$asArray`. */
   private readonly isArray: boolean
   private readonly isTable: boolean
 
@@ -78,13 +78,13 @@ export class RowWriter {
     this.isTable = projection.form === 'table'
   }
 
-  /** Stands in a page for an entity that does not exist. */
+  /** Writes the placeholder of an entity that does not exist. */
   missing(template: EntityTemplate): void {
     if (this.isTable) this.out.text(JSON.stringify({ values: template.parts.map(() => null) }))
     else this.out.copy(DEAD_ROW)
   }
 
-  /** An entity with its braces, as it stands in lists and inside others. */
+  /** Writes an entity with its braces, for lists and inside other entities. */
   entity(template: EntityTemplate, row: RowView, rowId: number): void {
     this.budget?.step()
     if (this.isTable) {
@@ -118,13 +118,13 @@ export class RowWriter {
     this.out.copy(row.bytes, keyEnd(row), stampStart(row))
   }
 
-  /** Key, time, stamp and what the template shows, without braces. */
+  /** Writes key, time, stamp and the content of the template, without braces. */
   members(template: EntityTemplate, row: RowView, rowId: number): void {
     this.out.copy(row.bytes, row.headStart, row.slotStart(template.headSlots))
     this.parts(template, row, rowId)
   }
 
-  /** Every attribute, each with the comma in front of it. */
+  /** Writes every attribute with a comma in front of it. */
   attributes(template: EntityTemplate, row: RowView, rowId: number): void {
     this.out.copy(row.bytes, row.slotStart(0), row.slotStart(template.headSlots))
     this.parts(template, row, rowId)
@@ -191,7 +191,7 @@ export class RowWriter {
     }
   }
 
-  /** Nothing is computed for an entity that is not in the store. */
+  /** Writes a calculated value; null for an entity that is not in the store. */
   calculated({ attribute, properties, brief }: CalculatedValue, row: RowView, rowId: number): void {
     const json = rowId === NOT_STORED ? 'null' : calculatedText(attribute, rowId, row.layout.wire)
     this.out.text(
@@ -236,31 +236,31 @@ export class RowWriter {
   }
 }
 
-/** End of the key's text: the first quote in it that no backslash escapes. */
+/** End of the key's text, after its first quote that is not escaped. */
 function keyEnd(row: RowView): number {
   let at = row.headStart + KEY.length
   for (; row.bytes[at] !== QUOTE; at++) if (row.bytes[at] === BACKSLASH) at++
   return at + 1
 }
 
-/** The stamp ends the head, and its digits hold no colon. */
+/** Start of the stamp, found by the last colon of the head. */
 function stampStart(row: RowView): number {
   let at = row.slotStart(0)
   while (row.bytes[at - 1] !== COLON) at--
   return at - STAMP.length
 }
 
-/** JSON text of a value, or the link to it where it is too long. */
+/** JSON text of a value, or a link to it if it is too long. */
 function briefly(json: string, row: RowView, brief: Brief | undefined): string {
   if (!brief || Buffer.byteLength(json) <= brief.maxBytes) return json
   return briefLink(brief.attribute, row.key, Buffer.from(json.slice(0, brief.maxBytes)).subarray(0, brief.maxBytes))
 }
 
-/** Only the named properties; of an array, of each of its elements. What the value does not have is left out. */
+/** Picks the named properties of an object, or of each element of an array. Missing properties are omitted. */
 function pick(value: unknown, properties: PropertyTree): unknown {
   if (properties.size === 0 || value === null || typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map(element => pick(element, properties))
-  // No prototype: the properties' names come from the client.
+  // No prototype, because the names of the properties come from the client.
   const picked: Record<string, unknown> = Object.create(null)
   for (const [name, below] of properties) {
     if (Object.hasOwn(value, name)) picked[name] = pick((value as Record<string, unknown>)[name], below)

@@ -16,16 +16,16 @@ interface PageRows {
 }
 
 export interface CollectionOptions {
-  /** URI of the entity set that the request made. */
+  /** URI of the entity set that the request created. */
   entitySetUri?: string | undefined
-  /** The selection is an entity set, made by this request or before: the answer has `__DATACLASS` then. */
+  /** True if the selection is an entity set, created by this request or before: the answer then has `__DATACLASS`. */
   isEntitySet?: boolean
 }
 
 /**
- * The answer for an entity selection.
- * @param description members that stand in front of all others
- * @returns UTF-8 JSON, or what of it has not gone to the sink; valid until the next answer in this thread
+ * Writes the answer for an entity selection.
+ * @param description members in front of all others
+ * @returns UTF-8 JSON, or its rest that was not written to the sink; valid until the next answer in this thread
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.6; protocol notes, 3.6.
  */
@@ -53,8 +53,8 @@ export function writeCollection(
 }
 
 /**
- * The answer for an entity selection with `$asArray=true`. The projection has to be bound for the array form.
- * @returns UTF-8 JSON, or what of it has not gone to the sink; valid until the next answer in this thread
+ * Writes the answer for an entity selection with `$asArray=true`. The projection has to be bound for the array form.
+ * @returns UTF-8 JSON, or its rest that was not written to the sink; valid until the next answer in this thread
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.5 and 4.3; protocol notes, 3.7.
  */
@@ -71,8 +71,8 @@ export function writeArray(
 }
 
 /**
- * The answer for an entity selection as a table. The projection has to be bound for it.
- * @returns UTF-8 JSON, or what of it has not gone to the sink; valid until the next answer in this thread
+ * Writes the answer for an entity selection as a table. The projection has to be bound for it.
+ * @returns UTF-8 JSON, or its rest that was not written to the sink; valid until the next answer in this thread
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: protocol notes, 6.8.
  */
@@ -92,11 +92,11 @@ export function writeTable(
 }
 
 /**
- * The answer for one entity.
- * @param rowId undefined: there is none
- * @param selected of the related entities, when they are a selection of their own
- * @returns UTF-8 JSON, or what of it has not gone to the sink; valid until the next answer in this thread
- * @throws {SerialiseErrors.NO_ENTITY} when there is none
+ * Writes the answer for one entity.
+ * @param rowId undefined if the entity does not exist
+ * @param selected page of the related entities, when they are a selection of their own
+ * @returns UTF-8 JSON, or its rest that was not written to the sink; valid until the next answer in this thread
+ * @throws {SerialiseErrors.NO_ENTITY} when the entity does not exist
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
  * Source: base specification, 2.6; protocol notes, 3.5.
  */

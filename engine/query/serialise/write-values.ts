@@ -14,7 +14,7 @@ export interface ValuesOptions {
 }
 
 /**
- * The answer with aggregates, as UTF-8 JSON. Without a measure it is the number of entities.
+ * Writes the answer with aggregates, as UTF-8 JSON. Without a measure it is the number of entities.
  *
  * | | one measure | several |
  * |---|---|---|
@@ -31,7 +31,7 @@ export function writeAggregates(
   options: ValuesOptions,
 ): Uint8Array {
   if (measures.length === 0) return answer([String(rows.size)], options, context)
-  // By name: an attribute that is named twice is one.
+  // By name: an attribute that is named twice appears once.
   const results = new Map<string, string>()
   for (const measure of measures) {
     if (results.has(measure.name)) continue
@@ -48,8 +48,8 @@ const objectText = (members: ReadonlyMap<string, string>): string =>
   `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 
 /**
- * The answer with the different values of a measure: a JSON array, ascending. With `counted` each has the number of its rows,
- * `{"value":…,"count":…}`, and the most frequent ones come first.
+ * Writes the answer with the distinct values of a measure: a JSON array, ascending. With `counted` each value has the number of
+ * its rows, `{"value":…,"count":…}`, and the most frequent values come first.
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: protocol notes, 6.7.
  */

@@ -2,7 +2,7 @@ import type { Predicate } from '../../bind/predicate.ts'
 import { mapInputs, type Rule } from '../rule.ts'
 
 /**
- * An AND inside an AND, an OR inside an OR, become one, so that all their inputs can be ordered together.
+ * Merges an AND inside an AND, and an OR inside an OR, so that all their inputs can be ordered together.
  *
  *   (a and b) and c   →   a and b and c
  */

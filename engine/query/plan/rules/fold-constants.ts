@@ -26,7 +26,7 @@ function apply(predicate: Predicate): Predicate {
     case 'except':
       if (changed.left.kind === 'never' || changed.right.kind === 'always') return NEVER
       return changed.right.kind === 'never' ? changed.left : changed
-    // `via` with an input that is never true stays out too: a relation that is null makes the input null, not true.
+    // A `via` whose input is never true is never true either: a relation that is null makes the input null, not true.
     case 'via':
       return changed.input.kind === 'never' ? NEVER : changed
     default:
@@ -34,7 +34,7 @@ function apply(predicate: Predicate): Predicate {
   }
 }
 
-/** An `absorbing` input decides, an input of the `neutral` kind says nothing. */
+/** Folds inputs: an `absorbing` input decides the result, inputs of the `neutral` kind are dropped. */
 function foldInputs(
   kind: 'and' | 'or',
   inputs: readonly Predicate[],

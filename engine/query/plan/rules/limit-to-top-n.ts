@@ -2,7 +2,7 @@ import type { LogicalPlan } from '../../nodes/logical-plan.ts'
 import type { Rule } from '../rule.ts'
 
 /**
- * Limit over Sort becomes TopN: a page of an order that is kept, or a heap of skip + count rows instead of a full sort.
+ * Turns Limit over Sort into TopN: a page of the order of an index, or a heap of skip + count rows instead of a full sort.
  *
  *   Limit(skip, count) ─ Sort(keys) ─ input   →   TopN(keys, skip, count) ─ input
  *
@@ -13,7 +13,7 @@ export const limitToTopN: Rule<LogicalPlan> = {
   apply(plan) {
     if (plan.kind !== 'Limit' || plan.input.kind !== 'Sort' || plan.count === Number.POSITIVE_INFINITY) return plan
     const { dataClass, keys, input } = plan.input
-    // Nothing is sent, so nothing has to be in order.
+    // An empty page needs no order.
     if (plan.count === 0) return { ...plan, input }
     return { kind: 'TopN', dataClass, keys, skip: plan.skip, count: plan.count, input }
   },

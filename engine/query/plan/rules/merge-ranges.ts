@@ -3,7 +3,7 @@ import type { Bound, Predicate, ValueTest } from '../../bind/predicate.ts'
 import { mapInputs, type Rule } from '../rule.ts'
 
 /**
- * Ranges of one attribute under one AND become one range, which is one look at the column or the index.
+ * Merges the ranges of one attribute under one AND, so that the column or the index is read once.
  *
  *   age >= 20 and age < 30 and age > 25   →   25 < age < 30
  */

@@ -4,8 +4,8 @@ import type { JsonTest, Predicate } from '../../bind/predicate.ts'
 import { mapInputs, type Rule } from '../rule.ts'
 
 /**
- * Moves conditions on an indexed property to its columns, and to the objects themselves only where a row has a value
- * of another type than the declared one.
+ * Moves conditions on an indexed property to its columns, and to the objects themselves only for rows with a value of another
+ * type than the declared one.
  *
  *   info.size > 5      →   [info.size] > 5
  *   info.size != 5     →   [info.size] != 5 or (of another type and info.size != 5)
@@ -18,7 +18,7 @@ function apply(predicate: Predicate): Predicate {
   return overColumns(predicate.attribute, predicate.test, []) ?? predicate
 }
 
-/** @param names the way to what is tested; @returns undefined when that has no columns */
+/** @param names path of the tested property @returns undefined when the property has no columns */
 function overColumns(attribute: ValueAttribute, test: JsonTest, names: readonly string[]): Predicate | undefined {
   switch (test.kind) {
     case 'property':

@@ -3,13 +3,13 @@ import type { JsonTest, Predicate } from '../../bind/predicate.ts'
 import type { Rule } from '../rule.ts'
 
 /**
- * NOT moves to the leaves, where unknown stays unknown, or becomes the complement of what is never unknown.
+ * Moves NOT to the leaves, where unknown stays unknown, or turns it into the complement of a predicate that is never unknown.
  *
  *   not (a and b)        →   not a or not b
  *   not (salary < 5)     →   salary not null and not < 5
  *   not some staff (…)   →   complement of some staff (…)
  *
- * From here on only the rows count for which a predicate is true: unknown and false are one.
+ * After this rule, only rows for which a predicate is true count: unknown and false are equivalent.
  */
 export const pushNotDown: Rule<Predicate> = { name: 'push-not-down', apply: whenTrue }
 
@@ -36,7 +36,7 @@ function whenTrue(predicate: Predicate): Predicate {
   }
 }
 
-/** The rows for which the predicate is false: not those for which it is unknown. */
+/** Predicate that is true for the rows for which `predicate` is false, not for those for which it is unknown. */
 function whenFalse(predicate: Predicate): Predicate {
   switch (predicate.kind) {
     case 'always':
@@ -60,10 +60,10 @@ function whenFalse(predicate: Predicate): Predicate {
       return { ...predicate, input: whenFalse(predicate.input) }
     case 'not':
       return whenTrue(predicate.input)
-    // The right side is a set of rows that are in it or not; the left side can be unknown, as in an AND.
+    // The right side is a set that contains a row or not; the left side can be unknown, as in an AND.
     case 'except':
       return { kind: 'or', inputs: [whenFalse(predicate.left), whenTrue(predicate.right)] }
-    // It is true or false, so what is not true is false.
+    // Never unknown, so not true means false.
     case 'some':
       return { kind: 'complement', input: whenTrue(predicate) }
     case 'complement':
@@ -78,7 +78,7 @@ const OPPOSITE = {
   greaterOrEqual: 'less',
 } as const satisfies Record<ScoreTest['comparator'], ScoreTest['comparator']>
 
-/** A property that is null stays out on both sides; what looks at elements is complemented. */
+/** Negates a test. A property that is null fails a comparison and its negation; tests of elements are complemented. */
 function negateJson(test: JsonTest): JsonTest {
   switch (test.kind) {
     case 'value':

@@ -199,7 +199,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     name: 'a collection name that is taken',
     model: withCompany({ collectionName: 'Employee' }),
     problem:
-      'dataClasses.Company.collectionName: "Employee" also names dataClasses.Employee; every name needs to be another',
+      'dataClasses.Company.collectionName: "Employee" also names dataClasses.Employee; every name must be different',
   },
   {
     name: 'two dataclasses with one table number',
@@ -265,7 +265,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
   {
     name: 'an alias that goes on behind a value',
     model: withEmployee({ x: { kind: 'alias', path: 'employer.info.city' } }),
-    problem: `${atEmployee}.x.path: "employer.info.city" goes on behind a storage attribute; only relations can be followed`,
+    problem: `${atEmployee}.x.path: "employer.info.city" continues after a storage attribute; only relations can be followed`,
   },
   {
     name: 'an alias of itself',
