@@ -53,7 +53,7 @@ export function createSharedMemory(bytes: number, onNote?: (text: string) => voi
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   } catch (error) {
     onNote?.(
-      `${pages * PAGE_BYTES} bytes of shared memory cannot be had, all is read from LMDB: ${(error as Error).message}`,
+      `${pages * PAGE_BYTES} bytes of shared memory cannot be reserved, everything is read from LMDB: ${(error as Error).message}`,
     )
     return undefined
   }
