@@ -16,10 +16,7 @@ export interface PieceSink {
   readonly batchRows: number
   /** @param piece valid until this returns */
   write(piece: Uint8Array): void
-  /**
-   * Called before a buffer grows to a large size. @param bytes its new size @throws {ProtocolError} when there is no memory for
-   * it
-   */
+  /** Called before a buffer grows to a large size. @param bytes new size @throws {ProtocolError} without memory for it */
   hold(bytes: number): void
   /** Drops what has been written: the answer is written again from its beginning. */
   restart(): void
@@ -74,7 +71,7 @@ export class ByteWriter {
     return this.length
   }
 
-  /** Closes the answer, and drops the bytes after `start`. */
+  /** Keeps all later bytes in memory, and drops those after `start`. */
   closeAt(start: number): void {
     this.close()
     this.length = start

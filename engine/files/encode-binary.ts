@@ -2,9 +2,7 @@ import type { BinaryFiles } from './binary-files.ts'
 import { BinaryValue } from '../catalog/value.ts'
 import { DIGEST_BYTES, pieceCount } from './binary-digest.ts'
 
-/**
- * Maximum size of values in the store itself. With larger ones a commit would delay others, and a read copy more than it sends.
- */
+/** Maximum size of values in the store itself: larger ones delay other commits, and reads copy more than they send. */
 export const INLINE_BYTES = 64 * 1024
 
 /** Set in the first byte when the bytes are in a file. */

@@ -18,7 +18,7 @@ interface Note {
   pid: number
   host: string
   since: string
-  /** True while the store is being made: a missing data file is no loss then. */
+  /** True while the store is being made: a missing data file does not mean a loss then. */
   isNew?: boolean
 }
 

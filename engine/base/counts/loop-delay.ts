@@ -48,10 +48,7 @@ export class LoopDelay {
   }
 }
 
-/**
- * Claims a block of `buffer` for the calling thread and counts its loop delays from now on; without a buffer, returns private
- * counters.
- */
+/** Claims a block for the calling thread and counts its loop delays from now on; without a buffer, returns private counters. */
 export function countThread(buffer: SharedArrayBuffer | undefined, role: ThreadRole): ThreadCounts {
   if (!buffer) return ownCounts()
   const shared = new SharedCounts(buffer)

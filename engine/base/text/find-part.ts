@@ -13,10 +13,7 @@ export function bordersOf(part: ArrayLike<number>): Uint32Array {
   return borders
 }
 
-/**
- * Maximum length of a part for `indexOf`: V8 finds longer ones by their last characters only, which may take the product of both
- * lengths.
- */
+/** Maximum length of a part for `indexOf`; for longer ones V8 uses only their end, which may take the product of both lengths. */
 const MAX_INDEX_OF = 250
 
 /** A function like `text.indexOf(part, from)` that takes time in proportion to the length of the text, whatever the two are. */

@@ -54,7 +54,7 @@ export class TextTable {
     return text
   }
 
-  /** Counts one row less for a text, as of the version that is being made. */
+  /** Counts one row fewer for a text, as of the version that is being made. */
   release(text: Address): void {
     const { heap, reclaimer, sequence } = this.space
     heap.preserve(text, 4)
