@@ -12,7 +12,7 @@ const processes = readdirSync(new URL('bench/processes/', root))
   .filter(file => file.endsWith('.child.ts'))
   .map(file => `bench/processes/${file}`)
 
-// It fetches a binary, or compiles for a minute.
+// Downloads a binary, or compiles for a minute.
 installPackages(new URL('bench/', root), { scripts: true })
 const { status } = spawnSync(
   process.execPath,

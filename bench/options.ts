@@ -37,7 +37,7 @@ export const USAGE = `node bench [options]
 
 export class UsageError extends Error {}
 
-/** @throws {UsageError} what is wrong and what is expected */
+/** @throws {UsageError} saying what is wrong and what is expected */
 export function readOptions(args: readonly string[], knownCases: readonly string[]): Options | 'help' {
   const { values, positionals } = parse(args)
   if (values.help) return 'help'

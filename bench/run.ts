@@ -26,7 +26,7 @@ import { World } from './world/world.ts'
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** A line that the next one replaces, on a terminal. */
+/** Prints a line that the next one replaces, on a terminal. */
 const progress = (line: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`)
 }
@@ -104,7 +104,7 @@ async function measureHttp(
   const baseline = new Child<ServerQuestions>('baseline')
   const bound = new Child<BoundQuestions>('bound')
   const load = new Child<LoadQuestions>('load')
-  // Alone: how long it takes to be ready is measured.
+  // Started alone: the time until it is ready is measured.
   const { port, transport = '', readyMs } = await ours.ask('start', place)
   const [atBaseline, atBound] = await Promise.all([baseline.ask('start', place), bound.ask('start', place)])
   const servers = {
@@ -147,7 +147,7 @@ const readReport = (file: string): Report => {
   return report
 }
 
-// An end that the `exit` handlers see, which end the children and remove the copy of the world.
+// `exit` handlers run on these signals too: they end the children and remove the copy of the world.
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 

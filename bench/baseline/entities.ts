@@ -1,4 +1,4 @@
-/** Rows of SQLite as the protocol sends them, as one would write it by hand for two tables. */
+/** Rows of SQLite as the protocol sends them, written by hand for two tables. */
 
 export interface EmployeeRow {
   ID: number

@@ -4,7 +4,7 @@ import { type CompanyRow, type EmployeeRow, employeeEntity, expandedEntity } fro
 
 interface Context {
   database: Database
-  /** Changes of entities so far, as our server counts them. */
+  /** Number of changes of entities so far, as our server counts them. */
   globalStamp(): number
 }
 
@@ -40,7 +40,7 @@ export function readRoutes(app: FastifyInstance, { database, globalStamp }: Cont
 
   app.get('/employees/count', () => collection(all(), 0, []))
 
-  // The inner query stays in the index until it comes to the page.
+  // The inner query uses the index alone until it reaches the page.
   const byName = select<[number, number]>(
     'WHERE ID IN (SELECT ID FROM Employee ORDER BY lastName, ID LIMIT ? OFFSET ?) ORDER BY lastName, ID',
   )

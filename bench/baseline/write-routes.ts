@@ -8,7 +8,7 @@ interface Context {
   onChange(entities: number): void
 }
 
-/** Each write is a transaction of its own, on the disk before it is answered. */
+/** Routes for writes, each in a separate transaction that is on the disk before it is answered. */
 export function writeRoutes(app: FastifyInstance, { database, onChange }: Context): void {
   const names = storageNames('Employee').filter(name => name !== 'ID')
   const insert = database.prepare<unknown[], EmployeeRow>(

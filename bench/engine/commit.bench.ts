@@ -4,7 +4,7 @@ import { MODEL } from '../world/model.ts'
 import { differs, type EngineCase, engineCase } from './engine-case.ts'
 import { openOwnStore } from './own-store.ts'
 
-/** Durable inserts into a store of its own. */
+/** Durable inserts into a separate store. */
 const commit = (name: string, title: string, requests: number, rows: number): EngineCase =>
   engineCase({
     name,

@@ -3,27 +3,27 @@ import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import type { World } from '../world/world.ts'
 
 export interface EngineContext {
-  /** On the store of the world: a case leaves it as it was. */
+  /** On the store of the world, which a case leaves unchanged. */
   engine: Engine
   world: World
 }
 
 interface PreparedCase {
-  /** Things that one run deals with, for a rate that tells more than runs. */
+  /** Number of things that one run handles, for a rate that says more than runs. */
   units: number
-  /** Unit of the runs: `rows`. */
+  /** Name of the units: `rows`. */
   unit: string
   /** The nth run. */
   run(n: number): unknown
-  /** Runs at a time; 1 unless said otherwise. */
+  /** Concurrent runs; 1 by default. */
   atOnce?: number
-  /** The same done in another way, in turns with {@link run}. */
+  /** The same work done in another way, in turns with {@link run}. */
   against?: { what: string; run(n: number): unknown }
   /** Fault of the answer of the nth run, or undefined. */
   problemOf(answer: unknown, n: number): string | undefined | Promise<string | undefined>
-  /** Answers that are checked; 5 unless said otherwise. */
+  /** Number of answers that are checked; 5 by default. */
   checks?: number
-  /** Share of what had to be found that was, in the answers that were checked. */
+  /** Share found of the expected rows, in the checked answers. */
   recall?(): number
   /** Faults found during the measurement. */
   afterwards?(): string | undefined | Promise<string | undefined>
@@ -36,12 +36,12 @@ interface PreparedCase {
 export interface EngineOwes {
   p50Ms?: number
   perSecond?: number
-  /** Runs per second of CPU of one core, whatever else it works for. */
+  /** Runs per second of CPU time, on all cores together. */
   perCoreSecond?: number
   recall?: number
   /** At most `factor` times the time of the case `of`. */
   cost?: { of: string; factor: number }
-  /** Maximum time, as a multiple of that of the case which runs in turns with it. */
+  /** Maximum time, as a multiple of the time of {@link PreparedCase.against}. */
   against?: number
 }
 
@@ -49,7 +49,7 @@ export interface EngineCase {
   name: string
   title: string
   owes?: EngineOwes
-  /** Takes so long that it runs only when it is named. */
+  /** True for a case that takes so long that it runs only when it is named. */
   isLong?: boolean
   prepare(context: EngineContext): PreparedCase | Promise<PreparedCase>
 }
@@ -63,7 +63,7 @@ export interface EngineResult {
   remark?: string | undefined
   against?: { what: string; p50Ms: number } | undefined
   perSecond: number
-  /** CPU of all threads of the process for a run. */
+  /** CPU of all threads of the process, for a run. */
   cpuMs?: number | undefined
   p50Ms: number
   p99Ms: number
@@ -73,7 +73,7 @@ export interface EngineResult {
 
 export const engineCase = (bench: EngineCase): EngineCase => bench
 
-/** Reads a collection: its JSON, at once or when a worker has it. */
+/** Reads a collection: its JSON, at once or as soon as a worker has it. */
 export function readPage(
   engine: Engine,
   request: Partial<ReadRequest> & { dataClass: string },
@@ -81,7 +81,7 @@ export function readPage(
   return engine.read({ source: { kind: 'all' }, skip: 0, top: 1, output: { form: 'collection' }, ...request })
 }
 
-/** The `__COUNT` and the keys of a page. The answer is only valid until the next read. */
+/** `__COUNT` and keys of a page. The answer is only valid until the next read. */
 export function pageOf(answer: AnswerBody): { count: number; keys: number[] } {
   const { __COUNT, __ENTITIES } = JSON.parse(Buffer.from(answer as Uint8Array).toString()) as {
     __COUNT: number

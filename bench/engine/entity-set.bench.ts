@@ -14,7 +14,7 @@ const PAGE = 100
 const SMALL_SETS = { count: 10_000, members: 1_000, megabytes: 100 }
 const READ_P99_MS = 5
 
-/** A filter that half of all rows pass, another one for each `n`. */
+/** A filter that half of all rows pass, a different one for each `n`. */
 interface Half {
   request(n: number): Partial<ReadRequest>
   count(n: number): number
@@ -43,7 +43,7 @@ const byName = (world: World): Half => {
   }
 }
 
-/** A set of what `request` selects. {@link release} ends it: the store of the world has to stay as it was. */
+/** Makes a set of the rows that `request` selects. {@link release} ends it: the store of the world must stay unchanged. */
 const create = (engine: Engine, request: Partial<ReadRequest>): Promise<EntitySet> =>
   engine.entitySets.create(
     {
@@ -62,7 +62,7 @@ const release = (engine: Engine, sets: readonly EntitySet[]): Promise<void> =>
 
 const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
 
-/** At once, as clients ask a server: they share the waits for the disk, and what is compared is work. */
+/** Concurrent clients, as of a server: they share the waits for the disk, so that the work is compared. */
 const CLIENTS = 8
 
 const together = <T>(clients: number, n: number, run: (n: number) => T | Promise<T>): Promise<T[]> =>
@@ -146,7 +146,7 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
       return {
         units: members.length,
         unit: 'members',
-        // As it comes from the store: another list each time.
+        // Decoded as from the store: another list each time.
         run: n => engine.entitySets.combine(operator, decodeMembers(lefts[n % lefts.length]!.encoded), right.members),
         problemOf: answer => differs('the size', sizeOf(answer as Members), expected),
         close: () => release(engine, [...lefts, right]),
@@ -157,10 +157,10 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
 const only = (a: boolean, b: boolean): boolean => a && !b
 const rowsOf = (world: World, passes: (row: number) => boolean) => Uint32Array.from(rowsWhere(world, passes))
 
-/** The rows in an order that none of the others has: neither ascending nor random to the processor's caches alone. */
+/** The rows in an order that differs for each seed: neither ascending nor random to the processor's caches alone. */
 const turned = (rows: readonly number[], seed: number): Uint32Array => {
   const out = new Uint32Array(rows.length)
-  // An odd step that has no factor in common with the length comes to every place once.
+  // An odd step without a common factor with the length reaches every place once.
   let step = 7919 + 2 * seed
   while (gcd(step, rows.length) > 1) step += 2
   for (let i = 0, at = 0; i < rows.length; i++, at = (at + step) % rows.length) out[i] = rows[at]!
@@ -202,7 +202,7 @@ const smallSets: EngineCase = engineCase({
     const rowIds = (n: number) => Uint32Array.from({ length: members }, (_, i) => world.pick(n, world.employees, i))
     const before = memoryInUse()
     const ids: string[] = []
-    // Only the counted sets must remain: no set, no answer.
+    // Only the counted sets may remain: no other set, no answer.
     for (let n = 0; n < count; n += 50) {
       const sets = Array.from({ length: 50 }, (_, i) =>
         create(engine, { source: { kind: 'rows', rowIds: rowIds(n + i), ordered: true } }),
@@ -248,7 +248,7 @@ const besideReads: EngineCase = engineCase({
           const startedAt = performance.now()
           const key = String(1 + world.pick(n + i, world.employees))
           await readPage(engine, { dataClass: 'Employee', source: { kind: 'keys', keys: [key] } })
-          // The time that the thread is held counts too: a request would have to wait for it.
+          // Includes the time for which the thread is held: a request would have to wait for it.
           await new Promise(resolve => setImmediate(resolve))
           reads.add((performance.now() - startedAt) * 1000)
         }

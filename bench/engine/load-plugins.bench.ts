@@ -19,7 +19,7 @@ export default definePlugin({
 })
 `
 
-/** Every run has plugins of its own, because a module is loaded once in a process. Other starts than the first bundle faster. */
+/** Loading plugins. Every run has different ones, because a process loads a module once. Starts after the first bundle faster. */
 export const loadPlugins: EngineCase = engineCase({
   name: 'load-plugins',
   title: 'what 20 plugins in TypeScript add to the start: bundled, imported, checked',

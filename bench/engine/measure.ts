@@ -10,7 +10,7 @@ export interface Rounds {
   readonly warmUpSeconds: number
 }
 
-/** Checks the first answers of a case, then runs it again and again: after a warm-up in rounds, of which the median counts. */
+/** Checks the first answers of a case, then runs it repeatedly: after a warm-up in rounds, whose median counts. */
 export async function measureEngineCase(
   { name, title, owes = {}, prepare }: EngineCase,
   context: EngineContext,
@@ -62,7 +62,7 @@ export async function measureEngineCase(
       units,
       unit,
       perSecond: median(rates),
-      // The other one of the turns takes its share.
+      // The runs in between take their share.
       cpuMs: against ? undefined : (user + system) / 1000 / histogram.count,
       p50Ms: histogram.quantile(0.5) / 1000,
       p99Ms: histogram.quantile(0.99) / 1000,

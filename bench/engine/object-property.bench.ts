@@ -25,13 +25,13 @@ const MODEL = {
 }
 
 interface Question {
-  /** With the attribute that it asks for as `@`. */
+  /** The filter, with `@` in place of the attribute. */
   filter: string
   params: readonly unknown[]
   passes(world: World, row: number): boolean
 }
 
-/** The same values in an object and in attributes beside it: what the object costs. */
+/** Compares the same values in an object and in attributes beside it: the cost of the object. */
 const objectCase = (
   name: string,
   title: string,

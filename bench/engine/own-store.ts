@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Engine, openEngine } from '../../engine/index.ts'
 
-/** An empty store of a case of its own, on the disk of the checkout: the folder for temporary files may be memory. */
+/** An empty store for one case, on the disk of the checkout: the folder for temporary files may be in memory. */
 export async function openOwnStore(
   model: unknown,
   memoryBytes = 0,

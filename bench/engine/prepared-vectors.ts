@@ -4,19 +4,19 @@ import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { GROUPS, openVectorWorld, VectorWorld, type VectorWorldPlan } from '../world/vector-world.ts'
 import { readPage } from './engine-case.ts'
 
-/** Questions that are asked; later ones come again. */
+/** Number of different questions, which are then repeated. */
 export const QUESTIONS = 200
 /** Number of questions whose answers are known. */
 export const CHECKS = 20
 
-/** All rows by their cosine, the nearest first. */
+/** All rows by their cosine, nearest first. */
 interface Ranking {
   readonly rows: Uint32Array
-  /** By row. */
+  /** Cosines by row. */
   readonly scores: Float64Array
 }
 
-/** A store of vectors with its index, and the answers as plain loops in double precision find them. */
+/** A store of vectors with its index, and the answers that plain loops in double precision find. */
 export class PreparedVectors {
   private readonly numbers: Float32Array
   private readonly questions: readonly Float32Array[]
@@ -34,7 +34,7 @@ export class PreparedVectors {
 
   private static readonly known = new Map<string, Promise<PreparedVectors>>()
 
-  /** Once for each plan: making an index takes a minute. */
+  /** Opens the store of a plan once: making an index takes a minute. */
   static of(plan: VectorWorldPlan): Promise<PreparedVectors> {
     const key = JSON.stringify(plan)
     let prepared = PreparedVectors.known.get(key)
@@ -46,7 +46,7 @@ export class PreparedVectors {
     return prepared
   }
 
-  /** Gives the store back, so that it can be copied. */
+  /** Closes the store, so that it can be copied. */
   static async close(plan: VectorWorldPlan): Promise<void> {
     const key = JSON.stringify(plan)
     const prepared = await PreparedVectors.known.get(key)
@@ -54,7 +54,7 @@ export class PreparedVectors {
     await prepared?.engine.close()
   }
 
-  /** @param threshold null: none */
+  /** @param threshold null for none */
   read(
     n: number,
     threshold: number | null,
@@ -75,7 +75,7 @@ export class PreparedVectors {
     return this.questions[n % QUESTIONS]!
   }
 
-  /** Memory that is not the engine's. */
+  /** Memory of the benchmark itself, not of the engine. */
   get ownBytes(): number {
     const rankings = Object.values(this.rankings).map(({ rows, scores }) => rows.byteLength + scores.byteLength)
     return rankings.reduce((sum, bytes) => sum + bytes, this.numbers.byteLength)
@@ -87,7 +87,7 @@ export class PreparedVectors {
     return this.rankings[n]
   }
 
-  /** The same of the rows of the first groups. */
+  /** The nearest rows of the first groups. */
   nearest(n: number, count: number, groups = GROUPS): number[] {
     const { rows } = this.ranking(n)
     const nearest: number[] = []
@@ -118,7 +118,7 @@ export class PreparedVectors {
   }
 }
 
-/** Counts how many of those that should be found are. */
+/** Share found of the rows that should be found. */
 export class Recall {
   private expected = 0
   private found = 0

@@ -4,7 +4,7 @@ import { differs, type EngineCase, engineCase } from './engine-case.ts'
 
 const LIMIT = 1_000_000
 
-/** Each row is in the set with a chance of `share`. */
+/** Row ids, each in the set with a probability of `share`. */
 const ids = (seed: number, share: number): Uint32Array =>
   Uint32Array.from({ length: LIMIT }, (_, id) => id).filter(id => random(seed, id, 0) < share)
 

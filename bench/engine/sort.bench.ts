@@ -3,7 +3,7 @@ import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine
 
 const PAGE = 10
 
-/** A page of all rows by birth date; which one decides between a heap and a full sort. */
+/** A page of all rows by birth date; its position decides between a heap and a full sort. */
 const sorted = (name: string, title: string, skipOf: (rows: number) => number): EngineCase =>
   engineCase({
     name,

@@ -7,12 +7,12 @@ import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine
 const PLAN: VectorWorldPlan = { rows: 100_000, dimension: 128, clusters: 1_000 }
 const WRITERS = 64
 const READERS = 2
-/** Bodies that are made before: making one takes as long as all else that the kernel thread does for it. */
+/** Number of bodies made before: making one takes as long as all that the kernel thread does for it. */
 const PREPARED = 10_000
-/** New vectors that are looked for in the end. */
+/** Number of new vectors that are searched for in the end. */
 const CHECKS = 50
 
-/** Each writer waits for the disk, each reader for the nearest of a question. */
+/** Each writer waits for the disk, each reader for the nearest rows of a question. */
 export const vectorInsert: EngineCase = engineCase({
   name: 'vector-insert-128',
   title: `a vector inserted by each of ${WRITERS}, while ${READERS} ask for the 100 nearest, 100 k × 128`,

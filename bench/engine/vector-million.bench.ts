@@ -7,7 +7,7 @@ import { CHECKS, PreparedVectors, Recall } from './prepared-vectors.ts'
 const PLAN = { rows: 1_000_000, dimension: 128, clusters: 10_000 }
 const NEAREST = 100
 
-/** Whether this many fit in memory: making the store and its index takes some ten minutes. */
+/** Shows that this many vectors fit in memory: making the store and its index takes some ten minutes. */
 export const vectorMillion: EngineCase = engineCase({
   name: 'vector-nearest-1m-128',
   title: `the ${NEAREST} nearest, 1 M × 128`,
@@ -31,7 +31,7 @@ export const vectorMillion: EngineCase = engineCase({
       },
       recall: () => recall.value,
       remark: () => {
-        // The vectors and rankings of the benchmark are in the process, but no part of the store.
+        // The vectors and rankings of the benchmark are in the process, but not part of the store.
         const parts = shared.map(([part, bytes]) => `${part} ${megabytes(bytes)}`).join(', ')
         const resident = memory().resident - before - prepared.ownBytes
         return `shared memory ${megabytes(sumOf(Object.fromEntries(shared)))} (${parts}), resident in all ${megabytes(resident)}`

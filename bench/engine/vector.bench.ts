@@ -4,14 +4,14 @@ import { CHECKS, PreparedVectors, Recall } from './prepared-vectors.ts'
 
 const ROWS = 100_000
 const NEAREST = 100
-/** Clients that ask at the same time, as of a server: threads that take turns on a query need not wait for each other. */
+/** Concurrent clients, as of a server: threads that take turns on a query need not wait for each other. */
 const CLIENTS = 4
 
 const nameOf = ({ dimension, clusters }: VectorWorldPlan) => `${dimension}${clusters > 0 ? '' : '-unclustered'}`
 const titleOf = ({ rows, dimension, clusters }: VectorWorldPlan) =>
   `${rows / 1000} k × ${dimension}${clusters > 0 ? '' : ', unclustered'}`
 
-/** Everything above a threshold that a share of the rows passes. */
+/** All rows above a threshold that a share of the rows passes. */
 const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, owes: EngineOwes): EngineCase =>
   engineCase({
     name: exact ? `vector-scan-${nameOf(plan)}` : `vector-narrow-${share * 100}%-${nameOf(plan)}`,
@@ -42,7 +42,7 @@ const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, owes: E
     },
   })
 
-/** The nearest of all. */
+/** The nearest of all rows. */
 const nearest = (plan: VectorWorldPlan, owes: EngineOwes): EngineCase =>
   engineCase({
     name: `vector-nearest-${nameOf(plan)}`,
@@ -67,7 +67,7 @@ const nearest = (plan: VectorWorldPlan, owes: EngineOwes): EngineCase =>
     },
   })
 
-/** The nearest of those that pass a predicate, in turns with the exact scan of these. */
+/** The nearest of the rows that pass a predicate, in turns with the exact scan of these. */
 const nearestOf = (plan: VectorWorldPlan, groups: number): EngineCase =>
   engineCase({
     name: `vector-nearest-${nameOf(plan)}-${(groups / GROUPS) * 100}%`,

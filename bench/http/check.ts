@@ -4,8 +4,8 @@ import type { Expectation } from './http-case.ts'
 type Json = Record<string, unknown>
 
 /**
- * Fault of an answer, or undefined when it is the expected one in every attribute of every entity. Only times
- * of saves and the global stamp may be any.
+ * Problem of an answer; undefined when every attribute of every entity is as expected. Only times of saves and the global stamp
+ * may differ.
  */
 export function problemOf(world: World, expectation: Expectation, answer: unknown): string | undefined {
   const body = answer as Json
@@ -72,7 +72,7 @@ export function difference(expected: unknown, actual: unknown, place = 'the answ
   return `${place} is ${text(actual)} and not ${text(expected)}`
 }
 
-/** A sum in another order differs in its last digits. */
+/** Allows for the last digits of a sum, which depend on the order. */
 const isNear = (a: unknown, b: unknown): boolean =>
   typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= 1e-12 * Math.abs(a)
 

@@ -6,7 +6,7 @@ export default httpCase({
   kind: 'read',
   requests: world => ({
     size: 256,
-    // The first rows of the page differ, so that no two requests are alike.
+    // The first row of the page differs, so that no two requests are alike.
     at: skip => ({
       ours: { path: oursPath('Employee', { $skip: skip, $top: 100 }) },
       baseline: { path: baselinePath('employees', { skip, top: 100 }) },

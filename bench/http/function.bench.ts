@@ -2,7 +2,7 @@ import { columnsOf } from '../world/columns.ts'
 import type { World } from '../world/world.ts'
 import { type BenchRequest, type HttpCase, httpCase, oursPath, type Requests } from './http-case.ts'
 
-/** Rows of the sums. */
+/** Maximum rows of the sums. */
 const ROWS = 100_000
 
 export const functionTrivial: HttpCase = httpCase({
@@ -12,7 +12,7 @@ export const functionTrivial: HttpCase = httpCase({
   requests: () => ({
     size: 256,
     at: n => ({
-      // Answers of one length: the bound has one answer for an address.
+      // Answers of the same length: the bound has one answer for an address.
       ours: { path: oursPath('Employee/add'), body: JSON.stringify([n, 100]) },
       baseline: { path: '/functions/add', body: JSON.stringify([n, 100]) },
       expected: () => ({ kind: 'value', value: { result: n + 100 } }),
@@ -39,7 +39,7 @@ export const functionEntity: HttpCase = httpCase({
   owes: { perSecond: 10_000 },
 })
 
-/** Sums of salaries of the first employees; how many of them differs, so that no two requests are alike. */
+/** Sums of salaries of the first employees; their number differs, so that no two requests are alike. */
 function sums(world: World, addresses: (rows: number) => Omit<BenchRequest, 'expected'>, isBare: boolean): Requests {
   const all = Math.min(ROWS, world.employees)
   const at = (n: number): BenchRequest => {

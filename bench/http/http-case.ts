@@ -3,34 +3,34 @@ import type { Employee, World } from '../world/world.ts'
 export type Target = 'ours' | 'baseline' | 'bound'
 export const TARGETS: readonly Target[] = ['ours', 'baseline', 'bound']
 
-/** Request: a GET, or with a body a POST. */
+/** A request: GET, or POST if it has a body. */
 export interface Address {
-  /** Path and query as they stand in the request line; ASCII. */
+  /** Path and query as in the request line; ASCII. */
   path: string
   /** JSON; ASCII. */
   body?: string
 }
 
-/** Expected answer, worked out from the world and not from a database. Attributes not named are those of the row. */
+/** Expected answer, computed from the world and not from a database. Attributes that are not named are those of the row. */
 export type Expectation =
   | { kind: 'employee'; row: number }
-  /** Rows of the page in their order. */
+  /** Rows of the page in order. */
   | { kind: 'page'; count: number; first: number; rows: readonly number[]; expanded?: boolean }
   | { kind: 'value'; value: unknown }
-  /** The entity after a save. Without `row` a new one with these values. */
+  /** The entity after a save. Without `row`, a new one with these values. */
   | { kind: 'saved'; row?: number; stamp: number; values: Partial<Employee> }
   | { kind: 'savedMany'; count: number }
 
 export interface BenchRequest {
   ours: Address
-  /** The same question in the words of the hand-written routes. */
+  /** The same question for the hand-written routes. */
   baseline: Address
   expected: () => Expectation
 }
 
 /** The requests of a case, by number: the same number is always the same request. */
 export interface Requests {
-  /** How many different ones there are; after the last comes the first again. Infinity when none may come twice. */
+  /** Number of different requests, which are then repeated; Infinity if none may be sent twice. */
   size: number
   at(n: number): BenchRequest
 }
@@ -42,9 +42,9 @@ export interface Owes {
   /** At 32 connections. */
   perSecond?: number
   p99Ms?: number
-  /** For the requests beside. */
+  /** For the requests of {@link HttpCase.beside}. */
   besideP99Ms?: number
-  /** At most this many times what a request of another case takes. */
+  /** At most `factor` times the time of a request of the case `of`. */
   cost?: { of: string; factor: number }
 }
 
@@ -55,12 +55,12 @@ export interface HttpCase {
   title: string
   /** Reads come first: writes change the world that they expect. */
   kind: 'read' | 'write'
-  /** At once, for 32 connections at the others; a number of its own when it has to be another. */
+  /** Concurrent connections, where they differ from the common number (32). */
   connections?: number
-  /** Rows that each request adds to Employee. */
+  /** Number of rows that each request adds to Employee. */
   inserts?: number
   requests(world: World): Requests
-  /** Sent at the same time over 8 more connections, and timed apart. */
+  /** Sent at the same time over 8 more connections, and timed separately. */
   beside?(world: World): Requests
   owes: Owes
 }

@@ -5,7 +5,7 @@ const WRITE_CONNECTIONS = 64
 const OURS = oursPath('Employee', { $method: 'update' })
 const BULK_ROWS = 10_000
 
-/** The nth that is not in the world yet, without a key: the database gives one. */
+/** The nth employee that is not in the world yet, without a key: the database assigns one. */
 function newEmployee(world: World, n: number): Omit<Employee, 'ID'> {
   const { ID: _, ...values } = world.employee(world.employees + n)
   return values

@@ -26,7 +26,7 @@ interface Setup {
   connections: number
 }
 
-/** Answers of each server that are compared with what is expected; of a case that writes also the first ones sent. */
+/** Number of answers of each server that are compared with the expected ones, in a case that writes the first ones sent. */
 const CHECKED = { read: 12, write: 2 }
 const COLLECT_SECONDS = 5
 
@@ -54,7 +54,7 @@ class CaseRun {
   private readonly clients: Record<'ours' | 'baseline', Client>
   /** Number of the next request for each server. */
   private readonly next: Record<Target, number> = { ours: 0, baseline: 0, bound: 0 }
-  /** Requests that were answered. */
+  /** Number of answered requests. */
   private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, bound: 0 }
   private lengths: number[] = []
 
@@ -71,7 +71,7 @@ class CaseRun {
     await Promise.all(Object.values(this.clients).map(client => client.close()))
   }
 
-  /** Compares answers with what is expected, and gives the bound its answers. @returns what is wrong */
+  /** Compares answers with the expected ones, and gives the bound its answers. @returns the problem found */
   async check(): Promise<string | undefined> {
     const { bench, setup } = this
     const requests = bench.requests(setup.world)
@@ -94,7 +94,7 @@ class CaseRun {
     return undefined
   }
 
-  /** The answers of ours to all requests of the case, or to as many as there is time for. */
+  /** Collects the answers of ours to all requests of the case, or to as many as time allows. */
   private async collect(requests: Requests, answers: FixedAnswers): Promise<void> {
     const startedAt = performance.now()
     for (let n = 0; n < requests.size && performance.now() - startedAt < COLLECT_SECONDS * 1000; n++) {
@@ -105,7 +105,7 @@ class CaseRun {
     }
   }
 
-  /** Rounds of each server in turn, after each had time to warm up. */
+  /** Runs rounds of each server in turn, after a warm-up of each. */
   async measure(): Promise<Record<Target, TargetFigures>> {
     const { seconds, rounds, warmUpSeconds, servers } = this.setup
     const results: Record<Target, DriveResult[]> = { ours: [], baseline: [], bound: [] }
@@ -149,7 +149,7 @@ class CaseRun {
     }
   }
 
-  /** Whether every insert that was answered is there. */
+  /** Checks that every answered insert is in the database. @returns the problem found */
   async missingRows(before: Record<'ours' | 'baseline', number>): Promise<string | undefined> {
     const after = await this.counts()
     for (const target of ['ours', 'baseline'] as const) {
@@ -173,7 +173,7 @@ class CaseRun {
   }
 }
 
-/** Rates are of rows when a request writes many. */
+/** Rates count rows when a request writes many. */
 function mediansOf(results: readonly DriveResult[], rowsPerRequest = 1): Omit<TargetFigures, 'memory'> {
   const of = (value: (result: DriveResult) => number) => median(results.map(value))
   const hasBeside = results.every(({ beside }) => beside)

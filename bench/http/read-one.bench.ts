@@ -1,7 +1,7 @@
 import { baselinePath, type BenchRequest, httpCase, oursPath, type Requests } from './http-case.ts'
 import type { World } from '../world/world.ts'
 
-/** Employees all over the table. */
+/** Reads of employees all over the table. */
 export function readOne(world: World): Requests {
   const at = (n: number): BenchRequest => {
     const row = world.pick(n, world.employees)

@@ -4,7 +4,7 @@ import { baselinePath, type HttpCase, httpCase, oursPath, type Requests } from '
 
 const PAGE = 50
 
-/** Pages near the nth: where they start differs, so that no two requests are alike. */
+/** Pages near the nth: their start differs, so that no two requests are alike. */
 const pages = (world: World, page: number): Requests => ({
   size: 256,
   at: n => {

@@ -9,7 +9,7 @@ export default httpCase({
   requests: world => ({
     size: Number.POSITIVE_INFINITY,
     at: n => {
-      // A prime step comes to every row once before it comes to one again, with the next stamp.
+      // A prime step reaches every row once before it reaches one again, with the next stamp.
       const row = (n * 7919) % world.employees
       const stamp = 1 + Math.floor(n / world.employees)
       const salary = 20_000 + world.pick(n, 400_000) / 4

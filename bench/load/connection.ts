@@ -1,24 +1,24 @@
 import { connect, type Socket } from 'node:net'
 
 const CHUNK_BYTES = 65_536
-/** A head is some 150 bytes; beyond this it is none. What else is in the chunk need not become text. */
+/** Maximum size of a head, which has some 150 bytes. The rest of the chunk need not become text. */
 const MAX_HEAD_BYTES = 2_048
 
 interface ConnectionEvents {
   /** The answer is complete. */
   onAnswer(status: number, bodyBytes: number): void
-  /** The connection has failed and is not used again. */
+  /** The connection has failed and will not be used again. */
   onFailure(reason: string): void
 }
 
-/** One keep-alive connection, one request at a time. Reads no more of an answer than its status and its length. */
+/** One keep-alive connection, one request at a time. Of an answer it reads only status and length. */
 export class Connection {
   private readonly socket: Socket
-  /** Head of the answer as far as it has come. */
+  /** Part of the answer's head that has arrived. */
   private head = ''
   private status = 0
   private bodyBytes = 0
-  /** Missing bytes of the body; below 0 while the head is not complete. */
+  /** Missing bytes of the body; below 0 until the head is complete. */
   private missing = -1
   private isClosed = false
 
@@ -27,7 +27,7 @@ export class Connection {
     private readonly events: ConnectionEvents,
     onConnect: () => void,
   ) {
-    // A buffer of our own spares an allocation for each read.
+    // A single buffer saves an allocation for each read.
     const onread = { buffer: Buffer.allocUnsafe(CHUNK_BYTES), callback: this.receive }
     this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, onConnect)
     this.socket.on('error', error => this.fail(error.message))
@@ -35,7 +35,7 @@ export class Connection {
   }
 
   send(request: string): void {
-    // Measured: a string costs less than a Buffer, which is kept alive and looked after until it is written.
+    // Measured: a string costs less than a Buffer, which is kept alive and tracked until it is written.
     this.socket.write(request, 'latin1')
   }
 
@@ -54,7 +54,7 @@ export class Connection {
     return true
   }
 
-  /** @returns how much of the body is missing, below 0 when the head is not complete */
+  /** @returns missing bytes of the body, below 0 when the head is not complete */
   private readHead(chunk: Buffer, size: number): number {
     const before = this.head.length
     const head = this.head + chunk.toString('latin1', 0, Math.min(size, MAX_HEAD_BYTES))

@@ -15,7 +15,7 @@ export interface DriveRequest {
   seconds: number
   /** Number of the first request. */
   from: number
-  /** Bytes of the answers by the number of the request; not known ones are learnt from the first answer. */
+  /** Bytes of the answers by the number of the request; unknown ones are learnt from the first answer. */
   lengths: readonly (number | undefined)[]
 }
 
@@ -29,7 +29,7 @@ export interface Figures {
 export interface DriveResult extends Figures {
   /** Number of the next request. */
   next: number
-  /** Different ones, at most a few. */
+  /** Distinct errors, at most a few. */
   errors: string[]
   beside?: Figures
 }
@@ -38,7 +38,7 @@ const BESIDE_CONNECTIONS = 8
 const MAX_ERRORS = 3
 const HANG_SECONDS = 60
 
-/** Sends the requests of a case for a time, each connection the next one as soon as its answer is there. */
+/** Sends the requests of a case for some time; each connection sends the next one as soon as it has its answer. */
 export async function drive(request: DriveRequest): Promise<DriveResult> {
   const bench = HTTP_CASES.find(({ name }) => name === request.case)!
   const world = new World(request.seed, request.employees)
@@ -56,10 +56,10 @@ export async function drive(request: DriveRequest): Promise<DriveResult> {
 
 type PreparedRequests = { size: number; at(n: number): string }
 
-/** Requests of the newest case only: bodies of bulk inserts are large. */
+/** Prepared requests of the newest case only: bodies of bulk inserts are large. */
 let kept: { case: string; requests: Map<string, PreparedRequests> } = { case: '', requests: new Map() }
 
-/** Requests as they are sent, made once where there is a limited number of them. */
+/** Requests as they are sent, prepared once if their number is limited. */
 function prepared(bench: HttpCase, lane: 'requests' | 'beside', target: Target, world: World): PreparedRequests {
   if (kept.case !== bench.name) kept = { case: bench.name, requests: new Map() }
   const key = `${lane} ${target}`
@@ -114,7 +114,7 @@ class Lane {
     for (const send of this.sending) send()
   }
 
-  /** @returns what went wrong, when the answers that are on their way have come */
+  /** Resolves when all outstanding answers have arrived. @returns the errors */
   async stop(): Promise<string[]> {
     this.isStopped = true
     if (this.inFlight > 0) {
@@ -134,7 +134,7 @@ class Lane {
     const { histogram } = this
     return {
       requests: histogram.count,
-      // Until the last answer: what a slow server still works on when the time is over counts, and its time too.
+      // Until the last answer: requests on which a slow server still works when the time is over count, and so does their time.
       perSecond: (histogram.count / Math.max(1e-3, this.lastAnswerAt - this.startedAt)) * 1000,
       p50Ms: histogram.quantile(0.5) / 1000,
       p99Ms: histogram.quantile(0.99) / 1000,

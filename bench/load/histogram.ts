@@ -15,7 +15,7 @@ export class Histogram {
   }
 
   /**
-   * The latency in microseconds that a share of all stays within; NaN when there are none.
+   * Latency in microseconds that is not exceeded by a share of all; NaN when there are none.
    * @param share 0.99 for the p99
    */
   quantile(share: number): number {

@@ -2,7 +2,7 @@ import { request } from 'undici'
 import { Connection } from '../load/connection.ts'
 import { Histogram } from '../load/histogram.ts'
 
-/** The JSON of an answer. @throws {Error} with any other status than 200 */
+/** The JSON of an answer. @throws {Error} for any status other than 200 */
 export async function askJson(port: number, path: string, body?: object): Promise<Record<string, unknown>> {
   const method = body ? 'POST' : 'GET'
   const answer = await request(`http://127.0.0.1:${port}${path}`, { method, body: body && JSON.stringify(body) })
@@ -17,7 +17,9 @@ export async function askBytes(port: number, path: string): Promise<Buffer> {
   return Buffer.from(await body.arrayBuffer())
 }
 
-/** Asks the same things in turn over several connections until `over` resolves. @throws {Error} a wrong status or length */
+/**
+ * Repeats the same requests in turn over several connections until `over` resolves. @throws {Error} for a wrong status or length
+ */
 export async function keepAsking(
   port: number,
   connections: number,

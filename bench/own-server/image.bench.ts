@@ -15,7 +15,7 @@ const BOUND = 0.7
 /** Maximum growth of memory from the first round to the last. */
 const GROWTH_BYTES = 32 * 2 ** 20
 
-/** Without pages of files, which the system can take back. */
+/** Memory without pages of files, which the system can reclaim. */
 export const memoryOf = async (child: Child<ServerQuestions>): Promise<number> => {
   const { resident, mapped = 0 } = await child.ask('memory', null)
   return resident - mapped

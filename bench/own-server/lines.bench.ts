@@ -17,7 +17,7 @@ const PATH = '/rest/Employee?$format=ndjson'
 const ROWS_PER_SECOND = 100_000
 const MEMORY_BYTES = 64 * 2 ** 20
 const SLOW_READERS = 4
-/** Time that a slow reader takes for a piece of the answer. */
+/** Pause of a slow reader after each piece of the answer. */
 const PAUSE_MS = 5
 
 export default ownServerCase({

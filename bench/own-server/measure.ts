@@ -3,7 +3,7 @@ import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../proces
 import type { OwnServerCase, OwnServerResult } from './own-server-case.ts'
 import { makePlace } from './place.ts'
 
-/** Measures each case on a server of its own. */
+/** Measures a case on a separate server. */
 export async function measureOwnServerCase(
   bench: OwnServerCase,
   { seconds, rounds }: { seconds: number; rounds: number },

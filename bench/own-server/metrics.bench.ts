@@ -10,7 +10,7 @@ import { makePlace } from './place.ts'
 
 const ROWS = 10_000
 const CONNECTIONS = 32
-/** Differences of a percent need more rounds than other figures. */
+/** More rounds than for other figures, because differences are of a percent. */
 const ROUNDS = 8
 const OWED = 0.01
 
@@ -24,10 +24,10 @@ const MODEL = {
   },
 }
 const COUNTING = {}
-/** Nothing is counted and no request is slow, so that there is nothing to be done for a request. */
+/** Nothing is counted and no request is slow, so that there is no work for a request. */
 const SILENT = { metrics: { enabled: false }, log: { level: 'error', slowQueryMs: 0 } }
 
-/** A server, with what one request costs in each round. */
+/** A server, with the cost of a request in each round. */
 interface Measured {
   readonly child: Child<ServerQuestions>
   readonly port: number
@@ -56,10 +56,10 @@ export default ownServerCase({
     try {
       const counting = await server(ours)
       const silent = await start('silent', SILENT)
-      // Tells how much two servers differ that do the same.
+      // Shows how much two servers differ that do the same.
       const equal = await start('equal', COUNTING)
       const servers = [counting, silent, equal]
-      // The first round is a warm-up, and each begins with another server.
+      // The first round is a warm-up; each round begins with another server.
       for (let round = 0; round <= ROUNDS * rounds; round++) {
         for (let i = 0; i < servers.length; i++) {
           await askKeys(servers[(round + i) % servers.length]!, seconds, round > 0)
@@ -93,7 +93,7 @@ async function askKeys({ child, port, perSecond, cpuMicros }: Measured, seconds:
   cpuMicros.push((after - before) / asked.count)
 }
 
-/** CPU of a request in the better rounds: what else the machine does only adds to it. */
+/** CPU of a request in the better rounds: other load on the machine only adds to it. */
 const quiet = ({ cpuMicros }: Measured): number =>
   cpuMicros.toSorted((a, b) => a - b)[Math.floor(cpuMicros.length / 4)]!
 
@@ -103,7 +103,7 @@ interface Difference {
   readonly high: number
 }
 
-/** How much more CPU a request takes, as a share, from round to round: its median and quartiles. */
+/** Additional CPU that a request takes, as a share, from round to round: median and quartiles. */
 function difference({ cpuMicros }: Measured, than: Measured): Difference {
   const shares = cpuMicros.map((micros, i) => micros / than.cpuMicros[i]! - 1).sort((a, b) => a - b)
   const at = (share: number) => shares[Math.floor(share * (shares.length - 1))]!

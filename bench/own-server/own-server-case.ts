@@ -14,20 +14,20 @@ interface OwnServerSetup {
 export interface OwnServerResult {
   name: string
   title: string
-  /** Why there are no figures, or why they do not count. */
+  /** Reason why there are no figures, or why they do not count. */
   problem: string | undefined
   /** Results of the measurement, a line each. */
   lines: string[]
   verdicts: Verdict[]
 }
 
-/** A case on a server and a store of its own. */
+/** A case on a separate server and store. */
 export interface OwnServerCase {
   name: string
   title: string
-  /** Folder with the configuration of that server; a store for images and blobs, without entities, unless it is said. */
+  /** Folder with the configuration of that server; by default, a store for images and blobs, without entities. */
   place?(): Promise<string>
-  /** @throws {Error} a wrong answer */
+  /** @throws {Error} for a wrong answer */
   measure(setup: OwnServerSetup): Promise<Pick<OwnServerResult, 'lines' | 'verdicts'>>
 }
 

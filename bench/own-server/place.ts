@@ -13,16 +13,16 @@ const MODEL = {
 
 /**
  * A folder with a configuration, removed when this process ends.
- * @param data path of a store that is there; else it begins without data
- * @param options more of the configuration
- * @param name of the folder, where a case has several servers
+ * @param data path of an existing store; by default, the store is new
+ * @param options further configuration
+ * @param name of the folder, if a case has several servers
  */
 export function makePlace(model: object = MODEL, data = 'store', options: object = {}, name = 'own-server'): string {
   const folder = resolve('.tesser/bench', `${name}-${process.pid}`)
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
-  // All clients are guests of one address.
+  // All clients are guests with one address.
   const config = {
     model: 'model.json',
     data,

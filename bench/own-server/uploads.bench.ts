@@ -58,7 +58,7 @@ export default ownServerCase({
   },
 })
 
-/** Attaches every upload and compares all bytes of some. */
+/** Attaches every upload, and compares all bytes of some. */
 async function check(port: number, ids: readonly string[]): Promise<void> {
   for (const [i, ID] of ids.entries()) {
     const { __KEY } = await askJson(port, '/rest/Document?$method=update', { content: { ID } })

@@ -61,13 +61,13 @@ export default ownServerCase({
 const pathOf = (vector: Float32Array): string =>
   oursPath('Item', {
     $filter: '"embedding > :1"',
-    // As clients write them: the shortest decimals that are the same Float32 have up to nine digits.
+    // As clients write them: the shortest decimals of a Float32 have up to nine digits.
     $params: JSON.stringify([{ vector: Array.from(vector, number => Number(number.toPrecision(9))), threshold: null }]),
     $attributes: 'ID',
     $top: NEAREST,
   })
 
-/** The index comes from its file some moments after the start. */
+/** Waits for the index, which is loaded from its file some moments after the start. */
 async function indexed(port: number, path: string): Promise<void> {
   const isIndexed = async () =>
     JSON.stringify((await askJson(port, `${path}&$queryplan=true`)).__queryPlan).includes('[index')

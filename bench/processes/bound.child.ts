@@ -4,7 +4,7 @@ import { answerParent } from './answer-parent.ts'
 import { cpu, memory } from './memory.ts'
 import type { BoundQuestions, FixedAnswers } from './questions.ts'
 
-/** uWebSockets.js and nothing else: sends bytes that were made before. */
+/** uWebSockets.js and nothing else: sends bytes that were prepared. */
 let answers: FixedAnswers = new Map()
 let app: TemplatedApp | undefined
 
@@ -51,7 +51,7 @@ answerParent<BoundQuestions>({
   },
 })
 
-/** The same build as ours takes: the current one, or the older one where that does not load. */
+/** The build that ours uses: the current one, or the older one where that does not load. */
 function loadOlderOrCurrent(): UwsModule {
   try {
     return loadUws('uws', 65_536)

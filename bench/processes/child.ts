@@ -14,7 +14,7 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** A child process that is asked one thing after the other, or several at once. */
+/** A child process that answers questions, one after the other or several at once. */
 export class Child<Q extends Questions> {
   private readonly process: ChildProcess
   private readonly pending = new Map<number, Pending>()
@@ -50,7 +50,7 @@ export class Child<Q extends Questions> {
     })
   }
 
-  /** @throws {Error} what went wrong there; when the process ends */
+  /** @throws {Error} for a failure in the process, or when the process ends */
   ask<Name extends keyof Q>(name: Name, question: Q[Name]['question']): Promise<Q[Name]['answer']> {
     return new Promise((resolve, reject) => {
       const id = this.nextId++
@@ -61,7 +61,7 @@ export class Child<Q extends Questions> {
     })
   }
 
-  /** Lets the process end, after it has closed what it has open. */
+  /** Lets the process end, after it has closed its resources. */
   async stop(): Promise<void> {
     if (this.process.connected) {
       await this.ask('close' as keyof Q, null as never).catch(() => {})

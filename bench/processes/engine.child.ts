@@ -6,7 +6,7 @@ import { World } from '../world/world.ts'
 import { answerParent } from './answer-parent.ts'
 import type { EngineQuestions } from './questions.ts'
 
-/** The engine without a server: what its parts take. */
+/** The engine without a server, to measure its parts. */
 let context: EngineContext | undefined
 
 answerParent<EngineQuestions>({

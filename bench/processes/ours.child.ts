@@ -15,7 +15,7 @@ answerParent<ServerQuestions>({
   start: async ({ folder, employees }) => {
     const startedAt = performance.now()
     const config = worldConfig(folder)
-    // The cases with a store of their own have another model.
+    // The cases with a separate store have another model.
     const functions = employees > 0 ? [{ specifier: FUNCTIONS }] : []
     server = await createServer({ ...config, plugins: [...config.plugins, ...functions] })
     server.engine.warmUp()

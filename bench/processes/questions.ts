@@ -13,10 +13,10 @@ interface WorldPlace {
   employees: number
 }
 
-/** In bytes. */
+/** Memory of a process, in bytes. */
 export interface Memory {
   resident: number
-  /** Part of it in pages of files that are mapped into memory; undefined where the system does not say. */
+  /** Part of it in pages of mapped files; undefined where the system does not tell. */
   mapped: number | undefined
   /** For our server: the memory that its threads share, by its purpose. */
   shared?: Readonly<Record<string, number>> | undefined
@@ -38,13 +38,13 @@ export type ServerQuestions = {
   close: Ask<null, null>
 }
 
-/** Answers by their target in the request line; that of `undefined` is for all others. */
+/** Answers by their target in the request line; the one of `undefined` is for all others. */
 export type FixedAnswers = Map<string | undefined, Uint8Array>
 
 export type BoundQuestions = ServerQuestions & { answers: Ask<FixedAnswers, null> }
 
 export type UploadQuestions = {
-  /** Files of that many bytes, all at once. The answer has the ids that they were given. */
+  /** Uploads files of this many bytes, all at once. The answer has the ids that they were given. */
   upload: Ask<{ port: number; count: number; bytes: number }, { ids: string[]; seconds: number }>
   close: Ask<null, null>
 }

@@ -2,7 +2,7 @@ import { rate, ratio } from './numbers.ts'
 import type { Report } from './report.ts'
 import { align, heading } from './table.ts'
 
-/** Two reports side by side: what the second has for each case in times of the first. */
+/** Two reports side by side: for each case, the ratio of the second to the first. */
 export function comparisonOf(before: Report, after: Report): string {
   const old = ratesOf(before)
   const rows = [...ratesOf(after)].flatMap(([name, now]) => {
@@ -19,7 +19,7 @@ export function comparisonOf(before: Report, after: Report): string {
   ].join('\n')
 }
 
-/** By name of the case, only those with right answers. */
+/** Rates by the name of the case, only of cases with right answers. */
 function ratesOf({ http, engine }: Report): Map<string, number> {
   return new Map([
     ...http.flatMap(({ name, problem, targets }) =>

@@ -12,7 +12,7 @@ const STYLE = `
 const WIDTH = 760
 const BAR = 18
 
-/** The report as one page that needs nothing else. */
+/** The report as a self-contained page. */
 export function htmlOf(report: Report): string {
   const [machine, world] = heading(report)
   return `<!doctype html>

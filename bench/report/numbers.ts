@@ -1,6 +1,6 @@
-/** Figures as a person reads them. */
+/** Figures in readable form. */
 
-/** `98,400`, `7.91`: three or four digits that count. */
+/** `98,400`, `7.91`: three or four significant digits. */
 export const rate = (perSecond: number): string =>
   perSecond.toLocaleString('en', { maximumSignificantDigits: perSecond >= 1000 ? 4 : 3 })
 

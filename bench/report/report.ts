@@ -17,7 +17,7 @@ export interface Report {
   ownServer?: OwnServerResult[]
   /** Our server after the last case that only reads. */
   memoryAfterReads: Memory | undefined
-  /** Milliseconds until our server had everything that fits in memory; undefined when there was none. */
+  /** Milliseconds until our server had everything that fits in memory; undefined when no server was measured. */
   readyMs?: number | undefined
 }
 
@@ -34,16 +34,16 @@ export interface HttpResult {
   name: string
   title: string
   owes: Owes
-  /** Rows that a request writes: its rates are of rows then. */
+  /** Number of rows that a request writes; its rates are then of rows. */
   rowsPerRequest: number
-  /** Why there are no figures, or why they do not count: a wrong answer, an error. */
+  /** Reason why there are no figures, or why they do not count: a wrong answer, an error. */
   problem: string | undefined
   targets: Partial<Record<Target, TargetFigures>>
 }
 
 /** Medians of the rounds. */
 export interface TargetFigures extends Figures {
-  /** Rates of the rounds in their order. */
+  /** Rates of the rounds in order. */
   rounds: number[]
   memory: Memory
   beside?: Figures

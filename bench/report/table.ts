@@ -119,7 +119,7 @@ const verdictText = ({ owed, found, met }: Verdict): string =>
 
 const count = (value: number): string => value.toLocaleString('en')
 
-/** Columns side by side, numbers to the right. Rows of one or two cells are headings and remarks, which may be wide. */
+/** Aligns columns, numbers to the right. Rows of one or two cells are headings and remarks, which may be wide. */
 export function align(rows: readonly string[][]): string[] {
   const widths: number[] = []
   for (const row of rows) {

@@ -2,7 +2,7 @@ import type { EngineResult } from '../engine/engine-case.ts'
 import { rate, ratio } from './numbers.ts'
 import type { HttpResult, Report } from './report.ts'
 
-/** One thing that is owed, and what was found. */
+/** One owed figure, and the figure that was found. */
 export interface Verdict {
   case: string
   owed: string
@@ -10,14 +10,14 @@ export interface Verdict {
   met: boolean
 }
 
-/** Time until a server has everything in memory again. */
+/** Maximum time until a server has everything in memory again. */
 const MAX_READY_MS = 2_000
 /** Maximum of the memory shared by its threads, as a multiple of the raw data. */
 const MAX_MEMORY_FACTOR = 3
-/** Number of rows that the figure is owed for. */
+/** Minimum number of rows for which these two figures are owed. */
 const MEMORY_ROWS = 1_000_000
 
-/** Everything that is owed by the cases of a report. Source: design, 10. */
+/** All owed figures of the cases of a report. Source: design, 10. */
 export function verdictsOf(report: Report): Verdict[] {
   const { memoryAfterReads, readyMs, world } = report
   const { shared } = memoryAfterReads ?? {}

@@ -1,6 +1,6 @@
 import type { World } from './world.ts'
 
-/** Attributes of all employees as arrays: what the expected answers are worked out from, by plain loops. */
+/** Attributes of all employees as arrays, from which plain loops compute the expected answers. */
 interface WorldColumns {
   readonly salary: Float64Array
   readonly birth: Float64Array
@@ -34,14 +34,14 @@ export function columnsOf(world: World): WorldColumns {
   return columns
 }
 
-/** Rows that pass, in their order. */
+/** Rows that pass, in order. */
 export function rowsWhere(world: World, passes: (row: number) => boolean): number[] {
   const rows: number[] = []
   for (let row = 0; row < world.employees; row++) if (passes(row)) rows.push(row)
   return rows
 }
 
-/** All rows by last name, those of one name in their order: a counting sort. */
+/** All rows by last name, rows of one name in order: a counting sort. */
 export function rowsByName(world: World): number[] {
   const { name } = columnsOf(world)
   const rows: number[][] = Array.from({ length: world.names }, () => [])

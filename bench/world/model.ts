@@ -1,4 +1,4 @@
-/** The model of the world, as a model file. Indexes are those that a person would declare for these dataclasses. */
+/** The model of the world, as a model file, with the indexes that a person would declare for these dataclasses. */
 export const MODEL = {
   name: 'bench',
   dataClasses: {

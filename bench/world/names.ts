@@ -4,7 +4,7 @@ const CONSONANTS = 'bcdfghjklmnprstv'
 const VOWELS = ['ae', 'io', 'au'] as const
 export const NAME_COUNT = 32 ** VOWELS.length
 
-/** One of {@link NAME_COUNT} different names of three syllables: `Badiku`. In alphabetical order. */
+/** One of {@link NAME_COUNT} different names of three syllables, in alphabetical order: `Badiku`. */
 export function syllableName(n: number): string {
   let name = ''
   for (const [place, vowels] of VOWELS.entries()) {
@@ -33,7 +33,7 @@ const WORDS =
     ' ',
   )
 
-/** Words to about 80 bytes. @param next gives numbers in [0, 1) */
+/** Words up to about 80 bytes. @param next returns numbers in [0, 1) */
 export function sentence(next: (n: number) => number): string {
   let text = ''
   for (let n = 0; text.length < 74; n++) text += `${n === 0 ? '' : ' '}${WORDS[Math.floor(next(n) * WORDS.length)]}`

@@ -8,13 +8,13 @@ import { WORLD_VERSION, type World } from './world.ts'
 const CACHE = '.tesser/bench'
 
 /**
- * The folder of a world with both databases, made when there is none yet. It must not be changed: see {@link copyWorld}.
- * @param say gets a line about what is being done, without its end
+ * The folder of a world with both databases, made if missing. It must not be changed: see {@link copyWorld}.
+ * @param say receives a line about progress, without a line break
  */
 export async function prepareWorld(world: World, say: (line: string) => void): Promise<string> {
   const folder = resolve(CACHE, `${world.seed}-${world.employees}-${FORMAT_VERSION}.${WORLD_VERSION}`)
   if (existsSync(folder)) return folder
-  // Under another name until it is complete.
+  // Another name until it is complete.
   const unfinished = `${folder}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished, { recursive: true })
@@ -26,7 +26,7 @@ export async function prepareWorld(world: World, say: (line: string) => void): P
   return folder
 }
 
-/** A copy that may be changed, removed when this process ends. */
+/** Makes a copy that may be changed, removed when this process ends. */
 export function copyWorld(folder: string): string {
   const copy = resolve(CACHE, `copy-${process.pid}`)
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }))

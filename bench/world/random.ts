@@ -1,7 +1,7 @@
 /**
- * A number in [0, 1) that depends on nothing but its arguments, so that any value of any row can be worked out alone.
- * The mixing steps are the finalizer of MurmurHash3 (Appleby, public domain).
- * @param field tells apart the values of one row
+ * A number in [0, 1) that depends only on its arguments, so that any value of any row can be computed alone. The mixing steps are
+ * the finalizer of MurmurHash3 (Appleby, public domain).
+ * @param field distinguishes the values of one row
  */
 export function random(seed: number, row: number, field: number): number {
   const low = mix(Math.imul(row + 1, 0x9e3779b1) ^ Math.imul(seed, 0x85ebca77))

@@ -6,8 +6,8 @@ const SAMPLE = 1_000
 export const attributeCount = (): number => storageNames('Employee').length
 
 /**
- * Size of the values of all employees in the JSON that is sent, without names, commas and brackets: those of the
- * attributes, the link to the employer, and key, timestamp and stamp of the entity.
+ * Size of the values of all employees in the JSON that is sent, without names, commas and brackets: values of the attributes, the
+ * link to the employer, and key, timestamp and stamp of the entity.
  */
 export function rawBytesOf(world: World): number {
   let bytes = 0

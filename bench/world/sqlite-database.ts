@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import { MODEL } from './model.ts'
 import type { World } from './world.ts'
 
-/** Stamps and times are kept as ours keeps them, so that both send the same. */
+/** Stamps and times are stored as ours stores them, so that both send the same. */
 const SCHEMA = `
   CREATE TABLE Company (
     ID INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, city TEXT, country TEXT, sector TEXT, revenues REAL, founded TEXT,
@@ -16,7 +16,7 @@ const SCHEMA = `
     stamp INTEGER NOT NULL DEFAULT 1, timestamp TEXT NOT NULL
   );
 `
-/** The same as in the model of ours. */
+/** The same indexes as in our model. */
 const INDEXES = `
   CREATE INDEX CompanyName ON Company (name);
   CREATE INDEX EmployeeLastName ON Employee (lastName);
@@ -25,9 +25,9 @@ const INDEXES = `
   ANALYZE;
 `
 
-/** Opens the database of a world: WAL, every commit synced, as much memory for pages as it likes. */
+/** Opens the database of a world: WAL, every commit synced, ample memory for pages. */
 export function openDatabase(folder: string): Database.Database {
-  // Installed by `node bench`, in a folder of its own.
+  // Installed by `node bench`, in a separate folder.
   const Sqlite = createRequire(`${resolve('bench')}/`)('better-sqlite3') as typeof Database
   const database = new Sqlite(join(folder, 'bench.sqlite'))
   database.pragma('journal_mode = WAL')

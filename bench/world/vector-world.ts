@@ -6,17 +6,17 @@ import { type Engine, openEngine } from '../../engine/index.ts'
 import { FORMAT_VERSION } from '../../engine/storage/format-version.ts'
 import { insert } from './tesser-store.ts'
 
-/** Vectors of length 1 that follow from a seed: some around each of some centres, or in all directions alike. */
+/** Vectors of length 1, computed from a seed: around some centres, or in all directions alike. */
 export interface VectorWorldPlan {
   readonly rows: number
   readonly dimension: number
-  /** 0: none. */
+  /** Number of centres; 0 for none. */
   readonly clusters: number
 }
 
 /** Groups of rows, for predicates beside the vectors: row `n` is in group `n % GROUPS`. */
 export const GROUPS = 1000
-/** How far the vectors of a cluster are from its centre, in each direction. */
+/** Distance of the vectors of a cluster from its centre, in each direction. */
 const SPREAD = 0.5
 
 export class VectorWorld {
@@ -26,7 +26,7 @@ export class VectorWorld {
     this.centres = Array.from({ length: plan.clusters }, (_, i) => gaussian(i + 1, plan.dimension))
   }
 
-  /** @param n rows up to the number of rows of the plan; what is beyond is for questions */
+  /** @param n below the number of rows of the plan for rows; from there on for questions */
   vector(n: number): Float32Array {
     const { dimension, clusters } = this.plan
     const vector = gaussian(1e6 + n, dimension)
@@ -53,7 +53,7 @@ const hash = (n: number): number => {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** Numbers of a normal distribution. Source: Box, Muller (1958). */
+/** Normally distributed numbers. Source: Box, Muller (1958). */
 function gaussian(seed: number, count: number): Float64Array {
   let state = hash(seed)
   const uniform = (): number => {
@@ -82,23 +82,23 @@ const modelOf = ({ dimension }: VectorWorldPlan) => ({
   },
 })
 
-/** How long making an index may take. */
+/** Maximum time to make an index. */
 const INDEX_MS_PER_ROW = 12
 
 /**
- * The engine on the store of a world of vectors, which is made when there is none yet, with everything in memory and the
- * index made and measured, which takes a minute or two for 100 k.
+ * The engine on the store of a world of vectors, made if missing, with everything in memory and the index made and measured,
+ * which takes a minute or two for 100 k.
  */
 export async function openVectorWorld(world: VectorWorld): Promise<Engine> {
   return openIndexed(world.plan, await folderOf(world))
 }
 
-/** The store of a world of vectors, made when there is none yet, for a server. */
+/** The store of a world of vectors, made if missing, for a server. */
 export async function storeOf(world: VectorWorld): Promise<{ model: object; path: string }> {
   return { model: modelOf(world.plan), path: join(await folderOf(world), 'store') }
 }
 
-/** The same on a copy that may be changed. */
+/** The engine on a copy that may be changed. */
 export async function copyVectorWorld(world: VectorWorld): Promise<{ engine: Engine; remove(): void }> {
   const folder = await folderOf(world)
   const copy = `${folder}.copy`
@@ -143,7 +143,7 @@ async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engin
   await engine.memoryFilled()
   engine.warmUp()
   await Promise.race([indexed, setTimeout(plan.rows * INDEX_MS_PER_ROW, undefined, { ref: false })])
-  // A moment for the status to be seen, and for the file to be written.
+  // Time for the status to become visible, and for the file to be written.
   await setTimeout(3_000)
   return engine
 }

@@ -1,7 +1,7 @@
 import { CITIES, COUNTRIES, DEPARTMENTS, FIRST_NAMES, NAME_COUNT, SECTORS, sentence, syllableName } from './names.ts'
 import { random } from './random.ts'
 
-/** Raised when the rows of a world change: worlds that are cached on disk are made again then. */
+/** Raised when the rows of a world change: worlds cached on disk are then made again. */
 export const WORLD_VERSION = 1
 
 export interface Company {
@@ -41,7 +41,7 @@ const HIRED_FROM = Date.UTC(1990, 0, 1)
 const BORN_FROM = Date.UTC(1950, 0, 1)
 const BORN_MINUTES = (55 * 365.25 * DAY) / MINUTE
 
-/** Numbers that tell the values of one row apart; see {@link random}. */
+/** Numbers that distinguish the values of one row; see {@link random}. */
 const FIELD = {
   firstName: 0,
   lastName: 1,
@@ -55,8 +55,8 @@ const FIELD = {
 }
 
 /**
- * 10,000 companies and their employees, all worked out from a seed. Rows are numbered from 0; a key is the number plus 1.
- * About 50 employees share a last name, whatever their number.
+ * 10,000 companies and their employees, all computed from a seed. Rows are numbered from 0; a key is the number plus 1. About 50
+ * employees share a last name, whatever the number of employees.
  */
 export class World {
   readonly companies = 10_000
@@ -70,7 +70,7 @@ export class World {
     this.names = Math.min(NAME_COUNT, Math.ceil(employees / 50))
   }
 
-  /** The nth choice out of `count` things for the requests of a case: no row is related to it. */
+  /** The nth choice out of `count` things for the requests of a case, independent of the rows. */
   pick(n: number, count: number, salt = 0): number {
     return Math.floor(random(this.seed + 1, n, salt) * count)
   }
@@ -120,7 +120,7 @@ export class World {
     return Math.floor(this.value(row, FIELD.lastName) * this.names)
   }
 
-  /** In quarters, whose sums are exact in every database. */
+  /** A multiple of a quarter, so that sums are exact in every database. */
   salaryOf(row: number): number {
     return 20_000 + Math.floor(this.value(row, FIELD.salary) * 400_000) / 4
   }
@@ -140,7 +140,7 @@ export class World {
   }
 
   private companyWord(row: number): string {
-    // An odd factor makes every number modulo a power of two come up once.
+    // An odd factor yields every number modulo a power of two once.
     return syllableName((row * 7919) % NAME_COUNT)
   }
 

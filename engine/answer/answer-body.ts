@@ -7,11 +7,11 @@ export type AnswerBody = Uint8Array | StoredBody
 /** An answer that is compressed, or too large for memory. */
 export interface StoredBody {
   readonly coding: Coding | undefined
-  /** A source has to be closed, whatever becomes of the answer. */
+  /** A source must be closed, even if the answer is not sent. */
   readonly body: Uint8Array | ByteSource
 }
 
-/** The whole of an answer that is not compressed, for code that looks into it. */
+/** All bytes of an uncompressed answer, for code that inspects it. */
 export async function bytesOf(answer: AnswerBody): Promise<Uint8Array> {
   if (answer instanceof Uint8Array) return answer
   const { body } = answer

@@ -1,12 +1,12 @@
 import { defineErrors, type ProtocolError } from '../base/errors.ts'
 import type { ByteBudget } from './byte-budget.ts'
 
-/** When it is worth trying again after one of these. */
+/** `Retry-After` of these errors. */
 export const RETRY_AFTER_SECONDS = 2
 
-/** Why there is no room for an answer now. Source: protocol notes, 5.9; statuses by the design decisions. */
+/** Errors about answers for which there is no room now. Source: protocol notes, 5.9; statuses by the design decisions. */
 export const AnswerErrors = defineErrors('ANSWER', {
-  /** Bodies of requests count as well. */
+  /** Request bodies count as well. */
   NO_MEMORY: {
     errCode: 1200,
     http: 503,
@@ -26,6 +26,6 @@ export const AnswerErrors = defineErrors('ANSWER', {
   },
 })
 
-/** The answer to a request that needs more than is left of the memory. */
+/** Error for a request that needs more memory than is left. */
 export const noMemory = ({ limitBytes }: ByteBudget): ProtocolError =>
   AnswerErrors.NO_MEMORY(limitBytes).retryAfter(RETRY_AFTER_SECONDS)

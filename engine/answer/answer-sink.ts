@@ -4,35 +4,35 @@ import type { ByteBudget } from './byte-budget.ts'
 import { type Coding, compress, Encoder, MIN_CODED_BYTES } from './coding.ts'
 import type { SpoolWriter } from './spool-writer.ts'
 
-/** An answer from the thread that made it: plain data. */
+/** An answer as passed on by the thread that made it: plain data. */
 export interface PackedAnswer {
-  /** Undefined: it is as it was written. */
+  /** Undefined if the answer is not compressed. */
   readonly coding: Coding | undefined
-  /** As it is sent. */
+  /** Size in bytes, as sent. */
   readonly size: number
-  /** To be transferred; undefined: it is in the file that came with the task. */
+  /** To be transferred; undefined if the answer is in the file that came with the task. */
   readonly bytes: Uint8Array | undefined
 }
 
 /** Resources of a thread that makes answers. */
 interface AnswerSinkOptions {
-  /** How the client wants them. */
+  /** Coding that the client accepts. */
   readonly coding: Coding | undefined
   readonly spool: SpoolWriter
   /** Budget of all request bodies and answers. */
   readonly memory: ByteBudget
-  /** Told how many KiB of it this thread has, so that they can be released when it ends: a word in shared memory. */
+  /** Words in shared memory with the KiB of the budget that each thread holds, so that they can be released when it ends. */
   readonly held: Int32Array
   readonly slot: number
 }
 
-/** An answer of up to this size is held in memory, a larger one is in a file. */
+/** Maximum size of an answer that is held in memory; a larger one is in a file. */
 const MEMORY_BYTES = 1024 * 1024
-/** Such pieces go to the file directly. */
+/** Minimum size of pieces that are written to the file directly. */
 const DIRECT_BYTES = 256 * 1024
 const BATCH_ROWS = 1024
 
-/** Takes an answer as it is written, compresses it, and puts it into a file when it is large. */
+/** Takes an answer piece by piece, compresses it, and writes it to a file when it is large. */
 export class AnswerSink implements PieceSink {
   readonly pieceBytes = MEMORY_BYTES
   readonly batchRows = BATCH_ROWS
@@ -69,7 +69,7 @@ export class AnswerSink implements PieceSink {
     this.options.spool.discard()
   }
 
-  /** @param rest of the answer, behind what has been written: lent */
+  /** @param rest remaining bytes of the answer, valid during the call */
   end(rest: Uint8Array): PackedAnswer {
     const { coding, spool } = this.options
     if (this.isEmpty) return packed(rest, coding)
@@ -80,12 +80,12 @@ export class AnswerSink implements PieceSink {
     return { coding, size: spool.size, bytes: undefined }
   }
 
-  /** Nothing has come of the answer. */
+  /** Drops an answer that has failed. */
   discard(): void {
     this.options.spool.discard()
   }
 
-  /** After {@link end} or {@link discard}. */
+  /** Called after {@link end} or {@link discard}. */
   close(): void {
     const { memory, held, slot } = this.options
     this.encoder?.close()
@@ -110,7 +110,7 @@ export class AnswerSink implements PieceSink {
   }
 }
 
-/** A small answer, in a buffer of its own. */
+/** Packs a small answer into a separate buffer, compressed if that is smaller. */
 function packed(bytes: Uint8Array, coding: Coding | undefined): PackedAnswer {
   if (coding && bytes.length >= MIN_CODED_BYTES) {
     const coded = compress(bytes, coding)

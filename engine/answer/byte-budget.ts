@@ -1,6 +1,6 @@
 /** Small enough for small bodies, large enough for terabytes in 31 bits. */
 const UNIT_BYTES = 1024
-/** Portions up to this size may go beyond the limit by an eighth of it, so that a few large ones do not keep out all others. */
+/** Maximum size of portions that may exceed the limit by an eighth, so that a few large ones do not keep out all others. */
 const SMALL_BYTES = 64 * 1024
 
 /** A budget for another thread: plain data. */
@@ -37,18 +37,18 @@ export class ByteBudget {
     return Atomics.load(this.used, 0) * UNIT_BYTES
   }
 
-  /** @returns false when the limit would be exceeded: nothing is reserved then */
+  /** @returns false, with nothing reserved, when the limit would be exceeded */
   tryReserve(bytes: number): boolean {
     return this.tryGrow(0, bytes)
   }
 
-  /** Makes a portion of `from` bytes one of `to` bytes. @returns false when the limit would be exceeded: it stays as it is */
+  /** Resizes a portion from `from` to `to` bytes. @returns false, with nothing changed, when the limit would be exceeded */
   tryGrow(from: number, to: number): boolean {
     const limit = to <= SMALL_BYTES ? this.limit + (this.limit >> 3) : this.limit
     return this.tryAdd(unitsOf(to) - unitsOf(from), limit)
   }
 
-  /** The same up to twice the limit, for what should not be refused. */
+  /** Reserves up to twice the limit, for portions that should not be refused. */
   tryReserveUrgently(bytes: number): boolean {
     return this.tryAdd(unitsOf(bytes), 2 * this.limit)
   }

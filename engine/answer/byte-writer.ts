@@ -1,48 +1,48 @@
 import { SerialiseErrors } from './serialise-errors.ts'
 
 const INITIAL_BYTES = 64 * 1024
-/** A buffer that one large answer has made larger than this is let go before the next answer. */
+/** Maximum size of the buffer that is kept between answers. */
 const RETAINED_BYTES = 4 * 1024 * 1024
-/** Below this a loop is faster than `set`, which needs a view of the source. */
+/** Size below which a loop is faster than `set`, which needs a view of the source. */
 const LOOP_BYTES = 40
-/** Longer ones are encoded by Node, which takes some 100 ns before it begins. */
+/** Maximum length of texts that are encoded here; Node encodes longer ones, which takes some 100 ns before it begins. */
 const MAX_SHORT_TEXT = 100
 
-/** Takes the pieces of an answer in their order. */
+/** Receives the pieces of an answer in order. */
 export interface PieceSink {
-  /** An answer of up to this size is one piece. */
+  /** Maximum size of an answer that is one piece. */
   readonly pieceBytes: number
-  /** Entities of which all that is related is held at a time. */
+  /** Number of entities whose related entities are held at a time. */
   readonly batchRows: number
-  /** @param piece is lent: it is valid until this returns */
+  /** @param piece valid until this returns */
   write(piece: Uint8Array): void
-  /** Called before a buffer grows to `bytes`, when that is much. @throws {ProtocolError} there is no memory for it */
+  /** Called before a buffer grows to a large size. @param bytes new size @throws {ProtocolError} without memory for it */
   hold(bytes: number): void
   /** Drops what has been written: the answer is written again from its beginning. */
   restart(): void
 }
 
 /**
- * A growing buffer of bytes that is used again for every answer. What has been written is found by its offset, which
- * stays right when the buffer grows.
+ * A growing byte buffer, reused for every answer. Written bytes are found by their offset, which stays valid when the buffer
+ * grows.
  *
- * With a sink, a large answer is not held whole: what is written behind {@link open} goes to the sink piece by piece, and
- * only what stands before it stays in the buffer.
+ * With a sink, a large answer is not held whole: bytes written after {@link open} go to the sink piece by piece, and only those
+ * before it stay in the buffer.
  */
 export class ByteWriter {
   private bytes = new Uint8Array(INITIAL_BYTES)
-  /** Up to here bytes are written without a look at anything else. */
+  /** Length up to which bytes are written without further checks. */
   private capacity = 0
   private limit = 0
   private sink: PieceSink | undefined
   /** Start of the bytes that may go to the sink. */
   private opening = Number.POSITIVE_INFINITY
-  /** Bytes that have gone there. */
+  /** Bytes that the sink has received. */
   private flushed = 0
   /** Bytes in the buffer. */
   length = 0
 
-  /** Starts again: bytes that {@link since} returned before are overwritten from now on. */
+  /** Starts again: bytes returned by {@link since} before are overwritten from now on. */
   begin(limitBytes: number, sink?: PieceSink): void {
     this.shrink()
     this.length = 0
@@ -52,7 +52,7 @@ export class ByteWriter {
     this.close()
   }
 
-  /** Lets a large buffer go. What {@link since} returned stays valid. */
+  /** Drops a large buffer. Bytes returned by {@link since} stay valid. */
   shrink(): void {
     if (this.bytes.length > RETAINED_BYTES) this.bytes = new Uint8Array(INITIAL_BYTES)
   }
@@ -71,7 +71,7 @@ export class ByteWriter {
     return this.length
   }
 
-  /** The same, and forgets what was to stay behind `start`. */
+  /** Keeps all later bytes in memory, and drops those after `start`. */
   closeAt(start: number): void {
     this.close()
     this.length = start
@@ -101,7 +101,7 @@ export class ByteWriter {
     else target.set(source.subarray(start, end), at)
   }
 
-  /** Once more the bytes that were written at `start` … `end - 1`, before {@link open}. */
+  /** Repeats the bytes written at `start` … `end - 1`, before {@link open}. */
   repeat(start: number, end: number): void {
     const at = this.reserve(end - start)
     this.bytes.copyWithin(at, start, end)
@@ -130,7 +130,7 @@ export class ByteWriter {
     for (let i = 0; i < value.length; i++) this.bytes[at + i] = value.charCodeAt(i)
   }
 
-  /** @returns where the `size` bytes start that may be written now */
+  /** Makes room for `size` bytes. @returns their start */
   private reserve(size: number): number {
     if (this.length + size > this.capacity) this.makeRoom(size)
     const at = this.length

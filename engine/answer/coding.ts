@@ -2,20 +2,20 @@ import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import { BrotliCompress, Gzip } from 'minizlib'
 
-/** How the bytes of an answer are compressed, by its name in `Content-Encoding`. */
+/** Compression of an answer, by its name in `Content-Encoding`. */
 export type Coding = 'br' | 'gzip'
 
-/** The one that is preferred first: level 1 of it is two to three times faster than that of gzip, and smaller. */
+/** In order of preference: brotli at level 1 is two to three times faster than gzip at level 1, and smaller. */
 export const CODINGS: readonly Coding[] = ['br', 'gzip']
 
-/** Below this there is nothing to gain. */
+/** Size below which compression gains nothing, in bytes. */
 export const MIN_CODED_BYTES = 2048
 
 const GZIP = { level: 1 }
 /** A window of 256 KiB holds a hundred entities with all that is expanded in them. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 } }
 
-/** Compresses at once. Some 100 µs for 40 KB, in the thread that calls it. */
+/** Compresses synchronously in the calling thread. Some 100 µs for 40 KB. */
 export const compress = (bytes: Uint8Array, coding: Coding): Uint8Array =>
   coding === 'br' ? brotliCompressSync(bytes, BROTLI) : gzipSync(bytes, GZIP)
 
@@ -26,11 +26,11 @@ const gzipLater = promisify<Uint8Array, object, Uint8Array>(gzip)
 export const compressLater = (bytes: Uint8Array, coding: Coding): Promise<Uint8Array> =>
   coding === 'br' ? brotliLater(bytes, BROTLI) : gzipLater(bytes, GZIP)
 
-/** Compresses piece by piece, in the thread that calls it. To be closed, whatever happens: its memory is not of the heap. */
+/** Compresses piece by piece, in the calling thread. Must always be closed: its memory is outside the heap. */
 export class Encoder {
   private readonly stream: Gzip | BrotliCompress
 
-  /** @param take gets what comes out, valid for as long as it is kept */
+  /** @param take receives the compressed bytes, which stay valid */
   constructor(coding: Coding, take: (bytes: Uint8Array) => void) {
     this.stream = coding === 'br' ? new BrotliCompress(BROTLI as object) : new Gzip(GZIP)
     this.stream.on('data', take)

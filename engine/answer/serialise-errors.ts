@@ -1,8 +1,8 @@
 import { defineErrors, ProtocolError } from '../base/errors.ts'
 
-/** Errors in the choice of attributes, and of answers. Source: protocol notes, 5.8 and 5.9. */
+/** Errors about requested attributes and about answers. Source: protocol notes, 5.8 and 5.9. */
 export const SerialiseErrors = defineErrors('SERIALISE', {
-  /** Also for what is not exposed, which answers as what does not exist. */
+  /** Also for attributes that are not exposed, which answer as if they did not exist. */
   UNKNOWN_ATTRIBUTE: {
     errCode: 1500,
     http: 404,
@@ -63,6 +63,6 @@ function shorten(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 
-/** An {@link SerialiseErrors.ANSWER_TOO_LARGE}. */
+/** True for {@link SerialiseErrors.ANSWER_TOO_LARGE}. */
 export const isTooLarge = (error: unknown): boolean =>
   error instanceof ProtocolError && error.name === 'SERIALISE.ANSWER_TOO_LARGE'

@@ -19,14 +19,14 @@ import type { ByteBudget } from './byte-budget.ts'
 const readFile = promisify(read)
 const truncateFile = promisify(ftruncate)
 
-/** Bytes that a client is sent at a time, and the memory that its answer takes. */
+/** Bytes sent to a client at a time, and the memory that its answer takes. */
 const SPOOL_PIECE_BYTES = 64 * 1024
 /** Empty files that are kept open. */
 const MAX_SPARE = 16
 
 /**
- * The files of answers that are too large for memory. They have no name from the moment at which they exist, so none is
- * left by a process that is killed; and the kernel thread opens and closes them all, so none is lost with a thread.
+ * Files of answers that are too large for memory. They are unlinked as soon as they are made, so a process that is killed leaves
+ * none behind; and the kernel thread opens and closes them all, so a thread that ends leaks none.
  */
 export class SpoolFiles {
   private readonly spare: number[] = []
@@ -36,31 +36,31 @@ export class SpoolFiles {
 
   constructor(
     private readonly folder: string,
-    /** Bytes in all of these files. */
+    /** Budget of the bytes in all of these files. */
     readonly disk: ByteBudget,
     private readonly onInternalError: (text: string) => void,
   ) {}
 
-  /** An empty file for a thread to write to. Undefined: there is none to be had, large answers are refused. */
+  /** Takes an empty file for a thread to write to. @returns undefined when none can be opened; large answers are refused */
   take(): number | undefined {
     return this.spare.pop() ?? this.open()
   }
 
-  /** The thread has not used it, or has made it empty again. */
+  /** Returns a file that its thread has not used, or has emptied again. */
   giveBack(file: number | undefined): void {
     if (file === undefined) return
     if (this.isClosed || this.spare.length >= MAX_SPARE) close(file)
     else this.spare.push(file)
   }
 
-  /** The thread has ended, whatever it has written. */
+  /** Releases a file whose thread has ended, whatever was written to it. */
   abandon(file: number | undefined): void {
     if (file === undefined) return
     this.disk.release(fstatSync(file).size)
     close(file)
   }
 
-  /** An answer of `size` bytes, to be closed when it has been sent. */
+  /** Source of an answer of `size` bytes, to be closed when it has been sent. */
   source(file: number, size: number): ByteSource {
     let piece: Uint8Array | undefined
     let isReading = false

@@ -10,7 +10,7 @@ export class SpoolWriter {
   size = 0
 
   constructor(
-    /** Undefined: no file could be opened. */
+    /** Undefined if no file could be opened. */
     private readonly file: number | undefined,
     private readonly disk: ByteBudget,
   ) {}
@@ -34,7 +34,7 @@ export class SpoolWriter {
     }
   }
 
-  /** Makes the file empty again. */
+  /** Empties the file. */
   discard(): void {
     if (this.size === 0) return
     try {

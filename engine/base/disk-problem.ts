@@ -1,8 +1,8 @@
-/** By the codes of Node.js and the numbers of LMDB, which are those of Linux. What the sentence goes on with. */
+/** Reasons by the codes of Node.js and the numbers of LMDB, which are those of Linux. Each continues a sentence. */
 const PROBLEMS: readonly (readonly [reason: string, ...codes: (string | number)[]])[] = [
   ['the disk of the store is full', 'ENOSPC', 28, 'EDQUOT', 122],
   ['a file of the store is as large as the system lets it be, so the disk of the store is full', 'EFBIG', 27],
-  // LMDB reports a write that the disk took only in part as this.
+  // LMDB reports a partial write as this.
   ['the disk of the store is full or failing', 'EIO', 5],
   ['the system has no more address space for the store than storage.mapSizeBytes', -30792],
   ['the folder of the store is on a disk that is mounted read-only', 'EROFS', 30],
@@ -11,7 +11,7 @@ const PROBLEMS: readonly (readonly [reason: string, ...codes: (string | number)[
   ['the server has as many files open as the system lets it', 'EMFILE', 24, 'ENFILE', 23],
 ]
 
-/** Why the disk did not take something, as a client may know it; undefined when the error is of another kind. */
+/** Returns why the disk refused a write, in words fit for a client; undefined for errors of another kind. */
 export function diskProblem(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
   return PROBLEMS.find(([, ...codes]) => codes.includes(code as string | number))?.[0]

@@ -1,13 +1,13 @@
 import { defineErrors } from './errors.ts'
 
 export const EngineErrors = defineErrors('ENGINE', {
-  /** Also for what is there but private: what is not exposed answers as what does not exist. */
+  /** Also for dataclasses that exist but are not exposed: these answer as if they did not exist. */
   UNKNOWN_DATACLASS: {
     errCode: 1800,
     http: 404,
     message: (name: string, hint: string) => `the "${name}" datastore class cannot be found${hint}`,
   },
-  /** Follows what stopped the first entity, when a deletion of several left some. */
+  /** Follows the error of the first entity that could not be deleted, when a deletion of several left some. */
   NOT_ALL_DELETED: {
     errCode: 1121,
     http: 409,
@@ -25,7 +25,7 @@ export const EngineErrors = defineErrors('ENGINE', {
     message: () =>
       'the body is not a JSON object; send an object of parameters, for example {"$filter":"salary > 20000"}',
   },
-  /** Would become null. */
+  /** For numbers that JSON would write as null. */
   NOT_FINITE: {
     errCode: 1806,
     http: 400,

@@ -14,14 +14,14 @@ interface ErrorEntry {
   errCode: number
   /** Path of the attribute that the error is about, for forms. */
   attribute?: string
-  /** For an error of an event: the values that its code put into it, as JSON. */
+  /** Values that the code of an event put into its error, as JSON. */
   extraDescription?: unknown
 }
 
-/** Maximum characters of a text that plugin code puts into an error: the kernel thread writes errors, and the log takes them. */
+/** Maximum characters of a text that plugin code puts into an error: the kernel thread writes errors, and the log keeps them. */
 const MAX_CODE_TEXT = 16 * 1024
 
-/** A text from plugin code, short enough for an error. */
+/** Shortens a text from plugin code to fit into an error. */
 export const errorText = (text: string): string =>
   text.length > MAX_CODE_TEXT ? `${text.slice(0, MAX_CODE_TEXT)}…` : text
 
@@ -42,11 +42,11 @@ export interface ErrorData {
   entries: ErrorEntry[]
   saveStatus?: SaveStatus
   retryAfterSeconds?: number
-  /** Allowed verbs, of a 405. */
+  /** For a 405: the allowed verbs. */
   allow?: readonly string[]
 }
 
-/** An error that the client gets to see; everything else that is thrown is reported as an internal error (500). */
+/** An error that is reported to the client; anything else that is thrown is reported as an internal error (500). */
 export class ProtocolError extends Error {
   /** Root cause first, outermost consequence last. */
   readonly entries: ErrorEntry[]
@@ -55,7 +55,7 @@ export class ProtocolError extends Error {
   readonly retryAfterSeconds: number | undefined
   readonly allow: readonly string[] | undefined
 
-  /** False in a thread that makes many errors and logs none of them: a stack trace takes half of the time that a refused entity takes. */
+  /** False in a thread that makes many errors and logs none of them: a stack trace takes half the time of a refused entity. */
   static hasStacks = true
 
   constructor(data: ErrorData, options?: { cause?: unknown }) {
@@ -71,7 +71,7 @@ export class ProtocolError extends Error {
     this.allow = data.allow
   }
 
-  /** The same error with a further consequence behind its entries, as in 1263, 1046, 1517. */
+  /** Returns this error with consequences appended to its entries, as in 1263, 1046, 1517. */
   followedBy(...consequences: ProtocolError[]): ProtocolError {
     return new ProtocolError({
       ...this.toData(),
@@ -79,12 +79,12 @@ export class ProtocolError extends Error {
     })
   }
 
-  /** The same error caused by an earlier one, whose entries come first: [1500, 1804]. Keeps its own HTTP status. */
+  /** Returns this error with the entries of its cause in front: [1500, 1804]. Keeps its own HTTP status. */
   causedBy(cause: ProtocolError): ProtocolError {
     return new ProtocolError({ ...this.toData(), entries: [...cause.entries, ...this.entries] }, { cause })
   }
 
-  /** The same error with more behind the message of its cause. */
+  /** Returns this error with text appended to the message of its root cause. */
   adding(text: string): ProtocolError {
     const [first, ...others] = this.entries
     return new ProtocolError({
@@ -93,7 +93,7 @@ export class ProtocolError extends Error {
     })
   }
 
-  /** The same error, with the time after which the client should try again. */
+  /** Returns this error with the time after which the client should try again. */
   retryAfter(seconds: number): ProtocolError {
     return new ProtocolError({ ...this.toData(), retryAfterSeconds: seconds })
   }
@@ -118,9 +118,9 @@ export interface ErrorDefinition<Args extends readonly never[] = readonly never[
   save?: SaveStatus
   /** For a 405: the allowed verbs. */
   allow?: readonly string[]
-  /** `dbmg` unless said otherwise. */
+  /** `dbmg` by default. */
   componentSignature?: string
-  /** For an error about one attribute: position of the argument that names it, by its path; it stands in the entry too. */
+  /** For an error about one attribute: position of the argument with its path, which is copied into the entry. */
   namesAttribute?: number
   message: (...args: Args) => string
 }

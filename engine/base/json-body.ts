@@ -5,10 +5,10 @@ import { parseExact } from './exact-json.ts'
 import { checkJsonBounds, JSON_BOUNDS, type JsonBounds } from './json-bounds.ts'
 
 /**
- * The JSON of a request body, whatever its Content-Type says; undefined when the body is empty. Integers beyond 2^53 are bigints.
- * @param fractions as of {@link parseExact}
+ * Parses a request body as JSON, whatever its Content-Type says; undefined when it is empty. Integers beyond 2^53 become bigints.
  * Refuses `__proto__` and `constructor.prototype`, with which a client could change objects of the server.
- * @throws {EngineErrors.BAD_JSON} with what the parser says about the place
+ * @param fractions as in {@link parseExact}
+ * @throws {EngineErrors.BAD_JSON} with the position that the parser reports
  * @throws {EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES} before anything is parsed
  */
 export function parseJsonBody(body: Uint8Array, bounds: JsonBounds = JSON_BOUNDS, fractions = false): unknown {
@@ -26,7 +26,7 @@ export function bodyText(body: Uint8Array): string {
 /** @throws {EngineErrors.BAD_JSON} */
 export const parseJson = (text: string): unknown => syntaxChecked(() => parse(text))
 
-/** The same, read by {@link parseExact}. @throws {EngineErrors.BAD_JSON} */
+/** Parses JSON by {@link parseExact}. @throws {EngineErrors.BAD_JSON} */
 export const parseExactJson = (text: string, fractions = false): unknown =>
   syntaxChecked(() => parseExact(text, fractions))
 

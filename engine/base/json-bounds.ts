@@ -1,8 +1,8 @@
 import { EngineErrors } from './engine-errors.ts'
 
-/** Maximum size of a JSON text, besides its length in bytes. Both are options of the server. */
+/** Limits of a JSON text besides its length in bytes. Both are options of the server. */
 export interface JsonBounds {
-  /** Arrays and objects inside each other. */
+  /** Nesting levels of arrays and objects. */
   readonly depth: number
   /** Values of every kind, counted by the commas and opening brackets of the text. */
   readonly values: number
@@ -19,8 +19,8 @@ const BRACE_OPEN = 0x7b
 const BRACE_CLOSE = 0x7d
 
 /**
- * Checks the bounds of a JSON text in one pass over its bytes, before anything is parsed: parsing costs a hundred times its
- * length in memory for nested arrays, and recursion for depth. What is not JSON may pass; the parser refuses it afterwards.
+ * Checks the bounds of a JSON text in one pass over its bytes, before anything is parsed: parsing nested arrays takes a hundred
+ * times their length in memory, and depth takes recursion. Text that is not JSON may pass; the parser refuses it afterwards.
  * @throws {EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES} both 400, with the bound
  */
 export function checkJsonBounds(json: Uint8Array, bounds: JsonBounds): void {

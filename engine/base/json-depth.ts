@@ -1,4 +1,4 @@
-/** Whether arrays and objects are nested more than `levels` deep. The recursion ends there too. */
+/** True if arrays and objects are nested more than `levels` deep. The recursion stops at that depth. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

@@ -3,12 +3,12 @@ import { stringifyExact } from './exact-json.ts'
 import { parseJsonBody } from './json-body.ts'
 import type { JsonBounds } from './json-bounds.ts'
 
-/** Names and values of an object. A value that is a text is itself, every other one its JSON. */
+/** Names and values of an object. A text is the value itself, everything else its JSON. */
 export type JsonMembers = readonly (readonly [name: string, value: string])[]
 
 /**
- * The members of the JSON object that a body holds; none of an empty one.
- * @throws {EngineErrors.NOT_AN_OBJECT} {@link EngineErrors.NOT_FINITE}; as `parseJsonBody` does
+ * Parses a body that holds a JSON object into its members; none for an empty body.
+ * @throws {EngineErrors.NOT_AN_OBJECT} {@link EngineErrors.NOT_FINITE}, and the errors of `parseJsonBody`
  */
 export function jsonMembers(body: Uint8Array, bounds: JsonBounds): JsonMembers {
   const value = parseJsonBody(body, bounds, true)
@@ -17,7 +17,7 @@ export function jsonMembers(body: Uint8Array, bounds: JsonBounds): JsonMembers {
   return Object.entries(value).map(([name, each]) => [name, typeof each === 'string' ? each : textOf(each)])
 }
 
-/** @throws {EngineErrors.NOT_FINITE} what would become null */
+/** @throws {EngineErrors.NOT_FINITE} for a number that would become null */
 function textOf(value: unknown): string {
   try {
     return stringifyExact(value)

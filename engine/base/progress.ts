@@ -1,4 +1,4 @@
-/** How far a part of a migration has come. */
+/** Progress of one step of a migration. */
 export interface MigrationStep {
   dataClass: string
   what: 'check' | 'rewrite' | 'index' | 'calculate'

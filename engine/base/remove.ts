@@ -1,8 +1,8 @@
 /**
- * Takes the first such element out of a list. For queues of requests, which are lists and not sets: the tables that a set outgrows hold
- * its former elements, and each one leads to the next, so that one table in the old generation of V8 keeps all elements since then alive
- * until that is collected.
- * @returns false: it has none
+ * Removes the first occurrence of an element from a list. Queues of requests are lists, not sets: the tables that a set outgrows
+ * hold its former elements, and each refers to the next, so that one table in the old generation of V8 keeps all later elements
+ * alive until it is collected.
+ * @returns false if the list does not have the element
  */
 export function remove<T>(list: T[], element: T): boolean {
   const at = list.indexOf(element)

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein'
 
 /**
  * `; did you mean "employer"?` with the nearest of `known`, or an empty text when none is near enough to help.
- * Only names that the reader may know belong into `known`: a message must not tell of what is not exposed.
+ * `known` may hold only names that the reader may know: a message must not reveal what is not exposed.
  */
 export function suggestion(received: string, known: Iterable<string>): string {
   // A client decides how long `received` is; the distance costs the product of both lengths.

@@ -1,6 +1,6 @@
 import { ProtocolError } from './errors.ts'
 
-/** Work that is done again and again beside everything else, one run at a time. */
+/** Periodic background work, one run at a time. */
 export class Sweeper {
   private readonly timer: NodeJS.Timeout
   private running: Promise<void> | undefined
@@ -15,7 +15,7 @@ export class Sweeper {
     this.timer.unref()
   }
 
-  /** Does it now; what runs already counts. */
+  /** Runs the work now, or joins the run that is under way. */
   run(): Promise<void> {
     this.running ??= this.work().finally(() => {
       this.running = undefined
@@ -25,7 +25,7 @@ export class Sweeper {
 
   inBackground(work: Promise<unknown>): void {
     work.catch(error => {
-      // A writer that is busy or starting need not be logged: the next run does it.
+      // A writer that is busy or starting need not be logged: the next run does the work.
       if (!(error instanceof ProtocolError)) this.onFailure(error as Error)
     })
   }

@@ -1,12 +1,12 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Calls that make, remove or rename an entry of a folder: they need rights in the folder and none on the entry. */
+/** System calls that make, remove or rename a folder entry: they need permissions on the folder, not on the entry. */
 const OF_FOLDER: readonly (string | undefined)[] = ['mkdir', 'rename', 'rmdir', 'unlink', 'link', 'symlink']
 
 /**
- * Message of an error of the system. One about rights names the right that is missing, and the file or folder, which the system
- * leaves open.
+ * Message of a system error. One about permissions names the missing permission and the file or folder, which the system does
+ * not.
  */
 export function describeSystemError(error: unknown): string {
   const { code, path, syscall, message } = error as NodeJS.ErrnoException
@@ -14,7 +14,7 @@ export function describeSystemError(error: unknown): string {
   return (isRight ? missingRight(resolve(path), syscall) : undefined) ?? message
 }
 
-/** Right that this process has not, to a path or a folder above it; undefined when it has all of them. */
+/** Describes a permission that this process lacks on a path or a folder above it; undefined when it has all of them. */
 function missingRight(path: string, syscall: string | undefined): string | undefined {
   let folder = dirname(path)
   for (const each of foldersAbove(path)) {
@@ -29,13 +29,13 @@ function missingRight(path: string, syscall: string | undefined): string | undef
   return may(folder, constants.W_OK) ? undefined : `${USER} has no right to write in the folder ${folder}`
 }
 
-/** From the root to the folder of a path. */
+/** Folders from the root to the folder of a path. */
 function foldersAbove(path: string): string[] {
   const folder = dirname(path)
   return folder === path ? [] : [...foldersAbove(folder), folder]
 }
 
-/** By its number: a user of a container may have no name. */
+/** Named by its number: a user of a container may have no name. */
 const USER = process.getuid ? `the user ${process.getuid()}` : 'the user of this process'
 
 function may(path: string, mode: number): boolean {

@@ -1,9 +1,9 @@
 import { type ErrorData, errorText } from './errors.ts'
 
 /**
- * Error that plugin code throws for its client: an object that is no `Error` and has an `errCode`. It may choose its
- * `httpStatus`, from 400 to 599.
- * @returns undefined: anything else, which is a fault
+ * Converts an error that plugin code throws for its client: an object other than an `Error` that has an `errCode`. It may choose
+ * its `httpStatus`, from 400 to 599.
+ * @returns undefined for anything else, which is a fault
  * Source: protocol notes, 7.4; the status by our decision.
  */
 export function errorOfThrown(thrown: unknown): ErrorData | undefined {

@@ -1,18 +1,18 @@
 import { createHash, webcrypto } from 'node:crypto'
 
 /**
- * Digests of the files of images and blobs: of each piece, so that a piece can be compared before it is sent, whatever
- * part of a file is asked for. They tell a disk that gives other bytes than it took, not a deliberate forger.
+ * Digests of each piece of the files of images and blobs, so that a piece can be verified before it is sent, whatever part of a
+ * file is requested. They detect a disk that returns other bytes than were written, not a deliberate forger.
  */
 
-/** Bytes that are read, compared and kept in memory at once. */
+/** Bytes that are read, verified and cached at once. */
 export const PIECE_BYTES = 256 * 1024
 /** The first bytes of a SHA-256. */
 export const DIGEST_BYTES = 8
 
 export const pieceCount = (size: number): number => Math.ceil(size / PIECE_BYTES)
 
-/** Digests of all pieces of a file, one behind the other. */
+/** Digests of all pieces of a file, concatenated. */
 export function digestsOf(bytes: Uint8Array): Uint8Array {
   const digests = new Uint8Array(pieceCount(bytes.length) * DIGEST_BYTES)
   for (let piece = 0; piece * PIECE_BYTES < bytes.length; piece++) {

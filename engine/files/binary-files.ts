@@ -21,17 +21,17 @@ const ID = /^[0-9A-F]{32}$/
 
 export const newFileId = (): string => randomBytes(16).toString('hex').toUpperCase()
 
-/** A file is not there, or is not what was written. */
+/** A file is missing, or its content is not what was written. */
 export class DamagedFileError extends Error {
   override readonly name = 'DamagedFileError'
 }
 
 /**
- * The folder of the large images and blobs of a store. A file is written once, is on the disk before anything refers to
- * it, and never changes; its name is random and ours. Which of them are in use is in LMDB (`binary-table.ts`).
+ * The folder of the large images and blobs of a store. A file is written once, is on the disk before anything refers to it, and
+ * never changes; its name is random and chosen here. LMDB knows which files are in use (`binary-table.ts`).
  *
- * A file is written in the folder `incoming`, and moved when the transaction that refers to it has been committed. So what
- * a crash leaves there is all that may ever be removed without LMDB having known it.
+ * A file is written in the folder `incoming`, and moved when the transaction that refers to it has been committed. So only files
+ * that a crash leaves there may be removed without LMDB having known them.
  */
 export class BinaryFiles {
   private readonly incoming: string
@@ -52,7 +52,7 @@ export class BinaryFiles {
     return join(this.folder, id)
   }
 
-  /** Makes the folders when there are none. */
+  /** Creates the folders if they are missing. */
   prepare(): void {
     if (this.isMade) return
     mkdirSync(this.incoming, { recursive: true, mode: 0o700 })
@@ -60,12 +60,12 @@ export class BinaryFiles {
     this.isMade = true
   }
 
-  /** A file that there is. */
+  /** An existing file. */
   file(id: string, size: number, digests: Uint8Array | undefined): BinaryFile {
     return { id, size, digests, read: () => this.readWhole(id, size, digests) }
   }
 
-  /** Writes a whole file; it is on the disk then. */
+  /** Writes a whole file and syncs it to the disk. */
   create(bytes: Uint8Array): BinaryFile {
     this.prepare()
     const id = newFileId()
@@ -83,7 +83,7 @@ export class BinaryFiles {
     return this.file(id, bytes.length, digestsOf(bytes))
   }
 
-  /** Brings the names of new files to the disk. */
+  /** Syncs the names of new files to the disk. */
   async sync(): Promise<void> {
     const folder = await open(this.incoming, 'r')
     try {
@@ -93,12 +93,12 @@ export class BinaryFiles {
     }
   }
 
-  /** Moves a file that a commit refers to out of `incoming`. What fails is left to the next start. */
+  /** Moves a file that a commit refers to out of `incoming`. A failure is left to the next start. */
   settle(id: string): void {
     try {
       renameSync(this.incomingPath(id), this.path(id))
     } catch {
-      // It has been moved before, or is found where it is.
+      // Already moved, or found where it is.
     }
   }
 
@@ -107,7 +107,7 @@ export class BinaryFiles {
     return this.find(id, path => openSync(path, 'r'))
   }
 
-  /** Ids of the files that there are. @param where `incoming`: those that no commit referred to when they were written */
+  /** Ids of the existing files. @param where `incoming`: files that no commit referred to when they were written */
   list(where: 'settled' | 'incoming'): string[] {
     try {
       return readdirSync(where === 'settled' ? this.folder : this.incoming).filter(name => ID.test(name))
@@ -117,13 +117,13 @@ export class BinaryFiles {
     }
   }
 
-  /** In bytes; undefined when there is no such file. */
+  /** Size in bytes; undefined when there is no such file. */
   size(id: string): number | undefined {
     const path = existsSync(this.path(id)) ? this.path(id) : this.incomingPath(id)
     return statSync(path, { throwIfNoEntry: false })?.size
   }
 
-  /** A failed removal is left to the next start. */
+  /** Removes a file in the background; a failure is left to the next start. */
   removeSoon(id: string): void {
     const removal = this.remove(id)
       .then(
@@ -162,7 +162,7 @@ export class BinaryFiles {
   }
 
   private find<T>(id: string, use: (path: string) => T): T {
-    // It may be moved between the two attempts.
+    // The file may be moved between the two attempts.
     for (const path of [this.path(id), this.incomingPath(id)]) {
       try {
         return use(path)

@@ -10,13 +10,13 @@ const readFile = promisify(read)
 /** Bytes for a transport that reads while it sends: a part of an image or a blob, or a large answer. */
 export interface ByteSource {
   readonly size: number
-  /** Memory that it takes until it is closed, where that is its own. */
+  /** Separate memory that the source takes until it is closed, in bytes. */
   readonly bufferBytes?: number
   read(start: number): Uint8Array | Promise<Uint8Array>
   close(): void
 }
 
-/** All bytes of a source, which is closed then. */
+/** Reads all bytes of a source and closes it. */
 export async function readWhole(source: ByteSource): Promise<Uint8Array> {
   try {
     const bytes = new Uint8Array(source.size)
@@ -32,8 +32,8 @@ export async function readWhole(source: ByteSource): Promise<Uint8Array> {
 }
 
 /**
- * Reads the bytes of images and blobs. Pieces of files that were used last stay in memory, where all readers share them:
- * a file never changes, so they are right as long as they are there.
+ * Reads the bytes of images and blobs. Recently used pieces of files stay in memory, shared by all readers: a file never changes,
+ * so cached pieces stay valid.
  */
 export class BinaryReader {
   readonly pieces: ByteCache
@@ -46,14 +46,14 @@ export class BinaryReader {
   }
 
   /**
-   * The bytes from `start` to before `end`. To be closed, also when nothing was read.
+   * Opens the bytes from `start` to before `end`. The source must be closed, even when nothing was read.
    * @throws {Error} with the code `ENOENT` when the value has been replaced meanwhile and its file is gone
    */
   open({ content }: BinaryValue, start: number, end: number): ByteSource {
     if (content instanceof Uint8Array) {
       return { size: end - start, read: at => content.subarray(start + at, end), close() {} }
     }
-    // It stays readable through this, even if it is removed. Some microseconds, less than a way through the thread pool.
+    // The descriptor stays readable even if the file is removed. Some microseconds, less than a trip through the thread pool.
     const file = this.files.open(content.id)
     let reading = 0
     let isClosed = false
@@ -88,7 +88,7 @@ export class BinaryReader {
   }
 }
 
-/** @throws {DamagedFileError} when it is not what was written */
+/** @throws {DamagedFileError} when the piece is not what was written */
 async function load({ id, size, digests }: BinaryFile, number: number, file: number): Promise<Uint8Array> {
   const position = number * PIECE_BYTES
   const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size - position))

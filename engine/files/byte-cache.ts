@@ -1,6 +1,6 @@
-/** Bytes by key, those that were used last, as many as fit. What several ask for at a time is made once. */
+/** Cache of bytes by key with a maximum size; evicts the least recently used. Concurrent requests for one key load it once. */
 export class ByteCache {
-  /** In the order of use. */
+  /** Least recently used first. */
   private readonly kept = new Map<string, Uint8Array>()
   private readonly loading = new Map<string, Promise<Uint8Array>>()
   private usedBytes = 0
@@ -9,7 +9,7 @@ export class ByteCache {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** @param load makes them; a failure is passed to all waiting callers and not kept */
+  /** @param load loads the bytes; a failure is passed to all waiting callers and not kept */
   get(key: string, load: () => Promise<Uint8Array>): Uint8Array | Promise<Uint8Array> {
     const known = this.kept.get(key)
     if (known) {
@@ -32,7 +32,7 @@ export class ByteCache {
     return loading
   }
 
-  /** Memory that it takes, and lookups so far. */
+  /** Memory in use, and lookups so far. */
   get usage(): { bytes: number; hits: number; misses: number } {
     return { bytes: this.usedBytes, hits: this.hits, misses: this.misses }
   }
@@ -50,5 +50,5 @@ export class ByteCache {
   }
 }
 
-/** So that many empty entries have an end too. */
+/** Cost of an entry besides its bytes, which bounds the number of empty entries too. */
 const OVERHEAD_BYTES = 200

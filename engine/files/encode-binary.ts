@@ -2,10 +2,10 @@ import type { BinaryFiles } from './binary-files.ts'
 import { BinaryValue } from '../catalog/value.ts'
 import { DIGEST_BYTES, pieceCount } from './binary-digest.ts'
 
-/** Values up to this size are in the store itself. Beyond it a commit would hold others up, and a read copy more than it sends. */
+/** Maximum size of values in the store itself: larger ones delay other commits, and reads copy more than they send. */
 export const INLINE_BYTES = 64 * 1024
 
-/** Set in the first byte when a file has the bytes. */
+/** Set in the first byte when the bytes are in a file. */
 const IN_FILE = 0x80
 const FILE_ID_BYTES = 16
 const NONE = new Uint8Array(0)
@@ -23,7 +23,7 @@ export function encodeBinary({ mediaType, content }: BinaryValue): Uint8Array {
   return join(Buffer.of(type.length | IN_FILE), type, Buffer.from(content.id, 'hex'), size, content.digests ?? NONE)
 }
 
-/** A copy: the stored bytes may belong to the store. @returns undefined when they are damaged */
+/** Decodes a copy: the stored bytes may belong to the store. @returns undefined when they are damaged */
 export function decodeBinary(stored: Uint8Array, files: BinaryFiles): BinaryValue | undefined {
   const head = stored[0] ?? 0
   const start = 1 + (head & ~IN_FILE)
@@ -39,7 +39,7 @@ export function decodeBinary(stored: Uint8Array, files: BinaryFiles): BinaryValu
   return new BinaryValue(mediaType, files.file(id, size, digests.length > 0 ? digests : undefined))
 }
 
-/** In memory of its own, which can be sent to another thread. */
+/** Concatenates into separate memory, which can be transferred to another thread. */
 function join(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0

@@ -1,6 +1,6 @@
 /**
- * Compiles the kernels beside their sources: `npm run kernels`. The files are committed, because the compiler is as large as
- * everything else that a server needs.
+ * Compiles the kernels: `npm run kernels`. The files are committed, because the compiler is as large as everything else that a
+ * server needs.
  */
 import { fileURLToPath } from 'node:url'
 import { main } from 'assemblyscript/asc'
@@ -11,11 +11,11 @@ const OPTIONS = [
   ...['--runtime', 'stub', '--use', 'abort='],
   ...['-O3', '--converge', '--noAssert'],
   ...['--enable', 'simd', '--enable', 'threads'],
-  // As wide as an address can be: any memory fits the import.
+  // The whole address range: any memory fits the import.
   ...['--importMemory', '--sharedMemory', '--noExportMemory', '--maximumMemory', '65536'],
 ]
 
-/** The first that an engine knows all instructions of is used: `kernels.ts`. */
+/** In order of preference: the first whose instructions an engine all knows is used (`kernels.ts`). */
 const VARIANTS = { 'kernels-relaxed.wasm': [...OPTIONS, '--enable', 'relaxed-simd'], 'kernels.wasm': OPTIONS }
 
 const folder = process.argv[2] ?? 'engine/simd'

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { outputUrl } from '../base/output-root.ts'
 
-/** Offsets, in bytes. */
+/** Layout of the shared memory: offsets in bytes. */
 export interface MemoryLayout {
   /** From the address of a segment: its bitmap of rows with a value, and its values. */
   readonly present: number
   readonly values: number
-  /** From the address of a text: u32 its length, of which the highest bit does not count, and its bytes. */
+  /** From the address of a text: its length, u32 whose highest bit is ignored, and its bytes. */
   readonly textLength: number
   readonly textBytes: number
   /** From the address of a vector: f32 its length, and its f32 numbers. */
@@ -19,21 +19,21 @@ export interface MemoryLayout {
 }
 
 /**
- * Loops over columns in shared memory. All run on `count` consecutive segments of a column, 4096 rows each; `segments` is
- * the address of a list of their addresses, u32 each. Addresses are byte offsets in the memory, multiples of 4, and of 8
- * for f64 values and what is written as such; nothing checks them. Where a row has no value, what stands there is read
- * and may be anything; a value is never NaN.
+ * Loops over columns in shared memory. All run on `count` consecutive segments of a column, 4096 rows each; `segments` is the
+ * address of a list of their addresses, u32 each. Addresses are byte offsets in the memory, multiples of 4, and of 8 for f64
+ * values and results; nothing checks them. The cells of rows without a value are read and may hold anything; a value is never
+ * NaN.
  *
- * Bitmaps have 128 words for each segment. `candidates` are the rows to look at; 0, where it says so, all that have a
- * value: not for segments to which a writer adds rows that a reader must not see yet. `out` gets the rows that pass, and
- * may be the same as `candidates`; 0 only counts them.
+ * Bitmaps have 128 words for each segment. `candidates` are the rows to test; 0, where allowed, stands for all rows with a value,
+ * but not for segments to which a writer adds rows that a reader must not see yet. `out` receives the rows that pass, and may be
+ * the same as `candidates`; 0 only counts them.
  *
- * Loops in JavaScript (`../query/execute`) do the same where there are none, with the same answers to the last bit.
+ * Without kernels, loops in JavaScript (`../query/execute`) give the same answers, to the last bit.
  */
 export interface Kernels {
   /**
-   * Rows with a value v where lower <= v <= upper, or with `inside` false those with any other value. With infinite
-   * bounds, lower = upper, and neighbours of a bound that is itself left out, this is every comparison of numbers.
+   * Rows with a value v where lower <= v <= upper, or with `inside` false those with any other value. Infinite bounds, lower =
+   * upper, and the neighbour of an exclusive bound express every comparison of numbers.
    * @param candidates may be 0
    * @returns number of rows
    */
@@ -48,8 +48,8 @@ export interface Kernels {
   ): number
 
   /**
-   * Rows with a value that is in a list of `length` u32, or with `inside` false those with any other value. For short
-   * lists: each value is compared with each of them.
+   * Rows with a value that is in a list of `length` u32, or with `inside` false those with any other value. For short lists: each
+   * value is compared with each entry.
    * @param candidates may be 0
    * @returns number of rows
    */
@@ -64,11 +64,11 @@ export interface Kernels {
   ): number
 
   /**
-   * Rows whose value is the address of a text that has some parts in this order, the first at its start and the last at
-   * its end, or with `inside` false those with any other. Reads up to 16 bytes behind a text.
+   * Rows whose value is the address of a text that has some parts in this order, the first at its start and the last at its end,
+   * or with `inside` false those with any other. Reads up to 16 bytes beyond a text.
    * @param candidates may be 0
-   * @param pattern address of u32 number of parts, at least 2, then of each u32 its length and its bytes, filled up to
-   * whole words
+   * @param pattern address of the number of parts, u32, at least 2, then for each part its length, u32, and its bytes, padded to
+   *   whole words
    * @returns number of rows
    */
   filterPattern(
@@ -81,8 +81,8 @@ export interface Kernels {
   ): number
 
   /**
-   * Sum, minimum and maximum of f64 values: writes four f64 to `result`: the sum, what rounding took from it, minimum and
-   * maximum. Of nothing they are 0, 0, Infinity and -Infinity; none is -0.
+   * Sum, minimum and maximum of f64 values: writes four f64 to `result`: the sum, its rounding error, minimum and maximum.
+   * Without values they are 0, 0, Infinity and -Infinity; none is -0.
    *
    * Sum and rest together are exact for integers, while the sum of magnitudes of what was rounded away stays below 2^53.
    * For any n values the sum is as good as one with twice the digits that is rounded at the end: it is off by at most
@@ -108,13 +108,13 @@ export interface Kernels {
   ): number
 
   /**
-   * Scores of the vectors whose addresses are the values of the candidates, against one of `dimension` f32 at `query`, in
-   * single precision: for each, in their order, the least and the greatest f32 that the exact score can be go to `out`; NaN
-   * where that cannot be told.
+   * Scores of the vectors whose addresses are the values of the candidates, against one of `dimension` f32 at `query`, in single
+   * precision: for each, in order, the lowest and the highest f32 that the exact score can be are written to `out`; NaN if
+   * unknown.
    * @param candidates may be 0
    * @param metric 0: Σab / ‖a‖; 1: scale Σab; 2: √Σ(a - b)²
-   * @param tolerance how far the score may be off: relative to ‖a‖, of distances to themselves
-   * @param out a word behind them is written to
+   * @param tolerance maximum error of a score: relative to ‖a‖, for distances relative to themselves
+   * @param out one word after the scores is overwritten
    * @returns number of vectors
    */
   scoreVectors(
@@ -130,13 +130,13 @@ export interface Kernels {
   ): number
 
   /**
-   * The same from codes (`../vector/vector-codes.ts`), of those candidates whose score can be as good as a limit: their
-   * rows go to `entries`, u32, and the bounds to `bounds`, two f32 each, which are further apart than those of
-   * {@link scoreVectors}. What cannot be told is among them, with NaN or infinite bounds.
+   * Bounds of scores from codes (`../vector/math/vector-codes.ts`), for those candidates whose score may reach a limit: their
+   * rows are written to `entries`, u32, and the bounds to `bounds`, two f32 each, which are wider than those of {@link
+   * scoreVectors}. Rows with an unknown score are included, with NaN or infinite bounds.
    * @param candidates may be 0
    * @param query address of `dimension` i16, a multiple of 16
-   * @param step @param queryError @param queryLength of `CodedQuestion`
-   * @param above whether scores up from the limit are wanted, or down from it
+   * @param step @param queryError @param queryLength from `CodedQuestion`
+   * @param above whether scores from the limit up are wanted, or from it down
    * @returns number of rows
    */
   scoreCodes(
@@ -156,14 +156,14 @@ export interface Kernels {
   ): number
 
   /**
-   * Candidates whose sketch (`../vector/sketch.ts`) has a sum of at least `least`.
+   * Candidates whose sketch (`../vector/math/sketch.ts`) has a sum of at least `least`.
    * @param candidates may be 0
    * @param table address of 4 × 8 × `bytes` entries of up to 31
    * @param bytes of a sketch, a multiple of 4
-   * @param firstBytes as many, a multiple of 4: only rows whose sum over these is at least `firstLeast` are looked at further
+   * @param firstBytes first bytes of a sketch, a multiple of 4: rows whose sum over these is below `firstLeast` are dropped early
    * @param out may be the same as `candidates`
-   * @param found gets the row and the sum of each of these, two u32; 0: they are not wanted
-   * @param room address of 64 bytes to work in
+   * @param found receives the row and the sum of each row that passes, two u32; 0 if they are not wanted
+   * @param room address of 64 bytes of scratch memory
    * @returns number of rows
    */
   filterSketches(
@@ -181,16 +181,16 @@ export interface Kernels {
   ): number
 
   /**
-   * Copies slices of the texts of rows, and what is inserted between them, as `,{`, one after the other, `}`, until `outEnd`
-   * is too near. Reads up to 15 bytes behind a row and behind what is inserted.
+   * Copies rows as `,{`, slices of their texts with inserts between them, `}`, until `outEnd` is too near. Reads up to 15 bytes
+   * beyond a row and beyond the inserts.
    * @param rows address of u32 addresses of rows
-   * @param offsets from the address of a row: where its slots begin in its text, u32 each, ascending, and where the last ends
+   * @param offsets from the address of a row: starts of its slots in its text, u32 each, ascending, and the end of the last
    * @param text from the address of a row
-   * @param slices address of the slots of each slice as two u32, the first and the one behind the last; the first is
-   * 0xffffffff for the start of the text. They ascend. Among them 0xfffffffe with the number of an insert
-   * @param lastSlot the greatest slot that is the end of a slice
-   * @param inserts of each row, one after the other, `insertCount` times where they are in `insertBytes`, two u32 each
-   * @param result gets u32 the end of what was written
+   * @param slices address of the slots of each slice as two u32, the first and the one after the last; the first is 0xffffffff
+   *   for the start of the text. They ascend. An insert among them is 0xfffffffe with its number
+   * @param lastSlot the highest slot that is the end of a slice
+   * @param inserts for each row in turn, `insertCount` ranges in `insertBytes`, two u32 each
+   * @param result receives the end of the output, u32
    * @returns number of rows copied
    */
   copyRows(
@@ -210,8 +210,8 @@ export interface Kernels {
   ): number
 
   /**
-   * Brings rows into the cache, all at a time. @param end from the address of a row: where its text ends, u32
-   * @param result is written to
+   * Prefetches rows into the cache, all at once. @param end from the address of a row: end of its text, u32
+   * @param result is overwritten
    */
   touchRows(rows: number, count: number, end: number, text: number, result: number): void
 
@@ -219,7 +219,7 @@ export interface Kernels {
   markReferenced(segments: number, count: number, candidates: number, targets: number, targetWords: number): void
 }
 
-/** The kernels of one thread for one memory: make them once. Undefined where WebAssembly has no SIMD. */
+/** Makes the kernels of one thread for one memory; to be called once. Undefined where WebAssembly has no SIMD. */
 export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels | undefined {
   if (cached === undefined) cached = compileFirst() ?? null
   return cached ? instantiate(cached, memory, layout) : undefined
@@ -239,7 +239,7 @@ export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memo
 
 let cached: WebAssembly.Module | null | undefined
 
-/** With relaxed SIMD, as Node.js has it from 22 on, and without. They give the same results. */
+/** With relaxed SIMD, which Node.js has from 22 on, and without. They give the same results. */
 export const KERNEL_FILES = ['engine/simd/kernels-relaxed.wasm', 'engine/simd/kernels.wasm']
 
 function compileFirst(): WebAssembly.Module | undefined {
@@ -254,7 +254,7 @@ export function compile(file: string): WebAssembly.Module | undefined {
   try {
     return new WebAssembly.Module(readFileSync(outputUrl(file)))
   } catch (error) {
-    // An engine or a processor without some instructions fails so; anything else is a broken build.
+    // An engine or a processor that lacks some instructions throws this; anything else is a broken build.
     if (error instanceof WebAssembly.CompileError) return undefined
     throw error
   }

@@ -25,16 +25,16 @@ const RESULT = 16
 const MASK = 64
 const DATA = MASK + SEGMENT_WORDS * 4
 
-/** Each value is compared with each of the list. */
+/** Maximum length of a list: each value is compared with each entry. */
 const MAX_LIST = 16
-/** To be aligned as they were, and for what is read behind them. */
+/** Room for aligning inserts as they were, and for reads beyond them. */
 const INSERT_MARGIN = 31
 /** Rows that are copied or touched at a time. */
 const MAX_ROWS = 256
 
 /**
- * Kernels in WebAssembly with SIMD, segment by segment, with bitmaps that are arrays of its own: copying the 512 bytes of a
- * segment's bitmap to and fro costs a sixth of what filtering the segment does.
+ * WebAssembly kernels with SIMD, called segment by segment, with bitmaps as arrays of their own: copying the 512 bytes of a
+ * segment's bitmap back and forth costs a sixth of filtering the segment.
  */
 export class SimdSegmentKernels implements SegmentKernels {
   readonly vectors: SimdVectorKernels
@@ -140,10 +140,10 @@ export class SimdSegmentKernels implements SegmentKernels {
   }
 
   /**
-   * Slices of rows as entities with commas between: see {@link Kernels.copyRows}.
+   * Copies slices of rows as entities with commas between: see {@link Kernels.copyRows}.
    * @param addresses of the rows
-   * @param inserts as many of each row as the slices say
-   * @param sink gets bytes that are valid until its `copy` returns
+   * @param inserts for each row, as many as the slices have
+   * @param sink receives bytes that are valid until its `copy` returns
    * @returns number of rows copied: fewer when one is too large for the scratch memory, none when the inserts are
    */
   copyRows(
@@ -193,7 +193,7 @@ export class SimdSegmentKernels implements SegmentKernels {
     return copied
   }
 
-  /** Brings rows into the cache: what reads them then does not wait for each. @param addresses of 256 at most */
+  /** Prefetches rows into the cache, so that reads do not wait for each. @param addresses 256 at most */
   touchRows(addresses: Uint32Array, { end, text }: RowBytes): void {
     const { data } = this
     this.words.set(addresses.subarray(0, MAX_ROWS), data >>> 2)

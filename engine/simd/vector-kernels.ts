@@ -13,7 +13,7 @@ import type { LeastSums, SketchQuestion } from '../vector/math/sketch.ts'
 import type { CodedQuestion } from '../vector/math/vector-codes.ts'
 import type { Kernels, MemoryLayout } from './kernels.ts'
 
-/** Sums have 16 bits. */
+/** Limits a sum to 16 bits. */
 const toSum = (sum: number): number => Math.max(0, Math.min(0x7fff, sum))
 
 const METRIC_CODES: Record<VectorMetric, number> = { cosine: 0, dot: 1, euclidean: 2 }
@@ -24,7 +24,7 @@ export class SimdVectorKernels implements VectorKernels {
   private readonly singles: Float32Array
   private readonly bytes: Uint8Array
 
-  /** @param data address of scratch memory, a multiple of 16 @param end where it ends */
+  /** @param data address of scratch memory, a multiple of 16 @param end its end */
   constructor(
     private readonly kernels: Kernels,
     private readonly layout: MemoryLayout,
@@ -45,7 +45,7 @@ export class SimdVectorKernels implements VectorKernels {
     if (out + SEGMENT_ROWS * 8 + 4 > this.end) return undefined
     const code = METRIC_CODES[metric]
     return (pages, rows) => {
-      // Other kernels work in the same memory.
+      // Other kernels use the same memory.
       singles.set(vector, data >>> 2)
       this.loadMany(pages, rows, list, mask)
       const count = kernels.scoreVectors(list, pages.length, mask, data, length, code, scale, tolerance, out)
@@ -111,7 +111,7 @@ export class SimdVectorKernels implements VectorKernels {
     }
   }
 
-  /** Addresses of a list of {@link MAX_PAGES} segments and their bitmaps, and of the memory behind them. */
+  /** Addresses of a list of {@link MAX_PAGES} segments and their bitmaps, and of the memory after them. */
   private manyPages(start: number) {
     const list = start
     const mask = list + 4 * MAX_PAGES

@@ -1,4 +1,4 @@
-/** The part of the WebAssembly API that we use. TypeScript has it in its library for browsers alone. */
+/** The part of the WebAssembly API that is used here. TypeScript declares it only in its library for browsers. */
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum: number; shared: true })

@@ -9,8 +9,8 @@ import { UploadTable, writeUpload } from './upload-table.ts'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Binaries and uploads inside the open write transaction, with the number of references to each file. A file of which the
- * last one has gone is removed after the commit; a file that a transaction made in vain, after it.
+ * Binaries and uploads inside the open write transaction, with the number of references to each file. After the transaction,
+ * files that have lost their last reference are removed, and so are files that a failed transaction made.
  */
 export class BinaryTable {
   /** Files that this transaction made, or took a reference from. */
@@ -23,7 +23,7 @@ export class BinaryTable {
     this.uploads = new UploadTable(environment)
   }
 
-  /** @param key of `binaryKey` */
+  /** @param key from `binaryKey` */
   put(key: Buffer, value: BinaryValue | null): void {
     const { binaries, files } = this.environment
     const old = getBytes(binaries, key)
@@ -36,7 +36,7 @@ export class BinaryTable {
     binaries.putSync(key, encodeBinary(stored) as Buffer)
   }
 
-  /** Keeps an upload, or ends it. */
+  /** Stores an upload, or removes it. */
   putUpload({ id, upload }: UploadChange): void {
     const { uploads, files } = this.environment
     const old = this.uploads.get(id)
@@ -54,12 +54,12 @@ export class BinaryTable {
     uploads.putSync(expiryKey(upload.expires, id), NOTHING)
   }
 
-  /** Forgets files that have been removed from the disk. Inside the transaction, as its last step. */
+  /** Deletes the entries of files that have been removed from the disk. The last step inside the transaction. */
   forgetRemoved(): void {
     for (const id of this.environment.files.takeRemoved()) this.environment.state.removeSync(removalKey(id))
   }
 
-  /** Brings the folder to what is referred to. After the transaction, however it ended. */
+  /** Settles or removes files by their references. Called after the transaction, however it ended. */
   settle(): void {
     const { environment, touched, added } = this
     if (touched.size + added.size === 0) return
@@ -70,7 +70,7 @@ export class BinaryTable {
     added.clear()
   }
 
-  /** Counts a reference to the file of a value, which it gets when it is too large for LMDB. */
+  /** Counts a reference to the file of a value, which is made first if the value is too large for LMDB. */
   private retain(value: BinaryValue): BinaryValue {
     const { content, mediaType } = value
     if (content instanceof Uint8Array) {
@@ -113,17 +113,17 @@ export class BinaryTable {
 
 const REMOVALS = Buffer.from('remove ')
 
-/** Entry of an unreferenced file that is still to be removed. */
+/** Key of the entry of an unreferenced file that is still to be removed. */
 const removalKey = (id: string): Buffer => Buffer.concat([REMOVALS, Buffer.from(id, 'hex')])
 
-/** How often a file is referred to. */
+/** Number of references to a file. */
 function references({ fileReferences }: Environment, id: string): number {
   const stored = getBytes(fileReferences, Buffer.from(id, 'hex'))
   return stored ? Buffer.from(stored).readUInt32BE() : 0
 }
 
 /**
- * Removes the files that a crash kept from being removed, in the thread that writes.
+ * Removes files whose removal a crash has prevented. Runs in the writer thread.
  * @param owner compared in the transaction
  */
 export async function finishRemovals(environment: Environment, owner: Pick<StoreOwner, 'verify'>): Promise<void> {
@@ -136,16 +136,16 @@ export async function finishRemovals(environment: Environment, owner: Pick<Store
   })
 }
 
-/** Ids of the files that are to be removed. */
+/** Ids of the files that are still to be removed. */
 export const pendingRemovals = ({ state }: Environment): string[] =>
   [...state.getKeys({ start: REMOVALS, end: prefixEnd(REMOVALS) })].map(key =>
     key.toString('hex', REMOVALS.length).toUpperCase(),
   )
 
 /**
- * Settles the files that a crash has left in `incoming`, and removes those that no commit refers to. Only while there are
- * no uploads. No other file is ever removed unless the store has referred to it: a folder that belongs to a newer state
- * of the store stays as it is when an older data file is put back.
+ * Settles the files that a crash has left in `incoming`, and removes those that no commit refers to. Must not run during uploads.
+ * Any other file is removed only if the store has referred to it: files of a newer state of the store stay when an older data
+ * file is restored.
  */
 export async function sweepIncoming(environment: Environment): Promise<void> {
   environment.root.resetReadTxn()

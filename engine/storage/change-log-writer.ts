@@ -3,15 +3,15 @@ import { changeRecords } from './change-log.ts'
 import type { Environment } from './environment.ts'
 import { changeKey } from './keys.ts'
 
-/** Number of records above the limit before the oldest are looked for, so that not every commit does it. */
+/** Share of records above the limit from which the oldest are removed, so that not every commit does it. */
 const PRUNE_SHARE = 0.01
 
 /** The change log inside a write transaction: puts the records of a commit, and removes the oldest ones. */
 export class ChangeLogWriter {
-  /** How many records there are; undefined when not known. */
+  /** Number of records; undefined when it is not known. */
   private count: number | undefined
 
-  /** @param keptRecords how far a reader may be behind and still catch up */
+  /** @param keptRecords how far behind a reader may be and still catch up */
   constructor(
     private readonly table: Environment['changes'],
     private readonly keptRecords: number,
@@ -27,12 +27,12 @@ export class ChangeLogWriter {
     this.prune(added)
   }
 
-  /** To be called when something has been taken back. */
+  /** Called after a rollback. */
   forget(): void {
     this.count = undefined
   }
 
-  /** Some at a time. */
+  /** Removes the oldest records, many at a time. */
   private prune(added: number): void {
     const { table, keptRecords } = this
     this.count = this.count === undefined ? (table.getStats() as { entryCount: number }).entryCount : this.count + added

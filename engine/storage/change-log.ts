@@ -5,15 +5,18 @@ import { changeKey } from './keys.ts'
 /** Bytes of a change in the record of a commit. */
 export const CHANGE_BYTES = 7
 
-/** Changes that fit into one page of LMDB. To find several free ones in a row takes it milliseconds in a store that has many. */
+/**
+ * Maximum changes of a record, which fit into one page: finding consecutive free pages takes LMDB milliseconds in a store that
+ * has many.
+ */
 const RECORD_CHANGES = 580
 
-/** Reading more changes than this takes longer than deriving everything again would. */
+/** Maximum number of changes to read: more take longer than deriving everything again. */
 const MAX_CHANGES = 200_000
 
 /**
- * The records of a commit, each with the stamp of its last change, under which it stands.
- * @param globalStamp of the last change; every change has one of its own
+ * The records of a commit, each with the stamp of its last change, which is its key.
+ * @param globalStamp stamp of the last change; every change has its own
  */
 export function* changeRecords(
   changes: readonly Change[],
@@ -25,7 +28,7 @@ export function* changeRecords(
   }
 }
 
-/** A record. A row that was changed several times may stand in it several times, in order. */
+/** Encodes a record. A row that was changed several times may occur several times, in order. */
 export function encodeChanges(changes: readonly Change[]): Buffer {
   const record = Buffer.allocUnsafe(changes.length * CHANGE_BYTES)
   changes.forEach(({ tableNumber, rowId, operation }, i) => {
@@ -39,7 +42,7 @@ export function encodeChanges(changes: readonly Change[]): Buffer {
 /** See `RecordStore.changesBetween`. */
 export function changesBetween(environment: Environment, from: number, to: number): Change[] | undefined {
   if (to < from || to - from > MAX_CHANGES) return undefined
-  // The log is pruned from its start. The commit `from` itself being there says that none after it is missing.
+  // The log is pruned from its start: if it has the commit `from`, none after it is missing.
   if (environment.changes.getBinaryFast(changeKey(from)) === undefined) return undefined
   const changes: Change[] = []
   let last = from

@@ -17,7 +17,7 @@ export interface CompactOptions extends StoreLocation {
   onProgress?: (step: CompactStep) => void
 }
 
-/** How far a compaction has come; for a progress bar. */
+/** Progress of a compaction, for a progress bar. */
 export interface CompactStep {
   what: 'checking' | 'copying' | 'checking the copy' | 'replacing'
   done: number
@@ -33,10 +33,10 @@ export interface Compacted {
 const COPY_POLL_MS = 500
 
 /**
- * Replaces the data file of a store, which no process may have meanwhile, by a copy without its free pages. Whenever the
- * process ends, there is one whole data file: the old one until the copy is on the disk and has been compared, the copy
- * from then on. A copy that is not smaller is dropped.
- * @throws {Error} when the folder has no store, a process has it, or the disk has no room for the copy
+ * Replaces the data file of a store, which no other process may use meanwhile, by a copy without its free pages. At any moment
+ * there is one whole data file: the old one until the copy is on the disk and has been compared, then the copy. A copy that is
+ * not smaller is dropped.
+ * @throws {Error} when the folder has no store, a process uses it, or the disk has no room for the copy
  * @throws {DamagedStoreError}
  */
 export async function compactStore(options: CompactOptions): Promise<Compacted> {
@@ -59,7 +59,7 @@ async function compactOwn(options: CompactOptions, lock: StoreLock): Promise<Com
     const readers = lockDataFile(path, { shared: false })
     if (!readers) throw new Error(`the store in ${path} is being checked; compact it when that is done`)
     try {
-      // Again: what was there may have changed before the lock was taken.
+      // Checked again: the folder may have changed before the lock was taken.
       refuseUnlessStore(path)
       return await replaceByCopy(options)
     } finally {
@@ -121,7 +121,7 @@ function makeCopyFolder(folder: string, path: string, owner: number): void {
 }
 
 /**
- * Looks at every page, because LMDB copies without a check and a damaged page ends the process.
+ * Checks every page, because LMDB copies without a check and a damaged page ends the process.
  * @returns the number of entries of each table
  */
 function checkedTables(folder: string, what: CompactStep['what'], onProgress: (step: CompactStep) => void) {
@@ -135,7 +135,7 @@ function checkedTables(folder: string, what: CompactStep['what'], onProgress: (s
       onTable: (name, tree) => entries.set(name, tree.entries),
     })
     if (problem !== undefined) throw file.damaged(`is damaged: ${problem}`)
-    // Opening a store of an older format makes the tables that it lacks.
+    // Opening a store of an older format creates the tables that it lacks.
     return new Map([...entries].filter(([, count]) => count > 0))
   } finally {
     file.close()
@@ -188,7 +188,7 @@ function flush(path: string, flags = 'r+'): void {
   }
 }
 
-/** Windows opens no folders, and makes renames durable by itself. */
+/** Windows cannot open folders, and makes renames durable itself. */
 function flushFolder(path: string): void {
   if (process.platform !== 'win32') flush(path, 'r')
 }

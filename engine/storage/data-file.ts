@@ -3,14 +3,14 @@ import { endianness } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The file of LMDB, read as bytes. LMDB maps it and follows what stands in it without a check, so that a page that is
- * missing or damaged ends the process by a signal. This looks at it before. Source: `mdb.c` of LMDB, data version 2, on
- * 64-bit little-endian machines: `MDB_meta`, `MDB_db`, `MDB_page_header`.
+ * The data file of LMDB, read as bytes. LMDB maps it and follows its contents without a check, so that a missing or damaged page
+ * ends the process by a signal. This checks the file first. Source: `mdb.c` of LMDB, data version 2, on 64-bit little-endian
+ * machines: `MDB_meta`, `MDB_db`, `MDB_page_header`.
  */
 
 export const DATA_FILE = 'data.mdb'
 
-/** Other machines have another layout, which nothing here describes. */
+/** True if this machine has the layout of the file that is read here. */
 export const canReadDataFile = endianness() === 'LE' && !['arm', 'ia32', 'mips', 'ppc'].includes(process.arch)
 
 export const PAGE_HEADER_BYTES = 24
@@ -18,22 +18,22 @@ export const PAGE = { BRANCH: 0x01, LEAF: 0x02, OVERFLOW: 0x04, META: 0x08 } as 
 const MAGIC = 0xbeefc0de
 const DATA_VERSION = 2
 const NO_PAGE = 0xffff_ffff_ffff_ffffn
-/** Levels that LMDB has room for. */
+/** Maximum depth of a tree in LMDB. */
 const MAX_DEPTH = 32
 
 /** A B-tree of the file: `MDB_db`. */
 export interface Tree {
-  /** 0 for an empty one. */
+  /** 0 for an empty tree. */
   readonly depth: number
   readonly branchPages: number
   readonly leafPages: number
   readonly overflowPages: number
   readonly entries: number
-  /** Undefined for an empty one. */
+  /** Undefined for an empty tree. */
   readonly root: number | undefined
 }
 
-/** The start of a snapshot: one of the two first pages. */
+/** Root of a snapshot: one of the first two pages. */
 export interface Meta {
   readonly transaction: number
   readonly lastPage: number
@@ -43,7 +43,7 @@ export interface Meta {
   readonly main: Tree
 }
 
-/** The data file cannot be used as it is. The message says why and what would help. */
+/** Thrown when the data file cannot be used as it is. The message says why and what would help. */
 export class DamagedStoreError extends Error {
   override readonly name = 'DamagedStoreError'
 }
@@ -82,12 +82,12 @@ export class DataFile {
     return new DataFile(join(folder, DATA_FILE))
   }
 
-  /** Whole pages that are in the file. */
+  /** Number of whole pages in the file. */
   get pages(): number {
     return Math.floor(this.size / this.pageBytes)
   }
 
-  /** The newest snapshot, which is the one that LMDB opens. @throws {DamagedStoreError} when it does not make sense */
+  /** The newest snapshot, which is the one that LMDB opens. @throws {DamagedStoreError} when it is inconsistent */
   meta(): Meta {
     const [first, second] = [this.metaAt(0), this.metaAt(1)]
     const index = first.transaction >= second.transaction ? 0 : 1
@@ -105,7 +105,7 @@ export class DataFile {
     return this.read(this.single, number * this.pageBytes) === this.pageBytes ? this.single : undefined
   }
 
-  /** Fills `target` with the bytes from `position` on. @returns how many there are */
+  /** Fills `target` with the bytes from `position` on. @returns number of bytes read */
   read(target: Buffer, position: number): number {
     let at = 0
     while (at < target.length) {
@@ -140,7 +140,7 @@ export class DataFile {
   }
 }
 
-/** `MDB_db` at a place. */
+/** Reads an `MDB_db` at an offset. */
 export function readTree(page: Buffer, at: number): Tree {
   const number = (offset: number): number => Number(page.readBigUInt64LE(at + offset))
   const root = page.readBigUInt64LE(at + 40)
@@ -154,7 +154,7 @@ export function readTree(page: Buffer, at: number): Tree {
   }
 }
 
-/** True when a tree can be one of the snapshot. */
+/** True if a tree can belong to the snapshot. */
 export const isPlausible = ({ depth, root }: Tree, { lastPage }: Pick<Meta, 'lastPage'>): boolean =>
   root === undefined ? depth === 0 : depth > 0 && depth <= MAX_DEPTH && root > 1 && root <= lastPage
 

@@ -4,15 +4,15 @@ import { type Environment, getBytes, keyRange } from './environment.ts'
 import { entitySetHeaderKey, entitySetMembersKey, expiryKey, idOfExpiryKey, idOfSetKey } from './keys.ts'
 
 const NOTHING = Buffer.alloc(0)
-/** Bytes that fit into one page of LMDB. Finding several free ones in a row takes 8 ms in a store that has many. */
+/** Bytes that fit into one page of LMDB. Finding consecutive free pages takes 8 ms in a store that has many. */
 const CHUNK_BYTES = 4064
-/** LMDB cannot read from shared memory. */
+/** Copy of a chunk: LMDB cannot read from shared memory. */
 const chunk = Buffer.alloc(CHUNK_BYTES)
 
 /** Pages of a table, as LMDB counts them. */
 type PageCounts = Record<'pageSize' | 'treeBranchPageCount' | 'treeLeafPageCount' | 'overflowPages', number>
 
-/** Entity sets in LMDB: headers, members in chunks, and an index by the end of their lives. */
+/** Entity sets in LMDB: headers, members in chunks, and an index by expiry. */
 export class EntitySetTable implements StoredSets {
   private readonly table: Environment['entitySets']
 
@@ -55,7 +55,7 @@ export class EntitySetTable implements StoredSets {
     return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
   }
 
-  /** Inside the open write transaction. */
+  /** Writes a change, inside the open write transaction. */
   put({ id, header, members }: StoredSetChange): void {
     const { table } = this
     const old = this.header(id)
@@ -75,7 +75,7 @@ export class EntitySetTable implements StoredSets {
     }
   }
 
-  /** Keys of the members of a set, in their order. */
+  /** Keys of the members of a set, in order. */
   membersKeys(id: string): Buffer[] {
     return [...keyRange(this.table, entitySetMembersKey(id), entitySetMembersKey(id, 0xffffffff))]
   }

@@ -6,7 +6,7 @@ import { DATA_FILE } from './data-file.ts'
 import { unusable } from './store-folder.ts'
 import type { StoreLocation } from '../data/store-options.ts'
 
-/** The LMDB tables of a store. What their keys and values are: `keys.ts`, `row-layout.ts`, `store-state.ts`. */
+/** The LMDB tables of a store. Their keys and values are described in `keys.ts`, `row-layout.ts`, `store-state.ts`. */
 export interface Environment {
   /** Folder of the store. */
   readonly path: string
@@ -24,7 +24,7 @@ export interface Environment {
   readonly entitySets: Database<Buffer, Buffer>
   /** Records of the server itself: sessions, secrets. JSON. */
   readonly records: Database<unknown, string>
-  /** Beside the tables: what is too large for them. */
+  /** Files for values that are too large for the tables. */
   readonly files: BinaryFiles
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface Environment {
 /** @throws {Error} naming the folder, when LMDB cannot open it */
 export function openEnvironment(options: StoreLocation): Environment {
   try {
-    // LMDB does not name the file, and ends the process when the lock may be read only.
+    // LMDB does not name the file, and ends the process when the lock file is read-only.
     for (const name of [DATA_FILE, 'lock.mdb']) {
       const path = join(options.path, name)
       if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
@@ -48,7 +48,7 @@ function openTables({ path, mapSizeBytes }: StoreLocation): Environment {
     path,
     // Mode of new files. The types of lmdb-js leave it out.
     permissionsMode: 0o600,
-    // A name such as `store.tesser` must not make it a file.
+    // Otherwise a name such as `store.tesser` would make it a file.
     noSubdir: false,
     maxDbs: 16,
     mapSize: mapSizeBytes,
@@ -82,8 +82,8 @@ function openTables({ path, mapSizeBytes }: StoreLocation): Environment {
 }
 
 /**
- * A value as bytes, valid until the next read from any table of this thread: `getBinaryFast` of lmdb-js copies values
- * into one buffer that it uses again, and only patches the length of the Buffer that it returns.
+ * A value as bytes, valid until the next read from any table of this thread: `getBinaryFast` of lmdb-js copies values into one
+ * buffer that it reuses, and only patches the length of the Buffer that it returns.
  */
 export function getBytes(table: Database<Buffer, Buffer>, key: Buffer): Uint8Array | undefined {
   const value = table.getBinaryFast(key)

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/** Behind whatever the file says: on Windows a locked part cannot be read. */
+/** Offset of the lock, beyond any content: on Windows a locked part of a file cannot be read. */
 const LOCKED_AT = 2 ** 20
 
 export interface FileLock {
@@ -16,7 +16,10 @@ type TryLock = typeof import('fs-native-extensions').tryLock
 
 let loaded: TryLock | false | undefined
 
-/** The system's locks, which belong to an open file and end with its process; undefined where there is no build of the addon. */
+/**
+ * Lock function of the system, whose locks belong to an open file and end with its process; undefined where there is no build of
+ * the addon.
+ */
 function systemLocks(): TryLock | undefined {
   if (loaded === undefined) {
     try {
@@ -31,8 +34,8 @@ function systemLocks(): TryLock | undefined {
 export const hasFileLocks = (): boolean => systemLocks() !== undefined
 
 /**
- * Locks a file, which is made when there is none. The kernel holds the lock: it counts for all processes of the machine,
- * whatever namespace they are in, also for other descriptors of this process, and is gone with the process.
+ * Locks a file, which is created if missing. The kernel holds the lock: it applies to all processes of the machine in any
+ * namespace, also to other descriptors of this process, and ends with the process.
  * @returns undefined when another holder's lock excludes this one
  */
 export function tryFileLock(path: string, { shared = false } = {}): FileLock | undefined {

@@ -12,7 +12,7 @@ export function writeFingerprints({ meta }: Environment, tableNumber: number, fi
   meta.putSync(keyOf(tableNumber), fingerprints)
 }
 
-/** Forgets the fingerprints of attributes that lose their values in a change of the model. */
+/** Removes the fingerprints of attributes that lose their values in a change of the model. */
 export function keepFingerprints(
   environment: Environment,
   { tableNumber }: DataClass,

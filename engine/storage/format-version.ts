@@ -1,4 +1,6 @@
-/** Raised when what is stored can no longer be read by older code. */
+/** Raised when older code can no longer read what is stored. */
 export const FORMAT_VERSION = 4
-/** Oldest format that this code reads; a start raises it. Format 4 has digests of files, and the list of those to be removed. */
+/**
+ * Oldest format that this code reads; a start upgrades it. Format 4 has digests of files, and the list of files to be removed.
+ */
 export const OLDEST_FORMAT = 3

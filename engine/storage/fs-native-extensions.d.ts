@@ -1,4 +1,4 @@
 declare module 'fs-native-extensions' {
-  /** @returns false when another descriptor holds a lock on it that excludes this one */
+  /** @returns false when another descriptor holds a lock that excludes this one */
   export function tryLock(fd: number, offset: number, length: number, options?: { shared?: boolean }): boolean
 }

@@ -6,7 +6,7 @@ import { addPostings, firstPosting, postings, putFirstPosting, removePosting } f
 import { NO_ROW } from '../row-format/row-layout.ts'
 import { fold } from '../base/text/fold.ts'
 
-/** Rows of one value that are still to be put. */
+/** Rows of one value that are still to be written. */
 interface PendingPostings {
   /** Prefix of their keys, a byte in each character. */
   readonly prefix: string
@@ -14,20 +14,20 @@ interface PendingPostings {
 }
 
 /**
- * The indexes inside a write transaction. Entries of unique attributes are put at once, because later entities look for
- * them; those of others are gathered and put by {@link flush}, which every reader of them has to call before.
+ * The indexes inside a write transaction. Entries of unique attributes are written at once, because later entities look them up;
+ * all others are collected and written by {@link flush}, which every reader of them must call first.
  */
 export class IndexWriter {
   /** Postings of attributes that are not unique, by the values as indexes compare them. */
   private readonly pending = new Map<StorageAttribute, Map<Value, PendingPostings>>()
-  /** Upper bound of the keys of a unique attribute: what is above it needs no search. Found in the transaction as it is. */
+  /** Upper bound of the keys of a unique attribute: a key above it needs no search. Read from the open transaction. */
   private readonly highest = new Map<StorageAttribute, Buffer>()
 
   constructor(private readonly table: Environment['index']) {}
 
   /**
    * Row that holds `value` (by fold) in a unique attribute, or undefined.
-   * @param textOf the text of that attribute in a row
+   * @param textOf returns the text of that attribute in a row
    */
   holder(attribute: StorageAttribute, value: Value, textOf: (rowId: number) => string): number | undefined {
     const prefix = indexPrefix(attribute, value)
@@ -58,7 +58,7 @@ export class IndexWriter {
     removePosting(this.table, indexPrefix(attribute, value), rowId)
   }
 
-  /** Puts what has been gathered, the rows of one value together, and neighbours behind each other. */
+  /** Writes collected entries in the order of keys, the rows of one value together. */
   flush(): void {
     if (this.pending.size === 0) return
     const lists = [...this.pending.values()].flatMap(byValue => [...byValue.values()])
@@ -67,18 +67,18 @@ export class IndexWriter {
     this.pending.clear()
   }
 
-  /** Forgets what has been gathered. */
+  /** Drops collected entries. */
   discard(): void {
     this.pending.clear()
   }
 
-  /** Something is undone: what was removed is there again, perhaps above what was the highest meanwhile. */
+  /** Drops all state after a rollback: removed entries are back, perhaps above the highest key known. */
   forget(): void {
     this.discard()
     this.highest.clear()
   }
 
-  /** Bulk data has the same few values again and again, so that a key is made once for each of them. */
+  /** Bulk data has the same few values again and again, so a key is made once for each of them. */
   private gather(attribute: StorageAttribute, value: Value, rowId: number): void {
     let byValue = this.pending.get(attribute)
     if (!byValue) {

@@ -1,5 +1,5 @@
 /**
- * Keys of the LMDB tables: bytes that LMDB compares as it finds them, so numbers are big-endian and every value is
+ * Keys of the LMDB tables: bytes that LMDB compares as they are, so numbers are big-endian and every value is
  * encoded in an order-preserving way.
  *
  * | table | key | value |
@@ -7,25 +7,28 @@
  * | rows | table u16, row id u32 | row bytes (`row-layout.ts`) |
  * | index | table u16, attribute position u16, value (below), bound u32 | rows of the value (`postings.ts`) |
  * | binaries | table u16, row id u32, attribute position u16 | an image or a blob (`encode-binary.ts`) |
- * | fileReferences | id of a file (16 bytes) | how many binaries and uploads refer to it, u32 |
- * | uploads | 0, id (16 bytes) | an upload (`../binary/upload-table.ts`) |
- * | uploads | 2, end of its life in ms since 1970 f64, id | empty |
+ * | fileReferences | id of a file (16 bytes) | number of binaries and uploads that refer to it, u32 |
+ * | uploads | 0, id (16 bytes) | an upload (`upload-table.ts`) |
+ * | uploads | 2, expiry in ms since 1970 f64, id | empty |
  * | changes | global stamp f64 of the last change | per changed entity, up to 580 of a commit: table u16, row id u32, operation u8 |
  * | entitySets | 0, id (16 bytes) | header of an entity set, JSON |
  * | entitySets | 1, id, number of the chunk u32 | its members: row ids or the words of a bitmap, u32 in the machine's byte order |
- * | entitySets | 2, end of its life in ms since 1970 f64, id | empty |
+ * | entitySets | 2, expiry in ms since 1970 f64, id | empty |
  *
- * A value is a tag byte (0 null, 1 value), then: a bool as a byte; a number as its IEEE bits with the order bits flipped;
- * a long64 as such a 64-bit integer; text as its fold, each UTF-16 code unit encoded like a code point of UTF-8 (so that
- * bytes sort as code units do), cut after {@link MAX_TEXT_BYTES}, and a zero byte behind it. Inside a text the units 0 and
- * 1 are the bytes 1 1 and 1 2, so that a text sorts before every longer one that it begins.
+ * A value is a tag byte (0 null, 1 value), then: a bool as a byte; a number as its IEEE bits with the order bits flipped; a
+ * long64 as such a 64-bit integer; text as its fold, each UTF-16 code unit encoded like a code point of UTF-8 (so that bytes sort
+ * as code units do), cut after {@link MAX_TEXT_BYTES}, followed by a zero byte. Inside a text the units 0 and 1 are the bytes 1 1
+ * and 1 2, so that a text sorts before every longer one that begins with it.
  */
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
 import { fold } from '../base/text/fold.ts'
 
-/** LMDB keys end at 1978 bytes. Two longer texts can share a key: every reader compares the row itself. */
+/**
+ * Maximum bytes of a text in a key: LMDB keys end at 1978 bytes. Longer texts can share a key: every reader compares the row
+ * itself.
+ */
 export const MAX_TEXT_BYTES = 1024
 
 const KEY_BYTES = 1978
@@ -56,7 +59,7 @@ export function changeKey(globalStamp: number): Buffer {
 /** @param id 32 hex digits */
 export const entitySetHeaderKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
 
-/** Without a chunk: the start of all keys of that set; without an id: of all sets. */
+/** Key of a chunk of members. Without a chunk, the start of all keys of a set; with an empty id, of all sets. */
 export const entitySetMembersKey = (id: string, chunk = 0): Buffer =>
   Buffer.from(`01${id}${chunk.toString(16).padStart(8, '0')}`, 'hex')
 
@@ -64,7 +67,7 @@ export const chunkOfMembersKey = (key: Buffer): number => key.readUInt32BE(17)
 
 export const uploadKey = (id: string): Buffer => Buffer.from(`00${id}`, 'hex')
 
-/** Key of an entity set or an upload. Without an id: the start of all keys of that time. */
+/** Key of the expiry of an entity set or an upload. Without an id, the start of all keys of that time. */
 export function expiryKey(expires: number, id = ''): Buffer {
   const key = Buffer.allocUnsafe(9 + id.length / 2)
   key[0] = 2
@@ -99,7 +102,10 @@ export function textIndexPrefix(attribute: StorageAttribute, prefix: string): Bu
   return Buffer.from(scratch.subarray(0, writeText(prefix, length + 1)))
 }
 
-/** All index keys of an attribute lie in [attributeStart, attributeEnd), its non-null ones from `valuesStart` on. */
+/**
+ * Range of all index keys of an attribute, from `start` up to, not including, `end`; values other than null begin at
+ * `valuesStart`.
+ */
 export function attributeRange(
   tableNumber: number,
   position: number,
@@ -113,7 +119,7 @@ export const rowIdOfKey = (key: Uint8Array): number =>
   ((key[key.length - 4]! << 24) | (key[key.length - 3]! << 16) | (key[key.length - 2]! << 8) | key[key.length - 1]!) >>>
   0
 
-/** The least key above all keys that start with `prefix`. */
+/** The lowest key above all keys that start with `prefix`. */
 export function prefixEnd(prefix: Buffer): Buffer {
   const end = Buffer.from(prefix)
   for (let i = end.length - 1; i >= 0; i--) {

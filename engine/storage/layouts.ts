@@ -11,7 +11,7 @@ export interface StoredLayout {
 export const layoutKey = (tableNumber: number): string => `layout/${tableNumber}`
 
 /**
- * The layouts that the rows of the store have. The writer has brought the store to the catalog before anyone reads it.
+ * Loads the layouts of the rows in the store. The writer has brought the store to the catalog before any thread reads it.
  * @throws {Error} when the store has another layout of a dataclass, or none
  */
 export function loadLayouts(environment: Environment, catalog: Catalog, wire: WireOptions): Map<DataClass, RowLayout> {

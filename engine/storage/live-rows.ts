@@ -4,7 +4,7 @@ import { rowIdOfKey, rowKey } from './keys.ts'
 import { NO_ROW } from '../row-format/row-layout.ts'
 import { readTableState } from './store-state.ts'
 
-/** The rows of one dataclass that exist, patched commit by commit. */
+/** Existing rows of one dataclass, updated commit by commit. */
 export class LiveRows {
   private words: Uint32Array
   private size = 0
@@ -14,7 +14,7 @@ export class LiveRows {
     const { nextRowId, rowCount } = readTableState(environment, tableNumber)
     this.words = new Uint32Array((nextRowId + 31) >>> 5)
     if (rowCount === nextRowId) {
-      // Nothing was ever deleted: no need to look.
+      // No row was ever deleted: no need to look.
       for (let rowId = 0; rowId < nextRowId; rowId++) this.insert(rowId)
     } else {
       for (const key of keyRange(environment.rows, rowKey(tableNumber, 0), rowKey(tableNumber, NO_ROW))) {
@@ -45,7 +45,7 @@ export class LiveRows {
     this.derived = undefined
   }
 
-  /** As an immutable set; copied only after rows came or went: 125 kB for a million. */
+  /** Rows as an immutable set; copied only after rows were added or deleted: 125 kB for a million. */
   get rows(): RowSet {
     this.derived ??= RowSet.fromWords(this.words.slice(), this.size)
     return this.derived

@@ -14,7 +14,7 @@ import { readGlobalStamp, readTableState } from './store-state.ts'
 import { rowReader } from './table-rows.ts'
 import { UploadTable } from './upload-table.ts'
 
-/** The tables of LMDB beside the snapshots, in the read transaction of this thread. */
+/** The LMDB tables that snapshots do not cover, in the read transaction of this thread. */
 export class LmdbRecords implements RecordStore {
   readonly sets: EntitySetTable
   readonly uploads: UploadTable

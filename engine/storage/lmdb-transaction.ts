@@ -32,7 +32,7 @@ import { fold } from '../base/text/fold.ts'
 import { ChangeLogWriter } from './change-log-writer.ts'
 import { IndexWriter } from './index-writer.ts'
 
-/** Related entities remembered of each dataclass. Bulk data refers to the same few again and again. */
+/** Maximum number of related entities remembered for each dataclass. Bulk data refers to the same few again and again. */
 const REMEMBERED_TARGETS = 50_000
 const KEPT_CHANGE_RECORDS = 100_000
 
@@ -40,7 +40,7 @@ const KEPT_CHANGE_RECORDS = 100_000
 interface WrittenTable {
   readonly layout: RowLayout
   readonly indexed: readonly StorageAttribute[]
-  /** Key → entity; forgotten when something is undone. */
+  /** Key → entity; cleared by a rollback. */
   readonly targets: Map<Value, RelatedEntity>
 }
 

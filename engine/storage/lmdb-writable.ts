@@ -25,7 +25,7 @@ export class LmdbWritable implements WritableStore {
   constructor(
     private readonly environment: Environment,
     { catalog, layouts }: Pick<WritableStore, 'catalog' | 'layouts'>,
-    /** Compared in each transaction; undefined: no other process can write to the store. */
+    /** Compared in each transaction; undefined if no other process can write to the store. */
     private readonly owner?: Pick<StoreOwner, 'verify'>,
   ) {
     this.records = new LmdbRecords(environment)

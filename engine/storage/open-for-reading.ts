@@ -12,7 +12,7 @@ import { LmdbRecords } from './lmdb-records.ts'
 import { openStore } from './store.ts'
 import type { ReadingOptions } from '../data/store-options.ts'
 
-/** A store that a thread has opened to read it. */
+/** A store that a thread has opened for reading. */
 interface OpenedForReading {
   readonly records: RecordStore
   readonly store: Store
@@ -22,7 +22,7 @@ interface OpenedForReading {
 }
 
 /**
- * Opens a store that its writer has brought to the model before.
+ * Opens a store after its writer has brought it to the model.
  * @throws {Error} when the store was written for another model
  */
 export function openForReading(
@@ -30,7 +30,7 @@ export function openForReading(
   counts: ThreadCounts,
 ): OpenedForReading {
   const environment = openEnvironment(location)
-  // Checked before the writer was started, and loading the checker again would take each thread 0.1 s.
+  // The model was checked before the writer was started; loading the checker again would take each thread 0.1 s.
   const catalog = buildCatalog(model as Model, environment.meta.get('numbers') as TableNumbers, wire)
   const layouts = loadLayouts(environment, catalog, wire)
   const store = openStore({ environment, catalog, layouts, cacheBytes, counts })

@@ -5,21 +5,21 @@ import { LOCK, StoreLock } from './store-lock.ts'
 import type { OwnStoreOptions } from '../data/store-options.ts'
 import { StoreOwner } from './store-owner.ts'
 
-/** A store that this thread alone may write to. */
+/** A store that only this thread may write to. */
 export interface OwnStore {
   readonly environment: Environment
   readonly owner: StoreOwner
-  /** To be called when a new store has been made. */
+  /** Called when a new store has been made. */
   made(): void
-  /** Renews a lease, where the store is held by one. @param onLost called when another process has taken the store */
+  /** Renews a lease, if the store is held by one. @param onLost called when another process has taken the store */
   keep(onLost: (error: unknown) => void): void
   close(): Promise<void>
 }
 
 /**
- * Takes the store of a folder and opens it. Makes the folder when there is none, since its lock is a file in it.
- * @throws {Error} when another process has it, or rights in the folder are missing
- * @throws {DamagedStoreError} when its data are not there, or cannot be read
+ * Takes the store of a folder and opens it. Makes the folder if missing, since its lock is a file in it.
+ * @throws {Error} when another process has it, or permissions on the folder are missing
+ * @throws {DamagedStoreError} when its data is missing or unreadable
  */
 export async function openOwnStore(
   options: OwnStoreOptions,
@@ -41,7 +41,7 @@ async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void)
   try {
     const isNew = isEmpty(path, lock.wasMaking)
     lock.note(isNew)
-    // A lease is not taken before the environment is open.
+    // A lease is taken only after the environment has been opened.
     if (lock.kind === 'file') clearCompacted(path)
     environment = openEnvironment(options)
     if (!isNew && !lock.wasMaking && environment.meta.get('format') === undefined) refuseIfLost(path, 'holds no store')
@@ -82,7 +82,7 @@ function isEmpty(path: string, wasMaking: boolean): boolean {
     return examineFolder(path, { wasMaking }) !== 'store'
   } catch (error) {
     if (!wasMaking || !(error instanceof DamagedStoreError)) throw error
-    // Its process was ended while it made the store; it had no data yet.
+    // The process that made the store was ended; there was no data yet.
     clearUnmade(path)
     return true
   }

@@ -3,7 +3,7 @@ import { PAGE, PAGE_HEADER_BYTES } from './data-file.ts'
 const NODE_HEADER_BYTES = 8
 /** Flags of an entry. */
 export const NODE = { BIG: 0x01, TREE: 0x02 } as const
-/** `MDB_ovpage`: where a value is that does not fit on its page. */
+/** Size of `MDB_ovpage`, the place of a value that does not fit on its page. */
 const BIG_BYTES = 24
 
 /** `MDB_node`: an entry of a page. */
@@ -19,7 +19,7 @@ export interface PageNode {
   readonly child: number
 }
 
-/** First fault of a page, in all fields that a search reads. */
+/** First problem of a page, in all fields that a search reads. */
 export function problemOfPage(
   page: Buffer,
   number: number,
@@ -60,7 +60,7 @@ function nodeAt(page: Buffer, index: number): PageNode {
   return { index, flags, keyAt, keyBytes, dataAt: keyAt + keyBytes, size: low, child: low + flags * 2 ** 32 }
 }
 
-/** The order of two keys of a page. @param isNumber false: bytes */
+/** Compares two keys of a page. @param isNumber false for bytes */
 export function compareKeys(page: Buffer, left: PageNode, right: PageNode, isNumber: boolean): number {
   if (isNumber) {
     const difference = page.readBigUInt64LE(left.keyAt) - page.readBigUInt64LE(right.keyAt)

@@ -12,30 +12,30 @@ import { NO_ROW } from '../row-format/row-layout.ts'
  *         u32 row ids, ascending
  * ```
  *
- * A chunk has the row ids up to its bound and above that of the chunk below. The last one has the bound NO_ROW and is there
- * as long as the value has rows. So one get tells how many rows a value has, and most values are this one chunk; an entry of
- * LMDB for each row would be five times as many bytes, and ten times as many pages for a commit to write.
+ * A chunk has the row ids up to its bound and above the bound of the chunk below. The last one has the bound NO_ROW and exists as
+ * long as the value has rows. So one get returns the number of rows of a value, and most values are this one chunk; an LMDB entry
+ * for each row would take five times as many bytes, and ten times as many pages for a commit to write.
  */
 type Table = Database<Buffer, Buffer>
 
-/** A chunk is rewritten as a whole when it changes. */
+/** Maximum row ids of a chunk, which is rewritten as a whole when it changes. */
 const CHUNK_ROWS = 256
 const MAX_BYTES = 4 * (1 + 2 * CHUNK_ROWS)
 
-/** Chunks that tell how many rows those of a range have on average. */
+/** Number of chunks sampled for the average number of rows in a chunk of a range. */
 const SAMPLED_CHUNKS = 32
 
-/** Buffer in which a chunk is put together: lmdb-js looks up the address of every new buffer, which takes longer. */
+/** Buffer in which chunks are assembled: lmdb-js looks up the address of every new buffer, which takes longer. */
 const scratch = Buffer.from(new ArrayBuffer(MAX_BYTES))
 const scratchWords = new Uint32Array(scratch.buffer)
 
 interface Chunk {
-  /** Row ids in the chunks below, of the last chunk of a value. */
+  /** Number of row ids in the chunks below, in the last chunk of a value. */
   readonly below: number
   readonly rowIds: Uint32Array
 }
 
-/** How many rows the value has. */
+/** Number of rows of a value. */
 export function postingCount(table: Table, prefix: Buffer): number {
   const bytes = getBytes(table, postingKey(prefix, NO_ROW))
   return bytes ? readWord(bytes, 0) + bytes.length / 4 - 1 : 0
@@ -71,9 +71,9 @@ export function postingsInRange(table: Table, start: Buffer, end: Buffer): Uint3
   return rowIds.subarray(0, length)
 }
 
-/** About how many rows {@link postingsInRange} gives, at most `limit`. Exact for some dozens of values. */
+/** Estimated number of rows of {@link postingsInRange}, at most `limit`. Exact for some dozens of values. */
 export function estimatePostings(table: Table, start: Buffer, end: Buffer, limit: number): number {
-  // LMDB counts a range to its end, so first see whether it goes on beyond the limit.
+  // LMDB counts a range to its end, so first check whether it exceeds the limit.
   for (const _ of table.getKeys({ start, end, offset: limit - 1, limit: 1 })) return limit
   const chunks = table.getKeysCount({ start, end })
   let rows = 0
@@ -86,7 +86,7 @@ export function hasPosting(table: Table, prefix: Buffer, rowId: number): boolean
   return chunk?.rowIds.includes(rowId) ?? false
 }
 
-/** Adds rows, ascending, to those of a value. Those that are there already stay. */
+/** Adds rows, ascending, to a value. Rows that it has already stay. */
 export function addPostings(table: Table, prefix: Buffer, rowIds: readonly number[]): void {
   const key = postingKey(prefix, NO_ROW)
   const last = getBytes(table, key)
@@ -97,7 +97,7 @@ export function addPostings(table: Table, prefix: Buffer, rowIds: readonly numbe
     for (const rowId of rowIds) insertPosting(table, prefix, rowId)
     return
   }
-  // The usual case: new rows behind the others.
+  // The usual case: new rows after the others.
   for (const rowId of rowIds) {
     if (count === CHUNK_ROWS) {
       putChunk(table, postingKey(prefix, scratchWords[count]!), 0, count)
@@ -109,13 +109,13 @@ export function addPostings(table: Table, prefix: Buffer, rowIds: readonly numbe
   putChunk(table, key, below, count)
 }
 
-/** Puts the first row of a value that has none. */
+/** Writes the first row of a value that has none. */
 export function putFirstPosting(table: Table, prefix: Buffer, rowId: number): void {
   scratchWords[1] = rowId
   putChunk(table, postingKey(prefix, NO_ROW), 0, 1)
 }
 
-/** Takes a row from those of a value. */
+/** Removes a row from a value. */
 export function removePosting(table: Table, prefix: Buffer, rowId: number): void {
   const key = chunkKey(table, prefix, rowId)
   const chunk = readChunk(table, key)
@@ -132,7 +132,7 @@ export function removePosting(table: Table, prefix: Buffer, rowId: number): void
   else raiseLast(table, prefix, chunk.below)
 }
 
-/** Puts a row between others. */
+/** Inserts a row between others. */
 function insertPosting(table: Table, prefix: Buffer, rowId: number): void {
   const key = chunkKey(table, prefix, rowId)
   const { below, rowIds } = readChunk(table, key)!
@@ -153,7 +153,7 @@ function insertPosting(table: Table, prefix: Buffer, rowId: number): void {
   if (!isLast) addBelow(table, prefix, 1)
 }
 
-/** The last chunk has become empty: the one below takes its place, if there is one. */
+/** Replaces the last chunk, which has become empty, by the one below, if there is one. */
 function raiseLast(table: Table, prefix: Buffer, below: number): void {
   const key = postingKey(prefix, NO_ROW)
   if (below === 0) {
@@ -167,7 +167,7 @@ function raiseLast(table: Table, prefix: Buffer, below: number): void {
   table.removeSync(found!)
 }
 
-/** Says in the last chunk that there are more or fewer row ids in those below. */
+/** Changes the number of row ids below, which the last chunk holds. */
 function addBelow(table: Table, prefix: Buffer, difference: number): void {
   const key = postingKey(prefix, NO_ROW)
   const { below, rowIds } = readChunk(table, key)!
@@ -179,13 +179,13 @@ function addBelow(table: Table, prefix: Buffer, difference: number): void {
 function chunkKey(table: Table, prefix: Buffer, rowId: number): Buffer {
   const key = postingKey(prefix, NO_ROW)
   const bytes = getBytes(table, key)
-  // Nothing is below the first of the rows, or below the chunk.
+  // The row belongs to the last chunk: none is below it, or the row is not before its first.
   if (!bytes || readWord(bytes, 0) === 0 || readWord(bytes, 4) <= rowId) return key
   const [found] = table.getKeys({ start: postingKey(prefix, rowId), limit: 1 })
   return found!
 }
 
-/** Row ids of a chunk as it is stored; of a damaged one those that can be read. */
+/** Decodes a stored chunk; of a damaged one, the row ids that can be read. */
 function decodeChunk(bytes: Uint8Array): Chunk {
   const words = new Uint32Array(bytes.slice(0, bytes.length & ~3).buffer)
   return { below: words[0] ?? 0, rowIds: words.subarray(1) }
@@ -196,7 +196,7 @@ function readChunk(table: Table, key: Buffer): Chunk | undefined {
   return bytes && decodeChunk(bytes)
 }
 
-/** Puts the `count` row ids that stand in the scratch memory from word 1 on. */
+/** Writes the `count` row ids in the scratch memory from word 1 on. */
 function putChunk(table: Table, key: Buffer, below: number, count: number): void {
   scratchWords[0] = below
   table.putSync(key, scratch.subarray(0, 4 * (1 + count)))
@@ -213,7 +213,7 @@ interface PostingList {
   readonly problem: string | undefined
 }
 
-/** The values whose keys are from `start` up to `end`, with their rows: for those who check a store. */
+/** The values whose keys are from `start` up to `end`, with their rows, for checks of a store. */
 export function* postingLists(table: Table, start: Buffer, end: Buffer): Generator<PostingList> {
   let rowIds: number[] = []
   let problem: string | undefined

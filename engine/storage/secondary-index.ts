@@ -11,7 +11,7 @@ import type { Bounds, IndexRange, SecondaryIndex } from '../data/snapshot.ts'
 interface KeyRange {
   start: Buffer
   end: Buffer
-  /** Tells the texts that belong in from others with the same key; undefined when keys tell by themselves. */
+  /** Filters texts that share a key; undefined when keys suffice. */
   recheck?: (folded: string) => boolean
 }
 
@@ -20,7 +20,7 @@ export class LmdbIndex implements SecondaryIndex {
   constructor(
     private readonly environment: Environment,
     private readonly attribute: StorageAttribute,
-    /** The whole folded text of a row, for texts that are longer than keys are. */
+    /** Returns the whole folded text of a row, for texts that are longer than keys. */
     private readonly foldedText: (rowId: number) => string | undefined,
   ) {}
 
@@ -32,7 +32,7 @@ export class LmdbIndex implements SecondaryIndex {
     )
   }
 
-  /** The first row that {@link equal} finds; of a unique attribute the only one. */
+  /** The first row that {@link equal} finds; the only one for a unique attribute. */
   first(value: Value): number | undefined {
     const { start, end, recheck } = this.equalRange(value)
     const { index } = this.environment
@@ -127,7 +127,7 @@ const isCutValue = (value: Value | undefined): boolean => typeof value === 'stri
 const MIN_LONG64 = -(2n ** 63n)
 const MAX_LONG64 = 2n ** 63n - 1n
 
-/** The value, or when the attribute's index cannot hold it one next to it: a bound keeps its meaning if it is compared. */
+/** The value, or, if the attribute's index cannot hold it, one next to it: a bound keeps its meaning if the two are compared. */
 function nearestIndexed(attribute: StorageAttribute, value: Value): Ordered {
   if (TYPES[attribute.type].cell === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
     if (value <= MIN_LONG64) return MIN_LONG64

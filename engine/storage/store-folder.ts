@@ -5,15 +5,15 @@ import { describeSystemError } from '../base/system-error.ts'
 import { canReadDataFile, DATA_FILE, DamagedStoreError, DataFile } from './data-file.ts'
 import { walkPages } from './walk-pages.ts'
 
-/** `missing`: nothing of a store; `empty`: no data, and none were lost. */
+/** State of a folder. `missing`: it does not exist; `empty`: no data, and none was lost. */
 export type FolderState = 'missing' | 'empty' | 'store'
 
-/** Folder of a compacted copy until it takes the place of the data file. */
+/** Folder of a compacted copy until it replaces the data file. */
 export const COMPACTED_FOLDER = 'compacted'
 
 const IMAGE = /^memory-.*\.image$/
 
-/** Makes a folder that only its owner can look into. One that exists stays as it is. @throws {Error} naming the folder */
+/** Makes a folder that only its owner can read. An existing one stays as it is. @throws {Error} naming the folder */
 export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -22,19 +22,19 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** System errors of a folder or its files, in words by which an operator can mend them. */
+/** Describes a system error of a folder or its files so that an operator can fix it. */
 export const unusable = (folder: string, error: unknown): Error =>
   new Error(`the folder of the store, ${folder}, cannot be used: ${describeSystemError(error)}`, { cause: error })
 
-/** The same for errors of the system alone: others say what they are about. */
+/** Describes system errors alone: others say what they are about. */
 export const describedError = (folder: string, error: unknown): unknown =>
   error instanceof Error && 'syscall' in error ? unusable(folder, error) : error
 
 /**
- * Looks at the folder of a store before LMDB opens it: an LMDB without its data file makes an empty one, and one with a
- * damaged data file ends the process.
- * @param wasMaking nothing of a new store was durable yet when its process ended
- * @throws {DamagedStoreError} when data were there and are not any longer, or cannot be read
+ * Examines the folder of a store before LMDB opens it: LMDB replaces a missing data file by an empty one, and a damaged one ends
+ * the process.
+ * @param wasMaking true if nothing of a new store was durable yet when its process ended
+ * @throws {DamagedStoreError} when data has been lost, or cannot be read
  */
 export function examineFolder(folder: string, { wasMaking = false } = {}): FolderState {
   if (!existsSync(folder)) return 'missing'
@@ -47,12 +47,12 @@ export function examineFolder(folder: string, { wasMaking = false } = {}): Folde
   return 'store'
 }
 
-/** Removes what a process has left that was ended while it made the store. */
+/** Removes the files of a process that was ended while it made the store. */
 export function clearUnmade(folder: string): void {
   for (const name of [DATA_FILE, 'lock.mdb']) rmSync(join(folder, name), { force: true })
 }
 
-/** Removes the copy that a compaction has left whose process was ended. */
+/** Removes the copy of a compaction whose process was ended. */
 export function clearCompacted(folder: string): void {
   rmSync(join(folder, COMPACTED_FOLDER), { recursive: true, force: true })
 }
@@ -62,7 +62,7 @@ function checkDataFile(folder: string): void {
   const file = DataFile.in(folder)
   try {
     const meta = file.meta()
-    // The last pages may be free ones that were never written. Whether they are takes a look at all.
+    // The last pages may be free ones that were never written; only a check of all pages can tell.
     const isShort = file.pages <= meta.lastPage
     const [problem] = walkPages(file, meta, { rootsOnly: !isShort })
     if (problem === undefined) return
@@ -74,9 +74,9 @@ function checkDataFile(folder: string): void {
 }
 
 /**
- * @param what is the matter with the data file
- * @param traces further files that say so
- * @throws {DamagedStoreError} when something in a folder without data says that there were data
+ * @param what what is wrong with the data file
+ * @param traces further files that prove earlier data
+ * @throws {DamagedStoreError} when files in a folder without data prove that there was data
  */
 export function refuseIfLost(folder: string, what: string, ...traces: readonly string[]): void {
   const names = readdirSync(folder)

@@ -7,7 +7,7 @@ import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
 const LOCK_FILE = 'server.lock'
 const READERS_FILE = 'readers.lock'
 const POLL_MS = 50
-/** An old process that is still ending is usually gone by then. */
+/** Time before a note is logged: an old process that is still ending is usually gone by then. */
 const SILENT_MS = 300
 
 /** Default of the option. */
@@ -18,13 +18,13 @@ interface Note {
   pid: number
   host: string
   since: string
-  /** The store is being made: nothing is lost when its data file is not there yet. */
+  /** True while the store is being made: a missing data file does not mean a loss then. */
   isNew?: boolean
 }
 
-/** The right to write to the store of a folder. One process has it at a time, and one thread of that. */
+/** The right to write to the store of a folder, which one thread of one process has at a time. */
 export class StoreLock {
-  /** True when the process before was ended while it made the store. */
+  /** True if the previous process was ended while it made the store. */
   readonly wasMaking: boolean
 
   private constructor(
@@ -48,14 +48,14 @@ export class StoreLock {
     return new StoreLock(folder, 'file', lock, readNote(folder))
   }
 
-  /** Writes down who has the store. @param isNew until the store has been made */
+  /** Records which process has the store. @param isNew true until the store has been made */
   note(isNew: boolean): void {
     const note: Note = { pid: process.pid, host: hostname(), since: new Date().toISOString(), ...(isNew && { isNew }) }
     const descriptor = this.lock?.descriptor ?? openSync(join(this.folder, LOCK_FILE), 'a', 0o600)
     try {
       ftruncateSync(descriptor)
       writeSync(descriptor, JSON.stringify(note))
-      // The note of a new store must not come back when there are data.
+      // The note of a new store must not reappear once there is data.
       fsyncSync(descriptor)
     } finally {
       if (!this.lock) closeSync(descriptor)
@@ -70,7 +70,7 @@ export class StoreLock {
 export const inUse = (folder: string, holder: string): Error =>
   new Error(`the store in ${folder} is in use by ${holder}; stop it first, two servers cannot write to one store`)
 
-/** True when a process has the store by a lock of its file. */
+/** True if a process holds the file lock of the store. */
 export function isLocked(folder: string): boolean {
   if (!hasFileLocks()) return false
   const lock = tryFileLock(join(folder, LOCK_FILE), { shared: true })
@@ -79,15 +79,15 @@ export function isLocked(folder: string): boolean {
 }
 
 /**
- * Locks the data file against being replaced by another one: shared by those who read it without the store's lock,
- * exclusive for who replaces it.
+ * Locks the data file against replacement: shared for processes that read it without the store's lock, exclusive for the one that
+ * replaces it.
  * @returns undefined when that is not possible now
  */
 export function lockDataFile(folder: string, options: { shared: boolean }): FileLock | undefined {
   return hasFileLocks() ? tryFileLock(join(folder, READERS_FILE), options) : { descriptor: -1, release() {} }
 }
 
-/** Calls `attempt` until it gives something. The thread sleeps in between. */
+/** Calls `attempt` until it returns a value, for at most `waitMs`. The thread sleeps in between. */
 export function waitFor<T>(attempt: () => T | undefined, waitMs: number, onWait: () => void): T | undefined {
   const start = performance.now()
   let isTold = false
@@ -113,7 +113,7 @@ function readNote(folder: string): Partial<Note> {
   try {
     return JSON.parse(readFileSync(join(folder, LOCK_FILE), 'utf8')) as Note
   } catch {
-    // There is none, or its writer was killed before it was whole.
+    // There is no note, or its writer was killed before it was complete.
     return {}
   }
 }

@@ -6,25 +6,25 @@ import { inUse, isLocked, waitFor } from './store-lock.ts'
 import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
 
 const OWNER = Buffer.from('owner')
-/** Missed renewals of its lease after which a holder whose process cannot be seen counts as gone. */
+/** Missed renewals of its lease after which a holder whose process is not visible counts as gone. */
 const MISSED = 3
 
 /** The entry `holder` of `meta`. */
 interface Holder {
   token: string
   pid: number
-  /** When that process started, in ticks since the machine did; empty where the system does not tell. */
+  /** Start of that process, in ticks since the machine started; empty where the system does not tell. */
   started: string
-  /** The running system and its namespace of process ids: elsewhere a process id says nothing. */
+  /** The running system and its namespace of process ids: elsewhere a process id means nothing. */
   machine: string
   host: string
-  /** Counted up while the holder lives; undefined: it has the lock of a file instead. */
+  /** Incremented while the holder lives; undefined if it has a file lock instead. */
   renewals?: number
 }
 
 /**
- * The token of the one writer of a store, in LMDB. Each write transaction compares it, so that a writer which has lost
- * the store, whatever its lock was worth, writes nothing to it.
+ * The token of the only writer of a store, in LMDB. Each write transaction compares it, so that a writer that has lost the store
+ * writes nothing to it, even if its lock has failed.
  */
 export class StoreOwner {
   private readonly bytes: Buffer
@@ -37,7 +37,7 @@ export class StoreOwner {
   }
 
   /**
-   * Puts the token. With a lease that takes until a holder whose process cannot be seen has not renewed its own.
+   * Writes the token. With a lease, first waits until a holder whose process is not visible has stopped renewing its own.
    * @throws {Error} when another process has the store
    */
   take(kind: LockKind, { waitMs, renewMs, onWait }: StoreLockOptions): void {
@@ -57,7 +57,7 @@ export class StoreOwner {
     })
   }
 
-  /** To be called in every write transaction. @throws {StoreLostError} */
+  /** Called in every write transaction. @throws {StoreLostError} */
   verify(): void {
     const stored = getBytes(this.environment.state, OWNER)
     if (!stored || this.bytes.compare(stored) !== 0) {
@@ -75,7 +75,7 @@ export class StoreOwner {
     })
   }
 
-  /** Call it before the environment is closed. */
+  /** Called before the environment is closed. */
   release(): void {
     const { meta, root } = this.environment
     root.transactionSync(() => {
@@ -98,12 +98,12 @@ export class StoreOwner {
           seen = now
           renewedAt = performance.now()
         }
-        // A process that can be seen needs no lease; one that cannot has to show that it lives.
+        // A process that is visible needs no lease; any other has to show that it lives.
         const isGone = isHere ? !isRunning(now) : performance.now() - renewedAt >= leaseMs
         return isGone || undefined
       },
       isHere ? waitMs : Math.max(waitMs, 2 * leaseMs),
-      () => onWait(`the store in ${path} may be in use by ${text}; waiting whether it still renews its lease`),
+      () => onWait(`the store in ${path} may be in use by ${text}; waiting to see whether it still renews its lease`),
     )
     if (!isFree) throw inUse(path, text)
   }
@@ -132,7 +132,7 @@ function isRunning({ pid, started }: Holder): boolean {
   return started === '' || now === undefined || now === started
 }
 
-/** Field 22 of `/proc/{pid}/stat`, counted behind the name in brackets, which may hold anything. */
+/** Field 22 of `/proc/{pid}/stat`, counted from the end of the name in parentheses, which may hold anything. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

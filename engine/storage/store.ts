@@ -38,7 +38,7 @@ interface StoreOptions {
   counts?: ThreadCounts | undefined
 }
 
-/** The read side of a store, in one thread: LMDB and what is derived from it. */
+/** Opens the read side of a store, in one thread: LMDB and data derived from it. */
 export const openStore = (options: StoreOptions): Store => new LmdbStore(options)
 
 class LmdbStore implements Store {
@@ -46,7 +46,7 @@ class LmdbStore implements Store {
   private readonly layouts: ReadonlyMap<DataClass, RowLayout>
   private readonly columns: ColumnCache
   private readonly liveRows = new Map<number, LiveRows>()
-  /** Global stamp that everything derived is as of. */
+  /** Global stamp of all derived data. */
   private stamp = 0
   private open: LmdbSnapshot | undefined
   private isClosed = false
@@ -60,8 +60,8 @@ class LmdbStore implements Store {
   snapshot(): Snapshot {
     assert(!this.isClosed, 'the store is closed')
     assert(!this.open, 'a snapshot is still open in this thread')
-    // The next read takes the newest commit. lmdb-js moves on from there only in a timer callback, which cannot come
-    // before the synchronous work with this snapshot is done.
+    // The next read sees the newest commit. lmdb-js advances only in a timer callback, which cannot run before the synchronous
+    // work with this snapshot is done.
     this.environment.root.resetReadTxn()
     const globalStamp = readGlobalStamp(this.environment)
     if (globalStamp !== this.stamp) this.catchUp(globalStamp)
@@ -227,7 +227,7 @@ class LmdbTable implements TableSnapshot {
   }
 }
 
-/** Keeps the segment it gave last, which spares lookups and keeps it while the cache has no room. */
+/** Keeps the segment that it returned last, which saves lookups, also while the cache has no room. */
 class CachedColumn implements Column {
   private lastIndex = -1
   private last: Segment | undefined

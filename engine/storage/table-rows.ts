@@ -9,7 +9,7 @@ export interface StoredRow {
   readonly bytes: Uint8Array
 }
 
-/** The rows of a table by ascending row id, from `firstRowId` on. Do not write to the store before it has ended. */
+/** The rows of a table by ascending row id, from `firstRowId` on. The store must not be written to before it has ended. */
 export function* tableRows(
   environment: Environment,
   tableNumber: number,
@@ -24,7 +24,7 @@ export function* tableRows(
   for (const { key, value } of environment.rows.getRange(range)) yield { rowId: rowIdOfKey(key), bytes: value }
 }
 
-/** Reads rows one by one, which costs half of what a cursor of lmdb-js does. */
+/** Reads rows one by one, at half the cost of a cursor of lmdb-js. */
 export function rowReader({ rows }: Environment, tableNumber: number): RowReader {
   const key = rowKey(tableNumber, 0)
   return rowId => {

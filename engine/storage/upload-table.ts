@@ -9,8 +9,8 @@ const IS_NEW = 1
 const OF_GUEST = 2
 
 /**
- * Stored form: end of its life (f64), whether the session was new and whether it was that of a guest (u8), length of its
- * handle (u8), handle, for a guest its network behind the length of that (u8), binary.
+ * Encodes an upload: expiry (f64), flags for a new session and for that of a guest (u8), length of the session's handle (u8),
+ * handle, for a guest the length of its network (u8) and the network, binary.
  */
 export function writeUpload({ expires, owner, value }: EncodedUpload): Buffer {
   const { handle, isNew, guestNetwork } = owner
@@ -23,7 +23,7 @@ export function writeUpload({ expires, owner, value }: EncodedUpload): Buffer {
   return Buffer.concat([...parts, value])
 }
 
-/** Uploads in LMDB, with an index by the end of their lives. */
+/** Uploads in LMDB, with an index by expiry. */
 export class UploadTable implements StoredUploads {
   constructor(private readonly environment: Pick<Environment, 'uploads' | 'files'>) {}
 

@@ -2,27 +2,27 @@ import { type DataFile, isPlausible, type Meta, PAGE, PAGE_HEADER_BYTES, readTre
 import { compareKeys, NODE, nodesOf, type PageNode, problemOfPage } from './page-nodes.ts'
 
 const TREE_BYTES = 48
-/** More of them say no more. */
+/** Maximum number of problems that are reported. */
 const MAX_PROBLEMS = 100
 const PROGRESS_PAGES = 5_000
 
 interface PageProgress {
-  /** Pages seen so far, and how many the snapshot has. */
+  /** Pages checked so far, and pages of the snapshot. */
   checked: number
   total: number
 }
 
 interface WalkOptions {
   onProgress?: (progress: PageProgress) => void
-  /** Only the trees' first pages: enough to open the store, in less than a millisecond. */
+  /** Checks only the root pages of trees: enough to open the store, in less than a millisecond. */
   rootsOnly?: boolean
   /** Called with each table that the snapshot has. */
   onTable?: (name: string, tree: Tree) => void
 }
 
 /**
- * Follows every page that a snapshot reaches, and the list of free ones. No page of it may be reused meanwhile: the
- * caller has the store for itself, or a read transaction that is not newer.
+ * Checks every page that a snapshot reaches, and the list of free pages. No page of it may be reused meanwhile: the caller has
+ * exclusive use of the store, or a read transaction that is not newer.
  * @returns a text for each page that cannot be used, with the table that it belongs to
  */
 export function walkPages(file: DataFile, meta: Meta, options: WalkOptions = {}): string[] {
@@ -31,12 +31,12 @@ export function walkPages(file: DataFile, meta: Meta, options: WalkOptions = {})
   return walk.problems
 }
 
-/** A tree on its way through. */
+/** A tree that is being checked. */
 interface Subject {
   readonly name: string
-  /** False: its first page alone. */
+  /** False if only its root page is checked. */
   readonly isWhole: boolean
-  /** Keys are numbers of transactions; bytes otherwise. */
+  /** True if keys are transaction numbers, false for bytes. */
   readonly hasNumbers: boolean
   readonly onEntry?: ((page: Buffer, node: PageNode) => void) | undefined
   branch: number
@@ -119,7 +119,7 @@ class Walk {
     subject[level > 1 ? 'branch' : 'leaf']++
     let previous: PageNode | undefined
     for (const node of nodesOf(page)) {
-      // The first key of a branch page is never looked at.
+      // The first key of a branch page is never compared.
       const isCompared = previous !== undefined && (level === 1 || previous.index > 0)
       if (isCompared && compareKeys(page, previous!, node, hasNumbers) >= 0) {
         this.report(`page ${number} of ${name} is damaged: its keys do not ascend`)
@@ -134,7 +134,7 @@ class Walk {
     }
   }
 
-  /** Pages of a value that does not fit on its leaf. @returns false when they cannot be used */
+  /** Checks the pages of a value that does not fit on its leaf. @returns false when they cannot be used */
   private big(subject: Subject, page: Buffer, node: PageNode): boolean {
     const { name } = subject
     const [first, pages] = [Number(page.readBigUInt64LE(node.dataAt)), Number(page.readBigUInt64LE(node.dataAt + 16))]
@@ -153,7 +153,7 @@ class Walk {
     return isRight
   }
 
-  /** Notes that pages are in use. @returns false when they cannot be */
+  /** Marks pages as used. @returns false when they cannot be */
   private take(name: string, first: number, count: number): boolean {
     this.seen += count
     if (this.seen % PROGRESS_PAGES < count) {
@@ -193,7 +193,7 @@ class Walk {
     this.tree(name, tree)
   }
 
-  /** An entry of the list of free pages: numbers, and minus a length before the first one of a row of them. */
+  /** Checks an entry of the list of free pages: page numbers, with a negative length before the first one of a run. */
   private freePages(page: Buffer, node: PageNode): void {
     const list = Buffer.alloc(node.size)
     if (node.flags & NODE.BIG) {
@@ -215,7 +215,7 @@ class Walk {
     }
   }
 
-  /** Free pages may lie behind the end of the file: LMDB does not write a page that it gave back at once. */
+  /** Marks free pages. They may be beyond the end of the file: LMDB does not write a page that it freed at once. */
   private takeFree(first: number, count: number): boolean {
     if (first < 2 || first + count - 1 > this.meta.lastPage) {
       this.report(`page ${first} is in the list of free pages, but the file does not have it`)

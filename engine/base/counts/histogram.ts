@@ -1,11 +1,11 @@
 import type { Metric, MetricValue } from './metric.ts'
 
-/** Upper bounds of the buckets of all times, in seconds; one more bucket takes the rest. */
+/** Upper bounds of the buckets of every time histogram, in seconds; one more bucket takes the rest. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const BOUNDS_MS = BOUNDS.map(bound => bound * 1000)
 const SUM = BOUNDS.length + 1
 
-/** Cells of a histogram of times: its buckets, then the sum in seconds. */
+/** Number of cells of a time histogram: its buckets, then the sum in seconds. */
 export const HISTOGRAM_CELLS = SUM + 1
 
 /** Adds a time to the histogram that begins at a cell, `count` times. */
@@ -23,7 +23,7 @@ interface HistogramSeries {
   readonly start: number
 }
 
-/** Series without a single time are left out. */
+/** Makes a metric of time histograms; series without an observation are left out. */
 export function histogram(name: string, help: string, series: readonly HistogramSeries[]): Metric {
   const values = series.flatMap(({ labels, cells, start }): MetricValue[] => {
     let count = 0

@@ -1,19 +1,19 @@
 import { observe } from './histogram.ts'
 import { COUNT, ownCounts, SharedCounts, type ThreadCounts, type ThreadRole } from './thread-counts.ts'
 
-/** Time between two looks, in milliseconds. */
+/** Interval between two checks of the clock, in milliseconds. */
 export const LOOK_MS = 100
-/** From which on a turn is known to be a long one. */
+/** Time since the last check from which on the loop is known to have been held up, in milliseconds. */
 export const LONG_MS = 2 * LOOK_MS
 
 /**
- * Delay of the event loop of a thread: it looks at the clock ten times a second, and is as late as whatever else came at that
- * moment. One look takes some microseconds.
+ * Measures the event loop delay of a thread: a timer checks the clock ten times a second, and is as late as any other event at
+ * that moment. One check takes some microseconds.
  */
 export class LoopDelay {
-  /** Called with the milliseconds for which the loop was held up, when it goes on. */
+  /** Called after each check with the milliseconds by which it was late. */
   onDelay: ((ms: number) => void) | undefined
-  /** The last look, by `performance.now`. */
+  /** Time of the last check, by `performance.now`. */
   lookedAt = performance.now()
   private timer: NodeJS.Timeout | undefined
 
@@ -33,7 +33,7 @@ export class LoopDelay {
     clearInterval(this.timer)
   }
 
-  /** `now`, unless the loop has been held up: then the last time before at which it certainly was not, up to 0.1 s earlier. */
+  /** Returns `now`, or, if the loop has been held up, the time of the last check before that, up to 0.1 s before it began. */
   heldUpSince(now: number): number {
     return now - this.lookedAt < LONG_MS ? now : this.lookedAt
   }
@@ -42,13 +42,13 @@ export class LoopDelay {
     const late = Math.max(0, now - this.lookedAt - LOOK_MS)
     this.lookedAt = now
     Atomics.add(this.beats, 0, 1)
-    // Looks were missed meanwhile, each of which would have been late by the rest of the time.
+    // Also counts the checks missed meanwhile, each late by the remaining time.
     for (let ms = late; ms >= 0; ms -= LOOK_MS) observe(this.counts, COUNT.loopDelay, ms)
     this.onDelay?.(late)
   }
 }
 
-/** A block for the thread that calls it, in the memory of another thread's counts, if there are such. Its delays are counted from now on. */
+/** Claims a block for the calling thread and counts its loop delays from now on; without a buffer, returns private counters. */
 export function countThread(buffer: SharedArrayBuffer | undefined, role: ThreadRole): ThreadCounts {
   if (!buffer) return ownCounts()
   const shared = new SharedCounts(buffer)

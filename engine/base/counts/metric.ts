@@ -1,4 +1,4 @@
-/** A metric with all its series, in the form of Prometheus: what `prom-client` takes and gives as JSON. */
+/** A metric with all its series, in the JSON form that `prom-client` reads and writes. */
 export interface Metric {
   readonly name: string
   readonly help: string
@@ -8,7 +8,7 @@ export interface Metric {
 
 export interface MetricValue {
   readonly value: number
-  /** Their values have to be few, whatever clients send. */
+  /** Must take few distinct values, whatever clients send. */
   readonly labels: Readonly<Record<string, string | number>>
   /** Name of a part of a histogram or a summary: `…_bucket`, `…_sum`, `…_count`. */
   readonly metricName?: string
@@ -23,7 +23,7 @@ export function counter(name: string, help: string, value: number | readonly Met
   return { name, help, type: 'counter', values: valuesOf(value) }
 }
 
-/** Series of one label. */
+/** Metric values with a single label, one for each entry of `values`. */
 export const byLabel = (label: string, values: Readonly<Record<string, number>>): MetricValue[] =>
   Object.entries(values).map(([name, value]) => ({ value, labels: { [label]: name } }))
 

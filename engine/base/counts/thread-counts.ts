@@ -28,7 +28,7 @@ const TIMES = [
 ] as const
 const BLOCK_CELLS = COUNTERS.length + TIMES.length * HISTOGRAM_CELLS
 
-/** Cells of a thread's block: of each counter, and the first one of each histogram. */
+/** Cells of a thread's block: of each counter, and the first cell of each histogram. */
 export const COUNT = Object.fromEntries([
   ...COUNTERS.map((name, i) => [name, i]),
   ...TIMES.map((name, i) => [name, COUNTERS.length + i * HISTOGRAM_CELLS]),
@@ -45,19 +45,19 @@ export type ThreadCounts = Float64Array
 export const ownCounts = (): ThreadCounts => new Float64Array(BLOCK_CELLS)
 
 const BLOCKS = 128
-/** Words of a block: the id of its thread plus 1, its role plus 1, and its id in the system; 0: none. */
+/** Words of a block: thread id plus 1, role plus 1, thread id in the system; 0: none. */
 const WORDS = 3
 const ROLE = 1
 const SYSTEM_ID = 2
 
 /**
- * Counters of all threads of a server, in memory that they share: a block for each. The counts of a thread that has ended
- * stay, and the next one of its role counts on in its block.
+ * Counters of all threads of a server in shared memory, a block for each. The counts of a thread that has ended stay, and the
+ * next thread of its role continues them in the same block.
  */
 export class SharedCounts {
   private readonly words: Int32Array
   private readonly cells: Float64Array
-  /** One cell, which every thread raises some ten times a second, as far as it is not held up. */
+  /** One cell, incremented some ten times a second by every thread that is not held up. */
   readonly beats: Int32Array
 
   constructor(readonly buffer = new SharedArrayBuffer(BLOCKS * (8 * BLOCK_CELLS + 4 * WORDS) + 4)) {
@@ -66,7 +66,7 @@ export class SharedCounts {
     this.beats = new Int32Array(buffer, buffer.byteLength - 4, 1)
   }
 
-  /** A block for the thread that calls it. Without a free one its counts are lost. */
+  /** Claims a block for the calling thread. If none is free, its counts are lost. */
   claim(role: ThreadRole): ThreadCounts {
     const wanted = ROLES.indexOf(role) + 1
     for (let block = 0; block < BLOCKS; block++) {
@@ -83,7 +83,7 @@ export class SharedCounts {
     return ownCounts()
   }
 
-  /** Gives up the blocks of threads that have ended. */
+  /** Releases the blocks of threads that have ended. */
   freeBlocksOfOthers(isAlive: (threadId: number) => boolean): void {
     for (let word = 0; word < BLOCKS * WORDS; word += WORDS) {
       const owner = Atomics.load(this.words, word)
@@ -91,7 +91,7 @@ export class SharedCounts {
     }
   }
 
-  /** The cells of all blocks together. @param role of the threads of one role, those that have ended too */
+  /** Sums the cells of all blocks, ended threads included. @param role limits the sum to the threads of one role */
   sum(role?: ThreadRole): ThreadCounts {
     const total = ownCounts()
     const wanted = role && ROLES.indexOf(role) + 1
@@ -103,7 +103,7 @@ export class SharedCounts {
     return total
   }
 
-  /** Live threads, as far as they have a block. */
+  /** Live threads that have a block. */
   threads(): { role: ThreadRole; systemId: number }[] {
     const found: { role: ThreadRole; systemId: number }[] = []
     for (let word = 0; word < BLOCKS * WORDS; word += WORDS) {
@@ -114,7 +114,7 @@ export class SharedCounts {
   }
 }
 
-/** Id of this thread in the system, by which Linux tells its CPU time; 0 elsewhere. */
+/** Id of this thread in the system, under which Linux reports its CPU time; 0 elsewhere. */
 function systemId(): number {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))

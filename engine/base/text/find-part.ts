@@ -1,6 +1,6 @@
 /**
- * Failure function of Knuth, Morris and Pratt: for each place in a part the length of its longest proper prefix that ends there,
- * which a search keeps when the text differs from the part.
+ * Failure function of Knuth, Morris and Pratt: for each position in a part, the length of the longest proper prefix that ends
+ * there, with which a search continues after a mismatch.
  */
 export function bordersOf(part: ArrayLike<number>): Uint32Array {
   const borders = new Uint32Array(part.length)
@@ -13,7 +13,7 @@ export function bordersOf(part: ArrayLike<number>): Uint32Array {
   return borders
 }
 
-/** V8 looks for longer parts by the characters at their end only, which may take the product of both lengths. */
+/** Maximum length of a part for `indexOf`; for longer ones V8 uses only their end, which may take the product of both lengths. */
 const MAX_INDEX_OF = 250
 
 /** A function like `text.indexOf(part, from)` that takes time in proportion to the length of the text, whatever the two are. */

@@ -13,17 +13,17 @@ export function fold(text: string): string {
 }
 
 function foldUnicode(text: string): string {
-  // Normalisation sorts each run of combining marks by insertion, which is quadratic in its length. Marks are removed in
-  // the end, so those of a long text are removed before; only the few that letters decompose into are left to be sorted.
+  // Normalisation sorts each run of combining marks by insertion, which is quadratic in its length. Marks are removed at the end
+  // anyway, so those of a long text are removed first; only the few that letters decompose into are left to be sorted.
   const letters = text.length > SHORT ? text.replace(COMBINING_MARK, '') : text
   // A sigma is lowered to ς at the end of a word and to σ elsewhere, which would keep "ΟΔΟΣ" from being the beginning of
   // "ΟΔΟΣΑ". No letter is lowered to one that decomposes.
   return letters.normalize('NFD').replace(COMBINING_MARK, '').toLowerCase().replaceAll('ς', 'σ')
 }
 
-/** UTF-16 code units of a text whose marks are sorted in no time in any order. */
+/** Maximum UTF-16 code units of a text whose marks take no time worth mentioning to sort, in any order. */
 const SHORT = 64
-/** One at a time: for a repetition V8 keeps a stack that millions of marks overflow. */
+/** Matches one mark at a time: for a repetition V8 keeps a stack that millions of marks overflow. */
 const COMBINING_MARK = /\p{M}/gu
 
 /** Order of folded texts: by UTF-16 code units, as `<` does for strings. */

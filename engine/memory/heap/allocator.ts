@@ -1,7 +1,7 @@
 import { type Address, offsetBy } from './address.ts'
 import { HEAP_START, type Part, PARTS, type SharedHeap } from './shared-heap.ts'
 
-/** There is no room for what was asked for. */
+/** Thrown when there is no room for an allocation. */
 export class MemoryFull extends Error {}
 
 /** State saved in a checkpoint. */
@@ -13,8 +13,8 @@ export interface AllocatorState {
 }
 
 /**
- * Blocks of the shared heap. Only the writer thread allocates, so that everything about it is in this thread's own memory.
- * Sizes are rounded up to classes, 32 for each power of two; a freed block serves its class again.
+ * Blocks of the shared heap. Only the writer thread allocates, so the bookkeeping is in this thread's own memory. Sizes are
+ * rounded up to classes, 32 for each power of two; a freed block is reused for its class.
  */
 export class Allocator {
   private next: Address
@@ -35,7 +35,7 @@ export class Allocator {
     return this.used.reduce((sum, bytes) => sum + bytes, 0)
   }
 
-  /** No block ends behind it. */
+  /** Address after the last block. */
   get end(): Address {
     return this.next
   }
@@ -45,8 +45,8 @@ export class Allocator {
   }
 
   /**
-   * A block whose content is left over from what was there.
-   * @param part what it is for. For what makes a version some room is kept: without it nothing could be taken out either
+   * Allocates a block, whose content is undefined.
+   * @param part purpose of the block. Some room is reserved for directories: without a new version, nothing could be freed either
    * @throws {MemoryFull}
    */
   allocate(bytes: number, part: Part): Address {
@@ -67,7 +67,7 @@ export class Allocator {
     return address
   }
 
-  /** @param bytes as asked for */
+  /** @param bytes as passed to {@link allocate} */
   free(address: Address, bytes: number, part: Part): void {
     const size = sizeClass(bytes)
     this.used[PARTS.indexOf(part)]! -= size
@@ -80,7 +80,7 @@ export class Allocator {
 const MAX_RESERVE_BYTES = 4 * 1024 * 1024
 const SMALL_BYTES = 512
 
-/** Multiples of 8 up to 512, then of a 32nd of the power of two below. */
+/** Rounds up to a multiple of 8, above 512 to a multiple of a 32nd of the power of two below. */
 export function sizeClass(bytes: number): number {
   if (bytes <= SMALL_BYTES) return (bytes + 7) & ~7
   const step = 1 << (26 - Math.clz32(bytes - 1))

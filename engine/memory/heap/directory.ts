@@ -13,7 +13,7 @@ import { BITS, type ColumnKind, NUMBERS, POINTERS, VECTORS } from './pages.ts'
  * ```
  * root:   sequence · number of dataclasses · f64 global stamp · address of the shards of texts · address of each table,
  *         in the order of the catalog
- * table:  row id limit · number of rows · sequence as of which rows last came or went · page lists: live rows, rows,
+ * table:  row id limit · number of rows · sequence as of which rows were last added or removed · page lists: live rows, rows,
  *         each column · hash tables of each index · roots of each order · u32 × segments, sequence as of which rows of a segment last changed
  * ```
  */
@@ -38,7 +38,7 @@ export const globalStampIndex = (root: Address): number => root / 8 + ROOT_GLOBA
 export const indexAt = (words: Uint32Array, directory: Address, { columns }: TableShape, n: number): Address =>
   addressAt(words, directory, TABLE_COLUMNS + columns.length + n)
 
-/** Address of the root of its nth order. */
+/** Address of the root of the nth order of a dataclass. */
 export const orderAt = (words: Uint32Array, directory: Address, { columns, indexed }: TableShape, n: number): Address =>
   addressAt(words, directory, TABLE_COLUMNS + columns.length + indexed.length + n)
 
@@ -47,7 +47,7 @@ export interface TableShape {
   readonly layout: RowLayout
   readonly columns: readonly ColumnAttribute[]
   readonly kinds: readonly ColumnKind[]
-  /** Each has a column too. */
+  /** Attributes with an index; each has a column too. */
   readonly indexed: readonly (StorageAttribute | RelatedEntityAttribute)[]
   /** Attributes among them whose order is kept. */
   readonly ordered: readonly StorageAttribute[]
@@ -78,7 +78,7 @@ export function tableShape(layout: RowLayout): TableShape {
 const kindOfColumn = (attribute: ColumnAttribute): ColumnKind =>
   attribute.kind === 'relatedEntity' ? NUMBERS : PAGE_KIND[TYPES[attribute.type].cell]
 
-/** A page of integers has numbers until one needs 64 bits. Of an object only the properties have columns. */
+/** Integer pages are pages of numbers until a value needs 64 bits. Only the properties of an object have columns. */
 const PAGE_KIND: Record<CellForm, ColumnKind> = {
   bit: NUMBERS,
   double: NUMBERS,

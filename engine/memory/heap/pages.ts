@@ -5,14 +5,14 @@ import type { Reclaimer } from './reclaimer.ts'
 import type { Part, SharedHeap } from './shared-heap.ts'
 
 /**
- * A page holds what a segment of rows has of one thing:
+ * A page holds one kind of data for a segment of rows:
  *
  * ```
  * u32 kind
- * u32 sequence of the version that it was made for: tells pages apart that lay at one address
+ * u32 sequence of the version that it was made for: tells apart pages that were at one address
  * u32 × SEGMENT_WORDS bitmap: rows with a value; of the page of live rows, those that exist
  * values: f64 or i64 of numbers, u32 of texts, vectors and rows
- * of vectors: u32 × SEGMENT_ROWS where their codes are, u32 where their sketches are or 0, a word that is free
+ * of vectors: u32 × SEGMENT_ROWS addresses of codes, u32 address of the sketches or 0, an unused word
  * ```
  */
 const PAGE_KIND = 0
@@ -26,7 +26,7 @@ export const BITS = 0
 export const NUMBERS = 1
 export const BIGINTS = 2
 export const POINTERS = 3
-/** Pages with the bytes of rows. Every update changes one, so these pages are small: see {@link ROW_PAGE_ROWS}. */
+/** Pages with the addresses of rows. Every update changes one, so these pages are small: see {@link ROW_PAGE_ROWS}. */
 export const ROWS = 4
 /** Addresses of vectors. */
 export const VECTORS = 5
@@ -76,8 +76,8 @@ export interface PagesState {
 }
 
 /**
- * The pages of one thing, for the writer. A page that readers may have is not changed: {@link writable} copies it, once
- * for each version. The exception are rows that no version has yet: they are added in place.
+ * The pages of one kind of data, for the writer. A page that readers may have is not changed: {@link writable} copies it, once
+ * for each version. Rows that no version has yet are the exception: they are added in place.
  */
 export class Pages {
   private readonly addresses: Address[]
@@ -127,7 +127,7 @@ export class Pages {
     return copy
   }
 
-  /** Address of the page where a row is added that no version has yet. */
+  /** Address of a page for adding a row that no version has yet. */
   appendable(index: number): Address {
     const address = this.addresses[index]
     if (address === undefined) return this.add(index)
@@ -135,11 +135,11 @@ export class Pages {
     return address
   }
 
-  /** Makes a page of numbers one of 64-bit integers. */
+  /** Converts a page of numbers to one of 64-bit integers. */
   widen(index: number): Address {
     const { heap, allocator } = this.space
     const address = this.page(index)
-    // A new one in any case: readers may have this page when a row is added to it.
+    // Always a new page: readers may have this one, even if a row is only added.
     const widened = allocator.allocate(pageBytes(BIGINTS), this.part)
     heap.copy(address, widened, PAGE_VALUES)
     const integers = new BigInt64Array(heap.words.buffer, widened + PAGE_VALUES, SEGMENT_ROWS)
@@ -156,10 +156,10 @@ export class Pages {
     if (!this.isChanged) return this.list
     const { heap, allocator, sequence } = this.space
     this.freeList()
-    // Some room, so that lists of all lengths do not need blocks of all sizes.
+    // Rounded up, so that lists of all lengths do not need blocks of all sizes.
     this.listCapacity = Math.max(16, 2 ** Math.ceil(Math.log2(this.addresses.length)))
     this.list = allocator.allocate(this.listCapacity * 4, 'directories')
-    // Readers ask for segments whose rows were all deleted before the memory was filled.
+    // Readers look up segments whose rows were all deleted before the memory was filled.
     heap.zero(this.list, this.listCapacity * 4)
     heap.words.set(this.addresses, wordIndex(this.list, 0))
     this.listBorn = sequence
@@ -167,7 +167,7 @@ export class Pages {
     return this.list
   }
 
-  /** Gives everything back, as of the version that is being made. */
+  /** Frees everything as of the version that is being made. */
   clear(): void {
     for (const address of this.addresses) this.retirePage(address)
     this.addresses.length = 0

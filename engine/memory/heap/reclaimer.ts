@@ -1,6 +1,6 @@
 import type { SharedHeap } from './shared-heap.ts'
 
-/** Memory that later versions do not need, and an older one that may still be read does. */
+/** Memory that later versions do not need, but an older one that may still be read does. */
 interface Retired {
   /** Sequence of the first version that had it; 0 when readers of every earlier version may come across it. */
   readonly born: number
@@ -10,8 +10,8 @@ interface Retired {
 }
 
 /**
- * Frees what was replaced as soon as no thread has pinned a version that needs it. A long query holds what its own
- * version needs, and not what came and went meanwhile.
+ * Frees replaced memory as soon as no thread has pinned a version that needs it. A long query holds only what its own version
+ * needs, not what was allocated and replaced meanwhile.
  */
 export class Reclaimer {
   private fresh: Retired[] = []

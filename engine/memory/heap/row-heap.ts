@@ -24,7 +24,7 @@ export class RowHeap {
   /** Bytes of the rows that are kept. */
   usedBytes: number
 
-  /** @param keeps false: a row is only there until the next one comes */
+  /** @param keeps false if a row is kept only until the next one */
   constructor(
     private readonly space: Workspace,
     readonly keeps: boolean,
@@ -46,7 +46,7 @@ export class RowHeap {
     return offsetBy(this.block(rowId), ROW_HEADER_BYTES)
   }
 
-  /** Copies the bytes of a row. What was there before stays for those who read it. @returns their address @throws {MemoryFull} */
+  /** Copies the bytes of a row. Earlier bytes stay for their readers. @returns the address of the copy @throws {MemoryFull} */
   put(rowId: number, bytes: Uint8Array, isNew: boolean): Address {
     const { heap, allocator, sequence } = this.space
     if (!this.keeps) return this.putScratch(bytes)
@@ -63,7 +63,7 @@ export class RowHeap {
     return start
   }
 
-  /** From the version that is being made on, the row does not exist. */
+  /** Removes a row as of the version that is being made. */
   retire(rowId: number): void {
     if (!this.keeps) return
     const { heap, allocator, reclaimer, sequence } = this.space

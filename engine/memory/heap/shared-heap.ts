@@ -2,11 +2,11 @@ import { totalmem } from 'node:os'
 import { type Address, NO_ADDRESS, offsetBy, wordAt } from './address.ts'
 
 /**
- * The memory that all threads of a store share. Its blocks lie at multiples of 8; 0 stands for no address.
+ * The memory that all threads of a store share. Blocks begin at multiples of 8; 0 stands for no address.
  *
- * It starts with a header of words: {@link SEQUENCE} and {@link ROOT} of the published version, {@link IS_BUILT}, then a
- * slot for each reading thread: the sequence that it has pinned or 0, and its number plus 1 or 0. Behind it each slot has
- * some memory to work in: {@link SCRATCH_BYTES}.
+ * A header of words comes first: {@link SEQUENCE} and {@link ROOT} of the published version, {@link IS_BUILT}, then a slot for
+ * each reading thread: the sequence that it has pinned or 0, and its number plus 1 or 0. After it each slot has scratch memory:
+ * {@link SCRATCH_BYTES}.
  */
 
 /** Number of the published version. Grows by one with every version, past the signed 32 bits too, and is never 0. */
@@ -15,7 +15,7 @@ const SEQUENCE = 1
 const ROOT = 2
 /** 1 as soon as every table that fits is in memory. */
 const IS_BUILT = 3
-/** The last sequence that was published; stays when the memory is given up. */
+/** The last sequence that was published; kept when the memory is invalidated. */
 const LAST_SEQUENCE = 5
 /** Bytes in use by {@link PARTS}, in units of 1 KiB: for reports. */
 const USED = 8
@@ -27,7 +27,7 @@ const SLOT_WORDS = 16
 export const PARTS = ['columns', 'rows', 'texts', 'postings', 'orders', 'directories', 'vectors'] as const
 export type Part = (typeof PARTS)[number]
 
-/** Threads that can read at a time. */
+/** Maximum number of reading threads. */
 const READER_SLOTS = 64
 const PAGE_BYTES = 65_536
 /** Memory in which a reading thread's kernels may write. Untouched pages are never committed. */
@@ -39,12 +39,12 @@ export const HEAP_START = offsetBy(SCRATCH_START, READER_SLOTS * SCRATCH_BYTES)
 const MAX_MEMORY_BYTES = 2 ** 32 - PAGE_BYTES
 
 /**
- * Reserves address space, for at most half of the machine's memory; the operating system gives memory as it is used.
+ * Reserves address space, at most half of the machine's memory; the operating system provides memory as it is used.
  * @param onNote called when the address space is too small
- * @returns undefined then
+ * @returns undefined if `bytes` or the address space is too small
  */
 export function createSharedMemory(bytes: number, onNote?: (text: string) => void): WebAssembly.Memory | undefined {
-  // A container may have less memory than the machine; 0 or undefined says that it has no limit.
+  // A container may have less memory than the machine; 0 or undefined means that it has no limit.
   const available = Math.min(totalmem(), process.constrainedMemory() || totalmem())
   const blocks = Math.floor(Math.min(bytes, available / 2, MAX_MEMORY_BYTES - HEAP_START) / PAGE_BYTES)
   if (blocks === 0) return undefined
@@ -53,13 +53,13 @@ export function createSharedMemory(bytes: number, onNote?: (text: string) => voi
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   } catch (error) {
     onNote?.(
-      `${pages * PAGE_BYTES} bytes of shared memory cannot be had, all is read from LMDB: ${(error as Error).message}`,
+      `${pages * PAGE_BYTES} bytes of shared memory cannot be reserved, everything is read from LMDB: ${(error as Error).message}`,
     )
     return undefined
   }
 }
 
-/** Keeps what is about to be changed. */
+/** Preserves memory that is about to be changed. */
 export interface Preserver {
   preserve(address: Address, bytes: number): void
 }
@@ -95,7 +95,7 @@ export class SharedHeap {
     return offsetBy(SCRATCH_START, slot * SCRATCH_BYTES)
   }
 
-  /** Copies `bytes` bytes, a multiple of 8: 1.3 µs for 32 KB, half of what copying by words takes. */
+  /** Copies `bytes` bytes, a multiple of 8: 1.3 µs for 32 KB, half the time of copying by words. */
   copy(from: Address, to: Address, bytes: number): void {
     this.floats.copyWithin(to / 8, from / 8, (from + bytes) / 8)
   }
@@ -107,8 +107,8 @@ export class SharedHeap {
   // --- reading threads
 
   /**
-   * Takes a slot that no thread has.
-   * @returns undefined when there is none: the thread has to do without the memory
+   * Claims a free slot.
+   * @returns undefined when there is none: the thread works without the memory
    */
   claimSlot(threadId: number): number | undefined {
     for (let slot = 0; slot < READER_SLOTS; slot++) {
@@ -143,7 +143,7 @@ export class SharedHeap {
       }
       Atomics.store(this.ints, slotWord(slot), sequence)
       const root = Atomics.load(this.words, ROOT) as Address
-      // The slot counts only if the writer could see it before it replaced the version; the root is set before the sequence.
+      // The pin counts only if the writer could see it before it replaced the version; the root is set before the sequence.
       if (Atomics.load(this.ints, SEQUENCE) === sequence && wordAt(this.words, root, 0) === sequence >>> 0) return root
     }
   }
@@ -176,7 +176,7 @@ export class SharedHeap {
     Atomics.notify(this.ints, SEQUENCE)
   }
 
-  /** From now on there is no version: readers do without this memory. Those that have one pinned may finish. */
+  /** Invalidates the published version: readers work without this memory from now on. Those that have pinned it may finish. */
   invalidate(): void {
     Atomics.store(this.ints, IS_BUILT, 0)
     Atomics.store(this.ints, SEQUENCE, 0)
@@ -197,7 +197,7 @@ export class SharedHeap {
     for (const [i, bytes] of used.entries()) Atomics.store(this.words, USED + i, Math.ceil(bytes / 1024))
   }
 
-  /** To be called before bytes of a block are changed that a version may have: they may still have to go into an image. */
+  /** Called before a change in place to a block that a version may have: an image may still need the old bytes. */
   preserve(address: Address, bytes: number): void {
     this.image?.preserve(address, bytes)
   }

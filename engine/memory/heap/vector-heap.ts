@@ -7,7 +7,7 @@ import { codesBytes, writeCodes } from '../../vector/math/vector-codes.ts'
 import { type Address, addressAt, offsetBy, wordAt, wordIndex } from './address.ts'
 import { PAGE_CODES, PAGE_SKETCHES, type Workspace } from './pages.ts'
 
-/** For kernels: where its length and its numbers are, from the address of a vector, and codes and sketches of a segment. */
+/** Offsets for kernels: of length and numbers in a vector, of codes and sketches in the page of a segment. */
 export const VECTOR_LAYOUT = {
   vectorLength: VECTOR_HEADER_BYTES - 4,
   vectorNumbers: VECTOR_HEADER_BYTES,
@@ -15,7 +15,7 @@ export const VECTOR_LAYOUT = {
   vectorSketches: PAGE_SKETCHES,
 }
 
-// Words in front of a vector: the sequence of the version that it was made for, and where its codes are.
+// Words in front of a vector: the sequence of the version that it was made for, and the address of its codes.
 const VECTOR_BORN = 0
 const VECTOR_CODES = 1
 /** Word of a page with the address of its sketches. */
@@ -38,16 +38,16 @@ interface SlotsState {
 }
 
 const CHUNK_BYTES = 2 ** 17
-/** Vector instructions want their numbers at multiples of it. */
+/** Alignment of numbers for vector instructions, in bytes. */
 const ALIGNMENT = 16
 
 /**
- * The vectors of a column, for the writer. A change copies one vector and not a page of them. They lie one behind the
- * other, because a scan reads all of them: between the rows that they came with they took five times as long. Their codes,
- * which are mostly all that it reads, are in chunks of their own for that.
+ * The vectors of a column, for the writer. A change copies one vector and not a page of them. Vectors are contiguous, because a
+ * scan reads all of them: between the rows that they came with they took five times as long. For the same reason their codes,
+ * mostly all that a scan reads, have separate chunks.
  *
- * The sketches of a segment are one block, by rows, and change in place: readers of a version before may miss a row that
- * is just being changed, as what answers from sketches may miss any.
+ * The sketches of a segment are one block, by rows, and change in place: readers of an earlier version may miss a row that is
+ * being changed, as searches by sketches may miss any row.
  */
 export class VectorHeap {
   private readonly vectors: Slots
@@ -57,7 +57,7 @@ export class VectorHeap {
   /** Blocks of sketches. */
   private sketches: Address[]
   private readonly dimension: number
-  /** 0: there are none. Only where an index may be asked, answers may miss anything. */
+  /** 0 if there are none: answers may miss rows only where an index may be used. */
   private readonly sketchBytes: number
 
   constructor(
@@ -78,7 +78,7 @@ export class VectorHeap {
     return { vectors: vectors.state, codes: codes.state, freed, sketches }
   }
 
-  /** @param start of its JSON text in the memory @returns its address @throws {MemoryFull} */
+  /** @param start start of its JSON text in the memory @returns its address @throws {MemoryFull} */
   put(start: number, end: number): Address {
     const { heap, sequence } = this.space
     const freed = this.freed.pop()
@@ -97,7 +97,7 @@ export class VectorHeap {
 
   /**
    * Writes the sketch of a vector that is the value of a row.
-   * @param page that may be changed @param address of the vector
+   * @param page writable page of the row @param address address of the vector
    * @throws {MemoryFull}
    */
   sketch(page: Address, entry: number, address: Address): void {
@@ -126,7 +126,7 @@ export class VectorHeap {
     return sketches
   }
 
-  /** From the version that is being made on, the vector is unused. */
+  /** Frees a vector as of the version that is being made. */
   retire(address: Address): void {
     const { heap, reclaimer, sequence } = this.space
     const { freed } = this
@@ -147,12 +147,12 @@ export class VectorHeap {
   }
 }
 
-/** Places of one size, one behind the other in chunks. */
+/** Slots of one size, contiguous in chunks. */
 class Slots {
   readonly slotBytes: number
   private readonly perChunk: number
   private chunks: Address[]
-  /** Slots of the last chunk that have been given away. */
+  /** Number of allocated slots in the last chunk. */
   private used: number
 
   constructor(
@@ -181,7 +181,7 @@ class Slots {
     return (first + this.used++ * this.slotBytes) as Address
   }
 
-  /** From the version that is being made on, all vectors are unused. */
+  /** Frees all slots as of the version that is being made. */
   clear(): void {
     const { allocator, reclaimer, sequence } = this.space
     const { chunks } = this

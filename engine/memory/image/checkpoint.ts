@@ -9,7 +9,7 @@ import { ImageWriter } from './image-writer.ts'
 import { readImage } from './read-image.ts'
 import type { SharedHeap } from '../heap/shared-heap.ts'
 
-/** Header of an image, beside the memory. */
+/** Description of an image, stored with the memory. */
 interface ImageDescription<State> {
   readonly id: string
   /** Fingerprint of its model and options: see {@link fingerprintOf}. */
@@ -23,10 +23,9 @@ const FILE = /^memory-[0-9a-f-]+\.image$/
 const fileName = (id: string): string => `memory-${id}.image`
 
 /**
- * The image of the shared memory that belongs to a store: a file beside it, named in the store. A file counts only when that
- * names it, which happens after it was written. So one that is half written, that was left by another history of the
- * store (a backup that was put back), or that belongs to another store is never looked at. It is not synced to the disk:
- * what a loss of power has taken from it is found by its checksums.
+ * The image of the shared memory that belongs to a store: a file beside the store, named in it. A file is valid only when the
+ * store names it, which happens after it was written. So a file that is incomplete, from another history of the store (a restored
+ * backup), or from another store is never read. It is not synced to the disk: checksums detect what a power failure has lost.
  */
 export class Checkpoint<State> {
   /** Global stamp of the newest image; 0 when there is none. */
@@ -42,7 +41,7 @@ export class Checkpoint<State> {
   /**
    * Reads the image into a memory without readers.
    * @returns undefined when there is none
-   * @throws {Error} why it cannot be used
+   * @throws {Error} saying why it cannot be used
    */
   async load(heap: SharedHeap): Promise<ImageDescription<State> | undefined> {
     const id = this.store.memoryImage
@@ -58,8 +57,8 @@ export class Checkpoint<State> {
 
   /**
    * Writes an image of the memory as it is when this is called.
-   * @param end no block of the memory ends behind it
-   * @throws {ImageGivenUp}; errors of the disk. The image before is the newest one then
+   * @param end address after the last block of the memory
+   * @throws {ImageGivenUp} and errors of the disk; the previous image then stays the newest one
    */
   async save(
     heap: SharedHeap,
@@ -98,21 +97,21 @@ export class Checkpoint<State> {
   }
 }
 
-/** Everything that decides what the memory holds besides the rows. */
+/** Hash of everything besides the rows that decides what the memory holds. */
 export function fingerprintOf(formatVersion: number, heap: SharedHeap, shapes: readonly TableShape[]): string {
   const tables = shapes.map(({ layout, columns, kinds, indexed }) => [
     layout.dataClass.tableNumber,
     layout.version,
     layoutFingerprint(layout),
     layout.references.map(relation => [relation.name, relation.foreignKey.name]),
-    // The layout tells the types of attributes, not those of properties inside of them.
+    // The layout has the types of attributes, but not those of properties inside them.
     columns.map(({ name, ...column }) =>
       'source' in column && column.source ? `${name} ${column.source.type}` : name,
     ),
     kinds,
     indexed.map(({ name }) => name),
   ])
-  // An image that did not fit another size may fit this one.
+  // The size counts too: what did not fit another size may fit this one.
   return createHash('sha256')
     .update(JSON.stringify([formatVersion, heap.size, tables]))
     .digest('hex')

@@ -3,14 +3,14 @@
  *
  * ```
  * a granule with FileHeader
- * granules of the memory from HEAP_START on; some that changed while the image was written mean nothing
- * what these were before, in any order
+ * granules of the memory from HEAP_START on; those that changed while the image was written are invalid
+ * contents of these before the change, in any order
  * u32 × granules from HEAP_START on: their checksums
  * u32 × such granules: their numbers, counted from HEAP_START
  * description: JSON, UTF-8
  * ```
  *
- * So nearly all of it is read straight into the memory, and pointers need no change.
+ * So nearly all of a file is read straight into the memory, and pointers need no change.
  */
 export const GRANULE_BYTES = 4096
 const GRANULE_WORDS = GRANULE_BYTES / 4
@@ -18,7 +18,7 @@ const GRANULE_WORDS = GRANULE_BYTES / 4
 export const FILE_START = GRANULE_BYTES
 
 const MAGIC = 0x52535354
-/** Raised when anything that an image holds is laid out otherwise. */
+/** Raised when the layout of anything in an image changes. */
 const IMAGE_VERSION = 7
 
 const CHECKSUM_OFFSET = 32
@@ -28,12 +28,12 @@ export const FILE_HEADER_BYTES = 36
 interface FileHeader {
   /** Granules of the memory. */
   readonly count: number
-  /** Granules that changed and lie behind the others. */
+  /** Granules that changed, stored after the others. */
   readonly changed: number
   readonly descriptionBytes: number
 }
 
-/** @param tail everything behind the granules, for the checksum of both */
+/** @param tail everything after the granules, for the checksum of both */
 export function encodeHeader({ count, changed, descriptionBytes }: FileHeader, tail: Uint8Array): Buffer {
   const bytes = Buffer.alloc(FILE_HEADER_BYTES)
   bytes.writeUInt32LE(MAGIC, 0)
@@ -45,7 +45,7 @@ export function encodeHeader({ count, changed, descriptionBytes }: FileHeader, t
   return bytes
 }
 
-/** @throws {Error} when it is none of this version */
+/** @throws {Error} when the file is not an image of this version */
 export function decodeHeader(bytes: Buffer): FileHeader {
   if (bytes.readUInt32LE(0) !== MAGIC) throw new Error('it is not complete')
   const version = bytes.readUInt32LE(4)
@@ -57,7 +57,7 @@ export function decodeHeader(bytes: Buffer): FileHeader {
   }
 }
 
-/** Whether header and tail are those that were written together. */
+/** True if header and tail were written together and are intact. */
 export const isIntact = (header: Buffer, tail: Uint8Array): boolean =>
   header.readUInt32LE(CHECKSUM_OFFSET) === tailChecksum(header, tail)
 
@@ -65,8 +65,8 @@ const tailChecksum = (header: Buffer, tail: Uint8Array): number =>
   (checksumOf(header.subarray(0, CHECKSUM_OFFSET)) ^ checksumOf(tail)) >>> 0
 
 /**
- * Checksum of whole granules: tells bytes that were not written, or not all, from those that were. Four chains, because
- * each multiplication waits for the one before: 7 GB/s.
+ * Checksum of whole granules, which detects missing and partial writes. Four chains, because each multiplication waits for the
+ * one before: 7 GB/s.
  * @param start a multiple of 4 words
  */
 export function checksum(words: Uint32Array, start = 0, count = GRANULE_WORDS): number {
@@ -85,7 +85,7 @@ export function checksum(words: Uint32Array, start = 0, count = GRANULE_WORDS): 
 
 const rotate = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits))
 
-/** The same of bytes of any length. */
+/** Checksum of bytes of any length. */
 function checksumOf(bytes: Uint8Array): number {
   const words = new Uint32Array(Math.ceil(bytes.length / 16) * 4)
   new Uint8Array(words.buffer).set(bytes)

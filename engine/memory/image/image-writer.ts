@@ -6,7 +6,7 @@ import { HEAP_START, type Preserver, type SharedHeap } from '../heap/shared-heap
 
 /** Granules that are written at a time: 1 MiB. */
 const BATCH = 256
-/** Batches of changed granules that may wait for the disk. */
+/** Maximum number of batches of changed granules that wait for the disk. */
 const MAX_WAITING = 64
 
 interface Batch {
@@ -14,13 +14,13 @@ interface Batch {
   readonly granules: number[]
 }
 
-/** It was stopped, or more changed meanwhile than the disk could take. */
+/** Thrown when writing was stopped, or more changed meanwhile than the disk could take. */
 export class ImageGivenUp extends Error {}
 
 /**
- * Writes an image of the memory as it is now, while the writer goes on changing it: what it is about to change is copied
- * first ({@link preserve}), everything else is copied in the order of addresses, a batch at a time. The writer never waits
- * for the disk.
+ * Writes an image of the memory as it is when this is constructed, while the writer goes on changing it: granules about to change
+ * are copied first ({@link preserve}), all others in the order of addresses, a batch at a time. The writer never waits for the
+ * disk.
  */
 export class ImageWriter implements Preserver {
   private readonly count: number
@@ -28,14 +28,14 @@ export class ImageWriter implements Preserver {
   private readonly isCopied: Uint8Array
   private readonly checksums: Uint32Array
   private waiting: Batch[] = []
-  /** Granules that lie behind the others. */
+  /** Granules that are stored after the others. */
   private readonly changed: number[] = []
   private readonly description: Buffer
   private isOverrun = false
 
   /**
-   * @param end no block of the memory ends behind it
-   * @param description what else has to be known; JSON
+   * @param end address after the last block of the memory
+   * @param description further data for the reader of the image; JSON
    */
   constructor(
     private readonly heap: SharedHeap,
@@ -56,15 +56,15 @@ export class ImageWriter implements Preserver {
     }
   }
 
-  /** From now on the memory may change as it likes. */
+  /** Ends the preservation: memory may change freely from now on. */
   release(): void {
     if (this.heap.image === this) this.heap.image = undefined
   }
 
   /**
-   * Writes it all into an empty file.
-   * @param bytesPerSecond about how fast
-   * @throws {ImageGivenUp}; errors of the disk
+   * Writes the image to an empty file.
+   * @param bytesPerSecond approximate speed
+   * @throws {ImageGivenUp} and errors of the disk
    */
   async write(file: FileHandle, bytesPerSecond: number, signal: AbortSignal): Promise<void> {
     const { count, changed, description } = this
@@ -74,7 +74,7 @@ export class ImageWriter implements Preserver {
       if (signal.aborted) throw new ImageGivenUp('it was stopped')
       if (this.isOverrun) throw new ImageGivenUp('more changed meanwhile than the disk could take')
     }
-    /** @param least how many granules a batch has to have */
+    /** @param least minimum number of granules of a batch */
     const putChanged = async (least: number): Promise<void> => {
       while ((this.waiting[0]?.granules.length ?? 0) >= least) {
         const { bytes, granules } = this.waiting.shift()!
@@ -106,7 +106,7 @@ export class ImageWriter implements Preserver {
     const bytes = batch.subarray(0, count * GRANULE_BYTES)
     bytes.set(this.heap.bytes.subarray(address, address + bytes.length))
     for (let i = 0; i < count; i++) {
-      // Granules that were copied before they changed are not here.
+      // Granules that were copied before they changed are in other batches.
       if (this.isCopied[first + i] === 0) this.markCopied(first + i, bytes, i)
     }
     return bytes

@@ -5,14 +5,14 @@ import { HEAP_START, type SharedHeap } from '../heap/shared-heap.ts'
 
 /** Bytes that are read at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024
-/** Chunks on their way at a time: the pages of a fresh memory cost more than reading does, and threads share that. */
+/** Chunks that are read concurrently: the pages of a fresh memory cost more than reading does, and threads share that cost. */
 const LANES = 3
 
 /**
  * Reads an image into a memory without readers.
- * @param accepts throws when the image is not what is wanted
+ * @param accepts throws when the image is not the wanted one
  * @returns its description
- * @throws {Error} why it cannot be used; the memory holds anything then
+ * @throws {Error} saying why it cannot be used; the memory contents are undefined then
  */
 export async function readImage<T>(path: string, heap: SharedHeap, accepts: (description: T) => void): Promise<T> {
   const file = await open(path)
@@ -55,7 +55,7 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
         }
       }
     }
-    // None may go on reading into the memory when one has failed.
+    // No lane may go on reading into the memory when another has failed.
     const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane))
     const failed = lanes.find(result => result.status === 'rejected')
     if (failed) throw failed.reason

@@ -26,15 +26,15 @@ export function compareValues(a: ColumnValue, b: ColumnValue, texts: TextOrder |
 /** Reads a column's value from the bytes of a row, which are found by their address. */
 export interface ColumnReader {
   read(row: Address): ColumnValue
-  /** Whether two rows have the same value, without reading it; false when that is not sure. */
+  /** True if two rows certainly have the same value, found without reading it. */
   isSame(a: Address, b: Address): boolean
 }
 
-/** Place for values that do not fit into a column. Both methods return its address. */
+/** Stores values that do not fit into a column. Both methods return the address of the value. */
 interface ValueStore {
-  /** Counts a row more that has the text. */
+  /** Interns a text, and counts one more row that has it. */
   putText(key: TextKey): Address
-  /** @param start of its JSON text in the memory */
+  /** @param start start of its JSON text in the memory */
   putVector(start: number, end: number): Address
 }
 
@@ -61,7 +61,7 @@ export function columnReader(
   const end = (row: Address): number => row + text + wordAt(words, row, word + 1)
   return { read: valueReader(), isSame }
 
-  /** An image has a link that changes with the stamp of its row; that is read again. */
+  /** Compares bytes. The link of an image changes with the stamp of its row, so images are read again. */
   function isSame(a: Address, b: Address): boolean {
     const startA = start(a)
     const startB = start(b)

@@ -2,8 +2,9 @@ import { type Address, wordAt, wordIndex } from '../heap/address.ts'
 import type { SharedHeap } from '../heap/shared-heap.ts'
 
 /**
- * The rows of a dataclass in the order of an attribute's values, null first, then of their ids: a B+tree with counts, so
- * that positions are found as fast as values. It holds row ids alone; their values are in the column of the same version.
+ * The rows of a dataclass in the order of an attribute's values, null first, and of their ids for equal values: a B+tree with
+ * counts, so that positions are found as fast as values. It holds only row ids; their values are in the column of the same
+ * version.
  *
  * ```
  * node:   u32 sequence of the version that it was made for · u32 level << 16 | length
@@ -11,7 +12,7 @@ import type { SharedHeap } from '../heap/shared-heap.ts'
  * inner:  three arrays of INNER_CAPACITY words: addresses of the nodes below, numbers of rows below each, first row of each
  * ```
  *
- * Nodes are copied on write: the root is what a version has of a tree.
+ * Nodes are copied on write: a version refers to a tree by its root.
  */
 export const NODE_BYTES = 1024
 export const NODE_BORN = 0
@@ -24,7 +25,7 @@ export const BELOW = NODE_ENTRIES
 export const COUNTS = BELOW + INNER_CAPACITY
 export const FIRSTS = COUNTS + INNER_CAPACITY
 
-/** True for the rows up to some place in the order: all of these come first. */
+/** Predicate that is true for all rows up to some position in the order, and false for those after it. */
 export type RowTest = (rowId: number) => boolean
 
 export const levelOf = (words: Uint32Array, node: Address): number => words[(node >>> 2) + NODE_SHAPE]! >>> 16
@@ -70,12 +71,12 @@ export function countUpTo(words: Uint32Array, start: number, length: number, isU
   return low
 }
 
-/** The entry of an inner node below which the last row is that passes; the first one when there is none. */
+/** Entry of an inner node below which the last row that passes is; the first entry when there is none. */
 export function childUpTo(words: Uint32Array, node: Address, isUpTo: RowTest): number {
   return countUpTo(words, wordIndex(node, FIRSTS) + 1, lengthOf(words, node) - 1, isUpTo)
 }
 
-/** How many rows pass. Cost: O(log n) looks at rows. */
+/** Number of rows that pass. Cost: O(log n) tests. */
 export function positionOf({ words }: SharedHeap, root: Address, isUpTo: RowTest): number {
   let position = 0
   let node = root
@@ -95,7 +96,7 @@ export function rowsBetween({ words }: SharedHeap, root: Address, start: number,
   return rowIds
 }
 
-/** @param start @param end positions below this node; they may go beyond it on both sides */
+/** @param start @param end positions relative to this node; they may be outside it on both sides */
 function copyRows(words: Uint32Array, node: Address, start: number, end: number, out: Uint32Array, to: number): number {
   const length = lengthOf(words, node)
   if (levelOf(words, node) === 0) {

@@ -22,22 +22,21 @@ import {
 } from './order-tree.ts'
 import type { Workspace } from '../heap/pages.ts'
 
-/** Two neighbours of together no more than this become one. */
+/** Neighbours that together fill no more than this share of a node are merged. */
 const MERGED_SHARE = 0.5
-/** So full are nodes made at first, so that the next rows do not split each of them. */
+/** Initial fill of nodes, so that the next rows do not split each of them. */
 const BUILT_SHARE = 0.9
 
 /**
- * An order for the writer (`order-tree.ts`). Nodes that readers may have are copied before they change, once for each
- * version. Every address that a call has made is in the tree before it makes the next one, so that after {@link MemoryFull}
- * the tree can still be cleared.
+ * An order for the writer (`order-tree.ts`). Nodes that readers may have are copied before they change, once for each version.
+ * Each new node is in the tree before the next one is allocated, so that the tree can still be cleared after {@link MemoryFull}.
  */
 export class OrderWriter {
   private readonly words: Uint32Array
-  /** Positions of the rows of a run in a leaf: how many of its rows are before each. */
+  /** Positions of a run of rows in a leaf: how many rows of the leaf are before each. */
   private readonly positions = new Uint8Array(LEAF_CAPACITY)
 
-  /** @param root of a tree that is there already, {@link NO_ADDRESS} for none yet: {@link build} makes one */
+  /** @param root root of an existing tree; {@link NO_ADDRESS} if {@link build} is still to make one */
   constructor(
     private readonly space: Workspace,
     public root = NO_ADDRESS,
@@ -63,14 +62,14 @@ export class OrderWriter {
   }
 
   /**
-   * Inserts rows, which ascend in the order: a leaf is looked for once for all that come into it.
-   * @param upTo tells whether a row comes before one of them @throws {MemoryFull}
+   * Inserts rows, which ascend in the order: a leaf is found once for all rows that it receives.
+   * @param upTo makes the test for the rows up to a given one @throws {MemoryFull}
    */
   insert(rowIds: Uint32Array, upTo: (rowId: number) => RowTest): void {
     for (let done = 0; done < rowIds.length; ) done += this.insertRun(rowIds, done, upTo)
   }
 
-  /** @param isUpTo whether a row is the one to be removed, or comes before it @throws {MemoryFull} */
+  /** @param isUpTo true for the row to be removed and all rows before it @throws {MemoryFull} */
   remove(isUpTo: RowTest): void {
     const { words } = this
     this.root = this.writable(this.root)
@@ -82,7 +81,7 @@ export class OrderWriter {
     }
   }
 
-  /** Gives everything back, as of the version that is being made. */
+  /** Frees everything as of the version that is being made. */
   clear(): void {
     if (this.root !== 0) this.clearBelow(this.root)
     this.root = NO_ADDRESS
@@ -114,19 +113,19 @@ export class OrderWriter {
     return nodes
   }
 
-  /** Inserts the rows from `from` on as far as they come into one leaf. @returns how many those are */
+  /** Inserts the rows from `from` on that belong to one leaf. @returns their number */
   private insertRun(rowIds: Uint32Array, from: number, upTo: (rowId: number) => RowTest): number {
     const { words } = this
     const isUpTo = upTo(rowIds[from]!)
     this.root = this.writable(this.root)
     if (this.isFull(this.root)) this.raiseRoot()
     let node = this.root
-    // Keys mostly grow: one look tells that a row comes behind all others.
+    // Keys mostly grow: one comparison shows that a row comes after all others.
     const isBehindAll = lengthOf(words, node) > 0 && isUpTo(lastRowOf(words, node))
     let isLast = true
     /** Words that count the rows of the leaf. */
     const counts: number[] = []
-    /** First row behind the leaf. */
+    /** First row after the leaf. */
     let next: number | undefined
     while (levelOf(words, node) > 0) {
       let child = isBehindAll ? lengthOf(words, node) - 1 : childUpTo(words, node, isUpTo)
@@ -147,7 +146,7 @@ export class OrderWriter {
     return inserted
   }
 
-  /** @param next first row behind the leaf @returns how many rows have come into it */
+  /** @param next first row after the leaf @returns number of inserted rows */
   private insertIntoLeaf(
     leaf: Address,
     rowIds: Uint32Array,
@@ -227,7 +226,7 @@ export class OrderWriter {
     this.root = root
   }
 
-  /** Makes two of a full node. @param isLast all but the end stays where it is */
+  /** Splits a full node. @param isLast whether only the last entry moves */
   private split(node: Address, child: number, isLast: boolean): void {
     const { words } = this
     const full = childAt(words, node, child)

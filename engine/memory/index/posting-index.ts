@@ -11,14 +11,14 @@ import type { SharedHeap } from '../heap/shared-heap.ts'
  * list:   u32 capacity, u32 length, row ids; a length above the capacity says that there are too many to be listed
  * ```
  *
- * A row stays listed under a value as long as some version that is pinned may have it there, and one is listed from the
- * moment it is written. So what is found are candidates: a reader compares their values in its own version.
+ * A row is listed under a value from the moment it is written until no pinned version can have it there. So the rows found are
+ * candidates: a reader compares their values in its own version.
  */
 const CAPACITY = 0
 const LENGTH = 1
 const HEADER_WORDS = 2
 const EMPTY = 2
-/** Rows of one value beyond which it is left to columns: the planner would not take an index for more. */
+/** Maximum number of rows listed for one value; more are left to columns: the planner would not use an index for them. */
 const MAX_LISTED = 8192
 const INITIAL_CAPACITY = 64
 const MIN_LIST = 4
@@ -31,12 +31,12 @@ const lengthOf = (words: Uint32Array, list: Address): number => words[(list >>> 
 /** Index of the first entry of a table, or of the first row id of a list. */
 const entriesStart = (block: Address): number => (block >>> 2) + HEADER_WORDS
 
-// Kinds of what an entry has for its rows: one row, none, or the address of a list.
+// Kinds of the second word of an entry: one row, none, or the address of a list.
 const isRow = (where: number): boolean => (where & 1) !== 0
 const isFree = (where: number): boolean => where === 0 || where === EMPTY
 const isList = (where: number): where is Address => where > EMPTY && (where & 1) === 0
 
-/** Row ids that may have a value of this hash, in any order, some of them twice; undefined when there are too many. */
+/** Row ids that may have a value of this hash, in any order, possibly twice; undefined when there are too many. */
 export function candidateRows({ words }: SharedHeap, table: Address, hash: number): Uint32Array | undefined {
   const where = find(words, table, hash)
   if (isRow(where)) return Uint32Array.of(where >>> 1)
@@ -45,19 +45,19 @@ export function candidateRows({ words }: SharedHeap, table: Address, hash: numbe
   if (length > capacityOf(words, where)) return undefined
   const first = entriesStart(where)
   const rowIds = new Uint32Array(length)
-  // From the end on: a removal moves the last row forward, and a row added after it overwrites the last place. A copy in the other
-  // order may have passed the new place of the moved row when it is filled, and reach the old one when it is overwritten.
+  // From the end: a removal moves the last row forward, and a row added after it overwrites the last place. A forward copy may
+  // pass the new place of the moved row before it is filled, and reach the old one after it is overwritten.
   for (let i = length - 1; i >= 0; i--) rowIds[i] = Atomics.load(words, first + i)
   return rowIds
 }
 
-/** The one of {@link candidateRows}, when it is not in a list, as in most unique attributes. */
+/** The only one of {@link candidateRows}, if it is not in a list, as in most unique attributes. */
 export function onlyCandidate({ words }: SharedHeap, table: Address, hash: number): number | undefined {
   const where = find(words, table, hash)
   return isRow(where) ? where >>> 1 : undefined
 }
 
-/** How many {@link candidateRows} there are; Infinity when too many. */
+/** Number of {@link candidateRows}; Infinity when there are too many. */
 export function candidateCount({ words }: SharedHeap, table: Address, hash: number): number {
   const where = find(words, table, hash)
   if (!isList(where)) return isRow(where) ? 1 : 0
@@ -83,7 +83,7 @@ export interface PostingState {
   filled: number
 }
 
-/** The same for the writer. */
+/** A posting index for the writer. */
 export class PostingIndex {
   private readonly words: Uint32Array
   private capacity: number
@@ -111,8 +111,8 @@ export class PostingIndex {
   }
 
   /**
-   * Takes all rows at once: a value costs one search then, and its list has the right size.
-   * @param rowIds those of one value behind each other
+   * Adds all rows at once: each value takes one search, and its list has the right size.
+   * @param rowIds with the rows of one value adjacent
    * @param hashes of their values; 0 for a row that is not listed
    * @throws {MemoryFull}
    */
@@ -164,7 +164,7 @@ export class PostingIndex {
     }
   }
 
-  /** From the version that is being made on, the row has no value of this hash. */
+  /** Removes a row from the values of a hash, as of the version that is being made. */
   remove(hash: number, rowId: number): void {
     const { reclaimer, sequence } = this.space
     reclaimer.retire(0, sequence, () => this.removeNow(hash, rowId))
@@ -214,7 +214,7 @@ export class PostingIndex {
     const position = this.words.subarray(first, first + length).indexOf(rowId)
     if (position < 0) return
     heap.preserve(where, listBytes(length))
-    // Readers may be copying this list, from its end on: they find the last row twice, or once, and never miss it.
+    // Readers may be copying this list from its end: they find the last row twice, or once, and never miss it.
     Atomics.store(this.words, first + position, this.words[first + length - 1]!)
     Atomics.store(this.words, wordIndex(where, LENGTH), length - 1)
   }
@@ -222,7 +222,7 @@ export class PostingIndex {
   private push(list: Address, rowId: number): void {
     const length = lengthOf(this.words, list)
     this.space.heap.preserve(list, listBytes(length + 1))
-    // Not before the row that stood here is seen at its new place.
+    // Atomic, so that no reader sees it before it sees the row that was here at its new place.
     Atomics.store(this.words, entriesStart(list) + length, rowId)
     Atomics.store(this.words, wordIndex(list, LENGTH), length + 1)
   }

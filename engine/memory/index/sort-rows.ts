@@ -2,9 +2,9 @@ import { sortKeys } from '../../row-set/sort-keys.ts'
 import { type ColumnValue, compareValues, type TextOrder } from './column-reader.ts'
 
 /**
- * Rows in the order of their values, null first, rows of one value by their ids.
+ * Sorts rows by their values, null first, and rows of one value by their ids.
  * @param rowIds ascending
- * @param texts where the values are texts
+ * @param texts set when the values are texts
  */
 export function sortRows(
   rowIds: Uint32Array,
@@ -15,7 +15,7 @@ export function sortRows(
   for (let i = 0; i < rowIds.length; i++) keys[i] = keyOf(read(rowIds[i]!), texts)
   const positions = sortKeys(keys)
   const sorted = positions.map(position => rowIds[position]!)
-  // Long texts that begin alike, and large integers.
+  // Different values with the same key: long texts that begin alike, and large integers.
   for (let start = 0, end: number; start < sorted.length; start = end) {
     const key = keys[positions[start]!]!
     const value = read(sorted[start]!)
@@ -27,7 +27,7 @@ export function sortRows(
   return sorted
 }
 
-/** A number that orders as the value does, or as its beginning. */
+/** Number that sorts as the value does, or as its beginning. */
 function keyOf(value: ColumnValue, texts: TextOrder | undefined): number {
   if (value === undefined) return Number.NEGATIVE_INFINITY
   return texts ? texts.head(value as number) : Number(value)

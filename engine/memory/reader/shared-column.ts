@@ -27,7 +27,7 @@ export interface TablePages {
   readonly rowIdLimit: number
   /** Address of the page of live rows, {@link NO_ADDRESS} when there is none. */
   livePage(segment: number): Address
-  /** The same of a column. */
+  /** Address of a page of a column, {@link NO_ADDRESS} when there is none. */
   columnPage(column: number, segment: number): Address
 }
 
@@ -36,12 +36,12 @@ interface Known {
   readonly born: number
   readonly live: Address
   readonly liveBorn: number
-  /** Row limit of the version, when rows can be added to the segment; otherwise it does not matter. */
+  /** Row id limit of the version, at most the end of the segment. */
   readonly limit: number
   readonly segment: Segment
 }
 
-/** The segments of one column, made once for each state of their pages: views of the shared memory. */
+/** Segments of one column, views of the shared memory, made once for each state of their pages. */
 export class SegmentViews {
   private readonly known: (Known | undefined)[] = []
 
@@ -77,7 +77,7 @@ export class SegmentViews {
     return segment
   }
 
-  /** Values stay where a row was deleted, and rows of later versions are added: both are left out. */
+  /** Rows with a value. Leaves out deleted rows, whose values stay in place, and rows of later versions. */
   private present(page: Address, live: Address, rows: number): Uint32Array {
     const { words } = this.heap
     const values = bitsStart(page)

@@ -12,17 +12,17 @@ import { hashNumber } from '../text/text-key.ts'
 /** A value as columns have it: a number, or the address of a text; undefined for a text that no row has. */
 type Cell = number | bigint | undefined
 
-/** Rows that a hash table names, as one version knows them. */
+/** Rows found in a hash table, as one version has them. */
 export interface CandidateRows {
-  /** Reads their values before they are looked at, so that the processor waits for many of them at a time. */
+  /** Prefetches the values of rows, so that the processor waits for many of them at a time. */
   touch(rowIds: Uint32Array): void
-  /** Whether a row exists and has the value. */
+  /** True if a row exists and has the value. */
   have(rowId: number, cell: number | bigint): boolean
-  /** The rows of a value of which there are too many to be listed. */
+  /** All rows of a value that has too many to be listed. */
   ofMany(cell: number | bigint): Uint32Array
 }
 
-/** The rows of a value by a hash table in shared memory, candidates that are compared with the column of one version. */
+/** Rows of a value, found by a hash table in shared memory: candidates that are compared with the column of one version. */
 export class SharedHash {
   constructor(
     private readonly heap: SharedHeap,
@@ -32,14 +32,14 @@ export class SharedHash {
     private readonly candidates: CandidateRows,
   ) {}
 
-  /** In any order. */
+  /** Rows that have the value, in any order. */
   rows(value: Value): Uint32Array {
     const cell = this.cell(value)
     if (cell === undefined) return new Uint32Array(0)
     return this.rowsOf(cell, this.hash(cell))
   }
 
-  /** A row that has the value; of a unique attribute the only one. */
+  /** A row that has the value; the only one for a unique attribute. */
   first(value: Value): number | undefined {
     const cell = this.cell(value)
     if (cell === undefined) return undefined
@@ -49,7 +49,7 @@ export class SharedHash {
     return this.rowsOf(cell, hash)[0]
   }
 
-  /** At least as many as there are; Infinity when too many. */
+  /** Upper bound for the number of rows; Infinity when there are too many. */
   count(value: Value): number {
     const cell = this.cell(value)
     return cell === undefined ? 0 : candidateCount(this.heap, this.table, this.hash(cell))

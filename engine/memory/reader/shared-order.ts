@@ -7,7 +7,7 @@ import type { Address } from '../heap/address.ts'
 import type { SharedHeap } from '../heap/shared-heap.ts'
 import type { SharedTexts } from '../text/text-pool.ts'
 
-/** Compares the value at a place: less than 0 when it comes before the searched one, 0 when it is equal. */
+/** Compares a value with the searched one: less than 0 when it comes before, 0 when it is equal. */
 type Probe = (value: number | bigint) => number
 
 /** An order in one version of the shared memory. */
@@ -58,7 +58,7 @@ export class SharedOrder implements RowOrder {
     return { start: this.position(probe, -1), end: this.position(probe, 0) }
   }
 
-  /** How many rows are null or have a value for which the probe says no more than `most`. */
+  /** Number of rows that are null or have a value for which the probe returns at most `most`. */
   private position(probe: Probe, most: -1 | 0): number {
     return positionOf(this.heap, this.root, rowId => {
       const value = this.read(rowId)

@@ -36,10 +36,10 @@ export function shareMemory({
   return slot === undefined ? options.store : new SharedStore({ ...options, memory: memory! }, slot)
 }
 
-/** How long a reader waits for the version of a commit that it sees in LMDB. */
+/** Maximum time for which a reader waits for the version of a commit that it sees in LMDB. */
 const VERSION_TIMEOUT_MS = 100
 
-/** Reads what is in shared memory from there, and everything else from LMDB, in the state after one and the same commit. */
+/** Reads from shared memory, and from LMDB what is not in it, in the state after the same commit. */
 export class SharedStore implements Store {
   readonly heap: SharedHeap
   readonly texts: SharedTexts
@@ -48,7 +48,7 @@ export class SharedStore implements Store {
   private readonly objects: ColumnCache
   private open: SharedSnapshot | undefined
 
-  /** @param slot no two readers have the same at a time */
+  /** @param slot of this reader alone */
   constructor(
     private readonly options: SharedStoreOptions,
     private readonly slot: number,
@@ -80,7 +80,7 @@ export class SharedStore implements Store {
         snapshot.release()
       }
     }
-    // It needs LMDB, which has gone on meanwhile: once more, with LMDB first.
+    // The work needs LMDB, which has advanced meanwhile: run it again, with LMDB first.
     const both = this.snapshot()
     try {
       return work(both)
@@ -96,7 +96,7 @@ export class SharedStore implements Store {
       if (snapshot?.globalStamp === below.globalStamp) return snapshot
       snapshot?.close()
       const elapsed = performance.now() - start
-      // Between a commit and its version there is little time, unless the commit is large.
+      // A version follows its commit soon, unless the commit is large.
       const isComing = snapshot !== undefined && snapshot.globalStamp < below.globalStamp
       if (!isComing || elapsed > VERSION_TIMEOUT_MS) return below
       this.heap.waitForVersion(snapshot.sequence, VERSION_TIMEOUT_MS - elapsed)
@@ -109,7 +109,7 @@ export class SharedStore implements Store {
     this.options.store.close()
   }
 
-  /** @param below the state in LMDB, when that is open already */
+  /** @param below the state in LMDB, if it is already open */
   private pin(below?: Snapshot): SharedSnapshot | undefined {
     assert(!this.open, 'a snapshot is still open in this thread')
     const { store } = this.options
@@ -143,7 +143,7 @@ class SharedSnapshot implements Snapshot {
   /** By table number. */
   private readonly tables: (TableSnapshot | undefined)[] = []
   private isOther = false
-  /** Set when a page was missing that LMDB would have had: the work has to be done once more, even if it went on. */
+  /** Set when the work needed LMDB after it had advanced: the work must be repeated, even if it has continued. */
   isInterrupted = false
   private isClosed = false
 
@@ -152,7 +152,7 @@ class SharedSnapshot implements Snapshot {
     readonly globalStamp: number,
     private readonly openTable: (dataClass: DataClass, snapshot: SharedSnapshot) => TableSnapshot,
     private readonly openBelow: () => Snapshot,
-    /** The same state in LMDB, when it is open already. */
+    /** The same state in LMDB, if it is already open. */
     private lmdb: Snapshot | undefined,
     private readonly unpin: () => void,
   ) {}
@@ -163,7 +163,7 @@ class SharedSnapshot implements Snapshot {
     return this.tables[tableNumber]
   }
 
-  /** The same state in LMDB. @throws {Error} when it has gone on: the work is interrupted then */
+  /** The same state in LMDB. @throws {Error} when LMDB has advanced: the work is interrupted then */
   below(): Snapshot {
     const below = this.belowIfSame()
     if (below) return below

@@ -41,7 +41,7 @@ import type { SharedTexts } from '../text/text-pool.ts'
 /** Per-thread cache of a dataclass that outlives versions. */
 export class TableCache {
   readonly views: readonly SegmentViews[]
-  /** Version in which the rows of a segment last changed, when its objects and heads were read from them. */
+  /** By segment, the version in which its rows had last changed when its objects and heads were read from them. */
   readonly parsed: number[] = []
   private live: { since: number; rows: RowSet } | undefined
 
@@ -69,14 +69,14 @@ export class SharedTable implements TableSnapshot, TablePages {
   readonly rowIdLimit: number
   private readonly words: Uint32Array
   private readonly segmentCount: number
-  /** Results of reads have to be used, or the engine removes the reads. */
+  /** Takes the results of reads that prefetch: V8 removes reads without a use. */
   protected touched = 0
   private columns: Map<ColumnAttribute, Column> | undefined
 
   constructor(
     private readonly cache: TableCache,
     private readonly directory: Address,
-    /** The same in LMDB. @throws when that has gone on to another commit */
+    /** This dataclass in LMDB. @throws {Error} when LMDB has advanced to another commit */
     private readonly below: () => TableSnapshot,
   ) {
     this.layout = cache.shape.layout
@@ -148,8 +148,8 @@ export class SharedTable implements TableSnapshot, TablePages {
   }
 
   /**
-   * Addresses of the rows before the first deleted one. In a loop of little else, so that the processor waits for many of them at a
-   * time; methods of typed arrays call a function for each, which takes longer than all that this does.
+   * Addresses of the rows before the first deleted one. A tight loop, so that the processor waits for many of them at a time;
+   * methods of typed arrays call a function for each, which takes longer than all of this.
    */
   private liveAddresses(list: Address, rowIds: Uint32Array): Uint32Array {
     const addresses = new Uint32Array(rowIds.length)
@@ -217,7 +217,7 @@ export class SharedTable implements TableSnapshot, TablePages {
     return this.page(addressAt(this.words, this.directory, TABLE_COLUMNS + column), segment)
   }
 
-  /** A list is as long as there are segments of which rows have ever existed. */
+  /** Finds a page in a list, which has an entry for each segment in which rows have ever existed. */
   private page(list: Address, segment: number): Address {
     return list === 0 || segment >= this.segmentCount ? NO_ADDRESS : addressAt(this.words, list, segment)
   }
@@ -302,5 +302,5 @@ export class SharedTable implements TableSnapshot, TablePages {
   }
 }
 
-/** Exactly, also a number and a bigint. */
+/** Exact equality, also between a number and a bigint. */
 const isEqual = (a: number | bigint, b: number | bigint): boolean => !(a < b) && !(a > b)

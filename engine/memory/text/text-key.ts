@@ -2,9 +2,9 @@ import { fold } from '../../base/text/fold.ts'
 import type { SharedHeap } from '../heap/shared-heap.ts'
 
 /**
- * A folded text as bytes whose order is that of its UTF-16 code units, for looking up and comparing: every code unit is
- * encoded like a code point of UTF-8, the units 0 and 1 as the bytes 1 1 and 1 2. So there is no zero byte in it, and
- * zeros behind it do not change its order. The same form as in the keys of the indexes (`../storage/keys.ts`).
+ * A folded text as bytes that sort by its UTF-16 code units, for lookup and comparison: every code unit is encoded like a code
+ * point of UTF-8, the units 0 and 1 as the bytes 1 1 and 1 2. So it has no zero byte, and zeros after it do not change its order.
+ * The keys of the indexes have the same form (`../storage/keys.ts`).
  */
 export class TextKey {
   /** The bytes, zeros up to the next whole word, and {@link byteLength} of the text. */
@@ -12,7 +12,7 @@ export class TextKey {
   private bytes = new Uint8Array(this.words.buffer)
   byteLength = 0
   hash = 0
-  /** Each byte is a character of ASCII as it is. */
+  /** True if each byte is an ASCII character. */
   isPlain = true
 
   /** @param folded a text after {@link fold} */
@@ -66,7 +66,7 @@ export class TextKey {
       if ((word | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080) {
         return this.setText(fold(JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string))
       }
-      // The bytes from A to Z get the bit that makes them small.
+      // Sets the bit that makes the bytes from A to Z lower case.
       word |= ((word + 0x3f3f3f3f) & ~(word + 0x25252525) & 0x80808080) >>> 2
       words[i] = word
       hash = mix(hash ^ word)
@@ -74,7 +74,7 @@ export class TextKey {
     return this.finish(byteLength, true, hash)
   }
 
-  /** The bytes, as an array of its own. */
+  /** Copies the bytes. */
   copyBytes(): Uint8Array {
     return this.bytes.slice(0, this.byteLength)
   }
@@ -93,7 +93,7 @@ export class TextKey {
   }
 }
 
-/** The text again, from such bytes. */
+/** Decodes the bytes of a {@link TextKey}. */
 export function decodeText(bytes: Buffer, start: number, end: number): string {
   const units: number[] = []
   let text = ''

@@ -5,7 +5,7 @@ import { bordersOf } from '../../base/text/find-part.ts'
 import { decodeText, TextKey } from './text-key.ts'
 
 /**
- * Folded texts in shared memory, each once, whatever dataclass and attribute they are of:
+ * Folded texts in shared memory, each stored once for all dataclasses and attributes:
  *
  * ```
  * u32 number of rows that have it
@@ -30,7 +30,7 @@ export const HEADER_WORDS = 3
 export const NOT_PLAIN = 0x80000000
 
 export const SHARDS = 256
-/** Bits of a hash that are the number of its shard. Its place in the table comes from the lowest bits. */
+/** Shift from a hash to the number of its shard. The place in the table comes from the lowest bits. */
 export const SHARD_SHIFT = 24
 export const TABLE_CAPACITY = 0
 export const TABLE_FILLED = 1
@@ -38,13 +38,13 @@ export const TABLE_TEXTS = 2
 export const TABLE_ENTRIES = 4
 export const FREED = 1
 
-/** For the kernels, which look into texts. */
+/** Offsets for the kernels, which read texts. */
 export const TEXT_LAYOUT = { textLength: LENGTH * 4, textBytes: HEADER_WORDS * 4 }
 
 /** Length of a text in bytes. */
 export const byteLengthOf = (words: Uint32Array, text: Address): number => words[(text >>> 2) + LENGTH]! & ~NOT_PLAIN
 
-/** Number of words for a number of bytes, and for those of a text. */
+/** Number of words of some bytes, and of a text. */
 export const wordCount = (byteLength: number): number => (byteLength + 3) >>> 2
 const wordCountOf = (words: Uint32Array, text: Address): number =>
   ((words[(text >>> 2) + LENGTH]! & ~NOT_PLAIN) + 3) >>> 2
@@ -147,7 +147,7 @@ export class SharedTexts implements TextPool {
     return this.key.setText(folded).copyBytes()
   }
 
-  /** On bytes: the encoding of a code unit is never a part of another one's. */
+  /** Matches bytes: the encoding of a code unit is never a part of another one's. */
   patternTest(parts: readonly string[]): (pointer: number) => boolean {
     const { bytes } = this.heap
     const [first, ...others] = parts.map(part => this.encode(part))
@@ -163,7 +163,7 @@ export class SharedTexts implements TextPool {
       const end = at + length - last.length
       if (!isAt(bytes, at, first!) || !isAt(bytes, end, last)) return false
       at += first!.length
-      // Taking the first place for each part is enough.
+      // Taking the first match of each part is enough.
       for (const part of between) {
         at = this.endOfPart(at, end, part)
         if (at < 0) return false
@@ -173,8 +173,8 @@ export class SharedTexts implements TextPool {
   }
 
   /**
-   * End of the first `part` between `at` and `end`; -1: there is none. Four bytes at a time until its first byte is there, and
-   * no byte twice for a part that begins again and again.
+   * End of the first `part` between `at` and `end`; -1 if there is none. Skips four bytes at a time until the first byte matches,
+   * and never goes back in the text, even if the part repeats itself.
    */
   private endOfPart(at: number, end: number, { bytes: part, borders }: Part): number {
     const { bytes, words } = this.heap
@@ -216,7 +216,7 @@ interface Part {
   readonly borders: Uint32Array
 }
 
-/** Bytes behind the text that is looked at match no part of it: a text ends with zeros, or where another begins. */
+/** Bytes after the text match no part of it: a text ends with zeros, or where another begins. */
 function isAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return false
   return true

@@ -25,17 +25,17 @@ const INITIAL_CAPACITY = 16
 const textBytes = (byteLength: number): number => (HEADER_WORDS + wordCount(byteLength)) * 4
 const tableBytes = (capacity: number): number => (TABLE_ENTRIES + 2 * capacity) * 4
 
-/** The texts of a memory (`text-pool.ts`) for the writer: counts the rows that have one, frees unused ones. */
+/** The texts of a memory (`text-pool.ts`) for the writer: counts the rows that have each text, frees unused ones. */
 export class TextTable {
   /** Address of the shards. */
   readonly shards: Address
-  /** The same for reading. */
+  /** The texts for reading. */
   readonly pool: SharedTexts
   private readonly words: Uint32Array
   /** Texts without rows that a version may still read, with the sequence as of which they have none. */
   private readonly unused = new Map<Address, number>()
 
-  /** @param shards of an image; undefined: there are no texts yet */
+  /** @param shards from an image; undefined if there are no texts yet */
   constructor(
     private readonly space: Workspace,
     shards?: Address,
@@ -45,7 +45,7 @@ export class TextTable {
     this.pool = new SharedTexts(space.heap, this.shards)
   }
 
-  /** The address of a text, which one more row has from now on. @throws {MemoryFull} */
+  /** Interns a text for one more row. @returns its address @throws {MemoryFull} */
   intern(key: TextKey): Address {
     let text = this.pool.search(key)
     if (text === 0) text = this.add(key)
@@ -54,7 +54,7 @@ export class TextTable {
     return text
   }
 
-  /** One row less has the text, as of the version that is being made. */
+  /** Counts one row fewer for a text, as of the version that is being made. */
   release(text: Address): void {
     const { heap, reclaimer, sequence } = this.space
     heap.preserve(text, 4)
@@ -87,7 +87,7 @@ export class TextTable {
   private remove(text: Address, sequence: number): void {
     const { words } = this
     const { heap, allocator } = this.space
-    // It may have got rows again, and lost them again in a later version, which then removes it.
+    // It may have been used again, and released again in a later version, which then removes it.
     if (wordAt(words, text, ROWS) !== 0 || this.unused.get(text) !== sequence) return
     this.unused.delete(text)
     const hash = this.pool.hash(text)
@@ -100,7 +100,7 @@ export class TextTable {
     allocator.free(text, textBytes(byteLengthOf(words, text)), 'texts')
   }
 
-  /** The table for a hash, after it has grown when there was no room for one more. Readers may go on with the old one. */
+  /** The table for a hash, with room for one more: it grows if necessary. Readers may go on with the old one. */
   private roomyTable(hash: number): Address {
     const { words } = this
     const { heap, allocator, reclaimer, sequence } = this.space

@@ -44,7 +44,7 @@ export class ColumnWriter {
   private readonly reader: ColumnReader
   /** Set for a column of texts. */
   private readonly texts: TextTable | undefined
-  /** Rows that are still to come to their places in the order: new ones, ascending, and those with another value. */
+  /** Rows still to be inserted into the order: new ones, ascending, and those with another value. */
   private added: number[] = []
   private readonly moved = new Set<number>()
 
@@ -74,15 +74,15 @@ export class ColumnWriter {
     return { pages: pages.state, index: index?.state, order: order?.root, vectors: vectors?.state }
   }
 
-  /** As it is in the version that is being made. */
+  /** Value of a row in the version that is being made. */
   value(rowId: number): ColumnValue {
     return valueAt(this.space.heap, this.pages.page(rowId >>> SEGMENT_BITS), rowId % SEGMENT_ROWS)
   }
 
   /**
-   * Adds rows that were not there.
+   * Adds new rows.
    * @param rowIds ascending
-   * @param rows where their bytes are
+   * @param rows addresses of their bytes
    * @throws {MemoryFull}
    */
   append(rowIds: readonly number[], rows: readonly Address[]): void {
@@ -109,8 +109,8 @@ export class ColumnWriter {
   }
 
   /**
-   * Gives a row that is there the value of its new bytes.
-   * @param before where its bytes were; {@link NO_ADDRESS} when they are not known
+   * Updates an existing row from its new bytes.
+   * @param before address of its old bytes; {@link NO_ADDRESS} if unknown
    * @throws {MemoryFull}
    */
   replace(rowId: number, row: Address, before: Address): void {
@@ -120,7 +120,7 @@ export class ColumnWriter {
     const old = this.value(rowId)
     const value = this.reader.read(row)
     if (value === old) {
-      // It was counted once more when it was read, and is the row's already.
+      // Reading the text counted the row once more, but it had the text already.
       if (value !== undefined) this.texts?.release(value as Address)
       return
     }
@@ -143,8 +143,8 @@ export class ColumnWriter {
   }
 
   /**
-   * Makes the index, when there is to be one, and the order: sorting all rows at once costs a tenth of inserting each, and
-   * brings those of one value together.
+   * Builds the index and the order, if the column has them: sorting all rows at once costs a tenth of inserting each, and brings
+   * those of one value together.
    * @param rowIds all rows, ascending @throws {MemoryFull}
    */
   buildIndex(rowIds: Uint32Array): void {
@@ -158,8 +158,8 @@ export class ColumnWriter {
   }
 
   /**
-   * Puts rows that have come to their places in the order, neighbours behind each other: the values that they are compared
-   * with are in the processor's cache then, and those that come into one leaf look for it once.
+   * Inserts new and changed rows into the order, sorted: the values that they are compared with are then in the processor's
+   * cache, and rows of one leaf find it once.
    * @throws {MemoryFull}
    */
   putOrder(): void {
@@ -170,7 +170,7 @@ export class ColumnWriter {
     this.moved.clear()
   }
 
-  /** Gives back what the value of a row stands for. */
+  /** Releases the text or vector of a row. */
   releaseValue(rowId: number): void {
     if (!this.texts && !this.vectors) return
     if (rowId >>> SEGMENT_BITS >= this.pages.count) return
@@ -178,7 +178,7 @@ export class ColumnWriter {
     if (value !== undefined) this.release(value)
   }
 
-  /** Gives everything else back, as of the version that is being made. */
+  /** Frees everything else as of the version that is being made. */
   clear(): void {
     this.pages.clear()
     this.vectors?.clear()
@@ -186,7 +186,7 @@ export class ColumnWriter {
     this.order?.clear()
   }
 
-  /** As long as it is not built, what comes in does not have to be kept in it. */
+  /** The index as soon as it is built; until then changes need not be recorded in it. */
   private get builtIndex(): PostingIndex | undefined {
     return this.index?.isBuilt ? this.index : undefined
   }
@@ -203,7 +203,7 @@ export class ColumnWriter {
     order.remove(this.upTo(rowId))
   }
 
-  /** A row has a value no more. */
+  /** Drops a value that a row no longer has. */
   private forget(value: number | bigint, rowId: number): void {
     this.builtIndex?.remove(this.hash(value), rowId)
     this.release(value)
@@ -222,7 +222,7 @@ export class ColumnWriter {
     return sortRows(rowIds, rowId => this.value(rowId), this.texts?.pool)
   }
 
-  /** Rows up to this one in the order, by the values as they are now. */
+  /** Test for the rows up to this one in the order, by their current values. */
   private upTo(rowId: number): RowTest {
     const value = this.value(rowId)
     const texts = this.texts?.pool
@@ -247,7 +247,7 @@ export class ColumnWriter {
       case POINTERS:
         heap.words[valuesStart(page) + entry] = value as Address
         return
-      // The bit says it all.
+      // The bit is the value.
       case BITS:
         return
       default:

@@ -9,13 +9,13 @@ export interface ImageScheduleOptions {
   imageChanges: number
 }
 
-/** Share of the disk's bandwidth while the server runs. */
+/** Write speed while the server runs. */
 const BYTES_PER_SECOND = 64 * 1024 * 1024
-/** Readers that hold what was replaced let go of it within a query. */
+/** Readers release replaced memory within a query. */
 const RETRY_MS = 50
 const RETRIES_AT_CLOSE = 20
 
-/** When images of the memory are written: from time to time, and at the end. */
+/** Schedules images of the memory: from time to time, and at the end. */
 export class ImageSchedule {
   private readonly timer: NodeJS.Timeout | undefined
   private readonly stop = new AbortController()
@@ -32,7 +32,7 @@ export class ImageSchedule {
     if (imageMinutes > 0) this.timer = setInterval(() => this.begin(), imageMinutes * 60_000).unref()
   }
 
-  /** Gives up what is being written, and writes the last one. */
+  /** Aborts the image that is being written, and writes the last one. */
   async close(): Promise<void> {
     clearInterval(this.timer)
     this.stop.abort()

@@ -20,7 +20,7 @@ interface MemoryWriterOptions {
   folder: string
   /** Called with internal failures; the memory is not used afterwards. */
   onError?: (error: unknown) => void
-  /** For the log: how the memory came to what it holds. */
+  /** Receives notes for the log about how the memory was filled. */
   onNote?: (text: string) => void
 }
 
@@ -29,7 +29,7 @@ interface MemoryState {
   sequence: number
   root: Address
   allocator: AllocatorState
-  /** Address of their shards. */
+  /** Address of the shards of texts. */
   texts: Address
   /** In the order of the catalog; null for one that does not fit. */
   tables: (TableState | null)[]
@@ -37,18 +37,18 @@ interface MemoryState {
 
 /** A row that a commit changed. */
 interface CommittedChange extends Change {
-  /** Its bytes, where they are at hand; otherwise they are read again. */
+  /** Bytes of the row, if at hand; otherwise they are read again. */
   row?: Uint8Array
 }
 
-/** Rows between two looks at the clock. */
+/** Rows between two checks of the clock. */
 const ROWS_PER_STEP = 256
-/** Changes between two looks at what else the thread has to do. */
+/** Changes applied before the thread yields to other work. */
 const CHANGES_PER_STEP = 1_000
 
 /**
- * Fills the shared memory and keeps it: the only mutator. Lives in the writer thread, beside the transactions, and makes
- * a version after each of them. Errors end the use of the memory, never a write: LMDB has everything.
+ * Fills the shared memory and keeps it up to date: the only mutator. Runs in the writer thread, beside the transactions, and
+ * makes a version after each of them. Errors end the use of the memory, never a write: LMDB has everything.
  */
 export class MemoryWriter {
   private readonly options: MemoryWriterOptions
@@ -87,9 +87,9 @@ export class MemoryWriter {
     return this.isEnabled && !this.isRestoring && this.queue.first !== undefined
   }
 
-  /** Takes the memory from the image of the store, if it has one that can be used. Meanwhile there may be commits. */
+  /** Restores the memory from the image of the store, if there is a usable one. Commits may run meanwhile. */
   async load(): Promise<void> {
-    // Threads that knew it before keep views of pages which an image would bring back as they were.
+    // Threads that used the memory before hold views of pages, which an image would put back into an earlier state.
     if (this.heap.lastSequence !== 0) return
     const start = performance.now()
     this.isRestoring = true
@@ -111,15 +111,15 @@ export class MemoryWriter {
     }
   }
 
-  /** Changes of entities since the newest image: what a start with it would have to catch up with. */
+  /** Number of entity changes since the newest image, with which a start from it would have to catch up. */
   get changesSinceImage(): number {
     return this.ownsMemory ? this.globalStamp - this.checkpoint.globalStamp : 0
   }
 
   /**
-   * Writes an image of the memory as it is now. Meanwhile there may be commits.
-   * @returns false when it cannot be now: something is still being filled or held by a reader
-   * @throws {ImageGivenUp}; errors of the disk
+   * Writes an image of the memory as it is now. Commits may run meanwhile.
+   * @returns false when that is impossible now: something is still being filled or held by a reader
+   * @throws {ImageGivenUp} and errors of the disk
    */
   async saveImage(bytesPerSecond: number, signal: AbortSignal): Promise<boolean> {
     const { heap, space, globalStamp } = this
@@ -133,8 +133,8 @@ export class MemoryWriter {
   }
 
   /**
-   * Reads rows for some time. Between two calls there may be commits.
-   * @param milliseconds about how long
+   * Reads rows for some time. Commits may run between calls.
+   * @param milliseconds approximate duration
    */
   build(milliseconds: number): void {
     this.guard(() => {
@@ -144,7 +144,7 @@ export class MemoryWriter {
         this.ownsMemory = true
         this.texts = new TextTable(this.space)
       }
-      // This thread's reads are to see what it committed.
+      // Lets this thread's reads see its own commits.
       this.options.store.records.refresh()
       const end = performance.now() + milliseconds
       while (this.queue.first && performance.now() < end) this.buildTable(this.queue.first, end)
@@ -213,7 +213,7 @@ export class MemoryWriter {
     this.queue.clear()
   }
 
-  /** As if nothing had been read. */
+  /** Returns to the state in which nothing has been read. */
   private reset(): void {
     this.space = this.newSpace(this.heap.lastSequence)
     this.root = NO_ADDRESS
@@ -222,14 +222,14 @@ export class MemoryWriter {
 
   /**
    * Brings the memory from the commit of an image to the newest one, and publishes it.
-   * @returns how many changes that took
-   * @throws {Error} when the change log does not reach back so far
+   * @returns number of changes
+   * @throws {Error} when the change log does not reach back far enough
    */
   private async catchUp(globalStamp: number): Promise<number> {
     const { records } = this.options.store
     let count = 0
     for (let stamp = globalStamp; ; ) {
-      // This thread's reads are to see what it committed.
+      // Lets this thread's reads see its own commits.
       records.refresh()
       const newest = records.globalStamp()
       if (newest === stamp) {
@@ -244,7 +244,7 @@ export class MemoryWriter {
       if (!changes) throw new Error(`the store does not tell what has changed since its commit ${stamp}`)
       for (const change of changes) {
         this.apply(change)
-        // Rows are read as they are now: what they were between does not matter.
+        // Rows are read in their current state: those between do not matter.
         if (++count % CHANGES_PER_STEP === 0) {
           this.space.reclaimer.reclaim()
           await setImmediate()
@@ -270,7 +270,7 @@ export class MemoryWriter {
       table.writer.putValues()
       table.writer.setRowIdLimit(nextRowId)
       while (table.writer.buildIndex()) if (performance.now() >= end) return
-      // Rows that came between two of its indexes are still to come to their places in the first one.
+      // Rows that arrived while indexes were built are still to be inserted into the earlier ones.
       table.writer.complete()
       table.next = Number.POSITIVE_INFINITY
       this.queue.shift()
@@ -297,7 +297,7 @@ export class MemoryWriter {
     this.rootBorn = sequence
     this.globalStamp = globalStamp
     heap.publish(root, sequence)
-    // Everything taken out from here on belongs to the next version.
+    // Memory retired from here on belongs to the next version.
     space.sequence = next(sequence)
     reclaimer.reclaim()
     heap.setUsed(allocator.used)
@@ -305,7 +305,7 @@ export class MemoryWriter {
 
   private row({ tableNumber, rowId }: Change): Uint8Array | undefined {
     const { records } = this.options.store
-    // This thread's reads are to see what it has just committed.
+    // Lets this thread's reads see its own commits.
     records.refresh()
     return records.rowReader(tableNumber)(rowId)
   }

@@ -4,20 +4,20 @@ import { MemoryFull } from '../heap/allocator.ts'
 import { type TableShape, tableShape } from '../heap/directory.ts'
 import type { TableWriter } from './table-writer.ts'
 
-/** A dataclass on its way into memory. */
+/** A dataclass that is being read into memory. */
 export interface QueuedTable {
   readonly dataClass: DataClass
   readonly shape: TableShape
-  /** Undefined while the dataclass is not in memory and nothing of it either. */
+  /** Undefined while nothing of the dataclass is in memory. */
   writer: TableWriter | undefined
   /** Rows below it have been read; Infinity when all have. */
   next: number
   keepsRows: boolean
-  /** It does not fit, not even without its rows. */
+  /** True if the dataclass does not fit, not even without its rows. */
   doesNotFit: boolean
 }
 
-/** The dataclasses: which of them are still to be read into memory, and what gives way when there is no room. */
+/** Queue of the dataclasses still to be read into memory; decides what is dropped when there is no room. */
 export class TableQueue {
   /** In the order of the catalog. */
   readonly tables: readonly QueuedTable[]
@@ -41,7 +41,7 @@ export class TableQueue {
     this.waiting = this.smallestFirst()
   }
 
-  /** Table that is read now; undefined when all are. */
+  /** Table that is being read; undefined when all have been. */
   get first(): QueuedTable | undefined {
     return this.waiting[0]
   }
@@ -50,17 +50,17 @@ export class TableQueue {
     return this.byNumber.get(tableNumber)
   }
 
-  /** The first has been read. */
+  /** Removes the first table, which has been read. */
   shift(): void {
     this.waiting.shift()
   }
 
-  /** Nothing is to be read: it came from an image. */
+  /** Empties the queue: everything came from an image. */
   clear(): void {
     this.waiting = []
   }
 
-  /** As if nothing had been read. */
+  /** Returns to the state in which nothing has been read. */
   reset(): void {
     for (const table of this.tables) {
       Object.assign(table, { writer: undefined, next: 0, keepsRows: true, doesNotFit: false })
@@ -69,8 +69,9 @@ export class TableQueue {
   }
 
   /**
-   * Runs `work`. When there is no room for it, the dataclass is taken out, and read again with less of it or of others:
-   * what is freed can be used after the next version.
+   * Runs `work`. When there is no room for it, the dataclass is removed, and read again without its rows or those of another:
+   * freed memory can be used after the next version.
+   * @returns false when there was no room
    */
   fit(table: QueuedTable, work: (writer: TableWriter) => void): boolean {
     try {

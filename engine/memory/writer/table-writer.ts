@@ -42,18 +42,18 @@ export class TableWriter {
   private readonly columns: readonly ColumnWriter[]
   private readonly indexes: readonly ColumnWriter[]
   private readonly orders: readonly ColumnWriter[]
-  /** By segment the version in which its rows last changed: for what readers take from the rows themselves. */
+  /** By segment, the version in which its rows last changed, for what readers take from the rows themselves. */
   private readonly changes: number[]
   private directory: Address
   private directoryBorn: number
   private changesList: Address
   private changesCapacity: number
   private isChanged: boolean
-  /** Rows that have come, ascending, and whose values are still to be put: a column of many is made in one go. */
+  /** Added rows, ascending, whose values are still to be written: a column is filled for many rows at once. */
   private readonly added: { rowIds: number[]; rows: Address[] } = { rowIds: [], rows: [] }
 
   /**
-   * @param keepsRows whether the bytes of rows are kept, and not only what is derived from them
+   * @param keepsRows whether the bytes of rows are kept, besides what is derived from them
    * @throws {MemoryFull}
    */
   constructor(
@@ -79,7 +79,7 @@ export class TableWriter {
     this.isChanged = state === undefined
   }
 
-  /** After a version was published, and before anything has changed. */
+  /** State after a version was published, and before anything has changed. */
   get state(): TableState {
     const { keepsRows, rowCount, rowIdLimit, liveSince, changes } = this
     const { directory, directoryBorn, changesList, changesCapacity } = this
@@ -101,15 +101,15 @@ export class TableWriter {
     return this.rows.usedBytes
   }
 
-  /** No row id below it will be inserted from now on. */
+  /** Raises the limit below which no row id will be inserted from now on. */
   setRowIdLimit(limit: number): void {
     this.rowIdLimit = Math.max(this.rowIdLimit, limit)
     this.isChanged = true
   }
 
   /**
-   * Makes one of the indexes that are still missing, and its order.
-   * @returns whether there was one
+   * Builds one of the indexes that are still missing, and its order.
+   * @returns false if none was missing
    * @throws {MemoryFull}
    */
   buildIndex(): boolean {
@@ -121,14 +121,14 @@ export class TableWriter {
     return true
   }
 
-  /** Inserts a row or replaces it. Until {@link complete} not all of it may be there. @throws {MemoryFull} */
+  /** Inserts or replaces a row, which may be incomplete until {@link complete}. @throws {MemoryFull} */
   put(rowId: number, bytes: Uint8Array): void {
     const segment = Math.floor(rowId / SEGMENT_ROWS)
     const entry = rowId % SEGMENT_ROWS
     const { rowIds, rows } = this.added
     if (this.has(segment, entry)) this.replace(rowId, bytes)
     else {
-      // Ids are never used again, so that those of a version ascend: orders rely on it.
+      // Ids are never used again, so those of a version ascend: orders rely on it.
       assert(rowId >= this.rowIdLimit, `row ${rowId} comes after row ${this.rowIdLimit - 1}`)
       rows.push(this.rows.put(rowId, bytes, true))
       rowIds.push(rowId)
@@ -136,7 +136,7 @@ export class TableWriter {
       this.rowCount++
       this.rowIdLimit = Math.max(this.rowIdLimit, rowId + 1)
       this.liveSince = this.space.sequence
-      // The next row takes the place of its bytes.
+      // The next row overwrites its bytes.
       if (!this.keepsRows) this.putValues()
     }
     this.changes[segment] = this.space.sequence
@@ -158,7 +158,7 @@ export class TableWriter {
     this.isChanged = true
   }
 
-  /** Puts the values of the rows that have come into the columns. @throws {MemoryFull} */
+  /** Writes the values of added rows into the columns. @throws {MemoryFull} */
   putValues(): void {
     const { rowIds, rows } = this.added
     if (rowIds.length === 0) return
@@ -167,7 +167,7 @@ export class TableWriter {
     rows.length = 0
   }
 
-  /** Brings everything together for a version. @throws {MemoryFull} */
+  /** Completes columns and orders for a version. @throws {MemoryFull} */
   complete(): void {
     this.putValues()
     for (const column of this.orders) column.putOrder()
@@ -197,7 +197,7 @@ export class TableWriter {
     return this.directory
   }
 
-  /** Gives everything back, as of the version that is being made. */
+  /** Frees everything as of the version that is being made. */
   clear(): void {
     for (const rowId of this.liveRows()) {
       for (const column of this.columns) column.releaseValue(rowId)

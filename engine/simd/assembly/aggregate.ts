@@ -2,8 +2,8 @@
 import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 
 /**
- * Rows with an even number go to one lane and those with an odd number to the other, each with a sum in two doubles; the
- * lanes are joined at the end. The same in another language has to add in the same order.
+ * Rows with an even number go to one lane and those with an odd number to the other, each with a sum in two doubles; the lanes
+ * are joined at the end. An implementation in another language must add in the same order.
  */
 export function aggregateF64(segments: usize, count: u32, candidates: usize, result: usize): u32 {
   let hits: u32 = 0
@@ -55,7 +55,7 @@ export function aggregateF64(segments: usize, count: u32, candidates: usize, res
   const total = joined + rest
   store<f64>(result, total)
   store<f64>(result, rest - (total - joined), 8)
-  // Adding 0 makes one zero of two.
+  // Adding 0 turns -0 into 0.
   store<f64>(result, f64.min(f64x2.extract_lane(min, 0), f64x2.extract_lane(min, 1)) + 0, 16)
   store<f64>(result, f64.max(f64x2.extract_lane(max, 0), f64x2.extract_lane(max, 1)) + 0, 24)
   return hits

@@ -4,12 +4,10 @@ import { BITMAP_BYTES, next, presentOf, selected, valuesOf } from './segment'
 /** Offsets of the length and the bytes of a text, in bytes from its address. */
 declare const textLengthOffset: u32
 declare const textBytesOffset: u32
-/** The bits of the length that count. */
+/** Bits of the length field that hold the length. */
 const LENGTH_MASK: u32 = 0x7fffffff
 
-/**
- * `pattern`: u32 number of parts, at least 2, then of each part u32 its length and its bytes, filled up to whole words.
- */
+/** `pattern`: u32 number of parts, at least 2, then for each part u32 its length and its bytes, padded to whole words. */
 export function filterPattern(
   segments: usize,
   count: u32,
@@ -41,7 +39,7 @@ export function filterPattern(
   return hits
 }
 
-/** The first part at the start, the last at the end, those between in this order: the first place for each is enough. */
+/** True if the first part is at the start, the last at the end, and those between in order: the first match of each is enough. */
 function matches(text: usize, pattern: usize): bool {
   let at = text + textBytesOffset
   let end = at + (load<u32>(text + textLengthOffset) & LENGTH_MASK)
@@ -72,7 +70,7 @@ function isAt(at: usize, part: usize, length: usize): bool {
   return true
 }
 
-/** The first place of a part between `at` and `end`, 0 when there is none: 16 places at a time by its first two bytes. */
+/** First match of a part between `at` and `end`, 0 when there is none: 16 places at a time by its first two bytes. */
 function find(at: usize, end: usize, part: usize, length: usize): usize {
   if (length === 0) return at
   const first = i8x16.splat(load<u8>(part))

@@ -1,13 +1,13 @@
 // @ts-nocheck AssemblyScript: its compiler checks the types
 
-/** In front of slot 0: the slice begins where the text does. */
+/** In place of the first slot: the slice begins at the start of the text. */
 const HEAD: u32 = 0xffffffff
-/** Not a slice of the row, but what is inserted there. */
+/** Marks an insert instead of a slice of the row. */
 const INSERT: u32 = 0xfffffffe
 /** `,{` */
 const COMMA_OPEN: u16 = 0x7b2c
 const CLOSE: u8 = 0x7d
-/** Rows whose cache lines are asked for at once: some 12 KB, which a first-level cache holds. */
+/** Rows whose cache lines are requested at once: some 12 KB, which a first-level cache holds. */
 const AT_ONCE: u32 = 16
 const LINE: usize = 64
 
@@ -31,7 +31,7 @@ export function copyRows(
     const place = rows + ((<usize>i) << 2)
     if (i % AT_ONCE === 0) touchRows(place, min(AT_ONCE, count - i), textEnd, text, result)
     const row: usize = load<u32>(place)
-    // All slices together are no longer than what comes before the end of the last.
+    // All slices together are no longer than the text up to the end of the last.
     let most: usize = load<u32>(row + textEnd)
     const ranges = inserts + ((<usize>(i * insertCount)) << 3)
     for (let n: u32 = 0; n < insertCount; n++) {
@@ -58,7 +58,7 @@ export function copyRows(
         source = row + text + start
         size = load<u32>(row + offsets + ((<usize>to) << 2)) - start
       }
-      // Up to 15 bytes more, which the next ones replace.
+      // Up to 15 bytes too many, which the next ones overwrite.
       for (let at: usize = 0; at < size; at += 16) v128.store(out + at, v128.load(source + at))
       out += size
     }
@@ -68,7 +68,7 @@ export function copyRows(
   return count
 }
 
-/** Reads a byte of each cache line: the processor waits for many of them at a time then, not for one after the other. */
+/** Reads a byte of each cache line, so that the processor waits for many of them at a time, not for one after the other. */
 export function touchRows(rows: usize, count: u32, end: usize, text: usize, result: usize): void {
   let touched: u32 = 0
   for (let i: u32 = 0; i < count; i++) touched += load<u32>(<usize>load<u32>(rows + ((<usize>i) << 2)) + end)
@@ -77,6 +77,6 @@ export function touchRows(rows: usize, count: u32, end: usize, text: usize, resu
     const size = text + load<u32>(row + end)
     for (let at: usize = 0; at < size; at += LINE) touched += load<u8>(row + at)
   }
-  // Results of reads have to be used, or the engine removes the reads.
+  // Stores a result of the reads: the engine removes reads without a use.
   store<u32>(result, touched)
 }

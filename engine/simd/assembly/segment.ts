@@ -21,19 +21,19 @@ export function selected(present: usize, candidates: usize, at: usize): u64 {
   return candidates === 0 ? bits : bits & load<u64>(candidates + at)
 }
 
-/** The bitmap of the next segment; 0 stays 0, the address of no bitmap. */
+/** The bitmap of the next segment; 0, which stands for no bitmap, stays 0. */
 export function next(bitmap: usize): usize {
   return bitmap === 0 ? 0 : bitmap + BITMAP_BYTES
 }
 
-/** With more rows of 64 than this what they refer to is loaded before it is needed anyway. */
+/** With more than this of 64 rows, what they refer to is loaded ahead anyway. */
 const MANY: u64 = 24
 
 /**
- * Brings what rows that lie apart refer to into the cache, all at a time: what a loop does with one decides where it goes on,
- * so that it would wait for each.
+ * Prefetches what scattered rows refer to into the cache, all at once: the result for one row decides where a loop goes on, so it
+ * would wait for each.
  * @param offset of the addresses in a segment @param bytes at each of them
- * @returns what has to be stored somewhere: what is not used would not be loaded
+ * @returns a value that has to be stored somewhere: reads without a use would be removed
  */
 export function touch(segments: usize, count: u32, candidates: usize, offset: usize, bytes: usize): u32 {
   let all: u32 = 0
@@ -53,7 +53,7 @@ export function touch(segments: usize, count: u32, candidates: usize, offset: us
   return all
 }
 
-/** The same of what values are the addresses of. */
+/** Prefetches what values are the addresses of. */
 export function touchValues(segments: usize, count: u32, candidates: usize, bytes: usize): u32 {
   return touch(segments, count, candidates, valuesOffset, bytes)
 }

@@ -49,7 +49,7 @@ export function filterSketches(
       let entries = table
       for (let stop = middle; ; stop = end) {
         for (; entries < stop; entries += 128) {
-          // Eight entries of 31 at most are a byte.
+          // Eight entries of at most 31 fit into a byte.
           let a = i8x16.splat(0)
           let b = a
           for (let four: usize = 0; four < 128; four += 32) {
@@ -93,7 +93,7 @@ export function filterSketches(
   return passed
 }
 
-/** Entries of a table by indexes up to 15: beyond them `swizzle` gives 0, which takes it two more instructions. */
+/** Entries of a table by indexes up to 15: beyond them `swizzle` returns 0, which takes it two more instructions. */
 function lookUp(table: v128, indexes: v128): v128 {
   if (ASC_FEATURE_RELAXED_SIMD) return i8x16.relaxed_swizzle(table, indexes)
   return i8x16.swizzle(table, indexes)

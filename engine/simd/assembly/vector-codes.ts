@@ -6,15 +6,15 @@ declare const vectorCodesOffset: u32
 
 const COSINE: u32 = 0
 const DISTANCE: u32 = 2
-/** Offsets in the codes of a vector, in bytes: see `../../vector/vector-codes.ts`. */
+/** Offsets in the codes of a vector, in bytes: see `../../vector/math/vector-codes.ts`. */
 const SCALE = 0
 const ERROR = 4
 const LENGTH = 8
 const NUMBERS = 16
-/** Share of squares, more than what rounding of the lengths takes from them. */
+/** Share of squares, an upper bound of the rounding of lengths. */
 const ROUNDING: f64 = 1e-6
 
-/** Bounds of scores, of those candidates that can reach a limit. */
+/** Bounds of the scores of those candidates that can reach a limit. */
 export function scoreCodes(
   segments: usize,
   count: u32,
@@ -52,7 +52,7 @@ export function scoreCodes(
             const squares = length * length + queryLength * queryLength
             const far = squares * (1 + ROUNDING) - 2 * lengths * least
             const near = squares * (1 - ROUNDING) - 2 * lengths * most
-            // With max and not ?: what is not known would become 0.
+            // With max and not ?: because that would turn NaN into 0.
             least = sqrt<f64>(max<f64>(near, 0))
             most = sqrt<f64>(max<f64>(far, 0))
           } else {
@@ -71,7 +71,7 @@ export function scoreCodes(
     }
     candidates = next(candidates)
   }
-  // To a place that is never read.
+  // Stored where it is never read.
   store<u32>(bounds, touched)
   return <u32>((entries - start) >> 2)
 }

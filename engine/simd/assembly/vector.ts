@@ -7,12 +7,12 @@ declare const vectorNumbersOffset: u32
 
 const COSINE: u32 = 0
 const DISTANCE: u32 = 2
-/** Products of lengths beyond it and below its inverse could leave the range of f32. */
+/** Products of lengths above it or below its inverse could leave the range of f32. */
 const MAX_LENGTH: f32 = 1e18
-/** Squares of what is smaller vanish. */
+/** Squares of smaller numbers vanish. */
 const LEAST: f32 = 1e-19
 
-/** `out`: of each candidate the least and the greatest f32 that its score can be; NaN when it may be anything. */
+/** `out`: for each candidate the lowest and the highest f32 that its score can be; NaN when it may be anything. */
 export function scoreVectors(
   segments: usize,
   count: u32,
@@ -56,7 +56,7 @@ export function scoreVectors(
     }
     candidates = next(candidates)
   }
-  // To a place that is never read.
+  // Stored where it is never read.
   store<u32>(out, touched)
   return <u32>((out - start) >> 3)
 }

@@ -18,8 +18,8 @@ export function use(uses: FileUses, file: BinaryFile, by: string): void {
 }
 
 /**
- * Contradictions between files, the table that counts their uses, and the rows that use them. Every file is read and
- * compared with its digests. Unused files are left out while a server runs: they may be uploads on their way.
+ * Contradictions between files, the table that counts their uses, and the rows that use them. Every file is read and compared
+ * with its digests. Unused files are left out while a server runs: they may be uploads under way.
  * @param uses of the binaries; those of the uploads are added
  */
 export function* checkFiles(
@@ -57,7 +57,7 @@ export function* checkFiles(
   }
 }
 
-/** At most one problem: what one piece says of the disk is enough. */
+/** Yields at most one problem: one damaged piece says enough of the disk. */
 function* damagedPieces(files: BinaryFiles, { id, size, digests }: BinaryFile, by: string): Generator<string> {
   const descriptor = files.open(id)
   try {

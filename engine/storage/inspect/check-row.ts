@@ -13,7 +13,7 @@ export interface CheckedRow {
 }
 
 /**
- * Reads a row as strictly as can be: it has to be exactly what `encodeRow` makes of the values that are in it.
+ * Reads a row strictly: it must be exactly what `encodeRow` makes of its values.
  * @param bytes a copy of the stored row
  * @returns the row, or what is wrong with it
  */
@@ -38,7 +38,7 @@ export function checkRow(layout: RowLayout, bytes: Buffer, globalStamp: number):
   }
   for (const [attribute, value] of values) {
     if (attribute.kind === 'storage' && value !== null && !TYPES[attribute.type].holds(value, attribute)) {
-      return `${attribute.name} is no ${attribute.type}`
+      return `${attribute.name} is not of type ${attribute.type}`
     }
   }
   const key = String(text.__KEY)

@@ -17,7 +17,7 @@ import { readGlobalStamp } from '../store-state.ts'
  * Everything in a store that contradicts something else in it: rows, indexes, references, binaries, counters, change log,
  * entity sets.
  *
- * All of it is of one commit if the problems are taken in one go: an `await` between two of them would move on to a newer.
+ * All of it is of one commit if the problems are read synchronously: an `await` between two of them would move on to a newer one.
  * @returns a text for each problem, as it is found
  */
 export function* checkStore(
@@ -71,7 +71,7 @@ function* distinctPrefixes(table: Environment['rows'], length: number): Generato
   }
 }
 
-/** Binaries without an entity that has them. The other way round is a matter of the rows. */
+/** Binaries without an entity that has them. The opposite case is checked with the rows. */
 function* checkBinaries(
   environment: Environment,
   catalog: Catalog,
@@ -98,7 +98,7 @@ function* checkBinaries(
     const layout = layouts.get(dataClass)!
     const stored = getBytes(environment.rows, rowKey(tableNumber, rowId))
     if (!stored) yield `${where} belong to no row`
-    // A row of which nothing else is known may be damaged: null is all that counts here.
+    // The row may be damaged: only null matters here.
     else if (isNull(new RowView(layout, stored), layout.slotOf.get(attribute)!))
       yield `${where} are there, but it is null`
   }

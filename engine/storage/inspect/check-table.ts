@@ -15,7 +15,7 @@ import { readTableState } from '../store-state.ts'
 
 export interface CheckProgress {
   dataClass: string
-  /** Rows of the dataclass checked so far, and how many the store says there are. */
+  /** Rows of the dataclass checked so far, and the number that the store has counted. */
   checked: number
   rowCount: number
 }
@@ -30,7 +30,7 @@ export interface StoreUnderCheck {
 const indexedValue = ({ values }: CheckedRow, attribute: StorageAttribute): Value =>
   valueAmong(values as ReadonlyMap<unknown, Value>, attribute)
 
-/** How many rows lie between two reports. */
+/** Number of rows between two reports. */
 const PROGRESS_ROWS = 1000
 
 /** The check of one dataclass: its rows, what they refer to, its indexes and its counters. */
@@ -39,7 +39,7 @@ export class TableCheck {
   private readonly layout: RowLayout
   private readonly indexed: StorageAttribute[]
   private readonly relations: readonly RelatedEntityAttribute[]
-  /** Index entries that a row asked for and found. */
+  /** Number of index entries that rows expect and that were found. */
   private readonly confirmedEntries = new Map<StorageAttribute, number>()
   private maxIncrement = 0
 
@@ -117,10 +117,10 @@ export class TableCheck {
     return true
   }
 
-  /** The row, or what is wrong with it, which has been said when it was its turn; undefined when it does not exist. */
+  /** The row, or what is wrong with it, which is reported when the row itself is checked; undefined when it does not exist. */
   private read(rowId: number): CheckedRow | string | undefined {
     const stored = getBytes(this.environment.rows, rowKey(this.dataClass.tableNumber, rowId))
-    // Checking looks other things up, and each look-up overwrites what the one before returned.
+    // A copy: further lookups overwrite the bytes that this one returned.
     return stored && checkRow(this.layout, Buffer.from(stored), this.store.globalStamp)
   }
 
@@ -153,7 +153,7 @@ export class TableCheck {
     return linked === targetKey ? undefined : `is a link to ${linked} instead of ${targetKey}`
   }
 
-  /** Every entry that a row asked for was found: if there are more, they are strays. */
+  /** Reports stray entries: those that no row expects. */
   private *checkEntries(attribute: StorageAttribute): Generator<string> {
     const { start } = attributeRange(this.dataClass.tableNumber, attribute.position)
     const where = `${this.dataClass.name}, index of ${attribute.name}`
@@ -181,7 +181,7 @@ export class TableCheck {
         for (const rowId of rowIds.slice(1)) yield this.notUnique(attribute, rowId)
         continue
       }
-      // Texts with one key, because it is cut.
+      // Texts that share a key, because it is cut.
       const texts = new Set<string>()
       for (const rowId of rowIds) {
         const checked = this.read(rowId)

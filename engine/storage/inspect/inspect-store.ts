@@ -21,14 +21,14 @@ import { planChange } from '../migration/prepare-store.ts'
 import { type RowLayout, rowLayout } from '../../row-format/row-layout.ts'
 
 export interface InspectOptions extends StoreLocation {
-  /** Content of the model file that the store is to fit; undefined: that of the store alone counts. */
+  /** Content of the model file that the store is to fit; if undefined, only the model in the store is used. */
   model: unknown
   wire: WireOptions
   /** Losses of a changed model are not reported as problems. */
   allowLoss: boolean
   /** A folder without a store is a problem. */
   mustExist?: boolean
-  /** Called with each thing that a start would change in the store to bring it to the model. */
+  /** Called with each change that a start would make to bring the store to the model. */
   onPlan?: (text: string) => void
   onCheckProgress?: (progress: InspectProgress) => void
 }
@@ -39,14 +39,14 @@ export interface StoreProblem {
   text: string
 }
 
-/** How far it has come; for a progress bar. */
+/** Progress of a check, for a progress bar. */
 export interface InspectProgress {
   what: string
   done: number
   total: number
 }
 
-/** Everything wrong with a store in itself and with the model together. Changes nothing, nor makes a store. */
+/** Finds everything wrong with a store on its own and against the model. Changes nothing, and makes no store. */
 export async function* inspectStore(options: InspectOptions): AsyncGenerator<StoreProblem> {
   const { path } = options
   let state: FolderState
@@ -97,10 +97,10 @@ function lockForReading(path: string): Pick<FileLock, 'release'> | undefined {
   }
 }
 
-/** LMDB reads pages without a look at what is in them; one that is damaged would end this process. */
+/** Checks pages first: LMDB reads them without a check, and a damaged one would end this process. */
 function damagedPages(environment: Environment, { path, onCheckProgress }: InspectOptions): string[] {
   if (!canReadDataFile) return []
-  // Begins a read transaction, so that a running server does not use pages again that are being looked at.
+  // Begins a read transaction, so that a running server does not reuse pages that are being checked.
   environment.root.resetReadTxn()
   environment.root.get('')
   const file = DataFile.in(path)
@@ -160,7 +160,7 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
   for (const text of checkStore(environment, catalog, layouts, progress)) yield { of: 'store', text }
 }
 
-/** Sentences of an error that carries a list of them. */
+/** Problems listed by the error that `work` throws; none when it succeeds. */
 export function problemsOf(work: () => void): readonly string[] {
   try {
     work()

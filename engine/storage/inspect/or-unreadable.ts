@@ -1,7 +1,4 @@
-/**
- * The problems that `check` finds. What is so damaged that reading it throws is one of them, and what comes after it is
- * checked all the same.
- */
+/** Yields the problems that `check` finds. If damage makes it throw, that is one of them, and later checks still run. */
 export function* orUnreadable(where: string, check: Iterable<string>): Generator<string> {
   try {
     yield* check

@@ -11,7 +11,8 @@ import { indexPrefix } from '../keys.ts'
 import { firstPosting } from '../postings.ts'
 
 /**
- * A stored value of `before` as a value of `after`, or undefined when it cannot be without loss. Of images and blobs `true`.
+ * Converts a stored value of `before` to one of `after`; undefined when that is impossible without loss. Images and blobs are
+ * `true`.
  */
 export function convertStored(
   before: StorageAttribute,
@@ -24,7 +25,7 @@ export function convertStored(
   }
   if (isNumeric(before) && isNumeric(after)) {
     const number = convertNumber(before, after, value as Value)
-    // A double would round an integer beyond 2^53, and others that are exact.
+    // A double would round integers beyond 2^53, and other numbers that are exact.
     return number !== undefined && convertNumber(after, before, number) === value ? number : undefined
   }
   const json = jsonOf(before, value as Value)
@@ -43,7 +44,7 @@ function jsonOf(attribute: StorageAttribute, value: Value): unknown {
 
 function convertNumber(before: StorageAttribute, after: StorageAttribute, value: Value): Value | undefined {
   const json = jsonOf(before, value)
-  // An integer is not written with the places of a decimal.
+  // Drops the decimal places of a decimal that is an integer.
   const converted = convertValue(after, typeof json === 'string' ? json.replace(/\.0+$/, '') : json, false)
   return converted instanceof ProtocolError ? undefined : converted
 }

@@ -8,13 +8,13 @@ import type { TableChange } from './plan-migration.ts'
 import type { PlannedChange } from './prepare-store.ts'
 
 /**
- * Microseconds for each entity, for a rough estimate: twice the CPU of small entities (22 to write one again, 9 for an index), as larger
- * ones and the disk take more.
+ * Microseconds for each entity, for a rough estimate: twice the CPU of small entities (22 to rewrite one, 9 for an index), as
+ * larger ones and the disk take more.
  */
 const REWRITE_US = 45
 const INDEX_US = 18
 
-/** The steps of a change of a store, a sentence each. Looks at no rows. */
+/** Describes the steps of a change of a store, a sentence each. Reads no rows. */
 export function describeChange(environment: Environment, planned: PlannedChange): string[] {
   const rowsOf = ({ tableNumber }: DataClass): number => readTableState(environment, tableNumber).rowCount
   return [
@@ -56,7 +56,7 @@ function describeTable(change: TableChange, rows: number): string[] {
   return lines
 }
 
-/** Rounded up, in words. */
+/** Duration in words, rounded up. */
 export function duration(microseconds: number): string {
   const seconds = microseconds / 1e6
   if (seconds < 1) return 'less than a second'

@@ -21,7 +21,7 @@ interface Losses {
   losses: string[]
 }
 
-/** One thing that may speak against a migration, asked of every row. */
+/** A check of every row that may speak against a migration. */
 interface Check {
   readonly isImpossible?: boolean
   /** Fault of the row, or undefined. */
@@ -29,7 +29,7 @@ interface Check {
   message(count: number, examples: string): string
 }
 
-/** Looks through the data for what the new model would lose or does not allow. */
+/** Searches the data for values that the new model would lose or does not allow. */
 export function findLosses(environment: Environment, plan: MigrationPlan, onProgress?: Progress): Losses {
   const result: Losses = { impossible: [], losses: [] }
   for (const { name, tableNumber } of plan.removed) {
@@ -157,7 +157,7 @@ function checksOf(environment: Environment, { before, after, kept, removed, newR
 const limitsOf = ({ mandatory, minValue, maxValue, minLength, maxLength, pattern }: StorageAttribute): string =>
   JSON.stringify([mandatory, minValue, maxValue, minLength, maxLength, pattern])
 
-/** Which of two equal values should go cannot be decided here, so this is nothing that could be accepted. */
+/** Always impossible: which of two equal values to drop cannot be decided here. */
 function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: string): Check {
   const seen = new Set<string>()
   return {

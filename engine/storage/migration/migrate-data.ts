@@ -13,7 +13,7 @@ import { RowView } from '../../row-format/row-view.ts'
 import { readTableState } from '../store-state.ts'
 import { type StoredRow, tableRows } from '../table-rows.ts'
 
-/** Rows or keys of a transaction: what a crash can undo, and what a page of memory can hold. */
+/** Maximum rows or keys of a transaction, which limits what a crash can undo, and memory. */
 const SLICE = 5_000
 
 interface MigrationContext {
@@ -22,7 +22,7 @@ interface MigrationContext {
   readonly onProgress: Progress
 }
 
-/** Does what a plan says. Every step can be repeated, so a crash costs nothing but the time. */
+/** Carries out a plan. Every step can be repeated, so a crash costs only time. */
 export function migrateData(context: MigrationContext, { removed, changed }: MigrationPlan): void {
   const { environment } = context
   for (const { tableNumber } of removed) {
@@ -93,7 +93,7 @@ function rewrite(
 ): void {
   const { after, oldLayout, newLayout, kept, removed, newRelations } = change
   const row = new RowView(oldLayout, bytes)
-  // Done before an interruption.
+  // Rewritten before an interruption.
   if (row.layoutVersion === newLayout.version) return
   const values = new Map<RowAttribute, Value>()
   for (const { before, after } of kept) {
@@ -121,8 +121,8 @@ function rewrite(
 }
 
 /**
- * Row id that a new relation leads to. A foreign key that leads nowhere becomes null, which was accepted by allowing loss.
- * Otherwise it takes the spelling of the target's key.
+ * Row id of the target of a new relation. A foreign key without a target becomes null, a loss that has been accepted. Otherwise
+ * it takes the spelling of the target's key.
  */
 function link(
   environment: Environment,

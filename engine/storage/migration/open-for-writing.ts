@@ -7,25 +7,25 @@ import { openOwnStore } from '../own-store.ts'
 import { prepareStore } from './prepare-store.ts'
 
 interface WritingEvents {
-  /** For the log. */
+  /** Receives texts for the log. */
   onNote(text: string): void
   onProgress: Progress
   /** Called when another process has taken the store. Nothing is written from then on. */
   onLost(error: unknown): void
 }
 
-/** A store that this thread alone writes to, until it closes it. */
+/** A store that only this thread writes to, until it is closed. */
 export interface OpenedForWriting {
   readonly store: WritableStore
-  /** True when there was none before. */
+  /** True if the store was made by this call. */
   readonly created: boolean
   close(): Promise<void>
 }
 
 /**
- * Takes the store of a folder, makes it when there is none, and brings it to the model.
+ * Takes the store of a folder, makes it if missing, and brings it to the model.
  * @throws {Error} when another process has it
- * @throws {DamagedStoreError} when its data are not there, or cannot be read
+ * @throws {DamagedStoreError} when its data is missing or unreadable
  * @throws {MigrationError} when the model does not fit the data
  */
 export async function openForWriting(options: WritingOptions, events: WritingEvents): Promise<OpenedForWriting> {

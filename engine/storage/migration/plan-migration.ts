@@ -4,7 +4,7 @@ import { indexesOf } from '../../catalog/property-columns.ts'
 import { isSameType, typeSignature } from '../../catalog/types/parameters.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 
-/** Change of one dataclass that stays. */
+/** Change of a dataclass that both models have. */
 export interface TableChange {
   readonly before: DataClass
   readonly after: DataClass
@@ -15,7 +15,7 @@ export interface TableChange {
   readonly removed: readonly StorageAttribute[]
   /** Relations whose row ids have to be found. */
   readonly newRelations: readonly RelatedEntityAttribute[]
-  /** Positions whose index entries go. */
+  /** Positions whose index entries are removed. */
   readonly dropIndexes: readonly number[]
   readonly buildIndexes: readonly StorageAttribute[]
 }
@@ -30,7 +30,7 @@ interface Side {
   layouts: ReadonlyMap<DataClass, RowLayout>
 }
 
-/** Changes of the data that make it fit another model. Compares models only, looks at no data. */
+/** Plans the changes that make the data fit another model. Compares models only, reads no data. */
 export function planMigration(old: Side, target: Side): MigrationPlan {
   const numbers = new Set(target.catalog.dataClasses.map(({ tableNumber }) => tableNumber))
   const removed = old.catalog.dataClasses.filter(({ tableNumber }) => !numbers.has(tableNumber))
@@ -50,7 +50,7 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
 
   const oldStorage = before.attributes.filter(attribute => attribute.kind === 'storage')
   const newRelations = after.attributes.filter(attribute => attribute.kind === 'relatedEntity').filter(isNew)
-  // A reference that leads nowhere becomes null when that is accepted, so foreign keys are indexed again as well.
+  // A foreign key without a target becomes null if that is accepted, so foreign keys are indexed again as well.
   const foreignKeys = new Set(newRelations.map(relation => relation.foreignKey))
   const indexed = indexesOf(after)
   const buildIndexes = indexed.filter(attribute => isNew(attribute) || foreignKeys.has(attribute))
@@ -85,11 +85,11 @@ function isKept(before: StorageAttribute, after: StorageAttribute): boolean {
   return isCalculated && isSameType(before, after)
 }
 
-/** By position, which an attribute keeps when it gets another name, with the indexes over properties. */
+/** Attributes and indexes over properties by position, which an attribute keeps when it is renamed. */
 const withIndexes = (dataClass: DataClass): ReadonlyMap<number, Attribute> =>
   new Map([...dataClass.attributes, ...indexesOf(dataClass)].map(attribute => [attribute.position, attribute]))
 
-/** Describes what the index of an attribute holds; undefined when there is none. Equal descriptions, equal entries. */
+/** Describes the contents of an attribute's index; undefined when there is none. Equal descriptions mean equal entries. */
 function indexOf(attribute: Attribute | undefined): string | undefined {
   if (attribute?.kind === 'relatedEntity') {
     const { target, foreignKey } = attribute

@@ -15,12 +15,12 @@ import { layoutKey, loadLayouts, type StoredLayout } from '../layouts.ts'
 import { layoutFingerprint, type RowLayout, rowLayout } from '../../row-format/row-layout.ts'
 import type { StoreOwner } from '../store-owner.ts'
 
-/** How the data of a store is to be read: entries of `meta`. */
+/** Schema by which the data of a store is read: entries of `meta`. */
 interface StoredSchema {
   model: Model
   numbers: TableNumbers
   wire: WireOptions
-  /** Version of the row layout of each dataclass. In `meta` they are entries of their own, see `layouts.ts`. */
+  /** Version of the row layout of each dataclass. Separate entries in `meta`, see `layouts.ts`. */
   versions: Record<string, number>
 }
 
@@ -31,15 +31,15 @@ export interface Schema {
 
 export interface PrepareOptions {
   environment: Environment
-  /** As `checkModel` gives it back. */
+  /** Result of `checkModel`. */
   model: Model
   wire: WireOptions
-  /** Let a changed model remove or break what it no longer allows. */
+  /** Lets a changed model remove or break data that it no longer allows. */
   allowLoss: boolean
-  /** Compared in each transaction; undefined: no other process can write to the store. */
+  /** Compared in each transaction; undefined if no other process can write to the store. */
   owner?: Pick<StoreOwner, 'verify'>
   onProgress?: Progress
-  /** Called with each thing that changes or is lost, before it happens. */
+  /** Called with each change or loss, before it happens. */
   onNote?: (text: string) => void
 }
 
@@ -48,17 +48,17 @@ interface PreparedStore extends Schema {
   created: boolean
 }
 
-/** The model no longer fits the data. */
+/** Thrown when the model no longer fits the data. */
 class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 
 /**
- * Brings a store, which this process has for itself, to `model`. A crash at any point is safe: a migration that has begun is
- * finished first at the next start.
- * @throws {MigrationError} listing everything that would be lost, unless `allowLoss`; or what cannot be done at all
+ * Brings a store, which only this process uses, to `model`. A crash at any point is safe: the next start first finishes a
+ * migration that has begun.
+ * @throws {MigrationError} listing everything that would be lost, unless `allowLoss`; or all impossible changes
  * @throws {ModelError} when a `tableNumber` of the model contradicts those of the store
- * @throws {Error} when a version wrote the store whose format this one does not read
+ * @throws {Error} when the store has a format that this version does not read
  */
 export function prepareStore(options: PrepareOptions): PreparedStore {
   const { environment } = options
@@ -86,7 +86,7 @@ export function prepareStore(options: PrepareOptions): PreparedStore {
   return { ...loadSchema(environment), created }
 }
 
-/** Last, so that an older version goes on to read a store that could not be brought to the model. */
+/** Raises the format last, so that an older version can still read a store that could not be brought to the model. */
 function raiseFormat({ environment, owner }: PrepareOptions, format: number): void {
   if (format === FORMAT_VERSION) return
   environment.root.transactionSync(() => {
@@ -144,7 +144,7 @@ export interface PlannedChange {
   added: readonly DataClass[]
 }
 
-/** Compares models and layouts, looks at no rows. @returns undefined when the store has that model */
+/** Compares models and layouts, reads no rows. @returns undefined when the store has that model */
 export function planChange(
   environment: Environment,
   { model, wire }: Pick<PrepareOptions, 'model' | 'wire'>,
@@ -160,7 +160,7 @@ export function planChange(
     const before = old.catalog.dataClasses.find(({ tableNumber }) => tableNumber === dataClass.tableNumber)
     if (!before) added.push(dataClass)
     const version = before ? stored.versions[before.name]! : 1
-    // Version numbers have 16 bits; those of rows that no longer exist can come again.
+    // Version numbers have 16 bits and wrap around: versions of rows that no longer exist can be used again.
     const changes = before && readsDifferently(old.layouts.get(before)!, rowLayout(dataClass, version, wire))
     versions[dataClass.name] = changes ? (version % 0xffff) + 1 : version
   }
@@ -186,7 +186,7 @@ function change(options: PrepareOptions): void {
   finish(options, target)
 }
 
-/** Does what is left of a migration; everything in it can be repeated. */
+/** Carries out the rest of a migration, whose steps can all be repeated. */
 function finish({ environment, owner, onProgress = () => {} }: PrepareOptions, target: StoredSchema): void {
   const plan = planMigration(resolve(readSchema(environment)), resolve(target))
   migrateData({ environment, owner, onProgress }, plan)
@@ -200,7 +200,7 @@ function finish({ environment, owner, onProgress = () => {} }: PrepareOptions, t
   })
 }
 
-/** True when rows of `before` have to be rewritten. The row ids in a row come from foreign keys, which its text does not name. */
+/** True if rows of `before` must be rewritten. The row ids in a row come from foreign keys, which its text does not name. */
 function readsDifferently(before: RowLayout, after: RowLayout): boolean {
   const foreignKeys = (layout: RowLayout): string => layout.references.map(relation => relation.foreignKey.name).join()
   return layoutFingerprint(before) !== layoutFingerprint(after) || foreignKeys(before) !== foreignKeys(after)

@@ -8,16 +8,16 @@ const SPACES = { cosine: 'cosine', dot: 'ip', euclidean: 'l2' } as const satisfi
 const FIRST_CAPACITY = 1024
 
 /**
- * A graph of the nearest neighbours of vectors, by row ids. What has changed since it was put in waits beside it, so that a
- * search is right for what waits too. Of one thread: hnswlib-node shares nothing.
+ * A nearest-neighbour graph of vectors, by row ids. Rows that have changed since they were put in are pending, and part of every
+ * search. Belongs to one thread: hnswlib-node shares nothing.
  */
 export class HnswGraph {
-  /** Rows that have come, changed or gone since they were last put in. */
+  /** Rows added, changed or deleted since they were last put in. */
   readonly pending = new Set<number>()
   /** Rows that cannot be in a graph. */
   private readonly unindexable = new Set<number>()
   private readonly members = new Set<number>()
-  /** Rows that were taken out: marks in the graph that cost a search as much as vectors. */
+  /** Number of removed rows: marks in the graph that cost a search as much as vectors. */
   private deleted = 0
   private capacity = 0
   private readonly numbers: number[] = []
@@ -35,7 +35,7 @@ export class HnswGraph {
     return graph
   }
 
-  /** @param path of a file that {@link save} wrote @param state what it returned @throws {Error} when it is none */
+  /** @param path of a file that {@link save} wrote @param state what it returned @throws {Error} when the file cannot be read */
   static load(
     { HierarchicalNSW }: Hnswlib,
     { dimension, metric }: VectorOptions,
@@ -57,12 +57,12 @@ export class HnswGraph {
     return this.members.size
   }
 
-  /** Whether enough entries are only marks of removed ones that building another graph pays. */
+  /** True if enough entries are only marks of removed rows for building another graph to pay. */
   get needsRebuild(): boolean {
     return this.deleted > MAX_DELETED_SHARE * Math.max(FIRST_CAPACITY, this.members.size)
   }
 
-  /** @param vector as the row has it now; undefined: none */
+  /** @param vector current vector of the row; undefined if it has none */
   put(rowId: number, vector: Float32Array | undefined, length: number): void {
     this.pending.delete(rowId)
     this.unindexable.delete(rowId)
@@ -84,12 +84,12 @@ export class HnswGraph {
     this.members.add(rowId)
   }
 
-  /** @param candidates minimum number of entries looked at: more is slower, with better recall */
+  /** @param candidates minimum number of entries examined: more is slower, with better recall */
   nearest(vector: Float32Array, count: number, candidates: number): Nearest {
     const unknown = [...this.pending, ...this.unindexable]
     const wanted = Math.min(this.members.size, count)
     const query = this.plain(vector)
-    // Some of the waiting rows are in the graph too, perhaps with earlier values.
+    // Some of the pending rows are in the graph too, perhaps with earlier values.
     for (let more = 0; ; more = 2 * more + 16) {
       const k = Math.min(this.members.size, wanted + Math.min(more, this.pending.size))
       if (k === 0) return { near: [], bounds: undefined, unknown }
@@ -104,21 +104,21 @@ export class HnswGraph {
     }
   }
 
-  /** As hnswlib-node takes it. Valid until the next call: a new array each time took ten times as long. */
+  /** Converts a vector for hnswlib-node. Valid until the next call: a new array each time took ten times as long. */
   private plain(vector: Float32Array): number[] {
     for (let i = 0; i < vector.length; i++) this.numbers[i] = vector[i]!
     return this.numbers
   }
 
   /**
-   * Bounds of scores from distances. They are 1 - cosine, from vectors that were made 1 long, or squares of euclidean
-   * distances, summed up in single precision. The error of products depends on lengths that are not known here.
+   * Bounds of scores from distances, which are 1 - cosine of vectors scaled to length 1, or squares of euclidean distances,
+   * summed in single precision. Undefined for products, whose error depends on lengths that are not known here.
    * Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), 3.1.
    */
   private scoreBounds(distances: readonly number[]): Float64Array | undefined {
     if (this.metric === 'dot') return undefined
     const error = (2 * this.dimension + 64) * 2 ** -24
-    // Squares of what is small vanish.
+    // Squares of small numbers vanish.
     const lost = this.dimension * 2 ** -126
     const bounds = new Float64Array(2 * distances.length)
     const isCosine = this.metric === 'cosine'
@@ -130,7 +130,7 @@ export class HnswGraph {
     return bounds
   }
 
-  /** Writes the graph into a file. Until it is done nothing may be put in. @returns what else has to be kept */
+  /** Writes the graph to a file; nothing may be put in meanwhile. @returns state to be kept beside the file */
   async save(path: string): Promise<GraphState> {
     const deleted = this.hnsw.getIdsList().filter(rowId => !this.members.has(rowId))
     const state = { beside: [...this.unindexable], waiting: [...this.pending], deleted }

@@ -5,14 +5,14 @@ import { pipeline } from 'node:stream/promises'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { type GraphState, HnswGraph, type Hnswlib } from './hnsw-graph.ts'
 
-/** Raised when anything in the files is laid out otherwise. */
+/** Raised when the layout of anything in the files changes. */
 const FORMAT = 2
 
 /** State of a graph that is stored beside its file. */
 interface StoredGraph {
-  /** Global stamp of the commit up to which changes are in it, or wait in {@link GraphState}. */
+  /** Global stamp of the commit up to which changes are in the graph, or pending in {@link GraphState}. */
   readonly stamp: number
-  /** Candidates of a search that were found to be enough, and what it took, in microseconds. */
+  /** Number of candidates that is enough for a search, and the time of a search, in microseconds. */
   readonly candidates: number
   readonly microseconds: number
 }
@@ -27,9 +27,8 @@ interface Description extends StoredGraph {
 type Stored = Description & { readonly checksum: string }
 
 /**
- * The graph of an attribute in the folder of the store, so that a start need not make it again: a file of hnswlib, and a
- * description that names it, written after it. One that is missing, damaged or of another kind means work, never a
- * wrong answer.
+ * The graph of an attribute in the folder of the store, so that a start need not build it again: a file of hnswlib, and a
+ * description that names it, written after it. One that is missing, damaged or of another kind costs work, never a wrong answer.
  */
 export class IndexFile {
   private readonly name: string
@@ -41,7 +40,7 @@ export class IndexFile {
     this.name = `vectors-${attribute.dataClass.tableNumber}-${attribute.position}`
   }
 
-  /** @returns undefined when there is none @throws {Error} why it cannot be used */
+  /** @returns undefined when there is none @throws {Error} saying why it cannot be used */
   async load(library: Hnswlib): Promise<{ graph: HnswGraph; stored: StoredGraph } | undefined> {
     if (!existsSync(this.path('json'))) return undefined
     const { checksum, ...description } = JSON.parse(readFileSync(this.path('json'), 'utf8')) as Stored
@@ -57,7 +56,7 @@ export class IndexFile {
   async save(graph: HnswGraph, stored: StoredGraph): Promise<void> {
     const id = randomUUID()
     const path = this.path('hnsw', id)
-    // hnswlib writes into it, and would make a file that others can read.
+    // hnswlib writes into it; a file that it makes itself could be read by others.
     writeFileSync(path, '', { mode: 0o600, flag: 'wx' })
     const state = await graph.save(path)
     const { fingerprint } = this
@@ -70,7 +69,7 @@ export class IndexFile {
     }
   }
 
-  /** It is of no use: a later start must not take it for the state of another store of the same stamp. */
+  /** Removes a useless description: a later start must not take it for the state of another store of the same stamp. */
   remove(): void {
     rmSync(this.path('json'), { force: true })
   }
@@ -85,7 +84,7 @@ export class IndexFile {
   }
 }
 
-/** Finds what a crash has damaged, in the file of hnswlib and in what describes it. */
+/** Checksum that detects damage by a crash, in the file of hnswlib and in its description. */
 async function checksumOf(path: string, description: Description): Promise<string> {
   const hash = createHash('sha1').update(JSON.stringify(description))
   await pipeline(createReadStream(path), hash)

@@ -7,42 +7,42 @@ import { lengthOf } from '../math/similarity.ts'
 import { costOf, FREE, MEASURED_COUNT, type VectorIndex } from '../../data/vector-index.ts'
 
 export interface IndexOptions {
-  /** Fewer vectors are scanned: that is as fast. */
+  /** Minimum number of vectors for an index; fewer are scanned, which is as fast. */
   readonly minRows: number
   /** Share of the nearest that a search has to find, on average, for the index to be used. */
   readonly recall: number
   /** Folder of the store. */
   readonly folder: string
-  /** Use it whatever it costs. */
+  /** Uses the index whatever it costs. */
   readonly always?: boolean
 }
 
 /** The nearest rows to a vector, exactly, without some of them. */
 export type ExactNearest = (vector: Float32Array, count: number) => Uint32Array
 
-/** Rows that are left out at first: how well the graph finds the neighbours of what is not in it tells how good it is. */
+/** Number of held-out rows: how well the graph finds the neighbours of rows that are not in it shows how good it is. */
 const QUESTIONS = 32
-/** Numbers of candidates that are tried. */
+/** Numbers of candidates to try. */
 const CANDIDATES = [100, 120, 150, 200, 250, 300, 400, 500, 700, 1000]
-/** Time to ask the thread that has the index, on top of a search, in microseconds. */
+/** Time of a request to the thread that has the index, on top of a search, in microseconds. */
 const HANDOFF = 100
 /** Minimum speed of an index in comparison with a scan. */
 const WORTHWHILE = 1.5
-/** Every search scores the rows that wait one by one: with more of them a scan of all by their codes takes no longer. */
+/** Maximum of pending rows, which every search scores one by one: with more of them a scan of all codes takes no longer. */
 const MAX_WAITING = { rows: 500, share: 0.005 }
 /** Changes after which a file is written again. */
 const MIN_UNSAVED = { rows: 1_000, share: 0.1 }
 
-/** The index of one attribute: made, kept up to date, measured, and made again when it is worn. */
+/** The index of one attribute: builds, updates and measures it, and builds it again when too many of its rows are deleted. */
 export class IndexKeeper {
   private readonly file: IndexFile
-  /** The one that is asked. */
+  /** The graph that is searched. */
   private graph: HnswGraph | undefined
-  /** The one that is being made. */
+  /** The graph that is being built. */
   private next: HnswGraph | undefined
   private questions: number[] = []
   private candidates = 0
-  /** Time of a search; 0: the graph is not good enough. */
+  /** Time of a search; 0 if the graph is not good enough. */
   private microseconds = 0
   private unsaved = 0
 
@@ -55,7 +55,7 @@ export class IndexKeeper {
     this.file = new IndexFile(options.folder, attribute)
   }
 
-  /** Takes the index from its file. @returns the global stamp that it is of; undefined: there is none that can be used */
+  /** Loads the index from its file. @returns the global stamp of the file; undefined when there is no usable one */
   async load(): Promise<number | undefined> {
     try {
       const loaded = await this.file.load(this.hnswlib)
@@ -71,7 +71,7 @@ export class IndexKeeper {
     }
   }
 
-  /** As if there had never been one. */
+  /** Drops the index and its file. */
   drop(): void {
     this.file.remove()
     this.graph = undefined
@@ -103,9 +103,9 @@ export class IndexKeeper {
   }
 
   /**
-   * Does some of what there is to do.
-   * @param until time at which to stop, as `performance.now` tells it
-   * @returns whether there is more
+   * Does part of the work that is pending.
+   * @param until time at which to stop, by `performance.now`
+   * @returns true if there is more
    */
   work(table: TableSnapshot, exactNearest: ExactNearest, until: number): boolean {
     if (!this.next && (this.graph ? this.graph.needsRebuild : table.live.size >= this.options.minRows))
@@ -128,7 +128,7 @@ export class IndexKeeper {
     return graph !== undefined && !next && unsaved >= Math.max(MIN_UNSAVED.rows, MIN_UNSAVED.share * graph.size)
   }
 
-  /** Writes the file. Meanwhile {@link work} must not be called. @param stamp up to which it has been told of changes */
+  /** Writes the file; {@link work} must not be called meanwhile. @param stamp up to which changes have been received */
   async save(stamp: number): Promise<void> {
     const { graph, candidates, microseconds } = this
     this.unsaved = 0
@@ -167,7 +167,7 @@ export class IndexKeeper {
     this.unsaved = Number.POSITIVE_INFINITY
   }
 
-  /** The least number of candidates with which searches find enough. */
+  /** Finds the smallest number of candidates with which searches find enough. */
   private measure(graph: HnswGraph, questions: readonly Float32Array[], exactNearest: ExactNearest) {
     const left = new Set(this.questions)
     let scan = Number.POSITIVE_INFINITY

@@ -9,7 +9,7 @@ import { type IndexStatus, indexedVectors, type VectorIndex } from '../../data/v
 /** All indexes of a store, in the thread that has them. */
 export class KeptIndexes {
   private readonly keepers: ReadonlyMap<StorageAttribute, IndexKeeper>
-  /** Global stamp up to which they have been told of changes; undefined: they know nothing yet. */
+  /** Global stamp up to which they have received changes; undefined if they have received none. */
   stamp: number | undefined
 
   constructor(
@@ -24,16 +24,16 @@ export class KeptIndexes {
     )
   }
 
-  /** Takes from their files what there is. */
+  /** Loads the indexes that have a file. */
   async load(): Promise<void> {
     const keepers = [...this.keepers.values()]
     const stamps = await Promise.all(keepers.map(keeper => keeper.load()))
-    // A change that one of them has received already does no harm.
+    // A change that one of them has already received does no harm.
     const known = stamps.filter(stamp => stamp !== undefined)
     if (known.length > 0) this.stamp = Math.min(...known)
   }
 
-  /** By names. @returns undefined: it cannot be used */
+  /** Finds an index by names. @returns undefined if it cannot be used */
   find(dataClass: string, attribute: string): VectorIndex | undefined {
     for (const [{ name, dataClass: of }, keeper] of this.keepers) {
       if (name === attribute && of.name === dataClass) return keeper.index
@@ -41,9 +41,9 @@ export class KeptIndexes {
     return undefined
   }
 
-  /** To be called with each snapshot before it is read: tells the indexes what has changed up to it. */
+  /** Called with each snapshot before it is read: passes the changes up to it on to the indexes. */
   catchUp(store: RecordStore, snapshot: Snapshot): void {
-    // Shared memory may have gone on while this thread's view of the store stood still.
+    // Shared memory may have advanced while this thread's view of the store did not.
     if (store.globalStamp() < snapshot.globalStamp) store.refresh()
     const newest = store.globalStamp()
     if (newest === this.stamp) return
@@ -58,13 +58,13 @@ export class KeptIndexes {
     this.publish()
   }
 
-  /** @param snapshot {@link catchUp} was called with it @returns whether there is more to do */
+  /** @param snapshot passed to {@link catchUp} before @returns true if there is more to do */
   work(
     snapshot: Snapshot,
     exactNearest: (table: TableSnapshot, attribute: StorageAttribute) => ExactNearest,
     milliseconds: number,
   ): boolean {
-    // Later changes are known already, and would be taken for done.
+    // Later changes are pending already, and would be taken for done.
     if (snapshot.globalStamp !== this.stamp) return false
     let isMore = false
     for (const [attribute, keeper] of this.keepers) {
@@ -75,7 +75,7 @@ export class KeptIndexes {
     return isMore
   }
 
-  /** Writes the files that are out of date. Meanwhile {@link work} must not be called. */
+  /** Writes the files that are out of date; {@link work} must not be called meanwhile. */
   async save(): Promise<void> {
     for (const keeper of this.keepers.values()) if (keeper.wantsSaving) await keeper.save(this.stamp!)
   }

@@ -2,7 +2,9 @@ import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { Nearest, VectorIndex, VectorIndexes } from '../../data/vector-index.ts'
 
-/** The nearest `count` that the thread which has the indexes is asked for: plain data. Handled in `engine/threads/vector-thread.ts`. */
+/**
+ * Request for the nearest `count` to the thread that has the indexes: plain data. Handled in `engine/threads/vector-thread.ts`.
+ */
 export interface VectorSearch {
   readonly dataClass: string
   readonly attribute: string
@@ -12,16 +14,16 @@ export interface VectorSearch {
 
 /** Search with its result. */
 export interface Searched extends VectorSearch {
-  /** Undefined: the index became unusable. */
+  /** Undefined if the index became unusable. */
   readonly found: Found | undefined
 }
 
-/** With the global stamp of the state that it is right for. */
+/** Result of a search, with the global stamp of the state for which it is valid. */
 export interface Found extends Nearest {
   readonly stamp: number
 }
 
-/** Stops a query that needs the result of an index. It is begun again with that. Never leaves the engine. */
+/** Stops a query that needs a search in an index. The query starts again with the result. Never leaves the engine. */
 export class SearchNeeded extends Error {
   override readonly name = 'SearchNeeded'
 
@@ -30,7 +32,7 @@ export class SearchNeeded extends Error {
   }
 }
 
-/** Searches of one query; more of them were for nothing, and it goes on without indexes. */
+/** Maximum number of searches of a query, which then goes on without indexes. */
 const MAX_SEARCHES = 32
 
 /** The indexes of vectors for one query in a thread that does not have them. */
@@ -62,7 +64,7 @@ class SearchedIndexes implements VectorIndexes {
   }
 }
 
-/** Lets a query ask indexes. @param indexes undefined: there are none @param searched what was found for it */
+/** Lets a query search indexes. @param indexes undefined if there are none @param searched results of its earlier searches */
 export function searchIn(
   snapshot: Snapshot,
   indexes: VectorIndexes | undefined,
@@ -86,10 +88,10 @@ function firstOf({ near, bounds, unknown, stamp }: Found, count: number, ofQuery
   }
 }
 
-// stamp, whether there are bounds, how many are near; those, their bounds, and what is unknown
+// Layout: stamp, whether there are bounds, number of near rows; near rows, their bounds, unknown rows.
 const HEADER = 3
 
-/** @param found undefined: the index cannot be used */
+/** @param found undefined if the index cannot be used */
 export function encodeFound(found: Found | undefined): Uint8Array {
   if (!found) return new Uint8Array()
   const { near, bounds, unknown, stamp } = found

@@ -5,8 +5,8 @@ const CLOSED = 1
 const POLL_MS = 5
 
 /**
- * Keeps the thread that has the indexes from being ended while it works on one of them: hnswlib-node, which finds its thread
- * gone while it reads a vector or when a file is written, ends the process.
+ * Keeps the thread that has the indexes from being ended while it works on one of them: hnswlib-node ends the process when its
+ * thread is gone while it reads a vector or when a file is written.
  */
 export class ThreadGate {
   /** @param words from {@link ThreadGate.allocate}, shared by both threads */
@@ -16,7 +16,7 @@ export class ThreadGate {
     return new Int32Array(new SharedArrayBuffer(8))
   }
 
-  /** Works, unless it is closed. */
+  /** Runs `work`, unless the gate is closed. */
   async pass(work: () => Promise<void>): Promise<void> {
     Atomics.store(this.words, WORKING, 1)
     try {
@@ -26,7 +26,7 @@ export class ThreadGate {
     }
   }
 
-  /** In the other thread. @returns when no work is under way, and none can begin */
+  /** Closes the gate, from the other thread. Resolves when no work is under way, and none can begin. */
   async close(): Promise<void> {
     Atomics.store(this.words, CLOSED, 1)
     while (Atomics.load(this.words, WORKING) === 1) await delay(POLL_MS)

@@ -3,7 +3,7 @@ import type { VectorMetric } from '../../catalog/attribute.ts'
 /** Operand of a comparison with the vectors of an attribute. */
 export interface Similarity {
   readonly metric: VectorMetric
-  /** As Float32, like what is stored: a vector that was read and sent back is equal to itself. */
+  /** Float32, like stored vectors: a vector that was read and sent back is equal to itself. */
   readonly vector: Float32Array
 }
 
@@ -15,11 +15,11 @@ export interface ScoreTest {
   readonly threshold: number
 }
 
-/** Whether scores up from the threshold pass, not down from it. */
+/** True if scores above the threshold pass, false if those below it do. */
 export const wantsAbove = ({ comparator }: ScoreTest): boolean =>
   comparator === 'greater' || comparator === 'greaterOrEqual'
 
-/** Whether the more similar of two vectors has the higher score. */
+/** True if the more similar of two vectors has the higher score. */
 export const isHigherNearer = (metric: VectorMetric): boolean => metric !== 'euclidean'
 
 /**
@@ -32,7 +32,7 @@ export const isHigherNearer = (metric: VectorMetric): boolean => metric !== 'euc
  * | euclidean | √Σ(a - b)², a distance | lower |
  *
  * @param floats memory with the stored vector, of the same dimension, at index `start`
- * @returns undefined: a zero vector has no direction, and so no cosine
+ * @returns undefined for the cosine of a zero vector, which has no direction
  * Source: base specification, 4.3.2; protocol notes, 2.12.
  */
 export function scoreOf({ metric, vector }: Similarity, floats: ArrayLike<number>, start = 0): number | undefined {
@@ -60,7 +60,7 @@ export function scoreOf({ metric, vector }: Similarity, floats: ArrayLike<number
     ofVector += b * b
   }
   if (squares === 0 || ofVector === 0) return undefined
-  // One root, so that a vector and itself have exactly 1; rounding must not lead beyond it.
+  // One root, so that the cosine of a vector with itself is exactly 1; rounding must not exceed it.
   return Math.max(-1, Math.min(1, dot / Math.sqrt(squares * ofVector)))
 }
 

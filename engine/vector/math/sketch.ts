@@ -1,25 +1,25 @@
 import { lengthOf } from './similarity.ts'
 
-/** Rows that a search by sketches keeps for each wanted nearest row: mostly the nearest are among them. */
+/** Number of rows that a search by sketches keeps for each wanted row: mostly the nearest are among them. */
 export const CANDIDATES_PER_NEAREST = 24
 
 /**
- * Sketches of vectors: two bits for each number, which tell about where a vector points to. A vector is rotated, always in
- * the same way that was chosen at random, so that each number is one of a normal distribution, whatever the vector was, and
- * of each is kept between which of four quartiles of a quantizer it lies. With D numbers and the level l of each of them
+ * Sketches of vectors: two bits for each number, which give the approximate direction of a vector. A vector is rotated by a fixed
+ * rotation that was chosen at random, so that its numbers are normally distributed, whatever the vector was; of each number the
+ * sketch keeps which of the four levels of a quantizer it has. With D numbers and the level l of each of them
  *
  *     cosine of v and q  ≈  Σ l(vᵢ) qᵢ / ((1 - ε) √D)        v, q rotated and 1 long
  *
- * which is off by √(ε / (1 - ε) / D), as a normal distribution is. So a sketch tells which vectors are hardly near, for a
- * tenth of what their numbers cost, but never surely.
+ * with a normally distributed error of √(ε / (1 - ε) / D). So a sketch shows which vectors are hardly near, at a tenth of the
+ * cost of their numbers, but never for certain.
  * Source: Gao and Long, RaBitQ: Quantizing High-Dimensional Vectors with a Theoretical Error Bound (2024).
  *
- * A segment has them in blocks of 32 rows, so that 16 rows are looked up at a time: of each block 4 numbers of all its
- * rows, the first 2 in the low half of a byte, then the next 4.
+ * A segment has them in blocks of 32 rows, so that 16 rows are looked up at a time: each block has 4 numbers of all its rows, the
+ * first 2 in the low half of a byte, then the next 4.
  * Source: André, Kermarrec, Le Scouarnec, Cache locality is not enough: PQ fast scan (2015).
  *
  * ```
- * f32 length of the shortest vector, f32 of the longest one, 8 bytes that are free
+ * f32 length of the shortest vector, f32 of the longest one, 8 unused bytes
  * u8 × 32 × sketchBytes, for each block
  * ```
  */
@@ -35,18 +35,18 @@ const LOW = 0.4528
 const HIGH = 1.51
 const LOST = 0.1175
 // Source: Max, Quantizing for Minimum Distortion (1960), table 1.
-/** A sketch of fewer numbers tells too little; sums over more could leave 16 bits. */
+/** Sketches of fewer numbers are too imprecise; sums over more could exceed 16 bits. */
 const MIN_DIMENSION = 64
 const MAX_DIMENSION = 2048
-/** Eight of them are added up in a byte. */
+/** Maximum entry of a table: eight are added in a byte. */
 const MAX_ENTRY = 31
-/** Numbers that choose an entry, and how many they choose from. */
+/** Numbers that select an entry, and entries that they select from. */
 const GROUP = 2
 const ENTRIES = 16
 const GROUPS_AT_ONCE = NUMBERS_AT_ONCE / GROUP
 export const MAX_SUM = (MAX_DIMENSION / GROUP) * MAX_ENTRY
 
-/** Bytes of a sketch; 0: vectors of this dimension have none. */
+/** Bytes of a sketch; 0 if vectors of this dimension have none. */
 export const sketchBytes = (dimension: number): number =>
   dimension < MIN_DIMENSION || dimension > MAX_DIMENSION ? 0 : rotatedDimension(dimension) / NUMBERS_PER_BYTE
 
@@ -61,7 +61,7 @@ export const blockOf = (sketches: number, entry: number, bytes: number): { addre
   length: BLOCK_ROWS * bytes,
 })
 
-/** Writes the sketch of the vector at `start` in `floats` as that of a row of a segment. */
+/** Writes the sketch of the vector at `start` in `floats` for a row of a segment. */
 export function writeSketch(
   floats: Float32Array,
   start: number,
@@ -83,7 +83,7 @@ export function writeSketch(
   }
 }
 
-/** By the two bits of a number. */
+/** Levels by the two bits of a number. */
 const LEVELS = [-LOW, LOW, -HIGH, HIGH]
 
 /** Operand of a comparison with sketches. */
@@ -96,7 +96,7 @@ export interface SketchQuestion {
 
 export interface LeastSums {
   readonly whole: number
-  /** Length of the part of a sketch, in bytes, after which most far vectors can be told. */
+  /** Minimum sum over the first `firstBytes` bytes of a sketch, after which most far vectors are ruled out. */
   readonly first: number
   readonly firstBytes: number
 }
@@ -104,13 +104,13 @@ export interface LeastSums {
 /** A sum over some of the numbers. */
 interface Part {
   readonly groups: number
-  /** The greatest that it can be. */
+  /** Its maximum. */
   readonly most: number
   /** Sum of the squares of the numbers of the question. */
   readonly squares: number
 }
 
-/** @returns undefined: vectors of this dimension have no sketches, or the vector has no direction */
+/** @returns undefined if vectors of this dimension have no sketches, or the vector has no direction */
 export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined {
   const dimension = vector.length
   const length = lengthOf(vector)
@@ -133,7 +133,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
     const middle = HIGH * (Math.abs(a) + Math.abs(b))
     for (let bits = 0; bits < ENTRIES; bits++) {
       const sum = middle + a * LEVELS[bits & 3]! + b * LEVELS[bits >> 2]!
-      // Rounded, which Math.round takes longer for.
+      // Rounds by truncation: Math.round takes longer.
       table[group * ENTRIES + bits] = sum / step + 0.5
     }
     most += middle
@@ -172,8 +172,8 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
 const tailOf = (deviations: number): number => (deviations > 0 ? Math.exp(-(deviations ** 2) / 2) / 2 : 1)
 
 /**
- * A rotation that mixes all numbers of a vector in O(D log D): signs at random, then a Walsh-Hadamard transform, six times.
- * If D is not a power of two the transform is of the first and the last numbers in turns, and halves are mixed between.
+ * A rotation that mixes all numbers of a vector in O(D log D): random signs, then a Walsh-Hadamard transform, six times. If D is
+ * not a power of two, the first and the last numbers are transformed in turns, and halves are mixed in between.
  * Source: Ailon, Chazelle, The Fast Johnson-Lindenstrauss Transform (2009).
  */
 class Rotation {
@@ -195,7 +195,7 @@ class Rotation {
     this.signs = Array.from({ length: ROUNDS }, () => Float64Array.from({ length: dimension }, sign))
   }
 
-  /** @returns as many numbers as are kept of it, valid until the next call */
+  /** @returns the rotated numbers, valid until the next call */
   rotate(floats: Float32Array, start: number, dimension: number): Float64Array {
     const { numbers, window } = this
     numbers.fill(0)
@@ -223,7 +223,7 @@ function rotationOf(dimension: number): Rotation {
   return rotation
 }
 
-/** Walsh-Hadamard, with lengths as they were. */
+/** Walsh-Hadamard transform, which preserves lengths. */
 function transform(numbers: Float64Array, start: number, count: number): void {
   for (let half = 1; half < count; half *= 2) {
     for (let at = start; at < start + count; at += 2 * half) {

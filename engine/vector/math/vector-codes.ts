@@ -1,16 +1,15 @@
 import { lengthOf } from './similarity.ts'
 
 /**
- * Vectors as whole numbers: a quarter of the memory that a scan has to read, with a bound of what is lost by it. The codes
- * of a vector v are behind each other:
+ * Vectors as integers: a quarter of the memory for a scan to read, with an error bound. The codes of a vector v:
  *
  * ```
- * f32 scale, f32 error, f32 ‖v‖, a word that is free
- * i8 × numbers, filled up with zeros to {@link codeCount}
+ * f32 scale, f32 error, f32 ‖v‖, an unused word
+ * i8 × numbers, padded with zeros to {@link codeCount}
  * ```
  *
- * so that v / ‖v‖ = scale × numbers + e, where ‖e‖ is at most `error`. For a direction q = step × whole numbers + r then
- * differs v q / ‖v‖ from the product of the numbers by at most error ‖q‖ + (1 + error) ‖r‖.
+ * so that v / ‖v‖ = scale × numbers + e, where ‖e‖ is at most `error`. For a direction q = step × integers + r, v q / ‖v‖ then
+ * differs from the product of the numbers by at most error ‖q‖ + (1 + error) ‖r‖.
  * Source: the inequality of Cauchy and Schwarz.
  */
 const CODES_HEADER_BYTES = 16
@@ -18,20 +17,20 @@ const CODES_HEADER_BYTES = 16
 const NUMBERS_AT_ONCE = 16
 const MAX_CODE = 127
 const MAX_QUESTION_CODE = 32_767
-/** Products of lengths beyond it and below its inverse could leave the range of f32. */
+/** Maximum usual length: products of lengths above it or below its inverse could leave the range of f32. */
 const MAX_LENGTH = 1e18
-/** More than what rounding takes from an error, from lengths and from bounds that become f32. */
+/** Upper bound of the rounding of errors, of lengths and of bounds that become f32. */
 const ROUNDING = 1e-6
 
 const codeCount = (dimension: number): number => Math.ceil(dimension / NUMBERS_AT_ONCE) * NUMBERS_AT_ONCE
 
 export const codesBytes = (dimension: number): number => CODES_HEADER_BYTES + codeCount(dimension)
 
-/** Whether products with others of such a length stay in the range of f32. */
+/** True if products with other vectors of such a length stay in the range of f32. */
 export const isUsual = (length: number): boolean => length < MAX_LENGTH && length > 1 / MAX_LENGTH
 
 /**
- * Writes the codes of a vector. One without a usual length has no bounded error.
+ * Writes the codes of a vector. Without a usual length it has no bounded error.
  * @param start of the vector in `floats`
  * @param singles memory with room for the codes at byte `address` @param bytes the same memory
  */
@@ -68,14 +67,14 @@ export function writeCodes(
 export interface CodedQuestion {
   /** {@link codeCount} whole numbers. */
   readonly numbers: Int16Array
-  /** The vector has the direction of `step` × numbers, but for `error`. */
+  /** The direction of the vector is `step` × numbers, up to `error`. */
   readonly step: number
   readonly error: number
   /** ‖vector‖ */
   readonly length: number
 }
 
-/** @returns undefined: the length of the vector is not a usual one */
+/** @returns undefined if the vector has no usual length */
 export function codeQuestion(vector: Float32Array): CodedQuestion | undefined {
   const length = lengthOf(vector)
   if (!isUsual(length)) return undefined

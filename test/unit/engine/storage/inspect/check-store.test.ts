@@ -77,7 +77,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
   {
     name: 'a boolean that is a number',
     damage: ({ environment }, { person }) => replaceText(environment, person, 1, 'false', '12345'),
-    found: ['Person, row 1: active is no bool'],
+    found: ['Person, row 1: active is not of type bool'],
   },
   {
     name: 'a letter of a value',
