@@ -25,7 +25,7 @@ export interface EngineOptions {
   /** Lock of the store against other processes, and the time for which a start waits for it. */
   lock?: Partial<StoreLockOptions>
   mapSizeBytes: number
-  /** Memory for column segments of this thread; the threads of the pool together may use the same amount again. */
+  /** Memory for column segments of this thread. The pool, the function threads and the vector thread may each use the same amount again. */
   cacheBytes: number
   /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */
   memoryBytes?: number
@@ -58,7 +58,7 @@ export interface EngineOptions {
   now?: () => number
   /** Called with notes of the writer thread, for the log. */
   onNote?: (text: string) => void
-  /** Called with internal failures of the writer thread, for the log. */
+  /** Called with internal failures, for the log. */
   onInternalError?: (text: string) => void
   /** Receives console output and errors of plugin code; without it errors go to `onInternalError`. */
   onCodeLog?: (line: CodeLogLine) => void

@@ -35,7 +35,7 @@ export interface Requests {
   at(n: number): BenchRequest
 }
 
-/** Owed speed; see design.md, 10. Ratios are of requests per second. */
+/** Owed speed. Ratios are of requests per second. */
 export interface Owes {
   baseline?: number
   bound?: number

@@ -17,7 +17,7 @@ const MAX_MEMORY_FACTOR = 3
 /** Minimum number of rows for which these two figures are owed. */
 const MEMORY_ROWS = 1_000_000
 
-/** All owed figures of the cases of a report. Source: design, 10. */
+/** All owed figures of the cases of a report. */
 export function verdictsOf(report: Report): Verdict[] {
   const { memoryAfterReads, readyMs, world } = report
   const { shared } = memoryAfterReads ?? {}

@@ -24,7 +24,7 @@ import {
   type ToFunctionThread,
 } from './tasks.ts'
 
-interface LaneOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
+interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Maximum time for loading all modules; a module that takes longer is assumed never to finish. */
   readonly loadMs: number
   /** Called when the classes of the modules have been loaded: the thread can open the store. */
@@ -38,12 +38,12 @@ interface LaneOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Measures the thread's memory: see `memoryGauge`. */
   measure(threadId: number): void
   /** Called when the thread ends, with its current task (`running`), if any, and tasks that it did not begin (`rest`). */
-  onEnd(end: LaneEnd): void
+  onEnd(end: SlotEnd): void
   /** Called when the thread has exited, which may be later if its code could not be interrupted. */
   onExit(): void
 }
 
-interface LaneEnd {
+interface SlotEnd {
   readonly reason: string
   readonly running: BatchTask | undefined
   readonly isLate: boolean
@@ -89,7 +89,7 @@ export class WorkerSlot {
   private readonly onGone: (() => void)[] = []
   private killTimer: NodeJS.Timeout | undefined
 
-  constructor(private readonly options: LaneOptions) {
+  constructor(private readonly options: SlotOptions) {
     const { modules, tasks, dataClasses, memoryBytes, argumentBounds, logLines } = options
     const { port1, port2 } = new MessageChannel()
     const workerData: FunctionThreadOptions = {

@@ -19,7 +19,7 @@ export const object: TypeDescriptor = {
   convert(json) {
     if (typeof json !== 'object' || isLongNumber(json)) return new Mismatch('an object or an array')
     // Checked before anything that recurses.
-    if (isDeeper(json, MAX_DEPTH)) return new Mismatch(`an object of at most ${MAX_DEPTH} levels`, '"so deep"')
+    if (isDeeper(json, MAX_DEPTH)) return new Mismatch(`an object of at most ${MAX_DEPTH} levels`, 'a deeper one')
     const value = rounded(json)
     // JSON would write null for an infinite number.
     return isPlain(value)

@@ -1,6 +1,6 @@
 /** Conditions in the text of a filter. */
 import { partsOf, tokensOf } from './filter-tokens.ts'
-import { type Attribute, SCORE, shapeOf } from './model.ts'
+import { type Attribute, NUMBERS, SCORE, shapeOf } from './model.ts'
 
 /** A text as a value of a filter: in quotes of the kind that it does not contain, otherwise with their character code. */
 export function quoted(value: string): string {
@@ -14,17 +14,7 @@ export const equals = (path: string, value: string): string =>
 
 /** Maximum length of a text that is written into an address. */
 const MAX_VALUE = 500
-const BARE: ReadonlySet<string> = new Set([
-  'byte',
-  'word',
-  'long',
-  'long64',
-  'number',
-  'float',
-  'decimal',
-  'duration',
-  'bool',
-])
+const BARE: ReadonlySet<string> = new Set([...NUMBERS, 'duration', 'bool'])
 
 /**
  * Returns a condition on the value of an attribute as an answer has it; for an N→1 relation, the key of the entity.

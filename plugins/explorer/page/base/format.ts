@@ -1,5 +1,5 @@
 /** Values of attributes as text for human readers. */
-import { type Attribute, shapeOf } from './model.ts'
+import { type Attribute, NUMBERS, shapeOf } from './model.ts'
 import { parseDate } from './dates.ts'
 import { language, number } from './texts.ts'
 
@@ -8,18 +8,13 @@ export { parseDate } from './dates.ts'
 /** Formats a value on one line. Null and undefined are empty. */
 export function format(value: unknown, attribute: Attribute): string {
   if (value === null || value === undefined) return ''
-  switch (shapeOf(attribute)) {
+  const shape = shapeOf(attribute)
+  if (NUMBERS.has(shape) && typeof value === 'number') return formatNumber(value, attribute)
+  switch (shape) {
     case 'date':
       return formatDate(String(value), attribute)
     case 'duration':
       return formatDuration(Number(value))
-    case 'long':
-    case 'long64':
-    case 'byte':
-    case 'word':
-    case 'number':
-    case 'float':
-      return typeof value === 'number' ? formatNumber(value, attribute) : String(value)
     case 'object':
       return JSON.stringify(value)
     default:

@@ -41,6 +41,10 @@ export interface DataClass {
   readonly methods?: readonly ClassFunction[]
 }
 
+export const INTEGERS: ReadonlySet<string> = new Set(['byte', 'word', 'long', 'long64'])
+/** Types of the catalog whose values are numbers. A decimal is a `number`, or a `string`, with a `scale`. */
+export const NUMBERS: ReadonlySet<string> = new Set([...INTEGERS, 'number', 'float'])
+
 export const isRelation = ({ kind }: Attribute): boolean => kind === 'relatedEntity' || kind === 'relatedEntities'
 export const isVector = ({ type, dimension }: Attribute): boolean => type === 'object' && dimension !== undefined
 /** Name of the score of entities in a search by meaning or similarity. Filters cannot name it. */

@@ -1,6 +1,6 @@
 /** Columns of the grid; their form in the address is `name:220,country.name`. */
 import { labelOf } from '../base/label.ts'
-import { type Attribute, type DataClass, isRelation, isVector, SCORE, shapeOf } from '../base/model.ts'
+import { type Attribute, type DataClass, isRelation, isVector, NUMBERS, SCORE, shapeOf } from '../base/model.ts'
 
 export interface Column {
   /** Path of attributes, starting at the dataclass: `country.name`. */
@@ -119,8 +119,7 @@ export function fixedWidth(attribute: Attribute): number | undefined {
 export const isNumeric = (attribute: Attribute): boolean =>
   !isRelation(attribute) &&
   !isVector(attribute) &&
-  (['long', 'long64', 'byte', 'word', 'number', 'float', 'duration'].includes(attribute.type) ||
-    attribute.scale !== undefined)
+  (NUMBERS.has(attribute.type) || attribute.type === 'duration' || attribute.scale !== undefined)
 
 /** Path by which the column is ordered; undefined if it cannot be. */
 export function orderPath({ path, attribute, relations, target }: Column): string | undefined {

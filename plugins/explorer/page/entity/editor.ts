@@ -1,6 +1,6 @@
 /** Values in the fields of a form: how they are shown, read, and checked before they are sent. */
 import { parseDate } from '../base/dates.ts'
-import { type Attribute, type DataClass, shapeOf } from '../base/model.ts'
+import { type Attribute, type DataClass, INTEGERS, NUMBERS, shapeOf } from '../base/model.ts'
 import { jsonFaultAt } from './json-fault.ts'
 
 export type Editor =
@@ -33,12 +33,6 @@ type Read = { readonly json: unknown } | { readonly fault: InputFault }
 const EDITORS: Readonly<Record<string, Editor>> = {
   string: 'text',
   uuid: 'text',
-  long: 'number',
-  long64: 'number',
-  byte: 'number',
-  word: 'number',
-  number: 'number',
-  float: 'number',
   bool: 'bool',
   duration: 'duration',
   object: 'json',
@@ -46,7 +40,6 @@ const EDITORS: Readonly<Record<string, Editor>> = {
   image: 'image',
   blob: 'blob',
 }
-const INTEGERS: ReadonlySet<string> = new Set(['long', 'long64', 'byte', 'word'])
 const LINES_FROM = 300
 
 /** The field of an attribute. Undefined if it cannot be assigned. */
@@ -61,7 +54,7 @@ function editorByType(attribute: Attribute): Editor | undefined {
   const { kind, multiLine, maxLength, simpleDate } = attribute
   if (kind === 'relatedEntity') return 'relation'
   if (attribute.type === 'date') return simpleDate ? 'date' : 'time'
-  const editor = EDITORS[shapeOf(attribute)]
+  const editor = NUMBERS.has(attribute.type) ? 'number' : EDITORS[shapeOf(attribute)]
   return editor === 'text' && (multiLine || (maxLength ?? 0) > LINES_FROM) ? 'lines' : editor
 }
 

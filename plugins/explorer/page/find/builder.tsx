@@ -3,7 +3,7 @@ import { batch } from '@preact/signals'
 import { useId, useState } from 'preact/hooks'
 import { targetOf } from '../base/catalog.ts'
 import { labelOf } from '../base/label.ts'
-import type { Attribute, DataClass } from '../base/model.ts'
+import { type Attribute, type DataClass, NUMBERS } from '../base/model.ts'
 import { selection } from '../base/selection.ts'
 import { attributeAt, completionAt } from './complete.ts'
 import { draft, unfinished } from './draft.ts'
@@ -313,7 +313,6 @@ function ValueInput({ attribute, value, isSingle, onChange }: ValueProps) {
 }
 
 const DATE_HINT = '2026-01-31'
-const NUMBERS: ReadonlySet<string> = new Set(['byte', 'word', 'long', 'long64', 'number', 'float', 'decimal'])
 
 interface OrderProps {
   readonly dataClass: DataClass

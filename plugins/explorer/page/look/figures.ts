@@ -1,5 +1,5 @@
 /** Figures of an attribute over the selection, computed by the server: no entities are transferred. */
-import { type Attribute, isRelation, shapeOf } from '../base/model.ts'
+import { type Attribute, INTEGERS, isRelation, NUMBERS, shapeOf } from '../base/model.ts'
 import { conditionOn, narrowed, within } from '../base/condition.ts'
 import { parseDate } from '../base/format.ts'
 import { read } from '../base/rest.ts'
@@ -21,26 +21,19 @@ type Kind = 'number' | 'duration' | 'date' | 'text' | 'bool' | 'presence'
 
 const KINDS: Readonly<Record<string, Kind>> = {
   bool: 'bool',
-  byte: 'number',
   date: 'date',
-  decimal: 'number',
   duration: 'duration',
-  float: 'number',
-  long: 'number',
-  long64: 'number',
-  number: 'number',
   string: 'text',
   uuid: 'text',
-  word: 'number',
 }
 /** Kind of an attribute. Multi-line texts are long and rarely equal: none of their values is transferred. */
-export const kindOf = (attribute: Attribute): Kind =>
-  isRelation(attribute) || attribute.multiLine ? 'presence' : (KINDS[shapeOf(attribute)] ?? 'presence')
+export function kindOf(attribute: Attribute): Kind {
+  if (isRelation(attribute) || attribute.multiLine) return 'presence'
+  return NUMBERS.has(attribute.type) ? 'number' : (KINDS[shapeOf(attribute)] ?? 'presence')
+}
 
 /** Returns true if averages of the attribute are meaningful, unlike those of keys. */
 export const isNumber = (attribute: Attribute): boolean => kindOf(attribute) === 'number' && !attribute.identifying
-
-const INTEGERS = new Set(['byte', 'word', 'long', 'long64'])
 
 interface Summary {
   /** Number of entities in the selection. */
