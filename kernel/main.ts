@@ -23,12 +23,14 @@ import { withPluginModels } from './plugin-model.ts'
 import { PluginOrigins } from './plugin-origins.ts'
 import { registerPlugins } from './register-plugins.ts'
 import { Router } from './router.ts'
-import { createHandlers } from './server.ts'
+import type { RequestContext } from './request.ts'
+import { RequestHandlers } from './server.ts'
 import { openVisitors } from './session/open-visitors.ts'
+import type { Visitors } from './session/visitors.ts'
 import { PagePolicy } from './session/page-policy.ts'
 import { connectionBound } from './transport/connection-limit.ts'
 import { selectTransport } from './transport/select.ts'
-import type { TransportName } from './transport/transport.ts'
+import type { TransportLimits, TransportName } from './transport/transport.ts'
 import { TrustedProxies } from './transport/trusted-proxies.ts'
 
 /*
@@ -122,31 +124,15 @@ export async function startServer(
     for (const each of opened.splice(0).reverse()) await each.close()
   }
   try {
-    const trustedProxies = new TrustedProxies(config.server.trustedProxies)
-    const migrationLog = new MigrationLog(log)
-    const engine = await openEngine({
-      ...options,
-      now,
-      onNote: text => log.info(text),
-      onInternalError: text => log.error(text),
-      onCodeLog: ({ level, text, place, error, trace }) =>
-        log[level]({ ...place, trace, ...(error && { err: withoutClass(error) }) }, text),
-      onProgress: step => migrationLog.show(step),
-    })
+    const engine = await openEngine({ ...options, now, ...engineEvents(log) })
     opened.push(engine)
     opened.push(openRoles(config, engine, log))
     const visitors = await openVisitors(config, engine, log, now)
     opened.push(visitors)
     const lifecycle: Lifecycle = { state: 'starting' }
     const origins = new PluginOrigins(imported)
-    const release = containFaults(origins, log)
-    opened.push({ close: release })
-    const metrics = new MetricSources(log)
-    const requests = config.metrics.enabled
-      ? new RequestCounts(imported.map(({ definition }) => definition.name))
-      : undefined
-    if (requests) metrics.add(undefined, () => requests.read())
-    metrics.add(undefined, () => engine.metrics.read())
+    opened.push({ close: containFaults(origins, log) })
+    const { metrics, requests } = metricsOf(config, imported, engine, log)
     const plugins = await registerPlugins(imported, {
       engine,
       visitors,
@@ -159,70 +145,25 @@ export async function startServer(
       dispatch: (inner, request) => handlers.dispatch(inner, request),
     })
     opened.push(plugins)
+    const { registry } = plugins
+    const router = new Router(registry, requestContext(config, engine, visitors))
+    const handlers = new RequestHandlers({ router, visitors, registry, origins, config, log })
     const bound = connectionBound(config.server.maxConnections, [config.pool.threads, config.functions.threads])
     const selected = selectTransport(config.server.transport, config.server.headerBytes, bound)
-    const { start, name } = selected
     for (const reason of selected.passedOver) log.debug(reason)
-    const {
-      host,
-      port,
-      tls,
-      headerBytes,
-      bodyBytes,
-      bufferBytes,
-      requestTimeoutMs,
-      idleTimeoutMs,
-      refuseChunked,
-      graceMs,
-      answerTimeoutMs,
-      minAnswerRate,
-    } = config.server
-    const { commandBodyBytes, jsonDepth, jsonValues } = config.server
-    const argumentBytes = Math.min(config.functions.argumentBytes, Math.floor(config.functions.memoryBytes / 8))
-    const limits = { commandBodyBytes, argumentBytes, json: { depth: jsonDepth, values: jsonValues } }
-    const handlers = createHandlers(
-      new Router(plugins.registry, {
-        engine,
-        sessions: visitors.sessions,
-        pages: visitors.pages,
-        limits,
-        basePath: config.server.basePath,
-        guestsAdministrate: config.auth.guestsAdministrate,
-      }),
-      visitors,
-      plugins.registry,
-      origins,
-      config,
-      log,
-    )
-    const transport = await start(
+    const transport = await selected.start(
       {
-        host,
-        port,
-        tls,
-        limits: {
-          headerBytes,
-          // A larger body would never fit into the buffers.
-          bodyBytes: Math.min(bodyBytes, bufferBytes),
-          requestTimeoutMs,
-          idleTimeoutMs,
-          refuseChunked,
-          answerTimeoutMs,
-          minAnswerRate,
-          maxConnections: bound.maxConnections,
-        },
+        ...edgeOptions(config, log),
+        limits: { ...edgeLimits(config), maxConnections: bound.maxConnections },
         memory: options.buffers,
-        trustedProxies,
         meter: requestMeter(requests, log, engine, config.log),
-        onHandlerError: (error, plugin) => log.error({ plugin, err: error }, 'an answer failed'),
-        onWaiting: text => log.warn(text),
-        onWarning: text => log.warn(text),
       },
       handlers.handle,
     )
     let quietMs = 0
-    opened.push({ close: () => transport.close(graceMs, quietMs) })
+    opened.push({ close: () => transport.close(config.server.graceMs, quietMs) })
     engine.loopDelay.start()
+    const { tls, drainMs } = config.server
     const renewal = tls && new CertificateRenewal(transport, tls, log)
     if (renewal) opened.push(renewal)
     metrics.add(undefined, () => serverMetrics(transport, visitors.sessions, lifecycle))
@@ -230,15 +171,10 @@ export async function startServer(
     if (warmUp) await engine.warmUp()
     lifecycle.state = 'ready'
     const openWarning = openServerWarning(config, engine.permissions.hasRoles)
-    const warnings = [
-      ...selected.warnings,
-      ...transport.warnings,
-      ...exposureWarnings(config),
-      ...(openWarning ? [openWarning] : []),
-    ]
-    for (const warning of warnings) log.warn(warning)
-    const url = `${config.server.tls ? 'https' : 'http'}://${hostInUrl(host)}:${transport.port}`
-    log.info({ url, transport: name, plugins: plugins.names }, 'listening')
+    for (const warning of [...selected.warnings, ...transport.warnings, ...exposureWarnings(config)]) log.warn(warning)
+    if (openWarning) log.warn(openWarning)
+    const url = `${tls ? 'https' : 'http'}://${hostInUrl(config.server.host)}:${transport.port}`
+    log.info({ url, transport: selected.name, plugins: plugins.names }, 'listening')
 
     let closing: Promise<void> | undefined
     const close = (): Promise<void> => {
@@ -251,15 +187,15 @@ export async function startServer(
     return {
       url,
       port: transport.port,
-      transport: name,
+      transport: selected.name,
       engine,
       plugins: plugins.names,
       renewCertificate: async () => renewal?.renew(),
       async stop() {
         lifecycle.state = 'stopping'
-        if (config.server.drainMs > 0) {
+        if (drainMs > 0) {
           log.info('draining')
-          await delay(config.server.drainMs)
+          await delay(drainMs)
         }
         quietMs = QUIET_MS
         await close()
@@ -269,6 +205,69 @@ export async function startServer(
   } catch (error) {
     await closeAll()
     throw error
+  }
+}
+
+/** Lines of the log about the engine. */
+function engineEvents(log: Logger): Partial<EngineOptions> {
+  const migrationLog = new MigrationLog(log)
+  return {
+    onNote: text => log.info(text),
+    onInternalError: text => log.error(text),
+    onCodeLog: ({ level, text, place, error, trace }) =>
+      log[level]({ ...place, trace, ...(error && { err: withoutClass(error) }) }, text),
+    onProgress: step => migrationLog.show(step),
+  }
+}
+
+/** @returns `requests`: undefined if requests are not counted */
+function metricsOf(config: Config, plugins: readonly Plugin[], engine: Engine, log: Logger) {
+  const metrics = new MetricSources(log)
+  const names = plugins.map(({ definition }) => definition.name)
+  const requests = config.metrics.enabled ? new RequestCounts(names) : undefined
+  if (requests) metrics.add(undefined, () => requests.read())
+  metrics.add(undefined, () => engine.metrics.read())
+  return { metrics, requests }
+}
+
+function requestContext({ server, functions, auth }: Config, engine: Engine, visitors: Visitors): RequestContext {
+  const { commandBodyBytes, jsonDepth, jsonValues, basePath } = server
+  const argumentBytes = Math.min(functions.argumentBytes, Math.floor(functions.memoryBytes / 8))
+  return {
+    engine,
+    sessions: visitors.sessions,
+    pages: visitors.pages,
+    limits: { commandBodyBytes, argumentBytes, json: { depth: jsonDepth, values: jsonValues } },
+    basePath,
+    guestsAdministrate: auth.guestsAdministrate,
+  }
+}
+
+function edgeOptions({ server: { host, port, tls, trustedProxies } }: Config, log: Logger) {
+  return {
+    host,
+    port,
+    tls,
+    trustedProxies: new TrustedProxies(trustedProxies),
+    onHandlerError: (error: unknown, plugin: string | undefined) =>
+      log.error({ plugin, err: error }, 'an answer failed'),
+    onWaiting: (text: string) => log.warn(text),
+    onWarning: (text: string) => log.warn(text),
+  }
+}
+
+function edgeLimits({ server }: Config): Omit<TransportLimits, 'maxConnections'> {
+  const { headerBytes, bodyBytes, bufferBytes, requestTimeoutMs, idleTimeoutMs, refuseChunked } = server
+  const { answerTimeoutMs, minAnswerRate } = server
+  return {
+    headerBytes,
+    // A larger body would never fit into the buffers.
+    bodyBytes: Math.min(bodyBytes, bufferBytes),
+    requestTimeoutMs,
+    idleTimeoutMs,
+    refuseChunked,
+    answerTimeoutMs,
+    minAnswerRate,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Lifecycle } from './base/lifecycle.ts'
 import type { MetricSources, ReadMetrics } from './metrics/metrics.ts'
 import { type Plugin, PluginError } from './plugin-loader.ts'
 import { Registry } from './registry.ts'
-import type { Handlers } from './server.ts'
+import type { RequestHandlers } from './server.ts'
 import type { Visitors } from './session/visitors.ts'
 
 interface RegisteredPlugins {
@@ -32,7 +32,7 @@ interface PluginContext {
   readonly basePath: string
   readonly configFolder: string
   readonly metrics: MetricSources
-  readonly dispatch: Handlers['dispatch']
+  readonly dispatch: RequestHandlers['dispatch']
 }
 
 /**

@@ -18,11 +18,13 @@ import { withoutBasePath } from './url/base-path.ts'
 import { withContentHeaders } from './transport/content-headers.ts'
 import type { TransportHandler, TransportRequest } from './transport/transport.ts'
 
-export interface Handlers {
-  /** Answers a request that has arrived. */
-  readonly handle: TransportHandler
-  /** Answers an inner request of a plugin, as the client of the outer request and within its session. */
-  dispatch(inner: InnerRequest, request: RestRequest): Promise<Reply>
+interface HandlerParts {
+  readonly router: Router
+  readonly visitors: Visitors
+  readonly registry: Pick<Registry, 'onRequest' | 'onReply' | 'routes'>
+  readonly origins: PluginOrigins
+  readonly config: Config
+  readonly log: Logger
 }
 
 /**
@@ -31,21 +33,128 @@ export interface Handlers {
  *
  * Few closures are created per request: their garbage took a measurable part of its time.
  */
-export function createHandlers(
-  router: Router,
-  visitors: Visitors,
-  registry: Pick<Registry, 'onRequest' | 'onReply' | 'routes'>,
-  origins: PluginOrigins,
-  config: Config,
-  log: Logger,
-): Handlers {
-  const { cors, accessLog, serverTiming, basePath } = config.server
-  const { onRequest, onReply, routes } = registry
-  const listensToPages = cors.origins.length > 0
-  const isDecorated = listensToPages || accessLog || serverTiming
+export class RequestHandlers {
+  /** Answers a request that has arrived. */
+  readonly handle: TransportHandler
+  private readonly listensToPages: boolean
+  private readonly isDecorated: boolean
 
-  const fail = (error: unknown, request: TransportRequest): Reply =>
-    errorReply(error, internal => {
+  constructor(private readonly parts: HandlerParts) {
+    const { cors, accessLog, serverTiming, basePath, compression } = parts.config.server
+    const { routes } = parts.registry
+    this.listensToPages = cors.origins.length > 0
+    this.isDecorated = this.listensToPages || accessLog || serverTiming
+    const respond: TransportHandler = request => this.respond(request)
+    const located: TransportHandler =
+      basePath === ''
+        ? respond
+        : request => {
+            request.path = withoutBasePath(request.path, basePath, routes)
+            return this.respond(request)
+          }
+    this.handle = compression ? withCompression(located) : located
+  }
+
+  /** Answers an inner request of a plugin, as the client of the outer request and within its session. */
+  async dispatch(inner: InnerRequest, outer: RestRequest): Promise<Reply> {
+    const { accessLog, bodyBytes } = this.parts.config.server
+    const { transport } = outer
+    const startedAt = accessLog ? performance.now() : 0
+    const request = new InnerTransport(inner, transport, bodyBytes)
+    let reply: Reply
+    try {
+      const given = this.route(request, visitOf(outer))
+      const answered = given instanceof Promise ? await given : lasting(this.sound(given, request))
+      reply = withStandardHeaders(this.sound(answered, request))
+    } catch (error) {
+      reply = this.fail(error, request)
+    }
+    // The log of slow requests shows what was read, also for a request that reads through inner ones.
+    if (!transport.subject?.read) transport.subject = request.subject
+    if (accessLog) this.logRequest(request, transport.client.address, reply, startedAt, transport.path)
+    return reply
+  }
+
+  private respond(request: TransportRequest): Reply | Promise<Reply> {
+    const arrival = this.isDecorated ? this.arrivalOf(request) : undefined
+    try {
+      if (arrival?.origin && request.method === 'OPTIONS') {
+        const { cors } = this.parts.config.server
+        return this.finish(preflight(cors, request.header('access-control-request-headers')), request, arrival)
+      }
+      const visit = this.parts.visitors.visit(request)
+      if (!(visit instanceof Promise)) return this.answer(request, visit, arrival)
+      request.keep()
+      return visit.then(
+        known => this.answer(request, known, arrival),
+        error => this.finish(this.fail(error, request), request, arrival),
+      )
+    } catch (error) {
+      return this.finish(this.fail(error, request), request, arrival)
+    }
+  }
+
+  private arrivalOf(request: TransportRequest): Arrival {
+    return {
+      origin: this.listensToPages ? request.header('origin') : '',
+      client: this.parts.config.server.accessLog ? request.client.address : '',
+      startedAt: performance.now(),
+    }
+  }
+
+  private answer(request: TransportRequest, visit: Visit, arrival: Arrival | undefined): Reply | Promise<Reply> {
+    let reply: Reply | Promise<Reply>
+    try {
+      reply = this.route(request, visit)
+    } catch (error) {
+      reply = this.fail(error, request)
+    }
+    if (!(reply instanceof Promise)) return this.leave(request, visit, reply, arrival)
+    return reply.catch(error => this.fail(error, request)).then(given => this.leave(request, visit, given, arrival))
+  }
+
+  private route(request: TransportRequest, visit: Visit): Reply | Promise<Reply> {
+    for (const hook of this.parts.registry.onRequest) {
+      const reply = hook(request)
+      if (reply) return reply
+    }
+    return this.parts.router.answer(request, visit)
+  }
+
+  private leave(request: TransportRequest, visit: Visit, reply: Reply, arrival: Arrival | undefined): Reply {
+    return this.finish(this.parts.visitors.leave(visit, request, this.sound(reply, request)), request, arrival)
+  }
+
+  private finish(given: Reply, request: TransportRequest, arrival: Arrival | undefined): Reply {
+    const reply = withStandardHeaders(this.parts.registry.onReply.length > 0 ? this.hooked(given, request) : given)
+    if (!arrival) return reply
+    const { accessLog, cors, serverTiming } = this.parts.config.server
+    const { origin, client, startedAt } = arrival
+    if (accessLog) this.logRequest(request, client, reply, startedAt)
+    if (!origin && !serverTiming) return reply
+    const timing = serverTiming && { 'Server-Timing': timingOf(performance.now() - startedAt, request.work) }
+    return { ...reply, headers: { ...reply.headers, ...(origin && corsHeaders(cors, origin)), ...timing } }
+  }
+
+  private hooked(reply: Reply, request: TransportRequest): Reply {
+    try {
+      return this.sound(
+        this.parts.registry.onReply.reduce((result, hook) => hook(result, request), reply),
+        request,
+      )
+    } catch (error) {
+      return this.fail(error, request)
+    }
+  }
+
+  /** Checks a reply of plugin code, which may not be type-checked. */
+  private sound(reply: Reply, request: TransportRequest): Reply {
+    return isReply(reply) ? reply : this.fail(wrongReply(reply), request)
+  }
+
+  private fail(error: unknown, request: TransportRequest): Reply {
+    const { origins, router, log } = this.parts
+    return errorReply(error, internal => {
       const { method, path } = request
       // The client has gone, and the server is not at fault.
       if (internal instanceof RequestAborted) {
@@ -56,123 +165,34 @@ export function createHandlers(
       const plugin = typeof origin === 'object' ? origin.plugin : router.ownerOf(path)
       log.error({ plugin, err: internal, method, path: shownPath(path), trace: traceOf(request) }, 'internal error')
     })
-
-  /** Plugin code may not be type-checked. */
-  const sound = (reply: Reply, request: TransportRequest): Reply =>
-    isReply(reply) ? reply : fail(wrongReply(reply), request)
-
-  const hooked = (reply: Reply, request: TransportRequest): Reply => {
-    try {
-      return sound(
-        onReply.reduce((result, hook) => hook(result, request), reply),
-        request,
-      )
-    } catch (error) {
-      return fail(error, request)
-    }
   }
 
-  const logRequest = (
+  private logRequest(
     request: TransportRequest,
     client: string,
     { status }: Reply,
     startedAt: number,
     within?: string,
-  ): void => {
+  ): void {
     const { method, path } = request
     const ms = performance.now() - startedAt
-    log.info({ client, method, path: shownPath(path), status, ms, trace: traceOf(request), within }, 'request')
+    this.parts.log.info(
+      { client, method, path: shownPath(path), status, ms, trace: traceOf(request), within },
+      'request',
+    )
   }
+}
 
-  const finish = (given: Reply, request: TransportRequest, arrival: Arrival | undefined): Reply => {
-    const reply = withStandardHeaders(onReply.length > 0 ? hooked(given, request) : given)
-    if (!arrival) return reply
-    const { origin, client, startedAt } = arrival
-    if (accessLog) logRequest(request, client, reply, startedAt)
-    if (!origin && !serverTiming) return reply
-    const timing = serverTiming && { 'Server-Timing': timingOf(performance.now() - startedAt, request.work) }
-    return { ...reply, headers: { ...reply.headers, ...(origin && corsHeaders(cors, origin)), ...timing } }
-  }
-
-  const route = (request: TransportRequest, visit: Visit): Reply | Promise<Reply> => {
-    for (const hook of onRequest) {
-      const reply = hook(request)
-      if (reply) return reply
-    }
-    return router.answer(request, visit)
-  }
-
-  const answer = (request: TransportRequest, visit: Visit, arrival: Arrival | undefined): Reply | Promise<Reply> => {
-    let reply: Reply | Promise<Reply>
-    try {
-      reply = route(request, visit)
-    } catch (error) {
-      reply = fail(error, request)
-    }
-    if (!(reply instanceof Promise))
-      return finish(visitors.leave(visit, request, sound(reply, request)), request, arrival)
-    return reply
-      .catch(error => fail(error, request))
-      .then(given => finish(visitors.leave(visit, request, sound(given, request)), request, arrival))
-  }
-
-  const respond = (request: TransportRequest): Reply | Promise<Reply> => {
-    const arrival = isDecorated
-      ? {
-          origin: listensToPages ? request.header('origin') : '',
-          client: accessLog ? request.client.address : '',
-          startedAt: performance.now(),
-        }
-      : undefined
-    try {
-      if (arrival?.origin && request.method === 'OPTIONS')
-        return finish(preflight(cors, request.header('access-control-request-headers')), request, arrival)
-      const visit = visitors.visit(request)
-      if (!(visit instanceof Promise)) return answer(request, visit, arrival)
-      request.keep()
-      return visit.then(
-        known => answer(request, known, arrival),
-        error => finish(fail(error, request), request, arrival),
-      )
-    } catch (error) {
-      return finish(fail(error, request), request, arrival)
-    }
-  }
-
-  const dispatch = async (inner: InnerRequest, outer: RestRequest): Promise<Reply> => {
-    const { transport } = outer
-    const startedAt = accessLog ? performance.now() : 0
-    const request = new InnerTransport(inner, transport, config.server.bodyBytes)
-    let reply: Reply
-    try {
-      const given = route(request, visitOf(outer))
-      const answered = given instanceof Promise ? await given : lasting(sound(given, request))
-      reply = withStandardHeaders(sound(answered, request))
-    } catch (error) {
-      reply = fail(error, request)
-    }
-    // The log of slow requests shows what was read, also for a request that reads through inner ones.
-    if (!transport.subject?.read) transport.subject = request.subject
-    if (accessLog) logRequest(request, transport.client.address, reply, startedAt, transport.path)
-    return reply
-  }
-
-  const located: TransportHandler =
-    basePath === ''
-      ? respond
-      : request => {
-          request.path = withoutBasePath(request.path, basePath, routes)
-          return respond(request)
-        }
-  const withCompression: TransportHandler = request => {
+/** Compresses answers for clients that accept it. */
+const withCompression =
+  (handler: TransportHandler): TransportHandler =>
+  request => {
     // The length in an answer to HEAD is that of the plain body.
     const coding = request.method === 'HEAD' ? undefined : codingFor(request.header('accept-encoding'))
     request.coding = coding
-    const reply = located(request)
+    const reply = handler(request)
     return reply instanceof Promise ? reply.then(given => compressed(given, coding)) : compressed(reply, coding)
   }
-  return { handle: config.server.compression ? withCompression : located, dispatch }
-}
 
 /** `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`. Source: W3C Server Timing, 2. */
 function timingOf(totalMs: number, work: readonly WorkElsewhere[]): string {
