@@ -36,8 +36,8 @@ export function prepareAnswer({ status, headers, cookie, tag, body }: TransportR
     throw new Error(`a handler answered with status ${status}; use 200 to 599`)
   }
   const headerLines = headers ? linesOf(headers) : []
-  if (cookie !== undefined) demandSafe('Set-Cookie', cookie)
-  if (tag !== undefined) demandSafe('ETag', tag)
+  if (cookie !== undefined && UNSAFE_IN_HEADER.test(cookie)) throw unsafe('Set-Cookie', cookie)
+  if (tag !== undefined && UNSAFE_IN_HEADER.test(tag)) throw unsafe('ETag', tag)
   const prepared = typeof body === 'string' ? Buffer.from(body) : body
   return {
     status,
@@ -90,10 +90,12 @@ function linesOf(headers: NonNullable<TransportResponse['headers']>): readonly s
 }
 
 function demandSafe(name: string, value: string): void {
-  if (UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value) || OWN_HEADERS.has(name.toLowerCase())) {
-    throw new Error(
-      `a handler set the header ${JSON.stringify(name)} to ${JSON.stringify(value)}; use visible ASCII, ` +
-        `and ${[...OWN_HEADERS].join(', ')} belong to the transport`,
-    )
-  }
+  const isUnsafe = UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value) || OWN_HEADERS.has(name.toLowerCase())
+  if (isUnsafe) throw unsafe(name, value)
 }
+
+const unsafe = (name: string, value: string): Error =>
+  new Error(
+    `a handler set the header ${JSON.stringify(name)} to ${JSON.stringify(value)}; use visible ASCII, ` +
+      `and ${[...OWN_HEADERS].join(', ')} belong to the transport`,
+  )
