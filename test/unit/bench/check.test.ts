@@ -17,11 +17,11 @@ const entity = (row: number) => {
   }
 }
 
-t.test('the entity of the row is right whenever it was saved', async t => {
+t.test('the entity of the row is accepted with any time of saving', async t => {
   t.equal(problemOf(world, { kind: 'employee', row: 5 }, { __entityModel: 'Employee', ...entity(5) }), undefined)
 })
 
-t.test('a wrong value is told with its place', async t => {
+t.test('a wrong value is reported with its path', async t => {
   const answer = { __entityModel: 'Employee', ...entity(5), woman: null }
   t.equal(
     problemOf(world, { kind: 'employee', row: 5 }, answer),
@@ -29,7 +29,7 @@ t.test('a wrong value is told with its place', async t => {
   )
 })
 
-t.test('a page has to have its rows in their order', async t => {
+t.test('a page must have the expected rows in order', async t => {
   const page = (...rows: number[]) => ({
     __entityModel: 'Employee',
     __GlobalStamp: 9,
@@ -44,7 +44,7 @@ t.test('a page has to have its rows in their order', async t => {
   t.match(problemOf(world, expectation, page(3)), '__SENT is 1')
 })
 
-t.test('what is missing and what is too much are differences', async t => {
+t.test('missing and additional values are differences', async t => {
   t.equal(difference({ a: 1 }, {}), 'the answer.a is absent and not 1')
   t.equal(difference({}, { a: 1 }), 'the answer.a is 1 and not absent')
   t.equal(difference([1, 2], [1]), 'the answer.1 is absent and not 2')
@@ -56,12 +56,12 @@ t.test('only the last digits of a number may differ', async t => {
 })
 
 for (const { name, requests, kind } of HTTP_CASES) {
-  t.test(`${name} asks no two things alike in a row`, async t => {
+  t.test(`${name}: consecutive requests differ`, async t => {
     const { at, size } = requests(world)
     t.ok(size >= 2)
     for (const target of ['ours', 'baseline'] as const) {
       t.strictNotSame(at(0)[target], at(1)[target])
-      // Functions take their arguments from it too.
+      // Functions take their arguments from the body too.
       if (kind !== 'read') t.ok(at(1)[target].body)
     }
   })

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Connection } from '../../../bench/load/connection.ts'
 
-/** A server that answers each request with the next of these lists of pieces, each piece in a turn of its own. */
+/** A server that answers each request with the next list of pieces, each written in a separate turn of the event loop. */
 async function answering(t: Test, answers: string[][]): Promise<number> {
   const server = createServer(socket => {
     socket.setNoDelay(true)
@@ -18,7 +18,7 @@ async function answering(t: Test, answers: string[][]): Promise<number> {
 const write = (socket: Socket, piece: string): Promise<void> =>
   new Promise(resolve => socket.write(piece, 'latin1', () => setImmediate(resolve)))
 
-/** Sends as many requests, one after the other. @returns what came back: `200 5`, or why nothing did */
+/** Sends requests one after the other. @returns status and length of each answer, as `200 5`, or the reason of a failure */
 async function outcomes(t: Test, answers: string[][], requests: number): Promise<string[]> {
   const port = await answering(t, answers)
   const found: string[] = []
@@ -43,7 +43,7 @@ async function outcomes(t: Test, answers: string[][], requests: number): Promise
   return found
 }
 
-t.test('answers that arrive whole are told by status and length', async t => {
+t.test('complete answers are reported with status and length', async t => {
   const answers = [
     ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
     ['HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n'],
@@ -51,7 +51,7 @@ t.test('answers that arrive whole are told by status and length', async t => {
   t.same(await outcomes(t, answers, 2), ['200 5', '404 0'])
 })
 
-t.test('a head and a body may come in pieces', async t => {
+t.test('a head and a body may arrive in pieces', async t => {
   const whole = `HTTP/1.1 200 OK\r\nContent-Type: a\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`
   const pieces = [whole.slice(0, 20), whole.slice(20, 60), whole.slice(60, 70_000), whole.slice(70_000)]
   t.same(await outcomes(t, [pieces, [whole]], 2), ['200 200000', '200 200000'])

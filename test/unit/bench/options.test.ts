@@ -31,7 +31,7 @@ for (const [args, message] of [
   [['read-one'], /"read-one" is not an option; for a case say --case/],
   [['--fast'], /--fast/],
 ] as const) {
-  t.test(`${args.join(' ')} is refused with what is expected`, async t => {
+  t.test(`${args.join(' ')} is refused, and the message says what is expected`, async t => {
     t.throws(() => read(...args), { constructor: UsageError, message })
   })
 }

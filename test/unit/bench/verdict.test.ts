@@ -39,18 +39,18 @@ const report = (...http: HttpResult[]): Report => ({
 const shown = (of: Report) =>
   verdictsOf(of).map(({ owed, found, met }) => `${met ? 'met' : 'missed'}: ${owed}, ${found}`)
 
-t.test('a ratio is met from what is owed on', async t => {
+t.test('a ratio is met from the owed value on', async t => {
   t.same(shown(report(result('a', { baseline: 4, bound: 0.5 }, 400))), [
     'met: ≥ 4× baseline, 4×',
     'missed: ≥ 0.5× bound, 0.4×',
   ])
 })
 
-t.test('a latency has to be below what is owed', async t => {
+t.test('a latency must be below the owed value', async t => {
   t.same(shown(report(result('a', { p99Ms: 3 }, 1))), ['missed: p99 < 3 ms, 3.00 ms'])
 })
 
-t.test('a cost is compared with the other case, and with nothing when that was not run', async t => {
+t.test('a cost is compared with the other case, or left out when that was not run', async t => {
   const deep = result('deep', { cost: { of: 'first', factor: 3 } }, 30)
   t.same(shown(report(result('first', {}, 120), deep)), ['missed: ≤ 3× the time of first (120), 4×'])
   t.same(shown(report(deep)), [])
@@ -60,7 +60,7 @@ t.test('a case with a problem owes the right answers', async t => {
   t.same(shown(report(result('a', { baseline: 4 }, 0, 'wrong answer'))), ['missed: the right answers, wrong answer'])
 })
 
-t.test('shared memory is owed at three times the raw data, and a start within two seconds', async t => {
+t.test('shared memory of at most three times the raw data is owed, and a start within two seconds', async t => {
   const withMemory = (rows: number, readyMs?: number) => ({
     ...report(),
     memoryAfterReads: { resident: 1e9, mapped: 1e8, shared: { columns: 5e7, rows } },
@@ -82,21 +82,21 @@ t.test('the table names the machine, the figures and what is missed', async t =>
   }
 })
 
-t.test('the page needs nothing from elsewhere and shows names as text', async t => {
+t.test('the page loads no other resources and escapes names', async t => {
   const page = htmlOf(report(result('a', {}, 400)))
   t.notMatch(page, /(src|href)=/)
   t.match(page, '<svg')
   t.match(page, 'the &lt;a&gt;')
 })
 
-t.test('the picture has a bar for each question that both have answered, from 1× on', async t => {
+t.test('the picture has a bar that starts at 1× for each case that both targets answered', async t => {
   const picture = svgOf(report(result('a', {}, 1_000), result('b', {}, 50), result('c', {}, 400, 'a wrong answer')))
   const bars = [...picture.matchAll(/<rect x="([\d.]+)" y="\d+" width="([\d.]+)"/g)].map(([, x, width]) => [
     Number(x),
     Number(x) + Number(width),
   ])
   t.equal(bars.length, 2)
-  t.equal(bars[0]![0], bars[1]![1], 'a faster one goes to the right of it, a slower one to the left')
+  t.equal(bars[0]![0], bars[1]![1], 'faster ones extend to the right of 1×, slower ones to the left')
   t.match(picture, /10× <tspan class="small">1,000\/s<.*0\.5× <tspan class="small">50\/s</s)
   t.match(picture, 'the &lt;a&gt;')
   t.notMatch(picture, 'the &lt;c&gt;')

@@ -3,12 +3,12 @@ import { columnsOf, rowsByName, rowsWhere } from '../../../bench/world/columns.t
 import { NAME_COUNT, namePrefix, syllableName } from '../../../bench/world/names.ts'
 import { World } from '../../../bench/world/world.ts'
 
-t.test('the same seed makes the same rows, another seed others', async t => {
+t.test('the same seed makes the same rows, another seed different ones', async t => {
   t.same(new World(1, 10_000).employee(77), new World(1, 10_000).employee(77))
   t.not(new World(2, 10_000).employee(77).salary, new World(1, 10_000).employee(77).salary)
 })
 
-t.test('a row is the same in a larger world, but for its last name', async t => {
+t.test('a row is the same in a larger world, except for its last name', async t => {
   const small = new World(1, 10_000).employee(77)
   const large = new World(1, 20_000).employee(77)
   t.same({ ...small, lastName: '', email: '' }, { ...large, lastName: '', email: '' })
@@ -44,7 +44,7 @@ t.test('names differ and are in alphabetical order', async t => {
   t.equal(new Set(names).size, NAME_COUNT)
 })
 
-t.test('a prefix is that of two names', async t => {
+t.test('a prefix matches two names', async t => {
   const prefix = namePrefix(10)
   const matching = Array.from({ length: NAME_COUNT }, (_, n) => n).filter(n => syllableName(n).startsWith(prefix))
   t.same(matching, [10, 11])
@@ -55,7 +55,7 @@ t.test('companies have different names', async t => {
   t.equal(new Set(Array.from({ length: world.companies }, (_, row) => world.companyName(row))).size, world.companies)
 })
 
-t.test('rows by name are in the order of the names, then of the rows', async t => {
+t.test('rows by name are ordered by name, then by row', async t => {
   const world = new World(1, 10_000)
   const { name } = columnsOf(world)
   const expected = Array.from({ length: 10_000 }, (_, row) => row).sort((a, b) => name[a]! - name[b]! || a - b)

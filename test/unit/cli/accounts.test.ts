@@ -51,7 +51,7 @@ t.test('a user is added, changed, listed and removed', async t => {
   const shop = new Shop(t)
   const add = ['user', 'add', 'Ada', '--full-name', 'Ada Lovelace', '--groups', 'Staff, Board', '--roles', 'hr']
   t.match(await shop.tesser([...add, '--password-stdin'], 'correct horse\n'), { code: 0, out: /Ada was added/ })
-  t.equal(statSync(shop.file).mode & 0o777, 0o600, 'nobody else can read it')
+  t.equal(statSync(shop.file).mode & 0o777, 0o600, 'no other user can read it')
   t.notOk(readFileSync(shop.file, 'utf8').includes('horse'))
   t.match(await shop.directory.authenticate('ada', 'correct horse'), {
     userName: 'Ada',
@@ -61,13 +61,13 @@ t.test('a user is added, changed, listed and removed', async t => {
   })
   t.match(await shop.tesser(['user', 'add', 'ada', '--password-stdin'], 'battery staple'), { out: /new password/ })
   t.equal(await shop.directory.authenticate('Ada', 'correct horse'), undefined)
-  t.match(await shop.directory.authenticate('Ada', 'battery staple'), { groups: ['Staff', 'Board'] }, 'the rest stays')
+  t.match(await shop.directory.authenticate('Ada', 'battery staple'), { groups: ['Staff', 'Board'] }, 'groups are kept')
   t.match(await shop.tesser(['user', 'list']), { code: 0, out: /^Ada {2}Ada Lovelace {2}Staff {2}Board {2}hr\n$/ })
   t.match(await shop.tesser(['user', 'remove', 'ADA']), { code: 0 })
   t.match(await shop.tesser(['user', 'list']), { code: 0, out: '' })
 })
 
-t.test('a key is shown once, works until its day, and is revoked', async t => {
+t.test('a key is shown once, works until it expires, and can be revoked', async t => {
   const shop = new Shop(t)
   const { code, out } = await shop.tesser([
     'key',
@@ -89,11 +89,11 @@ t.test('a key is shown once, works until its day, and is revoked', async t => {
   t.equal(shop.directory.byKey(key, 0), undefined)
 })
 
-t.test('what cannot be is refused, and the file stays as it is', async t => {
+t.test('invalid users and keys are refused, and the file stays as it is', async t => {
   const shop = new Shop(t)
   await shop.tesser(['key', 'create', 'nightly'])
   const before = readFileSync(shop.file, 'utf8')
-  // 2: the file could not be read again with such a name.
+  // Code 2: a file with such a name would be refused when it is read again.
   const cases: [args: string[], input: string, message: RegExp, code?: number][] = [
     [['user', 'add', 'Ada', '--password-stdin'], 'short', /5 characters; at least 8/],
     [['user', 'add', 'Ada', '--password-stdin'], 'x'.repeat(1025), /more than 1024 bytes/],
@@ -119,7 +119,7 @@ t.test('what cannot be is refused, and the file stays as it is', async t => {
   t.equal(readFileSync(shop.file, 'utf8'), before)
 })
 
-t.test('hashes and days that mean nothing are refused when the file is read', async t => {
+t.test('invalid hashes and days are refused when the file is read', async t => {
   const shop = new Shop(t)
   const hash = `scrypt$3$8$1$${'A'.repeat(22)}$${'A'.repeat(43)}`
   const keys = [
@@ -134,7 +134,7 @@ t.test('hashes and days that mean nothing are refused when the file is read', as
   t.match(err, /two entries named nightly/)
 })
 
-t.test('a file that is wrong is refused with every reason', async t => {
+t.test('an invalid file is refused with all reasons', async t => {
   const shop = new Shop(t)
   writeFileSync(shop.file, JSON.stringify({ users: [{ name: 'Ada', password: 'plain' }], kays: [] }))
   const { code, err } = await shop.tesser(['user', 'list'])
@@ -148,7 +148,7 @@ t.test(
   async t => {
     const shop = new Shop(t)
     const before = ['key', 'create', 'early', '--roles', 'hrr', '--privileges', 'WebAdmin']
-    t.match(await shop.tesser(before), { code: 0 }, 'without a file of roles nothing is known')
+    t.match(await shop.tesser(before), { code: 0 }, 'without a file of roles any name is accepted')
     const roles = { privileges: [{ privilege: 'read' }], roles: [{ role: 'hr', privileges: ['read'] }] }
     writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
     const missing = { code: 1, err: 'tesser: there is no role "hrr"; did you mean "hr"?\n' }

@@ -7,7 +7,7 @@ import { ProgressDisplay } from '../../../kernel/cli/progress.ts'
 import { company } from '../../support/fixtures/company.ts'
 import { startServer, temporaryFolder } from '../../support/test-server.ts'
 
-t.test('tesser check tells how far it is with each dataclass', async t => {
+t.test('tesser check reports its progress for each dataclass', async t => {
   const folder = temporaryFolder(t)
   const server = await startServer(t, company, { folder })
   await server.close()
@@ -27,7 +27,7 @@ t.test('tesser check tells how far it is with each dataclass', async t => {
   t.same(told.get('Employee'), [6, 6])
 })
 
-t.test('without a terminal progress is a line after five seconds, then every ten', t => {
+t.test('without a terminal, progress is a line after five seconds, then every ten', t => {
   const { now } = performance
   t.teardown(() => {
     performance.now = now

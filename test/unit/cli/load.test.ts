@@ -106,21 +106,24 @@ t.test('rows may refer to rows further down, in chains', async t => {
   t.match(await people(), [{ bossID: 2 }, { bossID: 3 }, { bossID: null }])
 })
 
-t.test('CSV fields become what the attribute is; an empty field is null, a quoted empty one a text', async t => {
-  const { load, people } = world(t, {
-    'a.csv.gz': gzipSync(
-      '\uFEFFID;name;woman;born;extra;big\n1;"";true;1815-12-10;"{""a"":[1]}";9007199254740993\n2;"B;\nb";0;;;\n',
-    ),
-  })
-  const { text, rejected } = await load('a.csv.gz', { delimiter: ';' })
-  t.equal(text, '2 rows read: 2 inserted\n', JSON.stringify(rejected))
-  t.match(await people(), [
-    { name: '', woman: true, born: '1815-12-10', extra: { a: [1] } },
-    { name: 'B;\nb', woman: false, born: null, extra: null },
-  ])
-})
+t.test(
+  'CSV fields are converted to the type of the attribute; an empty field is null, a quoted empty one an empty text',
+  async t => {
+    const { load, people } = world(t, {
+      'a.csv.gz': gzipSync(
+        '\uFEFFID;name;woman;born;extra;big\n1;"";true;1815-12-10;"{""a"":[1]}";9007199254740993\n2;"B;\nb";0;;;\n',
+      ),
+    })
+    const { text, rejected } = await load('a.csv.gz', { delimiter: ';' })
+    t.equal(text, '2 rows read: 2 inserted\n', JSON.stringify(rejected))
+    t.match(await people(), [
+      { name: '', woman: true, born: '1815-12-10', extra: { a: [1] } },
+      { name: 'B;\nb', woman: false, born: null, extra: null },
+    ])
+  },
+)
 
-t.test('a row that cannot be saved leaves the others alone and is reported with its line', async t => {
+t.test('a row that cannot be saved does not affect the others and is reported with its line', async t => {
   const { load, people } = world(t, {
     'a.ndjson':
       '{"ID":1,"name":"A"}\n{"ID":2,\n7\n{"ID":3,"name":null}\n{"ID":4,"name":"D","__proto__":{}}\n{"ID":1,"name":"again"}\n{"ID":5,"nam":"E"}\n',
@@ -153,7 +156,7 @@ t.test('with --update a row changes the entity that has its key', async t => {
   t.match(await people(), [{ ID: 1, name: 'new', woman: true, __STAMP: 2 }, { ID: 2 }])
 })
 
-t.test('entities as this server answers them can be loaded', async t => {
+t.test('entities can be loaded in the form in which this server sends them', async t => {
   const row = {
     __KEY: '7',
     __TIMESTAMP: '2020-01-01T00:00:00.000Z',
@@ -167,68 +170,74 @@ t.test('entities as this server answers them can be loaded', async t => {
   t.match(await people(), [{ __KEY: '7', __STAMP: 1, bossID: 8 }, { __KEY: '8' }])
 })
 
-t.test('whatever is wrong with rows, the others are saved, and what was wrong is told with the line', async t => {
-  const { load, people } = world(t, {
-    'a.csv': Buffer.from(
-      'ID,name,woman\n1,"A,1\n2,B,1\n3,C\n4,"D" x,1\n5,E"e,1\n6,\xe9,1\n7,G,maybe\n8,H,1\n',
-      'latin1',
-    ),
-    'b.json': '[\n{"ID":11,"name":"A},\n{"ID":12,"name":"B"},\n{"ID":13,"name":"C"\n',
-  })
-  const csv = await load('a.csv')
-  t.match(csv.text, /^8 rows read: 2 inserted, 6 rejected\n/)
-  t.notOk(csv.isComplete)
-  t.match(
-    csv.rejected.map(({ line, errors, row }) => [line, errors[0], row]),
-    [
-      [2, /a quote ends a field before "D/, '1,"A,1'],
-      [4, '2 fields for 3 columns', '["3","C"]'],
-      [5, /before " x,1"/, '4,"D" x,1'],
-      [6, /a quote inside a field/, '5,E"e,1'],
-      [7, /not UTF-8; .* --encoding/, '6,\uFFFD,1'],
-      [8, /true or false/, { ID: '7' }],
-    ],
-  )
-  const json = await load('b.json')
-  t.match(json.text, /^4 rows read: 1 inserted, 3 rejected\n/)
-  t.match(
-    json.rejected.map(({ line, errors }) => [line, errors[0]]),
-    [
-      [2, /brackets do not close/],
-      [4, /brackets do not close/],
-      [5, /ends inside the array/],
-    ],
-  )
-  t.match(
-    (await people()).map(({ ID }) => ID),
-    [2, 8, 12],
-  )
-})
+t.test(
+  'whatever is wrong with some rows, the others are saved, and each problem is reported with its line',
+  async t => {
+    const { load, people } = world(t, {
+      'a.csv': Buffer.from(
+        'ID,name,woman\n1,"A,1\n2,B,1\n3,C\n4,"D" x,1\n5,E"e,1\n6,\xe9,1\n7,G,maybe\n8,H,1\n',
+        'latin1',
+      ),
+      'b.json': '[\n{"ID":11,"name":"A},\n{"ID":12,"name":"B"},\n{"ID":13,"name":"C"\n',
+    })
+    const csv = await load('a.csv')
+    t.match(csv.text, /^8 rows read: 2 inserted, 6 rejected\n/)
+    t.notOk(csv.isComplete)
+    t.match(
+      csv.rejected.map(({ line, errors, row }) => [line, errors[0], row]),
+      [
+        [2, /a quote ends a field before "D/, '1,"A,1'],
+        [4, '2 fields for 3 columns', '["3","C"]'],
+        [5, /before " x,1"/, '4,"D" x,1'],
+        [6, /a quote inside a field/, '5,E"e,1'],
+        [7, /not UTF-8; .* --encoding/, '6,\uFFFD,1'],
+        [8, /true or false/, { ID: '7' }],
+      ],
+    )
+    const json = await load('b.json')
+    t.match(json.text, /^4 rows read: 1 inserted, 3 rejected\n/)
+    t.match(
+      json.rejected.map(({ line, errors }) => [line, errors[0]]),
+      [
+        [2, /brackets do not close/],
+        [4, /brackets do not close/],
+        [5, /ends inside the array/],
+      ],
+    )
+    t.match(
+      (await people()).map(({ ID }) => ID),
+      [2, 8, 12],
+    )
+  },
+)
 
-t.test('files of other countries: delimiters, decimal commas, dates, encodings, and hints for them', async t => {
-  const { load, people } = world(t, {
-    'a.csv': Buffer.from('sep=;\r\nID;name;big;born\r\n1;\xc9va;1.234.567;31.12.2024\r\n', 'latin1'),
-    'b.csv': 'ID\tname\tborn\n2\tB\t2024-1-5\n',
-    'c.csv': 'ID|name|big|born\n3|C|1 000|12/31/2024\n4|D|1|1.2.24\n',
-  })
-  const german = { encoding: 'windows-1252', decimal: ',', dates: 'dmy' } as const
-  t.match(await load('a.csv', german), { isComplete: true, text: '1 row read: 1 inserted\n' })
-  t.match(await load('b.csv'), { isComplete: true })
-  const { text, rejected } = await load('c.csv')
-  t.match(
-    text,
-    /big has numbers such as 1 000: --decimal "." or "," reads them\nborn has dates such as 12\/31\/2024: --dates mdy reads/,
-  )
-  t.match(rejected, [{ line: 3, errors: [/year of "1\.2\.24" has fewer than four digits/] }, { line: 2 }])
-  t.match(await load('c.csv', { decimal: '.', dates: 'mdy' }), { text: /^2 rows read: 1 inserted, 1 rejected/ })
-  t.match(await people(), [
-    { ID: 1, name: 'Éva', big: 1234567, born: '2024-12-31' },
-    { ID: 2, born: '2024-01-05' },
-    { ID: 3, big: 1000, born: '2024-12-31' },
-  ])
-})
+t.test(
+  'files in formats of other countries: delimiters, decimal commas, dates, encodings, and hints for them',
+  async t => {
+    const { load, people } = world(t, {
+      'a.csv': Buffer.from('sep=;\r\nID;name;big;born\r\n1;\xc9va;1.234.567;31.12.2024\r\n', 'latin1'),
+      'b.csv': 'ID\tname\tborn\n2\tB\t2024-1-5\n',
+      'c.csv': 'ID|name|big|born\n3|C|1 000|12/31/2024\n4|D|1|1.2.24\n',
+    })
+    const german = { encoding: 'windows-1252', decimal: ',', dates: 'dmy' } as const
+    t.match(await load('a.csv', german), { isComplete: true, text: '1 row read: 1 inserted\n' })
+    t.match(await load('b.csv'), { isComplete: true })
+    const { text, rejected } = await load('c.csv')
+    t.match(
+      text,
+      /big has numbers such as 1 000: --decimal "." or "," reads them\nborn has dates such as 12\/31\/2024: --dates mdy reads/,
+    )
+    t.match(rejected, [{ line: 3, errors: [/year of "1\.2\.24" has fewer than four digits/] }, { line: 2 }])
+    t.match(await load('c.csv', { decimal: '.', dates: 'mdy' }), { text: /^2 rows read: 1 inserted, 1 rejected/ })
+    t.match(await people(), [
+      { ID: 1, name: 'Éva', big: 1234567, born: '2024-12-31' },
+      { ID: 2, born: '2024-01-05' },
+      { ID: 3, big: 1000, born: '2024-12-31' },
+    ])
+  },
+)
 
-t.test('decimals are loaded to the last digit, from numbers of any country', async t => {
+t.test('decimals are loaded to the last digit, from number formats of any country', async t => {
   const attributes = { ID: { type: 'long' }, price: { type: 'decimal', scale: 2, asText: true } }
   const { load, people } = world(t, {
     'model.json': JSON.stringify({ name: 'test', dataClasses: { Person: { key: 'ID', attributes } } }),
@@ -254,7 +263,7 @@ t.test('decimals are loaded to the last digit, from numbers of any country', asy
   ])
 })
 
-t.test('hints are given for values whose type was refused, with other options that would read them', async t => {
+t.test('for values of a wrong type, hints name options that would read them', async t => {
   const { load } = world(t, {
     'other.csv': 'ID;name;big;born\n1;much too long;1,5;2024-05-01\n2;B;1,5;05.01.2024\n3;C;1;x\n',
     'dots.csv': 'ID;big\n1;1.000\n',
@@ -275,7 +284,7 @@ t.test('hints are given for values whose type was refused, with other options th
 })
 
 t.test(
-  'rows stand in the file of errors as they stood in theirs, and are loaded from it with the same options',
+  'the file of errors holds rows as they were in the source, and they are loaded from it with the same options',
   async t => {
     const { load, people, cwd } = world(t, {
       'a.csv': 'ID;name;woman;big;born;extra\n1;much too long;true;1.000;31.12.2024;"{""a"":1}"\n2;;;;1.2.24;\n',
@@ -306,7 +315,7 @@ t.test(
   },
 )
 
-t.test('a load that ends early says what was saved, and is resumed', async t => {
+t.test('a load that ends early reports what was saved, and can be resumed', async t => {
   const rows = Array.from({ length: 5_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":5009' : ''}}\n`)
   const { load, people, cwd, config } = world(t, { 'a.ndjson': rows.join('') })
   const { restore } = t.intercept(Engine.prototype, 'write', { value: failing(2, Engine.prototype.write) })
@@ -314,7 +323,7 @@ t.test('a load that ends early says what was saved, and is resumed', async t => 
     message: /^the disk is full\n5010 rows read: 4999 inserted; --resume continues$/,
   })
   restore()
-  // Entities under way may have been saved before the answer came.
+  // Entities that were sent may have been saved although the load failed before their answer.
   const engine = await openEngine(engineOptions(config))
   const body = Buffer.from('[{"ID":5000,"name":"N"}]')
   await engine.write({ kind: 'save', dataClass: 'Person', body, mode: 'update', atomic: false, trusted: true })
@@ -340,7 +349,7 @@ t.test('a load that ends early says what was saved, and is resumed', async t => 
   t.match(stopped, { isComplete: false, text: /^0 rows read: 0 inserted\nstopped before the end of the file/ })
 })
 
-t.test('a load that ended before its first rows were known to be saved is not run twice, but begins anew', async t => {
+t.test('a load that ended before any row was known to be saved is only repeated with --restart', async t => {
   const { load, people, cwd } = world(t, { 'a.ndjson': '{"ID":1,"name":"A"}\n', 'a.csv': 'ID,nme\n1,A\n' })
   const { restore } = t.intercept(Engine.prototype, 'write', { value: failing(1, Engine.prototype.write) })
   await t.rejects(load('a.ndjson'), { message: /the disk is full/ })
@@ -352,7 +361,7 @@ t.test('a load that ended before its first rows were known to be saved is not ru
   t.notOk(readdirSync(join(cwd, 'data')).some(name => name.startsWith('load.')))
 })
 
-/** @param count of the call that fails */
+/** `write`, but its call number `count` fails. */
 function failing(count: number, write: Engine['write']): Engine['write'] {
   let calls = 0
   return function (this: Engine, ...args) {
@@ -361,37 +370,40 @@ function failing(count: number, write: Engine['write']): Engine['write'] {
   }
 }
 
-t.test('an error of a whole batch concerns the row that causes it; an unavailable store ends the load', async t => {
-  const { dataClasses } = loadModel(model)
-  const failure = (httpStatus: number) =>
-    new ProtocolError({ name: 'X', httpStatus, entries: [{ message: 'bad', componentSignature: 'x', errCode: 1 }] })
-  const run = async (httpStatus: number) => {
-    const rejected: number[] = []
-    const summary = await loadRows({
-      engine: {
-        async write({ body }) {
-          const rows = JSON.parse(Buffer.from(body).toString())
-          if (rows.some(({ ID }: { ID: number }) => ID === 5)) throw failure(httpStatus)
-          return { kind: 'save', many: true, globalStamp: 1, entities: rows.map(() => ({})) }
+t.test(
+  'an error of a whole batch is attributed to the row that causes it; an unavailable store ends the load',
+  async t => {
+    const { dataClasses } = loadModel(model)
+    const failure = (httpStatus: number) =>
+      new ProtocolError({ name: 'X', httpStatus, entries: [{ message: 'bad', componentSignature: 'x', errCode: 1 }] })
+    const run = async (httpStatus: number) => {
+      const rejected: number[] = []
+      const summary = await loadRows({
+        engine: {
+          async write({ body }) {
+            const rows = JSON.parse(Buffer.from(body).toString())
+            if (rows.some(({ ID }: { ID: number }) => ID === 5)) throw failure(httpStatus)
+            return { kind: 'save', many: true, globalStamp: 1, entities: rows.map(() => ({})) }
+          },
         },
-      },
-      dataClass: dataClasses[0]!,
-      rows: numbered(
-        (async function* () {
-          for (let ID = 0; ID < 9; ID++) yield { line: ID + 1, json: `{"ID":${ID}}`, value: { ID } }
-        })(),
-      ),
-      existing: 'reject',
-      onRejected: ({ line }) => rejected.push(line),
-    })
-    return { summary, rejected }
-  }
-  t.match(await run(500), { summary: { read: 9, inserted: 8, rejected: 1 }, rejected: [6] })
-  await t.rejects(run(503), { message: 'bad' })
-})
+        dataClass: dataClasses[0]!,
+        rows: numbered(
+          (async function* () {
+            for (let ID = 0; ID < 9; ID++) yield { line: ID + 1, json: `{"ID":${ID}}`, value: { ID } }
+          })(),
+        ),
+        existing: 'reject',
+        onRejected: ({ line }) => rejected.push(line),
+      })
+      return { summary, rejected }
+    }
+    t.match(await run(500), { summary: { read: 9, inserted: 8, rejected: 1 }, rejected: [6] })
+    await t.rejects(run(503), { message: 'bad' })
+  },
+)
 
 const refused: { name: string; file: string; more?: Partial<LoadArguments>; message: RegExp }[] = [
-  { name: 'a file that is not there', file: 'x.csv', message: /^there is no file .*x\.csv$/ },
+  { name: 'a missing file', file: 'x.csv', message: /^there is no file .*x\.csv$/ },
   {
     name: 'a file of unknown format',
     file: 'a.txt',
@@ -413,8 +425,12 @@ const refused: { name: string; file: string; more?: Partial<LoadArguments>; mess
     file: 'b.csv',
     message: /^line 1, the header: a quote is opened and not closed/,
   },
-  { name: 'a column twice', file: 'e.csv', message: /^there are two columns "ID"/ },
-  { name: 'what is not packed', file: 'c.csv.gz', message: /c\.csv\.gz cannot be read: incorrect header check/ },
+  { name: 'a duplicate column', file: 'e.csv', message: /^there are two columns "ID"/ },
+  {
+    name: 'a .gz file that is not compressed',
+    file: 'c.csv.gz',
+    message: /c\.csv\.gz cannot be read: incorrect header check/,
+  },
   { name: 'UTF-16', file: 'd.csv', message: /d\.csv cannot be read: it is UTF-16; give --encoding utf-16le/ },
   {
     name: 'an unknown encoding',
@@ -429,7 +445,7 @@ const refused: { name: string; file: string; more?: Partial<LoadArguments>; mess
     message: /one character, or the/,
   },
   {
-    name: 'to resume what was not begun',
+    name: 'to resume a load that was not begun',
     file: 'e.csv',
     more: { resume: true },
     message: /^there is nothing to resume/,
@@ -450,24 +466,27 @@ for (const { name, file, more, message } of refused) {
   })
 }
 
-t.test('a demo whose first load was interrupted is completed, and then left alone until there is more', async t => {
-  const { config, load, people, cwd } = world(t, {
-    'demo.json': '{ "load": [{ "dataClass": "Person", "file": "people.ndjson" }] }',
-    'people.ndjson': '{"ID":1,"name":"A"}\n{"ID":2,"name":"B"}\n',
-    'first.ndjson': '{"ID":1,"name":"A"}\n',
-  })
-  await load('first.ndjson')
-  const lines: string[] = []
-  await loadDemo(config, line => lines.push(line))
-  t.same(lines, ['loading the demo data, once', '  Person: 2 entities'])
-  t.equal((await people()).length, 2, cwd)
-  await loadDemo(config, line => lines.push(line))
-  t.equal(lines.length, 2)
-  writeFileSync(join(cwd, 'more.ndjson'), '{"ID":3,"name":"C"}\n')
-  writeFileSync(join(cwd, 'demo.json'), '{ "load": [{ "dataClass": "Person", "file": "more.ndjson" }] }')
-  await loadDemo(config, line => lines.push(line))
-  t.equal((await people()).length, 3)
-})
+t.test(
+  'a demo whose first load was interrupted is completed, and then left alone until it names another file',
+  async t => {
+    const { config, load, people, cwd } = world(t, {
+      'demo.json': '{ "load": [{ "dataClass": "Person", "file": "people.ndjson" }] }',
+      'people.ndjson': '{"ID":1,"name":"A"}\n{"ID":2,"name":"B"}\n',
+      'first.ndjson': '{"ID":1,"name":"A"}\n',
+    })
+    await load('first.ndjson')
+    const lines: string[] = []
+    await loadDemo(config, line => lines.push(line))
+    t.same(lines, ['loading the demo data, once', '  Person: 2 entities'])
+    t.equal((await people()).length, 2, cwd)
+    await loadDemo(config, line => lines.push(line))
+    t.equal(lines.length, 2)
+    writeFileSync(join(cwd, 'more.ndjson'), '{"ID":3,"name":"C"}\n')
+    writeFileSync(join(cwd, 'demo.json'), '{ "load": [{ "dataClass": "Person", "file": "more.ndjson" }] }')
+    await loadDemo(config, line => lines.push(line))
+    t.equal((await people()).length, 3)
+  },
+)
 
 t.test('rows are saved with the events and the calculated attributes of plugins', async t => {
   const { load } = world(t, {

@@ -24,7 +24,7 @@ t.test('cookies and authorization are hidden, wherever headers are logged', asyn
   t.match(line, /"host":"a"/)
 })
 
-t.test('values that cannot be read, or have no end, are logged as far as possible', async t => {
+t.test('unreadable and circular values are logged as far as possible', async t => {
   const endless: Record<string, unknown> = { password: 'secret' }
   endless.self = endless
   const line = logged({ level: 'info', pretty: false }, log => log.info({ endless }, 'x'))
@@ -38,7 +38,7 @@ t.test('values that cannot be read, or have no end, are logged as far as possibl
   t.match(JSON.parse(told), { unreadable: ['throwing'], msg: 'x' })
 })
 
-t.test('what is below the level is left out', async t => {
+t.test('messages below the level are left out', async t => {
   t.equal(
     logged({ level: 'warn', pretty: false }, log => log.info('hello')),
     '',

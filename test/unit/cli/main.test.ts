@@ -15,10 +15,10 @@ const person = { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 's
 const model = JSON.stringify({ name: 'test', dataClasses: { Person: person } })
 const MAP_SIZE = ['--storage-map-size-bytes', '64 MiB']
 
-/** Runs the command in a folder. What it writes gathers in `output`. */
+/** Runs the command in a folder, and collects its output in `output`. */
 const tesser = (t: Test, cwd: string, ...args: string[]) => tesserBy([], t, cwd, ...args)
 
-/** The same, started by another command. */
+/** Runs the command as `tesser` does, started by another command such as `setpriv`. */
 function tesserBy(command: readonly string[], t: Test, cwd: string, ...args: string[]) {
   const program = fileURLToPath(outputUrl('kernel/cli/main.js'))
   const [file, ...words] = [...command, process.execPath, program, ...args]
@@ -30,14 +30,14 @@ function tesserBy(command: readonly string[], t: Test, cwd: string, ...args: str
   return { child, output, end: once(child, 'close').then(([code]) => ({ code, ...output })) }
 }
 
-/** Waits until `look` gives something. */
+/** Waits until `look` returns a value. */
 async function found<T>(look: () => T | null | undefined): Promise<T> {
   for (let waited = 0; waited < 60_000; waited += 50) {
     const result = look()
     if (result) return result
     await delay(50)
   }
-  throw new Error('it has not come within a minute')
+  throw new Error('nothing was found within a minute')
 }
 
 t.test('--version and --help answer', async t => {
@@ -47,7 +47,7 @@ t.test('--version and --help answer', async t => {
   t.match(help, { code: 0, out: /start \[options\] {2}[\s\S]*Examples:[\s\S]*TESSER_CONFIG/, err: '' })
 })
 
-t.test('a mistyped command or flag is refused with the nearest one', async t => {
+t.test('a mistyped command or flag is refused with a suggestion', async t => {
   const cwd = t.testdir({})
   t.match(await tesser(t, cwd, 'start', '--prot', '3').end, { code: 2, err: /Did you mean --port\?/ })
   t.match(await tesser(t, cwd, 'chek').end, {
@@ -82,47 +82,57 @@ t.test(
     t.match(refused, { code: 1, out: /answer at https:\/\/127\.0\.0\.1:\d+\/rest[\s\S]*TLS cannot use key .*key\.pem/ })
     t.match(refused.out, /cannot listen on 127\.0\.0\.1:\d+: another process has port \d+; .*\n2 problems\n/)
     t.notOk(existsSync(join(cwd, 'store')))
-    t.match(await start(...taken), { code: 1, err: /^tesser: cannot listen on/ }, 'may go well another time')
-    t.match(await start('--model', 'wrong.json'), { code: 2, err: /the model cannot be used/ }, 'never goes well')
+    t.match(await start(...taken), { code: 1, err: /^tesser: cannot listen on/ }, 'may succeed another time')
+    t.match(await start('--model', 'wrong.json'), { code: 2, err: /the model cannot be used/ }, 'can never succeed')
   },
 )
 
-t.test('check fails when the store that it is to check is not there, and says so where none is needed', async t => {
-  const cwd = t.testdir({ 'model.json': model, empty: {} })
-  for (const folder of ['no/such/folder', 'empty']) {
-    t.match(await tesser(t, cwd, 'check', '--model', 'model.json', '--data', folder).end, {
-      code: 1,
-      out: /there is no (such folder|store in this folder), so none was checked; the first start makes one\n1 problem\n/,
+t.test(
+  'check fails when the given store does not exist, and without --data reports that there is none yet',
+  async t => {
+    const cwd = t.testdir({ 'model.json': model, empty: {} })
+    for (const folder of ['no/such/folder', 'empty']) {
+      t.match(await tesser(t, cwd, 'check', '--model', 'model.json', '--data', folder).end, {
+        code: 1,
+        out: /there is no (such folder|store in this folder), so none was checked; the first start makes one\n1 problem\n/,
+      })
+    }
+    t.match(await tesser(t, cwd, 'check', '--model', 'model.json').end, {
+      code: 0,
+      out: /config and .*model\.json are all right; no store was checked, there is none in .* yet/,
     })
-  }
-  t.match(await tesser(t, cwd, 'check', '--model', 'model.json').end, {
-    code: 0,
-    out: /config and .*model\.json are all right; no store was checked, there is none in .* yet/,
-  })
-})
+  },
+)
 
-t.test('check and start refuse wrong hosts, origins and proxies, all at once and before there is a store', async t => {
-  const cwd = t.testdir({
-    'model.json': model,
-    'tesser.config.json': JSON.stringify({
-      model: 'model.json',
-      server: { allowedHosts: ['https://x.com'], cors: { origins: ['https://x.com/'] }, trustedProxies: ['localhost'] },
-    }),
-  })
-  for (const command of ['check', 'start']) {
-    const { code, err } = await tesser(t, cwd, command).end
-    t.equal(code, 2)
-    for (const problem of [
-      /allowedHosts: "https:\/\/x.com" is not a host/,
-      /did you mean "https:\/\/x.com"\?/,
-      /trustedProxies: "localhost"/,
-    ])
-      t.match(err, problem, command)
-  }
-  t.notOk(existsSync(join(cwd, 'data')))
-})
+t.test(
+  'check and start refuse wrong hosts, origins and proxies, all in one message and before a store is made',
+  async t => {
+    const cwd = t.testdir({
+      'model.json': model,
+      'tesser.config.json': JSON.stringify({
+        model: 'model.json',
+        server: {
+          allowedHosts: ['https://x.com'],
+          cors: { origins: ['https://x.com/'] },
+          trustedProxies: ['localhost'],
+        },
+      }),
+    })
+    for (const command of ['check', 'start']) {
+      const { code, err } = await tesser(t, cwd, command).end
+      t.equal(code, 2)
+      for (const problem of [
+        /allowedHosts: "https:\/\/x.com" is not a host/,
+        /did you mean "https:\/\/x.com"\?/,
+        /trustedProxies: "localhost"/,
+      ])
+        t.match(err, problem, command)
+    }
+    t.notOk(existsSync(join(cwd, 'data')))
+  },
+)
 
-t.test('check --plan says that a start would make the store, whose folder above has to be there', async t => {
+t.test('check --plan reports that a start would make the store, whose parent folder must exist', async t => {
   const cwd = t.testdir({ 'model.json': model })
   const plan = ['check', '--plan', '--model', 'model.json', '--data']
   t.match(await tesser(t, cwd, ...plan, 'new').end, {
@@ -133,13 +143,13 @@ t.test('check --plan says that a start would make the store, whose folder above 
   t.notOk(existsSync(join(cwd, 'new')))
 })
 
-/** Root may write everywhere: the command is started without its capabilities, and owns its files as any user does. */
+/** Command that drops the capabilities of root, which may write everywhere; root then owns its files as any user does. */
 const WITHOUT_RIGHTS = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
 const hasRights =
   process.getuid === undefined ||
   spawnSync(WITHOUT_RIGHTS[0] ?? 'true', WITHOUT_RIGHTS.slice(1).concat('true')).status !== 0
 
-t.test('missing rights are told with the folder and the right', async t => {
+t.test('missing rights are reported with the folder and the right', async t => {
   if (hasRights) return t.pass('the rights of this user cannot be taken away here')
   const cwd = await mkdtemp(join(tmpdir(), 'tesser-rights-'))
   t.teardown(() => rm(cwd, { recursive: true }))
@@ -177,7 +187,7 @@ t.test('missing rights are told with the folder and the right', async t => {
   await chmod(cwd, 0o755)
 })
 
-t.test('a folder that cannot be used and a damaged store are told by name, without a stack', async t => {
+t.test('a folder that cannot be used and a damaged store are reported by name, without a stack trace', async t => {
   const cwd = t.testdir({ 'model.json': model, file: 'x', store: { 'data.mdb': 'cut off' } })
   const tries = [
     [['start', '--data', 'file'], 1, /^tesser: the folder of the store, .*file, cannot be used: /],
@@ -215,7 +225,7 @@ t.test(
   },
 )
 
-t.test('check tells every problem of the model and changes nothing', async t => {
+t.test('check reports every problem of the model and changes nothing', async t => {
   const cwd = t.testdir({
     'model.json': JSON.stringify({ name: 'x', dataClasses: { P: { ...person, key: 'id' }, 'Q R': person } }),
   })
@@ -273,7 +283,7 @@ t.test('start serves until a signal, load fills the store, check finds what a ne
   t.match(await end, { code: 0, out: /"msg":"stopping"[\s\S]*"msg":"stopped"/, err: '' })
 })
 
-t.test('check knows what plugins add to the model, and tells what roles name that is not there', async t => {
+t.test('check knows what plugins add to the model, and reports unknown names in the file of roles', async t => {
   const roles = (...allowed: object[]) =>
     JSON.stringify({ privileges: [{ privilege: 'hr' }], permissions: { allowed } })
   const cwd = t.testdir({

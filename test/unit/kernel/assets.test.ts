@@ -33,7 +33,7 @@ t.test('files of a folder, and nothing from outside', async t => {
   )
 })
 
-t.test('a folder that is not there, or has too much', async t => {
+t.test('a folder that does not exist, or is too large', async t => {
   const folder = t.testdir({ large: {} })
   await t.rejects(loadFrom(join(folder, 'none')), { code: 'ENOENT' })
   mkdirSync(join(folder, 'large/a'))
@@ -58,7 +58,7 @@ t.test('conditions, parts and compression', async t => {
   const coded = await send('a.txt', {}, 'br')
   t.match(coded.headers, { 'Content-Encoding': 'br' })
   t.equal(brotliDecompressSync(coded.body as Uint8Array).toString(), text)
-  t.not(coded.headers!.ETag, plain.headers!.ETag, 'a tag is of the very bytes')
+  t.not(coded.headers!.ETag, plain.headers!.ETag, 'a tag identifies the exact bytes')
   const again = await send('a.txt', {}, 'br')
   t.equal((again.body as Uint8Array).buffer, (coded.body as Uint8Array).buffer, 'compressed once')
   t.match(await send('a.txt', { 'if-none-match': `"x", ${coded.headers!.ETag}` }, 'br'), { status: 304, body: '' })

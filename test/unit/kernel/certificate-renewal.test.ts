@@ -6,7 +6,7 @@ import { CertificateRenewal } from '../../../kernel/certificate-renewal.ts'
 
 const LOOK_MS = 20
 
-/** A renewal whose transport takes any certificate but `wrong`, and what it logs. */
+/** A renewal with a transport that accepts certificates unless `fail` gave it a problem, and the log. */
 function renewalOf(t: Test, tls: { keyFile: string; certFile: string }) {
   const logged: string[] = []
   let count = 0
@@ -36,10 +36,10 @@ function renewalOf(t: Test, tls: { keyFile: string; certFile: string }) {
   }
 }
 
-/** Time in which looks find nothing. */
+/** Waits for several looks at the files. */
 const someLooks = () => delay(6 * LOOK_MS)
 
-t.test('files are read when they have changed, once', async t => {
+t.test('changed files are read once', async t => {
   const folder = t.testdir({ 'key.pem': 'key', 'cert.pem': 'cert' })
   const tls = { keyFile: join(folder, 'key.pem'), certFile: join(folder, 'cert.pem') }
   const { logged, until, fail, renewal } = renewalOf(t, tls)
@@ -62,12 +62,12 @@ t.test('files are read when they have changed, once', async t => {
   t.match(logged[2], /read again/)
 
   await renewal.renew()
-  t.match(logged[3], /read again/, 'also without a change, when it is called')
+  t.match(logged[3], /read again/, 'when called, even without a change')
   await someLooks()
   t.equal(logged.length, 4)
 })
 
-t.test('links to other files are a change, however far up they are', async t => {
+t.test('a changed link counts as a change, at any level of the path', async t => {
   const folder = t.testdir({
     '1': { 'tls.crt': 'cert', 'tls.key': 'key' },
     '2': { 'tls.crt': 'cert', 'tls.key': 'key' },

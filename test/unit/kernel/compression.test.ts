@@ -40,19 +40,19 @@ t.test('texts are compressed from 2 KiB on, whatever their size and form', async
   }
 })
 
-t.test('bytes that are valid in one turn only are read in it', async t => {
+t.test('bytes that are valid only in the current turn are read in that turn', async t => {
   const bytes = new Uint8Array(Buffer.from(text(300_000)))
   const sent = compressed(reply(bytes), 'gzip')
   bytes.fill(0)
   t.equal(gunzipSync((await sent).body as Uint8Array).toString(), text(300_000))
 })
 
-t.test('a client that accepts none gets the text as it is, and caches know', async t => {
+t.test('a client that accepts no coding gets the plain text, with Vary for caches', async t => {
   const sent = await compressed(reply(text(5_000)), undefined)
   t.strictSame(sent, { ...reply(text(5_000)), headers: { ...JSON_HEADERS, Vary: 'Accept-Encoding' } })
 })
 
-t.test('what is compressed already says that it varies, and is not compressed again', async t => {
+t.test('a compressed answer gets Vary, and is not compressed again', async t => {
   const given = reply(Buffer.alloc(10), { ...JSON_HEADERS, 'Content-Encoding': 'br' })
   t.strictSame(await compressed(given, 'br'), { ...given, headers: { ...given.headers, Vary: 'Accept-Encoding' } })
 })

@@ -31,7 +31,7 @@ t.test('errors are attributed by the files of their traces', async t => {
     ['the longer path', [`${folder}/deep/helper.ts`], { plugin: 'c' }],
     ['a package in its folder', [`${folder}/node_modules/pg/index.js`], 'unknown'],
     ['a plugin that is such a package', [`${folder}/node_modules/other/lib/x.js`], { plugin: 'other' }],
-    ['what a plugin has called', ['node:fs', kernel, `${folder}/a.ts`, kernel], { plugin: 'a' }],
+    ['code that a plugin has called', ['node:fs', kernel, `${folder}/a.ts`, kernel], { plugin: 'a' }],
     ['the kernel', ['node:fs', kernel, 'node:internal/timers'], 'kernel'],
     ['Node.js alone', ['node:fs', 'node:internal/timers'], 'unknown'],
     ['nothing', [], 'unknown'],

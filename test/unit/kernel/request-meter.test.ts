@@ -1,4 +1,4 @@
-/** Which requests are timed, slow, or counted with the time of others, by threads whose looks at the clock the test makes. */
+/** Requests that are timed, slow, or counted with the time of others; the test makes the looks of threads at the clock. */
 import t from 'tap'
 import { LoopDelay } from '../../../engine/base/counts/loop-delay.ts'
 import { SharedCounts } from '../../../engine/base/counts/thread-counts.ts'
@@ -24,7 +24,7 @@ function measured(slowMs = SLOW_MS) {
     meter,
     lines,
     loopDelay,
-    /** The thread stands still for some time, while another one goes on. */
+    /** Simulates that the thread was blocked for some time while another one continued. */
     standStill(ms: number): void {
       loopDelay.lookedAt = performance.now() - ms
       shared.beats[0]!++
@@ -43,30 +43,30 @@ function measured(slowMs = SLOW_MS) {
   }
 }
 
-t.test('a turn in which other threads did not look at the clock is a short one', async t => {
+t.test('a turn in which other threads did not look at the clock counts as a short one', async t => {
   const { meter, lines, answer, times, loopDelay } = measured()
   t.equal(meter.timedEvery, 16)
   // The thread was held up, and no other thread has looked at its clock since.
   loopDelay.lookedAt = performance.now() - 2 * SLOW_MS
   answer({ beat: meter.beats[0]! })
   t.same(lines, [])
-  t.match(times(), { 0.001: 1 }, 'it takes the time of others, of which there are none')
+  t.match(times(), { 0.001: 1 }, 'it counts with the times of others, of which there are none')
 })
 
-t.test('a slow request is one whatever the number of its turn', async t => {
+t.test('a slow request is detected in every turn', async t => {
   const { meter, lines, answer, times, standStill } = measured()
   for (let i = 0; i < 20; i++) {
     const beat = meter.beats[0]!
     standStill(SLOW_MS)
     answer({ beat, path: `/rest/A${i}` })
   }
-  t.equal(lines.length, 10, 'as many as are logged in a second')
+  t.equal(lines.length, 10, 'the number that is logged in a second')
   t.match(lines[0], { msg: 'slow request', address: '/rest/A0', plugin: 'read' })
   t.ok(Number(lines[0]!.ms) >= SLOW_MS)
   t.match(times(), { 0.001: 0, 30: 0, '+Inf': 20 })
 })
 
-t.test('a turn that is long and not slow has its own time, and is no sample of others', async t => {
+t.test('a turn that is long and not slow has its own time, and is not a sample for others', async t => {
   const { meter, lines, answer, times, standStill } = measured()
   answer({ beat: meter.beats[0]! })
   const beat = meter.beats[0]!
@@ -77,7 +77,7 @@ t.test('a turn that is long and not slow has its own time, and is no sample of o
   t.match(times(), { 0.25: 2, 10: 2, 30: 3, '+Inf': 3 })
 })
 
-t.test('a slow request that was timed is no sample either', async t => {
+t.test('a slow request that was timed is not a sample either', async t => {
   const { meter, answer, times } = measured()
   answer({ beat: meter.beats[0]! })
   answer({ startedAt: performance.now() - SLOW_MS })
@@ -93,7 +93,7 @@ t.test('a look of another thread in a short turn makes no difference', async t =
   t.match(times(), { 0.001: 1 })
 })
 
-t.test('a request that goes on later has begun before its turn, when that was a long one', async t => {
+t.test('a request that continues later counts from before its turn if that was a long one', async t => {
   const { meter, lines, answer, standStill } = measured()
   standStill(0)
   const before = performance.now()
@@ -103,22 +103,22 @@ t.test('a request that goes on later has begun before its turn, when that was a 
   t.match(lines, [{ msg: 'slow request' }])
 })
 
-t.test('all are timed when a request is slow before its turn is known to be long', async t => {
+t.test('all requests are timed if the bound of slow ones is below that of a long turn', async t => {
   t.equal(measured(199).meter.timedEvery, 1)
   t.equal(measured(200).meter.timedEvery, 16)
   t.equal(measured(0).meter.timedEvery, 16)
 })
 
-t.test('a thread that was held up says so, whoever did it', async t => {
+t.test('a thread that was held up is logged, whatever the cause', async t => {
   const { loopDelay, lines } = measured()
   loopDelay.lookedAt = 0
   loopDelay.look(SLOW_MS)
-  t.same(lines, [], 'a look comes a tenth of a second after the last one')
+  t.same(lines, [], 'a look is due a tenth of a second after the last one')
   loopDelay.look(2 * SLOW_MS + 100)
   t.match(lines, [{ level: 40, ms: SLOW_MS, msg: 'the thread that serves requests was held up' }])
 })
 
-t.test('none is slow without a bound', async t => {
+t.test('no request is slow without a bound', async t => {
   const { loopDelay, lines, answer } = measured(0)
   loopDelay.look(loopDelay.lookedAt + SLOW_MS + 100)
   answer({ startedAt: 1 })

@@ -1,4 +1,4 @@
-/** Which tests `npm run test:near` takes for a change, and in which order. */
+/** Tests that `npm run test:near` selects for a change, in their order. */
 import { resolve } from 'node:path'
 import t from 'tap'
 
@@ -37,7 +37,7 @@ const cases: [change: string, changed: string[], tests: string[]][] = [
     ['test/protocol/order-by.test.ts', 'test/cli/start.test.ts', 'test/protocol/paging.test.ts'],
   ],
   ['a document', ['README.md'], ['test/house/files.test.ts']],
-  ['a module that is away', ['engine/gone.ts'], ['test/house/files.test.ts']],
+  ['a module that was deleted', ['engine/gone.ts'], ['test/house/files.test.ts']],
 ]
 for (const [change, changed, tests] of cases) {
   t.test(change, async t => t.strictSame(nearTests(changed, imports), tests))

@@ -32,7 +32,7 @@ t.test('waits', async () => {
   await new Promise(() => {})
 })
 `
-/** A child of a test takes part in it; a test file that is run by itself does not. */
+/** Environment without that of tap, so that a test file is run on its own and not as a child of this test. */
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP'))),
   NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs',
@@ -86,7 +86,7 @@ const cases: [name: string, files: Record<string, string>, status: number, lines
     1,
     [/not ok 1 - test unfinished/, /^ *TypeError: from outside$/, /^0 passed, 1 failed$/],
   ],
-  ['one is no program', { 'a.mjs': '(' }, 1, [/a\.mjs failed:/, /^0 passed, 1 failed$/]],
+  ['one is not a program', { 'a.mjs': '(' }, 1, [/a\.mjs failed:/, /^0 passed, 1 failed$/]],
 ]
 for (const [name, files, status, lines] of cases) {
   t.test(name, async t => {

@@ -31,11 +31,11 @@ const decoded = (bytes: Uint8Array, coding: Coding | undefined): Buffer => {
   return coding === 'gzip' ? gunzipSync(bytes) : Buffer.from(bytes)
 }
 
-t.test('what goes in comes out, whatever its size, its pieces and its coding', async t => {
+t.test('the decoded answer equals the written content, for all sizes, pieces and codings', async t => {
   const own = resources(t)
   const random = randomOf(11)
   for (const size of [0, 1, 2_047, 2_048, 70_000, MIB, MIB + 1, 3 * MIB + 5]) {
-    // Half of it does not compress, so that the compressed form of a large one is large too.
+    // Half of the bytes do not compress, so that large content stays large when compressed.
     const content = Buffer.from(Uint8Array.from({ length: size }, (_, i) => (i % 2 ? random.integer(0, 255) : 65)))
     for (const coding of [undefined, 'gzip', 'br'] as const) {
       for (const pieceBytes of [100_000, 700_000, Number.POSITIVE_INFINITY]) {
@@ -49,7 +49,7 @@ t.test('what goes in comes out, whatever its size, its pieces and its coding', a
         const name = `${size} ${coding} ${pieceBytes}`
         t.equal(bytes.length, packed.size, name)
         t.ok(decoded(bytes, packed.coding).equals(content), name)
-        t.equal(packed.bytes === undefined, packed.size > MIB && pieceBytes < size, `${name}: whether it is in a file`)
+        t.equal(packed.bytes === undefined, packed.size > MIB && pieceBytes < size, `${name}: is in a file`)
         t.equal(packed.coding, size < 2_048 ? (pieceBytes < size ? coding : undefined) : coding, name)
         if (packed.bytes) own.files.giveBack(file)
       }
@@ -60,14 +60,14 @@ t.test('what goes in comes out, whatever its size, its pieces and its coding', a
   t.strictSame(readdirSync(own.folder), [])
 })
 
-t.test('what does not become smaller is not compressed', async t => {
+t.test('content that does not become smaller is not compressed', async t => {
   const own = resources(t)
   const random = randomOf(3)
   const noise = Uint8Array.from({ length: 5_000 }, () => random.integer(0, 255))
   for (const coding of ['gzip', 'br'] as const) t.equal(sinkOf(own, undefined, coding).end(noise).coding, undefined)
 })
 
-t.test('an answer that fails leaves an empty file, and what it had is released', async t => {
+t.test('an answer that fails leaves an empty file, and releases its memory and disk', async t => {
   const own = resources(t)
   const file = own.files.take()
   const sink = sinkOf(own, file)
@@ -101,7 +101,7 @@ t.test('the file of a thread that has ended is closed, and its size released', a
   t.equal(own.files.disk.usedBytes, 0)
 })
 
-t.test('an answer beyond the memory or the disk for all of them is refused with 503', async t => {
+t.test('an answer beyond the shared budget of memory or disk is refused with 503', async t => {
   const own = resources(t, { memory: 8 * MIB, disk: 2 * MIB })
   const sink = sinkOf(own, own.files.take())
   sink.hold(8 * MIB)
@@ -114,7 +114,7 @@ t.test('an answer beyond the memory or the disk for all of them is refused with 
   t.strictSame([own.memory.usedBytes, own.files.disk.usedBytes], [0, 0])
 })
 
-t.test('a full disk is 503 as well', { skip: process.platform !== 'linux' }, async t => {
+t.test('a full disk is answered with 503 as well', { skip: process.platform !== 'linux' }, async t => {
   const own = resources(t)
   const sink = sinkOf(own, openSync('/dev/full', 'w'))
   t.throws(
@@ -125,12 +125,12 @@ t.test('a full disk is 503 as well', { skip: process.platform !== 'linux' }, asy
   )
 })
 
-t.test('where no file can be made, small answers are made and others are refused', async t => {
+t.test('when no file can be made, small answers are made and larger ones refused', async t => {
   const own = resources(t)
   writeFileSync(own.folder, 'in the way')
   t.equal(own.files.take(), undefined)
   t.equal(own.files.take(), undefined)
-  t.equal(own.faults.length, 1, 'said once')
+  t.equal(own.faults.length, 1, 'reported once')
   t.equal(sinkOf(own, undefined).end(Buffer.alloc(MIB)).size, MIB)
   const sink = sinkOf(own, undefined)
   t.throws(
@@ -141,7 +141,7 @@ t.test('where no file can be made, small answers are made and others are refused
   )
 })
 
-t.test('what a crash has left in the folder is removed', async t => {
+t.test('files that a crash left in the folder are removed', async t => {
   const own = resources(t)
   mkdirSync(own.folder)
   writeFileSync(join(own.folder, '0123456789abcdef'), 'left')
@@ -149,7 +149,7 @@ t.test('what a crash has left in the folder is removed', async t => {
   t.strictSame(readdirSync(own.folder), [])
 })
 
-t.test('a source that is closed while it is read is given back afterwards', async t => {
+t.test('the file of a source that is closed during a read is given back after the read', async t => {
   const own = resources(t)
   const file = own.files.take()
   const sink = sinkOf(own, file)

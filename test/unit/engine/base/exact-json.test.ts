@@ -27,22 +27,22 @@ t.test('digits in texts and names stay texts', async t => {
   })
 })
 
-t.test('so many digits that no attribute holds are a double', async t => {
+t.test('a number with more digits than any attribute holds is a double', async t => {
   t.equal(parseExact('1'.repeat(300)), Number('1'.repeat(300)))
 })
 
-t.test('other numbers keep their digits when these are asked for and a double would lose them', async t => {
+t.test('other numbers keep their digits on request when a double would lose them', async t => {
   const cases: readonly [name: string, json: string, isLong: boolean][] = [
-    // Shown by a double as they are
+    // A double shows them unchanged
     ['15 digits', '123456789.012345', false],
     ['a sum of doubles', '0.30000000000000004', false],
     ['zeros around 15 digits', '0.00001234567890123450000', false],
     ['another exponent', '30000000000000004e-17', false],
     ['a large double', '1.7976931348623157e308', false],
     ['zero', '-0.00000000000000000000e-999', false],
-    // Lost by one
+    // A double loses digits
     ['17 digits', '12345678901234567.5', true],
-    ['a digit far behind', '0.1000000000000000055', true],
+    ['a digit far to the right', '0.1000000000000000055', true],
     ['too small', '1e-400', true],
     ['too large', '1234567890123456e400', true],
     ['many digits', `0.${'1'.repeat(500)}`, true],
@@ -53,7 +53,7 @@ t.test('other numbers keep their digits when these are asked for and a double wo
     t.equal(isLongNumber(value), isLong, name)
     t.equal(String(value), isLong ? json : String(Number(json)), name)
     t.equal(rounded(value), Number(json), name)
-    t.equal(parseExact(json), Number(json), `${name}, not asked for`)
+    t.equal(parseExact(json), Number(json), `${name}, not requested`)
     if (isLong) t.equal(stringifyExact({ a: [value] }), `{"a":[${json}]}`, name)
     t.equal(isLongNumber(structuredClone(value)), isLong, `${name} in another thread`)
   }
@@ -82,7 +82,7 @@ t.test('every number is the one in the text', async () => {
   )
 })
 
-t.test('what would reach a prototype is refused', async t => {
+t.test('a name that would reach a prototype is refused', async t => {
   t.throws(() => parseExact('{"__proto__":{"x":12345678901234567}}'))
 })
 
@@ -90,7 +90,7 @@ t.test('an infinite number cannot be written', async t => {
   t.throws(() => stringifyExact([Number.POSITIVE_INFINITY]), RangeError)
 })
 
-t.test('whatever JSON can express comes back', async t => {
+t.test('every JSON value survives a round trip', async t => {
   const value = fc.letrec(tie => ({
     any: fc.oneof(
       fc.string(),
@@ -105,7 +105,7 @@ t.test('whatever JSON can express comes back', async t => {
       ),
     ),
   })).any
-  /** A bigint that is safe as a number comes back as one. */
+  /** Expected value: a bigint that is safe as a number becomes a number. */
   const canonical = (each: unknown): unknown => {
     if (typeof each === 'bigint') return Number.isSafeInteger(Number(each)) ? Number(each) : each
     if (Array.isArray(each)) return each.map(canonical)

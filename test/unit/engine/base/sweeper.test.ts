@@ -3,7 +3,7 @@ import t from 'tap'
 import { EngineErrors } from '../../../../engine/base/engine-errors.ts'
 import { Sweeper } from '../../../../engine/base/sweeper.ts'
 
-t.test('a run is joined while it goes on, and close waits for its end', async t => {
+t.test('a second run joins the one in progress, and close waits for its end', async t => {
   let [begun, ended] = [0, 0]
   let finish!: () => void
   const work = async (): Promise<void> => {
@@ -20,7 +20,7 @@ t.test('a run is joined while it goes on, and close waits for its end', async t 
   t.equal(await closed, 1)
 })
 
-t.test('what fails in the background is told, but for a writer that refuses', async t => {
+t.test('failures in the background are reported, except refusals by the writer', async t => {
   const told: string[] = []
   const sweeper = new Sweeper(
     async () => {},

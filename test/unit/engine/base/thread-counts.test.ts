@@ -1,4 +1,4 @@
-/** Counters that threads share: who has which block, and what their sums hold. */
+/** Counters that threads share: owners of blocks, and sums. */
 import t from 'tap'
 import { histogram, observe } from '../../../../engine/base/counts/histogram.ts'
 import { COUNT, ownCounts, SharedCounts } from '../../../../engine/base/counts/thread-counts.ts'
@@ -6,7 +6,7 @@ import { COUNT, ownCounts, SharedCounts } from '../../../../engine/base/counts/t
 const BLOCKS = 128
 const gone = () => false
 
-t.test('each claim has a block of its own, and the sum holds all', async t => {
+t.test('each claim has a separate block, and the sum covers all', async t => {
   const shared = new SharedCounts()
   const [kernel, pool, other] = [shared.claim('kernel'), shared.claim('pool'), shared.claim('pool')]
   kernel[COUNT.parseHits] = 1
@@ -30,10 +30,10 @@ t.test('another thread finds the same counters in the same memory', async t => {
   t.equal(shared.sum('writer')[COUNT.commits], 3)
   shared.beats[0] = 7
   t.equal(new SharedCounts(shared.buffer).beats[0], 7)
-  t.equal(shared.sum()[COUNT.loopDelay], 0, 'beside the blocks')
+  t.equal(shared.sum()[COUNT.loopDelay], 0, 'beats are outside the blocks')
 })
 
-t.test('the counts of a thread that has ended stay, and the next one of its role counts on', async t => {
+t.test('the counts of a thread that has ended are kept, and the next one of its role continues them', async t => {
   const shared = new SharedCounts()
   shared.claim('function')[COUNT.columnHits] = 4
   shared.claim('pool')[COUNT.columnHits] = 40
@@ -50,7 +50,7 @@ t.test('the counts of a thread that has ended stay, and the next one of its role
   t.equal(shared.threads().length, 2, 'live threads keep theirs')
 })
 
-t.test('threads that come and go need no more blocks than there are at a time', async t => {
+t.test('short-lived threads need no more blocks than run at the same time', async t => {
   const shared = new SharedCounts()
   for (let i = 0; i < 10 * BLOCKS; i++) {
     shared.claim(i % 2 === 0 ? 'pool' : 'function')[COUNT.planHits]!++
@@ -60,7 +60,7 @@ t.test('threads that come and go need no more blocks than there are at a time', 
   t.equal(shared.sum('pool')[COUNT.planHits], 5 * BLOCKS)
 })
 
-t.test('a thread beyond the last block has counts of its own and changes no others', async t => {
+t.test('a thread beyond the last block has private counts and changes no others', async t => {
   const shared = new SharedCounts()
   const all = Array.from({ length: BLOCKS }, () => shared.claim('function'))
   for (const counts of all) counts[COUNT.planHits] = 1
@@ -71,16 +71,16 @@ t.test('a thread beyond the last block has counts of its own and changes no othe
   t.equal(shared.threads().length, BLOCKS)
   shared.freeBlocksOfOthers(gone)
   shared.claim('function')[COUNT.planHits]!++
-  t.equal(shared.sum()[COUNT.planHits], BLOCKS + 1, 'one that comes later has a block again')
+  t.equal(shared.sum()[COUNT.planHits], BLOCKS + 1, 'a later thread has a block again')
 })
 
-/** Buckets, sum and count of a histogram by `le`, or name of the part. */
+/** Buckets of a histogram by `le`, and its sum and count by name. */
 function shown(cells: Float64Array): Record<string, number> {
   const { values } = histogram('a', 'Help.', [{ labels: { role: 'pool' }, cells, start: COUNT.poolRunTime }])
   return Object.fromEntries(values.map(({ metricName, labels, value }) => [labels.le ?? metricName, value]))
 }
 
-t.test('a bucket of a histogram holds its bound and all below it', async t => {
+t.test('a bucket of a histogram counts values up to its bound', async t => {
   const cells = ownCounts()
   for (const ms of [0, 1, 1.001, 2.5, 9.9, 10, 30_000, 30_001, 1e9]) observe(cells, COUNT.poolRunTime, ms)
   t.same(shown(cells), {
@@ -103,10 +103,10 @@ t.test('a bucket of a histogram holds its bound and all below it', async t => {
     a_count: 9,
   })
   for (const name of ['poolWaitTime', 'functionWaitTime'] as const)
-    t.equal(cells[COUNT[name]], 0, `${name} is beside it`)
+    t.equal(cells[COUNT[name]], 0, `${name} is not affected`)
 })
 
-t.test('a time may count several times, and none makes no series', async t => {
+t.test('a time may count several times, and without times there is no series', async t => {
   const cells = ownCounts()
   t.same(shown(cells), {})
   observe(cells, COUNT.poolRunTime, 4, 0)

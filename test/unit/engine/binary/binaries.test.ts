@@ -3,7 +3,7 @@ import { Binaries, type BinariesOptions, type BinaryAttribute } from '../../../.
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
 import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
 
-t.test('the image of an entity that is deleted while it arrives makes no entity', async t => {
+t.test('an image that arrives after its entity was deleted makes no entity', async t => {
   const written: unknown[] = []
   const discarded: unknown[] = []
   const options = {

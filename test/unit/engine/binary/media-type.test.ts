@@ -22,13 +22,13 @@ const cases: [content: string | Buffer, mediaType: string][] = [
   [Buffer.from('89504e47', 'hex'), UNKNOWN],
 ]
 
-t.test('content tells its media type, and what cannot be told is bytes', async t => {
+t.test('the media type is found from the content; unknown content is application/octet-stream', async t => {
   for (const [content, mediaType] of cases) {
     t.equal(await sniffMediaType(Buffer.from(content)), mediaType, String(content))
   }
 })
 
-t.test('4,100 bytes that open without end are read in no time', async t => {
+t.test('4,100 bytes of openings that are never closed are read quickly', async t => {
   for (const text of ['<!--', '<?', '<!DOCTYPE svg [', ' ', '<!DOCTYPE svg>', '<?x?>']) {
     t.equal(await sniffMediaType(Buffer.from(text.repeat(4100).slice(0, 4100))), UNKNOWN)
   }

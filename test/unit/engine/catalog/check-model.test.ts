@@ -39,12 +39,12 @@ t.test('the model that the cases vary has no problem', async t => {
   t.equal(loadModel(withCompany({})).dataClasses.length, 2)
 })
 
-t.test('a former name may be that of something that is there: it has been used up', async t => {
+t.test('a former name may be that of an existing attribute: the renaming is done', async t => {
   t.equal(loadModel(onCompany({ type: 'long', formerName: 'name' })).dataClasses.length, 2)
 })
 
 const cases: { name: string; model: unknown; problem: string }[] = [
-  { name: 'a file that is no object', model: 7, problem: 'the file: expected an object, received 7' },
+  { name: 'a file that is not an object', model: 7, problem: 'the file: expected an object, received 7' },
   { name: 'a file that is null', model: null, problem: 'the file: expected an object, received null' },
   { name: 'a model without name', model: { dataClasses: {} }, problem: 'the file: "name" is missing' },
   {
@@ -53,7 +53,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: 'dataClases: there is no such option; did you mean "dataClasses"?',
   },
   {
-    name: 'a dataclass that is no object',
+    name: 'a dataclass that is not an object',
     model: model({ Company: [] }),
     problem: 'dataClasses.Company: expected an object, received []',
   },
@@ -73,7 +73,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: 'dataClasses.Company.defaultTopsize: there is no such option; did you mean "defaultTopSize"?',
   },
   {
-    name: 'an attribute that is no object',
+    name: 'an attribute that is not an object',
     model: withCompany({}, { x: 'string' }),
     problem: `${at}: expected an object, received "string"`,
   },
@@ -93,7 +93,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: `${at}.kind: "relatedEntitys" is none of storage, relatedEntity, relatedEntities, alias, calculated; did you mean "relatedEntity"?`,
   },
   {
-    name: 'a kind that is a name every object has',
+    name: 'a kind that is a property of every object',
     model: onCompany({ kind: 'constructor' }),
     problem: `${at}.kind: "constructor" is none of storage, relatedEntity, relatedEntities, alias, calculated`,
   },
@@ -143,7 +143,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: `${at}.minValue: 3 is above maxValue, which is 2`,
   },
   {
-    name: 'a least length above the greatest',
+    name: 'a minimum length above the maximum',
     model: onCompany({ type: 'string', minLength: 3, maxLength: 2 }),
     problem: `${at}.minLength: 3 is above maxLength, which is 2`,
   },
@@ -186,7 +186,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: 'dataClasses.Company.attributes.__KEY: the name starts with "__", which is reserved for the protocol',
   },
   {
-    name: 'a name that a query reads as its own',
+    name: 'a name that is a word of the query language',
     model: withCompany({}, { Not: { type: 'bool' } }),
     problem: 'dataClasses.Company.attributes.Not: the name is a word of the query language',
   },
@@ -248,7 +248,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: `${at}.inverseName: there is no attribute "employr" in Employee; did you mean "employer"?`,
   },
   {
-    name: 'a 1→N relation that reverses what has another inverse',
+    name: 'a 1→N relation that reverses one with another inverse',
     model: onCompany({ kind: 'relatedEntities', type: 'Employee', inverseName: 'employer' }),
     problem: `${at}.inverseName: "employer" of Employee names "staff" as its inverse, not "x"`,
   },
@@ -263,7 +263,7 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     problem: `${atEmployee}.x.path: there is no attribute "nam" in Company; did you mean "name"?`,
   },
   {
-    name: 'an alias that goes on behind a value',
+    name: 'an alias that continues after a value',
     model: withEmployee({ x: { kind: 'alias', path: 'employer.info.city' } }),
     problem: `${atEmployee}.x.path: "employer.info.city" continues after a storage attribute; only relations can be followed`,
   },
@@ -285,7 +285,7 @@ for (const { name, model, problem } of cases) {
   })
 }
 
-t.test('every problem of a model is told at once, but none that only follows from another', async t => {
+t.test('all problems of a model are reported at once, except mere consequences of others', async t => {
   const problems = problemsOf(
     model({
       Company: {
@@ -304,25 +304,28 @@ t.test('every problem of a model is told at once, but none that only follows fro
   t.equal(problems.length, 4)
 })
 
-t.test('an alias of a relation through many, any script and names that every object has are all right', async t => {
-  const catalog = loadModel(
-    model({
-      Company: {
-        ...company,
-        attributes: {
-          ...company.attributes,
-          colleagues: { kind: 'alias', path: 'staff.employer' },
-          constructor: { type: 'bool' },
+t.test(
+  'aliases of relations through many, names of any script and names that every object has are accepted',
+  async t => {
+    const catalog = loadModel(
+      model({
+        Company: {
+          ...company,
+          attributes: {
+            ...company.attributes,
+            colleagues: { kind: 'alias', path: 'staff.employer' },
+            constructor: { type: 'bool' },
+          },
         },
-      },
-      Employee: {
-        ...employee,
-        attributes: { ...employee.attributes, 名前: { type: 'string' }, _Größe2: { type: 'long' } },
-      },
-    }),
-  )
-  t.equal(catalog.dataClassesByName.get('Company')?.attributesByName.get('constructor')?.kind, 'storage')
-})
+        Employee: {
+          ...employee,
+          attributes: { ...employee.attributes, 名前: { type: 'string' }, _Größe2: { type: 'long' } },
+        },
+      }),
+    )
+    t.equal(catalog.dataClassesByName.get('Company')?.attributesByName.get('constructor')?.kind, 'storage')
+  },
+)
 
 function problemsOf(model: unknown): readonly string[] {
   try {

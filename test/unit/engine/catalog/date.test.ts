@@ -34,14 +34,14 @@ const cases: [string, number | undefined][] = [
 ]
 for (const [text, expected] of cases) {
   t.test(
-    `${JSON.stringify(text.slice(0, 40))} is ${expected === undefined ? 'no date' : new Date(expected).toISOString()}`,
+    `${JSON.stringify(text.slice(0, 40))} is ${expected === undefined ? 'not a date' : new Date(expected).toISOString()}`,
     async t => {
       t.equal(parseDate(text), expected)
     },
   )
 }
 
-t.test('what toISOString writes is read back, whatever the year', async t => {
+t.test('dates of any year that toISOString writes are read back', async t => {
   for (const year of [-271820, -1, 0, 1, 99, 1999, 9999, 10000, 275000]) {
     const ms = new Date(0).setUTCFullYear(year, 4, 6)
     t.equal(parseDate(new Date(ms).toISOString()), ms, String(year))
@@ -69,7 +69,7 @@ t.test('days of ten thousand years are read and written as Date does', async t =
   t.strictSame(wrong.slice(0, 10), [])
 })
 
-t.test('a day or a time that no calendar has is none', async t => {
+t.test('a day or a time that does not exist is refused', async t => {
   for (const text of [
     ...['2023-02-29', '1900-02-29', '2020-02-30', '2020-04-31', '2020-00-01', '2020-13-01', '2020-01-00', '2020-01-32'],
     ...['2020-01-31T24:00:00Z', '2020-01-31T23:60:00Z', '2020-01-31T23:59:60.000Z'],

@@ -70,7 +70,7 @@ t.test('§2.1 the list names public dataclasses only, under both names', async t
   t.strictSame(describeCatalog(publicView(catalog)), { dataClass: list, dataClasses: list })
 })
 
-t.test('§2.2 and §2.3 a dataclass is described without what is private or false', async t => {
+t.test('§2.2 and §2.3 a dataclass is described without private attributes and false properties', async t => {
   t.equal(
     JSON.stringify(describe('Company')),
     JSON.stringify({

@@ -8,7 +8,7 @@ import { assignNumbers } from '../../../../engine/catalog/table-numbers.ts'
 const demo = JSON.parse(readFileSync('config/demo/model.json', 'utf8')) as Model
 const dataClass = (name: string) => loadModel(demo).dataClassesByName.get(name)!
 
-t.test('attributes keep the order of the file and know their dataclass', async t => {
+t.test('attributes keep the order of the file and refer to their dataclass', async t => {
   const city = dataClass('City')
   t.same(
     city.attributes.map(attribute => attribute.name),
@@ -23,7 +23,7 @@ t.test('the key is unique, indexed and mandatory, a foreign key is indexed', asy
   t.match(attributesByName.get('genreID'), { indexed: true, unique: false })
 })
 
-t.test('both directions of a relation know each other, whichever the file names first', async t => {
+t.test('both directions of a relation refer to each other, whichever the file names first', async t => {
   const country = dataClass('Country')
   const region = country.attributesByName.get('region') as RelatedEntityAttribute
   t.equal(region.target.name, 'Region')
@@ -33,7 +33,7 @@ t.test('both directions of a relation know each other, whichever the file names 
   t.equal((region.foreignKey as StorageAttribute).name, 'regionCode')
 })
 
-t.test('an alias of an alias is resolved to relations and an end', async t => {
+t.test('an alias of an alias is resolved to relations and a target', async t => {
   const model = structuredClone(demo)
   model.dataClasses.City!.attributes.where = { kind: 'alias', path: 'country.regionName' }
   const where = loadModel(model).dataClassesByName.get('City')!.attributesByName.get('where') as AliasAttribute
@@ -54,7 +54,7 @@ t.test('relations to a private dataclass are private', async t => {
   t.equal(attributesByName.get('regionName')?.scope, 'public')
 })
 
-t.test('numbers stay with their names and are never given twice', async t => {
+t.test('numbers stay with their names and are never assigned twice', async t => {
   const first = assignNumbers(demo)
   const names = Object.keys(demo.dataClasses)
   t.same(
@@ -82,7 +82,7 @@ t.test('numbers stay with their names and are never given twice', async t => {
   t.equal(third.dataClasses.Region?.tableNumber, names.length + 2)
 })
 
-t.test('a table number of the model is used, and refused when the store says otherwise', async t => {
+t.test('a table number of the model is used, and refused when the store has another one', async t => {
   const model = structuredClone(demo)
   model.dataClasses.City!.tableNumber = 40
   const numbers = assignNumbers(model)

@@ -11,7 +11,7 @@ import { indexPrefix } from '../../../../engine/storage/keys.ts'
 import { runQuery } from '../../../support/run-query.ts'
 import { openMemoryWorld } from '../memory/world.ts'
 
-/** Values of each type as a save may have them, scalars in ascending order. */
+/** Values of each type as a save may send them, scalars in ascending order. */
 const SAMPLES: Record<StorageType, readonly unknown[]> = {
   bool: [false, true],
   byte: [-128, -1, 0, '5', 127],
@@ -76,7 +76,7 @@ t.test(
   },
 )
 
-t.test('plugin code reads from rows of every type what its descriptor says', async t => {
+t.test('plugin code reads values of every type as its descriptor converts them', async t => {
   const types = STORAGE_TYPES.filter(type => type !== 'image' && type !== 'blob')
   const world = openMemoryWorld(t, modelOf(types))
   for (const type of types) {
@@ -97,7 +97,7 @@ t.test('filters and orders find the values of every scalar type in columns, inde
   const world = openMemoryWorld(t, modelOf(SCALAR_TYPES, { indexed: { indexed: true }, x: {} }))
   world.commit(rows => {
     for (const type of SCALAR_TYPES) {
-      // Not in the order of the values, in which rows would be in order without being sorted.
+      // In reverse order of the values: otherwise rows would be in order without being sorted.
       const entities = valuesOf(type).map((x, ID) => ({ ID, x, indexed: x }))
       for (const entity of entities.reverse()) rows.insert(type, entity)
     }

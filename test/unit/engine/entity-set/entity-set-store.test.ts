@@ -8,7 +8,7 @@ import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
 import { LmdbRecords } from '../../../../engine/storage/lmdb-records.ts'
 
-/** A store whose writer is this thread: durable when `write` resolves, which `hold` delays and `fail` refuses. */
+/** A store whose writer is this thread. Sets are durable when `write` resolves; `hold` delays it, and `fails` makes it throw. */
 class Fixture {
   readonly environment: Environment
   readonly records: LmdbRecords
@@ -44,7 +44,7 @@ class Fixture {
     return store
   }
 
-  /** @returns lets the writes go on */
+  /** @returns a function that resumes the writes */
   hold(): () => void {
     let release!: () => void
     this.held = new Promise(resolve => {
@@ -89,18 +89,18 @@ t.test('members are the same after encoding: lists, few ids, bitmaps', async t =
     t.same(ids(set), [...members])
   }
   t.ok(make(Uint32Array.of(1, 2, 3)).members instanceof RowSet, 'a list that ascends is a set')
-  t.notOk(make(Uint32Array.of(1, 1)).members instanceof RowSet, 'unless something is in it twice')
+  t.notOk(make(Uint32Array.of(1, 1)).members instanceof RowSet, 'unless it has duplicates')
   t.same([...setOf(Uint32Array.of(3, 1))], [1, 3])
 })
 
-t.test('a set is durable when it has been put, and is there in the next store', async t => {
+t.test('a set is durable when it has been put, and the next store finds it', async t => {
   const fixture = new Fixture(t)
   const set = make(Uint32Array.of(3, 1, 2))
   await fixture.open().put(set)
   t.same(ids(fixture.open().find(set.id)), [3, 1, 2])
 })
 
-t.test('a set in the place of another one counts once, in memory and in the list', async t => {
+t.test('a set that replaces another one counts once, in memory and in the list', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
   const set = make(RowSet.fromIds([1]), { creator: 'ada' })
@@ -113,7 +113,7 @@ t.test('a set in the place of another one counts once, in memory and in the list
   t.equal(store.list(10).count, 1)
 })
 
-t.test('a set in the place of a larger one leaves nothing of it in LMDB', async t => {
+t.test('a set that replaces a larger one leaves nothing of it in LMDB', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
   const small = make(Uint32Array.of(1))
@@ -125,7 +125,7 @@ t.test('a set in the place of a larger one leaves nothing of it in LMDB', async 
   t.equal(fixture.entries, entries)
 })
 
-t.test('the list has the sets that live', async t => {
+t.test('the list has the sets that have not ended', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
   const sets = [make(RowSet.range(1)), make(RowSet.range(2), { timeoutSeconds: 10 }), make(RowSet.range(3))]
@@ -142,7 +142,7 @@ t.test('the list has the sets that live', async t => {
   )
 })
 
-t.test('a set that could not be written is not there', async t => {
+t.test('a set that could not be written is not found', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
   fixture.fails = true
@@ -152,7 +152,7 @@ t.test('a set that could not be written is not there', async t => {
   t.same(store.usage, { sets: 0, bytes: 0 })
 })
 
-t.test('the end of a set that could not be written is written by the next sweep', async t => {
+t.test('a release that could not be written is written by a later sweep', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
   const set = make(numbers(20_000))
@@ -168,7 +168,7 @@ t.test('the end of a set that could not be written is written by the next sweep'
   t.equal(fixture.entries, 0)
 })
 
-t.test('sets beyond the budget are read from LMDB, and their lifetime goes on', async t => {
+t.test('sets beyond the memory budget are read from LMDB, and uses extend their lifetime', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open({ memoryBytes: 3 * (4008 + 512) })
   const sets = Array.from({ length: 10 }, () => make(numbers(1000)))
@@ -194,7 +194,7 @@ t.test('with no memory at all every use is recorded', async t => {
   }
 })
 
-t.test('the set used longest ago leaves memory first', async t => {
+t.test('the least recently used set is evicted from memory first', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open({ memoryBytes: 2 * (4008 + 512) })
   const [a, b, c] = [make(numbers(1000)), make(numbers(1000)), make(numbers(1000))]
@@ -277,7 +277,7 @@ t.test('a saved query is kept when its set has ended, for its own time', async t
   t.equal(fixture.entries, 0)
 })
 
-t.test('a released set does not come back while its removal is on the way', async t => {
+t.test('a released set is not found while its removal is being written', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open()
   const set = make(numbers(3))
@@ -291,7 +291,7 @@ t.test('a released set does not come back while its removal is on the way', asyn
   t.equal(fixture.entries, 0)
 })
 
-t.test('the writer is told of a use that comes after the end of a set, and does nothing', async t => {
+t.test('a use that reaches the writer after the end of a set changes nothing', async t => {
   const fixture = new Fixture(t)
   const set = make(numbers(3))
   const header = {
@@ -306,7 +306,7 @@ t.test('the writer is told of a use that comes after the end of a set, and does 
   t.equal(fixture.entries, 0)
 })
 
-t.test('the use of a set that memory does not keep is recorded at once', async t => {
+t.test('the use of a set that is not in memory is recorded at once', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open({ memoryBytes: 0 })
   const set = make(numbers(3))
@@ -315,10 +315,10 @@ t.test('the use of a set that memory does not keep is recorded at once', async t
   store.use(set.id)
   await store.sweep()
   fixture.pass(95)
-  t.ok(store.find(set.id), 'it lives on from its use')
+  t.ok(store.find(set.id), 'its lifetime starts at its use')
 })
 
-t.test('a shorter lifetime holds in the next store too', async t => {
+t.test('a shortened lifetime applies in the next store too', async t => {
   const fixture = new Fixture(t)
   const before = fixture.open()
   const set = make(numbers(3))
@@ -340,7 +340,7 @@ t.test('a set that expires while its release is being written ends once', async 
   const released = store.release([a.id])
   fixture.pass(2)
   const swept = store.sweep()
-  // The sweep looks for what has expired before the release is written.
+  // The sweep finds expired sets before the release is written.
   await setImmediate()
   release()
   await Promise.all([released, swept])
@@ -361,7 +361,7 @@ t.test('a set that is used while its members are being written keeps them', asyn
   t.same(ids(store.find(first.id)), [0, 100, 200])
 })
 
-t.test('the sets of a creator are counted, also those of before a restart', async t => {
+t.test('the sets of a creator are counted, including those from before a restart', async t => {
   const fixture = new Fixture(t)
   const before = fixture.open({})
   await before.put(make(numbers(3), { creator: 'ada' }))
@@ -371,7 +371,7 @@ t.test('the sets of a creator are counted, also those of before a restart', asyn
   await store.put(a, 2)
   await t.rejects(store.put(b, 2), { name: 'ENTITY_SET.TOO_MANY_SETS', httpStatus: 429 })
   await store.put(a, 2)
-  t.equal(store.countOf('ada'), 2, 'a set in the place of itself counts once')
+  t.equal(store.countOf('ada'), 2, 'a set that replaces itself counts once')
   await store.put(make(numbers(3), { creator: 'kurt' }), 2)
   await store.release([a.id])
   t.equal(store.countOf('ada'), 1)
@@ -381,7 +381,7 @@ t.test('the sets of a creator are counted, also those of before a restart', asyn
   t.same([store.countOf('ada'), store.countOf('kurt')], [0, 0])
 })
 
-t.test('more than can be written is refused until it has been', async t => {
+t.test('sets are refused while too many bytes wait to be written', async t => {
   const fixture = new Fixture(t)
   const store = fixture.open({ memoryBytes: 0, unsavedBytes: 100_000 })
   const release = fixture.hold()
@@ -392,9 +392,9 @@ t.test('more than can be written is refused until it has been', async t => {
   await store.put(make(numbers(1)))
 })
 
-t.test('the sets of guests have bounds by network and in all; the oldest end, with their saved queries', async t => {
+t.test('the sets of guests are bounded per network and in total; the oldest end, with their saved queries', async t => {
   const fixture = new Fixture(t)
-  // A set takes 6.1 kB with what it counts beside its members.
+  // A set counts 6.1 kB, including its overhead.
   const guests = { guestBytesPerAddress: 15_000, maxGuestBytes: 20_000 }
   const before = fixture.open({ guests })
   const saved = { source: { kind: 'all' }, filter: 'x' } as const
@@ -415,9 +415,9 @@ t.test('the sets of guests have bounds by network and in all; the oldest end, wi
   const store = fixture.open({ guests })
   await store.sweep()
   await put(store, 3, 'b')
-  t.same(living(store), [false, true, true, true, false, false], 'three of all')
+  t.same(living(store), [false, true, true, true, false, false], 'three in total')
   await put(store, 3, 'b')
-  t.same(living(store), [false, true, true, true, false, false], 'a set in the place of itself counts once')
+  t.same(living(store), [false, true, true, true, false, false], 'a set that replaces itself counts once')
   await put(store, 4, 'c')
   t.same(living(store), [false, true, false, true, true, false], 'the oldest is one from before the restart')
   await store.put(sets[5]!)

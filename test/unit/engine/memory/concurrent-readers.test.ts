@@ -23,7 +23,7 @@ const TOTAL = 10_000
 const COMMITS = process.env.TESSER_TEST_LONG ? 5_000 : 600
 
 t.test(
-  'threads that read while rows are changed and images are written see whole commits, and so do images',
+  'threads that read while rows are changed and images are written see whole commits, and images hold whole commits',
   async t => {
     const world = openMemoryWorld(t, model)
     const random = randomOf(seedOf(7))
@@ -72,7 +72,7 @@ t.test(
           accounts.delete(empty)
         }
       })
-      // So that the threads get their turn on a machine with few cores.
+      // Lets the threads run on a machine with few cores.
       if (i % 20 === 0) await new Promise(setImmediate)
     }
     Atomics.store(stop, 0, 1)

@@ -35,33 +35,36 @@ function sameAsLmdb(t: Test, world: MemoryWorld, message: string): void {
   t.pass(message)
 }
 
-t.test('a memory from an image, taken while commits went on, is as LMDB after each further commit', async t => {
-  for (const seed of isLong ? [1, 2, 3, 4] : [1, 2]) {
-    const random = randomOf(seed)
-    const world = openMemoryWorld(t, testModel)
-    const change = randomChanges(random)
-    for (let i = 0; i < 12; i++) world.commit(change)
-    world.fill()
-    for (let round = 0; round < 5; round++) {
-      const before = Buffer.from(world.heap.bytes)
-      const saved = world.writer.saveImage(FAST, never)
-      // The file is opened meanwhile: all of this comes after the image, and before most of it is copied.
-      for (let i = random.integer(0, 6); i > 0; i--) world.commit(change)
-      t.equal(await saved, true)
-      const [name, ...others] = imagesOf(world)
-      t.strictSame(others, [], 'there is one image')
-      t.ok(isImageOf(readFileSync(join(world.path, name!)), before), `seed ${seed}, round ${round}: byte for byte`)
-      for (let i = random.integer(0, 2); i > 0; i--) world.commit(change)
-      await world.reopen()
-      t.match(world.notes.at(-1), /comes from its image/)
-      sameAsLmdb(t, world, `seed ${seed}, round ${round}: reopened`)
-      world.commit(change)
-      sameAsLmdb(t, world, `seed ${seed}, round ${round}: a commit later`)
+t.test(
+  'a memory restored from an image that was taken during commits equals LMDB after each further commit',
+  async t => {
+    for (const seed of isLong ? [1, 2, 3, 4] : [1, 2]) {
+      const random = randomOf(seed)
+      const world = openMemoryWorld(t, testModel)
+      const change = randomChanges(random)
+      for (let i = 0; i < 12; i++) world.commit(change)
+      world.fill()
+      for (let round = 0; round < 5; round++) {
+        const before = Buffer.from(world.heap.bytes)
+        const saved = world.writer.saveImage(FAST, never)
+        // The file is opened meanwhile: these commits run after the state of the image, and before most of it is copied.
+        for (let i = random.integer(0, 6); i > 0; i--) world.commit(change)
+        t.equal(await saved, true)
+        const [name, ...others] = imagesOf(world)
+        t.strictSame(others, [], 'there is one image')
+        t.ok(isImageOf(readFileSync(join(world.path, name!)), before), `seed ${seed}, round ${round}: byte for byte`)
+        for (let i = random.integer(0, 2); i > 0; i--) world.commit(change)
+        await world.reopen()
+        t.match(world.notes.at(-1), /comes from its image/)
+        sameAsLmdb(t, world, `seed ${seed}, round ${round}: reopened`)
+        world.commit(change)
+        sameAsLmdb(t, world, `seed ${seed}, round ${round}: a commit later`)
+      }
     }
-  }
-})
+  },
+)
 
-t.test('rows that change again while an image is brought up to date are in their places', async t => {
+t.test('rows that change again while an image is brought up to date are ordered correctly', async t => {
   const attributes = {
     ID: { type: 'long' },
     size: { type: 'long', indexed: true },
@@ -78,7 +81,7 @@ t.test('rows that change again while an image is brought up to date are in their
   world.commit(write => {
     for (let ID = 20; ID < 30; ID++) rowIds.push(write.insert('Thing', thing(ID, 0)))
     for (let ID = 5; ID < 15; ID++) write.update('Thing', rowIds[ID]!, thing(ID, 1))
-    // So many changes that commits go on between them.
+    // Enough changes for commits to run between them.
     for (let i = 0; i < 1_100; i++) write.update('Thing', rowIds[0]!, thing(0, i))
   })
   let isLoaded = false
@@ -97,7 +100,7 @@ t.test('rows that change again while an image is brought up to date are in their
   sameAsLmdb(t, world, `after ${round} commits`)
 })
 
-/** Whether the file gives back the memory of a moment. */
+/** True if the file restores `memory`, which was copied when the image was taken. */
 function isImageOf(file: Buffer, memory: Buffer): boolean {
   const count = file.readDoubleLE(8)
   const changed = file.readDoubleLE(16)
@@ -108,7 +111,7 @@ function isImageOf(file: Buffer, memory: Buffer): boolean {
     const granule = file.readUInt32LE(granules + i * 4)
     image.set(file.subarray(imageEnd + i * GRANULE_BYTES, imageEnd + (i + 1) * GRANULE_BYTES), granule * GRANULE_BYTES)
   }
-  // Behind the last block there may be anything.
+  // The bytes after the last block are undefined.
   const bytes = (count - 1) * GRANULE_BYTES
   return image.subarray(0, bytes).equals(memory.subarray(HEAP_START, HEAP_START + bytes))
 }
@@ -136,7 +139,7 @@ t.test(
           writeFileSync(file.replace(id, `${id.slice(0, -1)}${id.endsWith('0') ? 1 : 0}`), other)
         },
       ],
-      ['no change log any more', /what has changed/, (_, { rows }) => rows.environment.changes.clearSync()],
+      ['no change log left', /what has changed/, (_, { rows }) => rows.environment.changes.clearSync()],
     ]
     for (const [name, note, damage] of damages) {
       const world = openMemoryWorld(t, testModel)
@@ -165,7 +168,7 @@ function flip(file: string, at: number): void {
   writeFileSync(file, bytes)
 }
 
-t.test('an image that was not finished is not looked at, and the one before is used', async t => {
+t.test('an unfinished image is ignored, and the one before is used', async t => {
   const world = openMemoryWorld(t, testModel)
   const change = randomChanges(randomOf(seedOf(8)))
   for (let i = 0; i < 20; i++) world.commit(change)
@@ -186,7 +189,7 @@ t.test('an image that was not finished is not looked at, and the one before is u
   sameAsLmdb(t, world, 'reopened')
 })
 
-t.test('no image is taken while a reader holds what was replaced', async t => {
+t.test('no image is taken while a reader holds replaced blocks', async t => {
   const world = openMemoryWorld(t, testModel)
   const change = randomChanges(randomOf(seedOf(9)))
   for (let i = 0; i < 20; i++) world.commit(change)
@@ -201,7 +204,7 @@ t.test('no image is taken while a reader holds what was replaced', async t => {
 
 t.test('an image of another size of the memory or another model is not used', async t => {
   const world = openMemoryWorld(t, testModel)
-  // One for all commits: it knows which keys are taken.
+  // Shared by all commits, since it tracks the keys that are taken.
   const change = randomChanges(randomOf(seedOf(10)))
   for (let i = 0; i < 5; i++) world.commit(change)
   world.fill()
@@ -212,7 +215,7 @@ t.test('an image of another size of the memory or another model is not used', as
   sameAsLmdb(t, world, 'filled')
 })
 
-t.test('an image has the sketches of its moment, though vectors change in place while it is written', async t => {
+t.test('an image has the sketches of when it was taken, although they change in place while it is written', async t => {
   for (const seed of [1, 2, 3]) {
     const random = randomOf(seed)
     const vectors: number[][] = []
@@ -234,10 +237,10 @@ t.test('an image has the sketches of its moment, though vectors change in place 
     const before = Buffer.from(world.heap.bytes)
     const expected = sketchesOf(vectors)
     const saved = world.writer.saveImage(FAST, never)
-    // Far from the header, which says how long the longest is.
+    // Also changes the header, far away, which holds the length of the longest vector.
     world.commit(write => put(write, 300, new Array<number>(DIMENSION).fill(99)))
     world.commit(change)
-    t.notSame(sketchesIn(world, 300), expected, 'they changed meanwhile')
+    t.notSame(sketchesIn(world, 300), expected, 'the sketches changed meanwhile')
     t.equal(await saved, true)
     t.ok(isImageOf(readFileSync(join(world.path, imagesOf(world)[0]!)), before), `seed ${seed}: byte for byte`)
     world.commit(change)
@@ -249,7 +252,7 @@ t.test('an image has the sketches of its moment, though vectors change in place 
   }
 })
 
-/** The sketches of the first rows. */
+/** Sketches of the first rows in the memory. */
 function sketchesIn(world: MemoryWorld, rows: number): string[] {
   return world.reader(0).read(snapshot => {
     const [dataClass] = world.rows.catalog.dataClasses
@@ -262,7 +265,7 @@ function sketchesIn(world: MemoryWorld, rows: number): string[] {
   })
 }
 
-/** The same, freshly written. */
+/** Sketches of these vectors, freshly written. */
 function sketchesOf(vectors: readonly number[][]): string[] {
   const bytes = Buffer.alloc(sketchesBytes(DIMENSION, SEGMENT_ROWS))
   for (const [row, vector] of vectors.entries()) writeSketch(Float32Array.from(vector), 0, DIMENSION, bytes, 0, row)

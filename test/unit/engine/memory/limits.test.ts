@@ -20,7 +20,7 @@ const insertPeople = (from: number, count: number) => (write: RowWriter) => {
 }
 
 for (const kib of inTurn([256, 512, 1024, 2048, 4096, 16384], 2)) {
-  t.test(`with ${kib} KiB what does not fit is read from LMDB, exactly`, async t => {
+  t.test(`rows that do not fit in ${kib} KiB are read from LMDB, with equal results`, async t => {
     const world = openMemoryWorld(t, testModel, kib * 1024)
     const { dataClasses } = world.rows.catalog
     const lmdb = world.rows.open()
@@ -53,7 +53,7 @@ for (const kib of inTurn([256, 512, 1024, 2048, 4096, 16384], 2)) {
   })
 }
 
-t.test('what needs LMDB sees the commit that the rest of the query sees', async t => {
+t.test('reads from LMDB see the same commit as the rest of the query', async t => {
   const world = openMemoryWorld(t, testModel)
   const photo = world.rows.attribute('Person', 'photo')
   const person = world.rows.dataClass('Person')
@@ -69,7 +69,7 @@ t.test('what needs LMDB sees the commit that the rest of the query sees', async 
     runs++
     const table = snapshot.table(person)
     ages.push(table.row(0)!.value(world.rows.attribute('Person', 'age')))
-    // Between the two looks another commit is made, and its version comes with the next attempt.
+    // Another commit is made between the two reads; its version is published during the next attempt.
     if (runs === 1) {
       publish = world.commitOnly(write =>
         write.update('Person', 0, { ID: 1, age: 2, photo: new BinaryValue('image/png', Uint8Array.of(2)) }),
@@ -81,7 +81,7 @@ t.test('what needs LMDB sees the commit that the rest of the query sees', async 
   t.strictSame([ages.at(-1), bytes], [2, [2]])
 })
 
-t.test('work that goes on without what LMDB would have told is done once more', async t => {
+t.test('work that swallows a failed read from LMDB is repeated', async t => {
   const world = openMemoryWorld(t, testModel)
   const photo = world.rows.attribute('Person', 'photo')
   const person = world.rows.dataClass('Person')
@@ -101,7 +101,7 @@ t.test('work that goes on without what LMDB would have told is done once more', 
   t.equal(answer, 'no photo')
 })
 
-t.test('a memory that nobody keeps up to date any more is left alone until it has been filled again', async t => {
+t.test('a memory that is no longer kept up to date is not read until it has been filled again', async t => {
   const world = openMemoryWorld(t, testModel)
   const { environment, catalog } = world.rows
   const store = new LmdbWritable(environment, world.rows)
@@ -119,7 +119,7 @@ t.test('a memory that nobody keeps up to date any more is left alone until it ha
   same('filled')
   world.heap.invalidate()
   world.commitOnly(insertPeople(100, 100))
-  same('given up')
+  same('invalidated')
   const next = new MemoryWriter({ memory: world.memory, store, folder: world.path })
   while (next.isBuilding) next.build(1)
   t.ok(world.heap.isBuilt)

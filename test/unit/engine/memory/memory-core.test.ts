@@ -35,7 +35,7 @@ function publish(space: Workspace): void {
   space.reclaimer.reclaim()
 }
 
-t.test('an address is found by its words, and numbers of other kinds are refused', async t => {
+t.test('addresses convert to indexes of words and back, and other numbers do not compile as addresses', async t => {
   const { heap, allocator } = workspace()
   const [block, other] = [allocator.allocate(16, 'rows'), allocator.allocate(16, 'rows')]
   heap.words[wordIndex(block, 3)] = other
@@ -43,21 +43,21 @@ t.test('an address is found by its words, and numbers of other kinds are refused
   t.equal(addressAt(heap.words, block, 3), other)
   t.equal(addressOf(wordIndex(block, 0)), block)
   t.equal(addressOf(2 ** 30 - 1), 2 ** 32 - 4)
-  // @ts-expect-error an index of a word
+  // @ts-expect-error an index of a word is not an address
   const index: Address = wordIndex(block, 0)
-  // @ts-expect-error a length, which a sum with an address stays
+  // @ts-expect-error the sum of an address and a length is a plain number
   const sum: Address = block + 8
   t.equal(index * 4 + 8, sum)
 })
 
-t.test('a size class wastes a 32nd at most', async t => {
+t.test('a size class wastes at most 1/32', async t => {
   for (let bytes = 1; bytes < 300_000; bytes += 1 + (bytes >> 4)) {
     const size = sizeClass(bytes)
     t.ok(size >= bytes && size % 8 === 0 && size <= Math.max(bytes + 7, bytes * (1 + 1 / 32)), `${bytes} → ${size}`)
   }
 })
 
-t.test('a freed block serves the same size again, and a full memory says so', async t => {
+t.test('a freed block is used again for the same size, and a full memory throws', async t => {
   const { allocator } = workspace(2 ** 20)
   const first = allocator.allocate(1000, 'rows')
   allocator.free(first, 1000, 'rows')
@@ -68,7 +68,7 @@ t.test('a freed block serves the same size again, and a full memory says so', as
   t.doesNotThrow(() => allocator.allocate(10_000, 'directories'), 'a version can still be made')
 })
 
-t.test('what a pinned version needs is not freed, and what came and went meanwhile is', async t => {
+t.test('blocks of a pinned version are not freed, but blocks that appeared and were retired later are', async t => {
   const space = workspace()
   const freed: string[] = []
   const retire = (born: number, name: string) => space.reclaimer.retire(born, space.sequence, () => freed.push(name))
@@ -88,7 +88,7 @@ t.test('what a pinned version needs is not freed, and what came and went meanwhi
   t.strictSame(freed.sort(), ['between', 'everywhere', 'old'])
 })
 
-t.test('slots of threads that ended are freed', async t => {
+t.test('slots of threads that have ended are freed', async t => {
   const { heap } = workspace()
   t.equal(heap.claimSlot(7), 0)
   t.equal(heap.claimSlot(8), 1)
@@ -118,12 +118,12 @@ t.test('sequences wrap around', async t => {
   t.ok(isFreed)
 })
 
-t.test('a posting index lists what was added and keeps what was removed for those who may see it', async t => {
+t.test('a posting index lists added rows, and removed ones for readers of older versions', async t => {
   const space = workspace()
   const index = new PostingIndex(space)
   const random = randomOf(seedOf(5))
   const model = new Map<number, Set<number>>()
-  // Two values of one hash are two runs; 0 is null.
+  // Two values with one hash are two runs; 0 stands for null.
   const runs = [0, ...Array.from({ length: 100 }, (_, value) => hashNumber(value)), hashNumber(7), hashNumber(8)]
   const initial = runs.flatMap((hash, run) =>
     Array.from({ length: random.integer(1, 9) }, (_, i) => ({ hash, rowId: 1000 + run * 10 + i })),
@@ -180,7 +180,7 @@ t.test('a value of too many rows is left to the column', async t => {
   }
 })
 
-t.test('a text pool finds, orders and matches texts as their strings do', async t => {
+t.test('a text pool finds, orders and matches texts as strings are', async t => {
   const space = workspace()
   const table = new TextTable(space)
   const random = randomOf(seedOf(6))
@@ -220,14 +220,14 @@ t.test('a text pool finds, orders and matches texts as their strings do', async 
   t.equal(new SharedTexts(space.heap, table.shards).find(folded[0]!), 0)
 })
 
-t.test('patterns find what regular expressions find, where parts begin again and again', async t => {
+t.test('patterns match what regular expressions match, when parts nearly fit in many places', async t => {
   const random = randomOf(seedOf(7))
   // Long runs of one letter, so that parts nearly fit in many places.
   const run = (max: number) => 'a'.repeat(random.integer(0, max)) + (random.integer(0, 2) === 0 ? 'b' : '')
   const text = (runs: number, max: number) => Array.from({ length: runs }, () => run(max)).join('')
   const ends = ['a', 'b', '']
   for (let i = 0; i < 300; i++) {
-    // One long part between: regular expressions would try all places of several. V8 takes longer for more than 250 letters.
+    // One long part in the middle: regular expressions would backtrack over several. V8 takes longer for more than 250 letters.
     const parts =
       i % 2 === 0
         ? [random.pick(ends), text(3, 300), random.pick(ends)]
@@ -240,7 +240,7 @@ t.test('patterns find what regular expressions find, where parts begin again and
   }
 })
 
-t.test('looking for a part takes time in proportion to the text, however often it nearly fits', async t => {
+t.test('the search for a part takes time in proportion to the text, however often it nearly fits', async t => {
   const whole = 'a'.repeat(400_000)
   const { texts, pointer } = poolOf(whole)
   const time = (length: number) => {
@@ -267,19 +267,19 @@ function poolOf(text: string): { texts: SharedTexts; pointer: number } {
   return { texts: new SharedTexts(space.heap, table.shards), pointer }
 }
 
-t.test('a hash table of rows has room before and after every row', async t => {
+t.test('a hash table of rows is never more than three quarters full', async t => {
   const space = workspace()
   const index = new PostingIndex(space)
   index.build(new Uint32Array(), new Uint32Array())
   for (let rowId = 0; rowId < 5_000; rowId++) {
     index.add(hashNumber(rowId) || 1, rowId)
     const { filled, capacity } = index.state
-    if (filled * 4 > capacity * 3) t.fail(`${filled} of ${capacity}: a search for a value that is not there takes long`)
+    if (filled * 4 > capacity * 3) t.fail(`${filled} of ${capacity}: a search for a missing value takes long`)
   }
   t.equal(index.state.capacity, 8192)
 })
 
-t.test('rows that stay are found by a reader that a removal and an insertion overtake at any point', async t => {
+t.test('a reader finds all remaining rows when a removal and insertions run at any point of its read', async t => {
   const load = Atomics.load
   t.teardown(() => {
     Atomics.load = load

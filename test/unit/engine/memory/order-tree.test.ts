@@ -23,7 +23,7 @@ function publish(space: Workspace): void {
   space.reclaimer.reclaim()
 }
 
-/** A tree beside a plain list of the same rows. */
+/** A tree and a plain map of the same rows. */
 class Model {
   readonly values = new Map<number, number>()
   readonly tree: OrderWriter
@@ -78,7 +78,7 @@ function change(model: Model, random: Random, count: number): void {
   }
 }
 
-t.test('a tree has the rows in their order after inserts and removals, and so has every version before', async t => {
+t.test('a tree keeps its rows in order after inserts and removals, and so does every earlier version', async t => {
   const random = randomOf(seedOf(1))
   const space = workspace(64 * 2 ** 20)
   const model = new Model(
@@ -112,7 +112,7 @@ t.test('a tree has the rows in their order after inserts and removals, and so ha
 })
 
 t.test(
-  'rows that are inserted together come to their places among others, in every version before to none',
+  'rows that are inserted together are placed in order among others, and earlier versions do not have them',
   async t => {
     const random = randomOf(seedOf(3))
     const space = workspace(64 * 2 ** 20)
@@ -121,7 +121,7 @@ t.test(
       Array.from({ length: 3_000 }, (_, i) => [i, random.integer(0, 400)]),
     )
     let rowId = 3_000
-    // Few and many, all over the values, of one value, before and behind all others.
+    // Few and many, spread over the values, of one value, before and after all others.
     for (const [count, low, high] of [
       [1, 0, 400],
       [300, 200, 200],
@@ -150,7 +150,7 @@ t.test(
   },
 )
 
-t.test('a tree that is emptied gives its memory back, and takes rows again', async t => {
+t.test('a tree that is emptied frees its memory, and accepts rows again', async t => {
   const space = workspace(16 * 2 ** 20)
   const model = new Model(space)
   publish(space)
@@ -169,7 +169,7 @@ t.test('a tree that is emptied gives its memory back, and takes rows again', asy
   }
 })
 
-t.test('ascending rows leave full nodes behind', async t => {
+t.test('insertion in ascending order leaves full nodes', async t => {
   const space = workspace(16 * 2 ** 20)
   const model = new Model(space)
   for (let i = 0; i < 100_000; i++) model.insert(i, i)
@@ -201,10 +201,10 @@ t.test('a tree can be cleared after the memory was full', async t => {
     /no room/,
   )
   publish(space)
-  t.ok(space.allocator.usedBytes - used < 2 ** 18, 'of what was not finished nothing is left')
+  t.ok(space.allocator.usedBytes - used < 2 ** 18, 'nothing is left of the unfinished tree')
 })
 
-t.test('rows are sorted by values that differ where their keys do not', async t => {
+t.test('rows are sorted by values even where their heads are equal', async t => {
   const texts = { head: (text: number) => text >>> 4, compare: (a: number, b: number) => a - b }
   const values = Array.from({ length: 3_000 }, (_, i) => (i % 11 === 0 ? undefined : (i * 7919) % 257))
   const rowIds = Uint32Array.from(values.keys())

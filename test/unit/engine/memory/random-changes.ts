@@ -39,7 +39,7 @@ function randomPerson(random: Random, id: number, companies: readonly string[]):
   }
 }
 
-/** Commits to a store of the test model: each call adds, changes and removes some entities. */
+/** Random changes of a store with the test model: each call adds, changes and removes some entities. */
 export function randomChanges(random: Random): (write: RowWriter) => void {
   const companies: string[] = []
   const people = new Map<number, number>()

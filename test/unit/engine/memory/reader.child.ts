@@ -1,4 +1,4 @@
-/** A thread that reads a shared memory again and again, and tells what contradicts itself in one snapshot. */
+/** Thread that reads a shared memory repeatedly and reports contradictions within a snapshot. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import { SharedStore } from '../../../../engine/memory/reader/shared-store.ts'
@@ -24,7 +24,7 @@ const account = catalog.dataClassesByName.get('Account')!
 const balance = account.attributesByName.get('balance')!
 const name = account.attributesByName.get('name')!
 
-/** Balances are moved, so that their sum stays; a name is always the text of the balance. */
+/** Checks invariants: balances are only moved, so their sum is constant; a name is always the text of the balance. */
 function problems(snapshot: Snapshot): string[] {
   const found: string[] = []
   const table = snapshot.table(account)

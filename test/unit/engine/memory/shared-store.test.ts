@@ -7,46 +7,43 @@ import { testModel } from '../storage/test-model.ts'
 import { randomChanges } from './random-changes.ts'
 import { openMemoryWorld, picture } from './world.ts'
 
-t.test(
-  'a snapshot has the same content as LMDB has after the same commit, whatever is committed meanwhile',
-  async t => {
-    for (const seed of [1, 2, 3]) {
-      const random = randomOf(seed)
-      const world = openMemoryWorld(t, testModel)
-      const { rows } = world
-      const { dataClasses } = rows.catalog
-      const change = randomChanges(random)
-      for (let i = 0; i < 10; i++) world.commit(change)
-      // Rows are added while the memory is being filled.
-      world.writer.build(0)
-      world.commit(change)
-      world.fill()
-      t.ok(world.heap.isBuilt)
+t.test('a snapshot has the same content as LMDB after the same commit, whatever is committed meanwhile', async t => {
+  for (const seed of [1, 2, 3]) {
+    const random = randomOf(seed)
+    const world = openMemoryWorld(t, testModel)
+    const { rows } = world
+    const { dataClasses } = rows.catalog
+    const change = randomChanges(random)
+    for (let i = 0; i < 10; i++) world.commit(change)
+    // Rows are added while the memory is being filled.
+    world.writer.build(0)
+    world.commit(change)
+    world.fill()
+    t.ok(world.heap.isBuilt)
 
-      const lmdb = rows.open()
-      const reader = world.reader(0)
-      const old = world.reader(1)
-      for (let round = 0; round < 12; round++) {
-        const expected = lmdb.read(snapshot => picture(snapshot, dataClasses))
-        old.read(snapshot => {
-          assert.deepStrictEqual(picture(snapshot, dataClasses), expected)
-          for (let i = random.integer(0, 4); i > 0; i--) {
-            world.commit(change)
-            const after = lmdb.read(newer => picture(newer, dataClasses))
-            assert.deepStrictEqual(
-              reader.read(newer => picture(newer, dataClasses)),
-              after,
-            )
-          }
-          assert.deepStrictEqual(picture(snapshot, dataClasses), expected)
-        })
-        t.pass(`seed ${seed}, round ${round}: the same, newer in another reader, still the same`)
-      }
+    const lmdb = rows.open()
+    const reader = world.reader(0)
+    const old = world.reader(1)
+    for (let round = 0; round < 12; round++) {
+      const expected = lmdb.read(snapshot => picture(snapshot, dataClasses))
+      old.read(snapshot => {
+        assert.deepStrictEqual(picture(snapshot, dataClasses), expected)
+        for (let i = random.integer(0, 4); i > 0; i--) {
+          world.commit(change)
+          const after = lmdb.read(newer => picture(newer, dataClasses))
+          assert.deepStrictEqual(
+            reader.read(newer => picture(newer, dataClasses)),
+            after,
+          )
+        }
+        assert.deepStrictEqual(picture(snapshot, dataClasses), expected)
+      })
+      t.pass(`seed ${seed}, round ${round}: the same, newer in another reader, still the same`)
     }
-  },
-)
+  }
+})
 
-t.test('stamps of changed rows are new in every reader, also where there are no objects', async t => {
+t.test('every reader sees new stamps of changed rows, even without object attributes', async t => {
   const attributes = { ID: { type: 'long' }, rank: { type: 'long' } }
   const world = openMemoryWorld(t, { name: 'plain', dataClasses: { Thing: { key: 'ID', attributes } } })
   const { dataClasses } = world.rows.catalog
@@ -68,7 +65,7 @@ t.test('stamps of changed rows are new in every reader, also where there are no 
   }
 })
 
-t.test('rows are added, changed and deleted across segments beside a snapshot that stays', async t => {
+t.test('rows are added, changed and deleted across segments while a snapshot is held', async t => {
   const model = {
     name: 'segments',
     dataClasses: {
@@ -113,7 +110,7 @@ t.test('rows are added, changed and deleted across segments beside a snapshot th
   })
 })
 
-t.test('texts that differ in their case alone are given back when no row has them', async t => {
+t.test('texts that differ only in case are freed when no row has them', async t => {
   const attributes = { ID: { type: 'long' }, name: { type: 'string' } }
   const world = openMemoryWorld(t, { name: 'texts', dataClasses: { Thing: { key: 'ID', attributes } } })
   const text = (round: number) => `${round} ${'long '.repeat(2_000)}`
@@ -131,7 +128,7 @@ t.test('texts that differ in their case alone are given back when no row has the
   t.ok(texts < used + 5 * text(0).length, `${used} bytes of texts, then ${texts}`)
 })
 
-t.test('a row that is committed while some of the orders are made is in all of them', async t => {
+t.test('a row that is committed after some of the orders were built is in all of them', async t => {
   const attributes = {
     ID: { type: 'long' },
     size: { type: 'long', indexed: true },
@@ -143,7 +140,7 @@ t.test('a row that is committed while some of the orders are made is in all of t
   for (let ID = 1; ID <= 3; ID++) insert(ID)
   let looks = 0
   t.intercept(performance, 'now', { value: () => looks++ / 2 })
-  // A look at the start, one before the dataclass is begun, and one after each of two orders.
+  // The clock is read at the start, before the dataclass, and after each of two orders.
   world.writer.build(1.5)
   t.notOk(world.heap.isBuilt)
   insert(4)

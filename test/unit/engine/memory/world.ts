@@ -20,7 +20,7 @@ import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
 import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore, type RowWriter } from '../../../support/write-rows.ts'
 
-/** A store whose commits go to a shared memory, as the writer thread does it. */
+/** A store whose commits are applied to a shared memory, as by the writer thread. */
 export interface MemoryWorld {
   path: string
   rows: RowStore
@@ -29,13 +29,13 @@ export interface MemoryWorld {
   writer: MemoryWriter
   /** Notes of the writer, oldest first. */
   notes: string[]
-  /** Commits without telling the memory: what happens while another thread is between commit and version. */
+  /** Commits to LMDB only, as when the writer is between commit and version. @returns a function that publishes the version */
   commitOnly(work: (rows: RowWriter) => void): () => void
   commit(work: (rows: RowWriter) => void): void
   fill(): void
-  /** Goes on with another memory, as after a start: from the image if there is one. Close the readers before. */
+  /** Continues with a new memory, as after a start: from the image if there is one. Readers must be closed before. */
   reopen(bytes?: number): Promise<void>
-  /** A reader with a slot of its own. */
+  /** A reader in the given slot. */
   reader(slot: number): SharedStore
 }
 
@@ -82,7 +82,7 @@ export function openMemoryWorld(t: Test, model: unknown, memoryBytes = 64 * 2 **
   return world
 }
 
-/** Everything that a snapshot tells, as plain values: equal for equal states, wherever they are read from. */
+/** Full content of a snapshot as plain values: equal for equal states, whatever store they are read from. */
 export function picture(snapshot: Snapshot, dataClasses: readonly DataClass[]): unknown {
   return {
     globalStamp: snapshot.globalStamp,
@@ -146,7 +146,7 @@ function valueAt(segment: Segment, entry: number): unknown {
     case 'pointers':
       return segment.texts.text(segment.values[entry]!)
     case 'bigint': {
-      // A segment that once had a large one may stay as it is, or not.
+      // A segment that once held a large integer may keep its kind or not.
       const value = segment.values[entry]!
       return Number.isSafeInteger(Number(value)) ? Number(value) : value
     }
@@ -168,7 +168,7 @@ function equalPicture(table: TableSnapshot, attribute: StorageAttribute, values:
   ])
 }
 
-/** Rows in the order of an index, and what ranges of it have. */
+/** Rows in the order of an index, and the rows of some of its ranges. */
 function orderPicture(table: TableSnapshot, attribute: StorageAttribute, values: Map<number, unknown>): unknown {
   const index = table.index(attribute)!
   const live = [...table.live]
@@ -201,7 +201,7 @@ function orderPicture(table: TableSnapshot, attribute: StorageAttribute, values:
   }
 }
 
-/** @param estimate exact where the index is in memory */
+/** @param estimate exact if the index is in memory */
 const counted = (rows: RowSet, estimate = rows.size): unknown => [[...rows], estimate]
 
 function compare(a: unknown, b: unknown): number {

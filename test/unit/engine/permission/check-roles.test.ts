@@ -54,7 +54,7 @@ t.test('a misspelt property hides no other problem', async t => {
   )
 })
 
-t.test('every problem of a file is told at once', async t => {
+t.test('all problems of a file are reported at once', async t => {
   t.same(
     problemsOf({
       privileges: [{ privilege: 'hr', includes: ['bos'] }, { privilege: 'boss' }, { privilege: 'HR' }],
@@ -116,29 +116,32 @@ for (const [type, applyTo, problem] of resources) {
   })
 }
 
-t.test('§P8.4 the privilege to administrate the server may be declared, and any other one once', async t => {
+t.test('§P8.4 the privilege of administrators may be declared, and every privilege only once', async t => {
   t.same(problemsOf({ privileges: [{ privilege: 'webadmin', includes: ['hr'] }, { privilege: 'hr' }] }), [])
   t.equal(problemsOf({ privileges: [{ privilege: 'hr' }, { privilege: 'hr' }] }).length, 1)
 })
 
-t.test('§P8.4 without roles everything is allowed, with them what needs a privilege is not', async t => {
-  const permissions = new Permissions({ catalog, classes })
-  const open = { target: { kind: 'singleton' }, owner: 'Safe', name: 'open' } as never
-  t.notOk(permissions.hasRoles)
-  t.equal(permissions.guest, undefined)
-  t.ok(permissions.mayExecute(open, undefined))
-  permissions.replace({
-    privileges: [{ privilege: 'guard' }],
-    permissions: { allowed: [{ type: 'singleton', applyTo: 'Safe', execute: ['guard'] }] },
-  })
-  t.ok(permissions.hasRoles)
-  t.notOk(permissions.mayExecute(open, permissions.guest))
-  t.ok(permissions.mayExecute(open, permissions.accessOf({ privileges: ['GUARD'], roles: [] })))
-  t.throws(() => permissions.replace({ permissions: { allowed: [{ type: 'datastore', applyTo: 'db' }] } }))
-  t.notOk(permissions.mayExecute(open, permissions.guest), 'a file that is wrong leaves the one before in force')
-})
+t.test(
+  '§P8.4 without roles everything is allowed; with roles a privilege is required where one is declared',
+  async t => {
+    const permissions = new Permissions({ catalog, classes })
+    const open = { target: { kind: 'singleton' }, owner: 'Safe', name: 'open' } as never
+    t.notOk(permissions.hasRoles)
+    t.equal(permissions.guest, undefined)
+    t.ok(permissions.mayExecute(open, undefined))
+    permissions.replace({
+      privileges: [{ privilege: 'guard' }],
+      permissions: { allowed: [{ type: 'singleton', applyTo: 'Safe', execute: ['guard'] }] },
+    })
+    t.ok(permissions.hasRoles)
+    t.notOk(permissions.mayExecute(open, permissions.guest))
+    t.ok(permissions.mayExecute(open, permissions.accessOf({ privileges: ['GUARD'], roles: [] })))
+    t.throws(() => permissions.replace({ permissions: { allowed: [{ type: 'datastore', applyTo: 'db' }] } }))
+    t.notOk(permissions.mayExecute(open, permissions.guest), 'an invalid file leaves the previous one in force')
+  },
+)
 
-t.test('shapes are checked', async t => {
+t.test('the shape of a file is checked', async t => {
   t.match(problemsOf({ privilege: [] })[0], /there is no such option; did you mean "privileges"/)
   t.match(problemsOf([])[0], /expected an object/)
   t.match(problemsOf({ permissions: { allowed: [{ applyTo: 'ds', type: 'data' }] } })[0], /"data" is none of/)
@@ -146,7 +149,7 @@ t.test('shapes are checked', async t => {
   t.same(problemsOf({}), [])
 })
 
-t.test('privileges come with those that they include, in any case and in circles', async t => {
+t.test('privileges include others transitively, also in circles, and ignore case', async t => {
   const roles = new Roles(
     check({
       privileges: [{ privilege: 'A', includes: ['b'] }, { privilege: 'B', includes: ['a', 'C'] }, { privilege: 'c' }],

@@ -19,25 +19,25 @@ const documentOf = (included: string) => ({
   permissions: { allowed: [{ applyTo: 'Employee', type: 'dataclass', read: ['staff', included] }] },
 })
 
-/** Requests that began before a change of the roles end after it, so a thread sees versions in any order. */
-t.test('an access is judged by its own version of the roles, and the newest stays read', async t => {
+/** Requests that began before a change of the roles may end after it, so a thread sees versions in any order. */
+t.test('an access is checked with its own version of the roles, and only the newest is cached', async t => {
   const older = accessOf(1, documentOf('before'))
   const newer = accessOf(2, documentOf('after'))
   const granted = { privileges: ['staff'], roles: [] }
   const views = new Views(catalog)
-  t.same(views.expand(undefined, granted), ['staff'], 'without roles, as it was granted')
+  t.same(views.expand(undefined, granted), ['staff'], 'without roles, as granted')
   t.same(views.expand(older, granted).sort(), ['before', 'staff'])
   t.same(views.expand(newer, granted).sort(), ['after', 'staff'])
   t.same(views.expand(older, granted).sort(), ['before', 'staff'])
-  // Read already: the bytes do not matter.
+  // Cached: the bytes are not read.
   t.same(views.expand({ ...newer, roles: NOTHING }, granted).sort(), ['after', 'staff'])
-  t.throws(() => views.expand({ ...older, roles: NOTHING }, granted), 'the older one is not remembered')
+  t.throws(() => views.expand({ ...older, roles: NOTHING }, granted), 'the older one is not cached')
   t.notOk(views.of(newer).shows(catalog.dataClassesByName.get('Employee')!), 'without the privilege')
   const staff = { ...newer, privileges: 'staff' }
   t.ok(views.of(staff).shows(catalog.dataClassesByName.get('Employee')!))
 })
 
-t.test('views are kept, but not all that there have ever been', async t => {
+t.test('views are cached, but only a limited number', async t => {
   const views = new Views(catalog)
   const access = (privileges: string) => ({ ...accessOf(1, documentOf('any')), privileges })
   const first = views.of(access('first'))
@@ -45,11 +45,11 @@ t.test('views are kept, but not all that there have ever been', async t => {
   for (let i = 0; i < 1000; i++) views.of(access(`${i}`))
   t.not(views.of(access('first')), first)
   const [own] = catalog.dataClassesByName.get('Employee')!.attributes.filter(({ name }) => name === 'secret')
-  t.notOk(views.of(access('staff')).includes(own!), 'a private attribute is none for a client')
-  t.ok(views.of(access('staff'), 'code').includes(own!), 'and is one for code')
+  t.notOk(views.of(access('staff')).includes(own!), 'clients do not see a private attribute')
+  t.ok(views.of(access('staff'), 'code').includes(own!), 'code does')
 })
 
-t.test('§1 a dataclass that does not exist for a client has no attributes, and no way leads to it', async t => {
+t.test('§1 a dataclass that a client may not see has no attributes, and no relation or alias leads to it', async t => {
   const related = (name: string) => ({
     kind: 'relatedEntity',
     type: name,
@@ -90,7 +90,7 @@ t.test('§1 a dataclass that does not exist for a client has no attributes, and 
   t.same(
     withoutKey.attributes(node!).map(({ name }) => name),
     ['ID', 'ClosedID', 'Closed', 'toClosed', 'toOpen', 'text'],
-    'a relation shows its foreign key; an alias is permitted by itself',
+    'a relation requires its foreign key; an alias has a permission of its own',
   )
   t.same(view.attributes(closed!), [])
   t.equal(view.attribute(closed!, 'name'), undefined)

@@ -1,4 +1,4 @@
-/** Tasks that end the thread of the pool that they are given to. */
+/** Tasks that end the pool thread that runs them. */
 export function exit(): never {
   process.exit(3)
 }

@@ -51,11 +51,11 @@ const one: Task = { kind: 'read', request: read({ filter: 'number = 3' }) }
 const stuck: Task = { kind: 'read', request: { ...read(), dataClass: 'Group' } }
 const slow: Task = { kind: 'read', request: read({ filter: SLOW }) }
 
-/** Has the one thread of a pool run a function of `die.child.ts`. */
+/** Runs a function of `die.child.ts` in the only thread of a pool. */
 const die = (pool: QueryPool, name: 'exit' | 'outOfMemory'): Promise<unknown> =>
   piscinaOf(pool).run(null, { filename: fileURLToPath(outputUrl('test/unit/engine/placement/die.child.js')), name })
 
-t.test('an answer is a buffer of its own', async t => {
+t.test('an answer has a separate buffer', async t => {
   const pool = start(t)
   const [first, second] = await Promise.all([pool.run(one), pool.run({ kind: 'read', request: read() })])
   t.equal((first as Uint8Array).buffer.byteLength, (first as Uint8Array).length)
@@ -63,7 +63,7 @@ t.test('an answer is a buffer of its own', async t => {
   t.equal(decode(second).__COUNT, ROWS)
 })
 
-t.test('row ids, aggregates and distinct values come from the pool too', async t => {
+t.test('row ids, aggregates and distinct values are computed in the pool too', async t => {
   const pool = start(t)
   const request = read({ filter: 'number < 3' })
   const items = [{ path: ['number'], range: undefined }]
@@ -88,16 +88,16 @@ t.test('an error of a query keeps its code and status', async t => {
   })
 })
 
-t.test('more queries than may wait are refused with 503 and Retry-After', async t => {
+t.test('queries beyond the limit of the queue are refused with 503 and Retry-After', async t => {
   const pool = start(t, { queueLimit: 1 })
-  // Two are with the thread, one waits.
+  // The thread has two, and one waits.
   const taken = [pool.run(slow), pool.run(one), pool.run(one)]
   await t.rejects(pool.run(one), { name: 'POOL.BUSY', httpStatus: 503, retryAfterSeconds: 1 })
   await Promise.all(taken)
-  t.ok(await pool.run(one), 'and later they are taken again')
+  t.ok(await pool.run(one), 'later ones are accepted again')
 })
 
-t.test('a query that waits is dropped when its caller goes, and leaves its place to another', async t => {
+t.test('a waiting query is dropped when its caller disconnects, and frees its place in the queue', async t => {
   const pool = start(t, { queueLimit: 1 })
   const taken = [pool.run(slow), pool.run(one)]
   const gone = caller()
@@ -108,7 +108,7 @@ t.test('a query that waits is dropped when its caller goes, and leaves its place
   await Promise.all(taken)
 })
 
-t.test('a query that a thread has is dropped when its caller goes, and the others of the thread go on', async t => {
+t.test('a query in a thread is dropped when its caller disconnects, and the others of the thread continue', async t => {
   const pool = start(t)
   const gone = caller()
   const running = pool.run(slow, gone)
@@ -118,7 +118,7 @@ t.test('a query that a thread has is dropped when its caller goes, and the other
   t.equal(decode(await next).__COUNT, 1)
 })
 
-t.test('a thread ends a query at the next batch of rows once nobody waits for it', async t => {
+t.test('a thread ends a query at the next batch of rows after its caller has disconnected', async t => {
   const cancelled = new Int32Array(new SharedArrayBuffer(8))
   const worksAt = new Int32Array(new SharedArrayBuffer(8))
   const examined = new Uint32Array(2)
@@ -154,13 +154,13 @@ t.test('a thread ends a query at the next batch of rows once nobody waits for it
   t.equal(decode(await piscina.run(message(0))).__COUNT, 1)
 })
 
-t.test('the deadline counts from the arrival, for those that wait as for those that run', async t => {
+t.test('the deadline counts from the arrival, for waiting queries as for running ones', async t => {
   const pool = start(t, {}, 1)
   const all = [slow, slow, slow, slow].map(task => pool.run(task))
   for (const each of all) await t.rejects(each, { name: 'QUERY.TIMEOUT', httpStatus: 503 })
 })
 
-t.test('a thread that ends is replaced, and what waited behind its query goes to another', async t => {
+t.test('a thread that ends is replaced, and the tasks that waited for it run in another', async t => {
   const texts: string[] = []
   const pool = start(t, {}, LIMITS.timeoutMs, texts)
   await pool.run(one)
@@ -172,7 +172,7 @@ t.test('a thread that ends is replaced, and what waited behind its query goes to
   t.match(texts, [/a thread of the query pool ended/])
 })
 
-t.test('a thread that needs too much memory ends, and the others go on', async t => {
+t.test('a thread that needs too much memory ends, and the others continue', async t => {
   const pool = start(t, { threads: 2, heapBytes: 2 ** 27 })
   await pool.run(one)
   await t.rejects(die(pool, 'outOfMemory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
@@ -181,21 +181,24 @@ t.test('a thread that needs too much memory ends, and the others go on', async t
 
 const STUCK = 'test/unit/engine/placement/stuck.child.js'
 
-/** Until the one thread of a pool is at a task. */
+/** Waits until the only thread of a pool has begun a task. */
 async function begun(pool: QueryPool): Promise<void> {
   const { worksAt } = pool as unknown as { worksAt: Int32Array }
   while (worksAt.every(id => id === 0)) await new Promise(resolve => setTimeout(resolve, 5))
 }
 
-t.test('a thread that goes on after its deadline is ended; what waited behind its query goes to another', async t => {
-  const pool = start(t, { overrunMs: 200 }, 60_000, [], STUCK)
-  const never = pool.run(stuck, undefined, Date.now() + 3_000)
-  const behind = [pool.run(one), pool.run(one)]
-  await t.rejects(never, { name: 'QUERY.TIMEOUT', httpStatus: 503 })
-  for (const each of behind) t.equal(decode(await each).__COUNT, 1)
-})
+t.test(
+  'a thread that runs on after its deadline is ended, and the tasks that waited for it run in another',
+  async t => {
+    const pool = start(t, { overrunMs: 200 }, 60_000, [], STUCK)
+    const never = pool.run(stuck, undefined, Date.now() + 3_000)
+    const behind = [pool.run(one), pool.run(one)]
+    await t.rejects(never, { name: 'QUERY.TIMEOUT', httpStatus: 503 })
+    for (const each of behind) t.equal(decode(await each).__COUNT, 1)
+  },
+)
 
-t.test('so is one that goes on after its caller has gone, with a line for the log', async t => {
+t.test('a thread that runs on after its caller has disconnected is ended and logged', async t => {
   const texts: string[] = []
   const pool = start(t, { overrunMs: 200 }, 60_000, texts, STUCK)
   const gone = caller()
@@ -212,7 +215,7 @@ t.test('so is one that goes on after its caller has gone, with a line for the lo
   t.equal(texts.length, 1)
 })
 
-t.test('close finishes what a thread has, refuses what waits and what comes later', async t => {
+t.test('close finishes the tasks that a thread has, and refuses waiting and later ones', async t => {
   const pool = start(t)
   const running = [pool.run(one), pool.run(one)]
   const waiting = pool.run(one)

@@ -1,6 +1,6 @@
 /**
- * The answer to a save says what was saved, wherever it is written: in the kernel thread, in the pool when it is large, and slice by
- * slice in the kernel thread when the pool does not.
+ * Answers to saves are the same wherever they are written: in the kernel thread, in the pool when large, and slice by
+ * slice in the kernel thread when the pool fails.
  */
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { LIMITS } from '../../../support/engine-options.ts'
 import { openItems } from './store.ts'
 
 const ROWS = 2_000
-/** More than one slice, and more than are answered in one turn. */
+/** More than one slice, and more than are written in one turn of the event loop. */
 const MANY = 1_300
 const isWrong = (i: number): boolean => i % 7 === 3
 
@@ -31,7 +31,7 @@ async function save(engine: Engine, body: unknown, output: Output, part: Partial
   return { status: answer.status, coding, text, json: JSON.parse(text) }
 }
 
-/** Element of the answer, in a form that is compared with {@link expected}. */
+/** Element of an answer in the form of {@link expected}. */
 const shown = ({ __KEY, __STAMP, uri, number, __STATUS, __ERROR }: Record<string, unknown>) => ({
   key: __KEY,
   stamp: __STAMP,
@@ -51,7 +51,7 @@ function expected(_: unknown, i: number): ReturnType<typeof shown> {
 
 const engines = {
   'in the pool': { limits: LIMITS },
-  // Every time is over before it begins.
+  // Every deadline has passed before the task begins, so the pool always fails.
   'slice by slice': { limits: { ...LIMITS, timeoutMs: -1 } },
 }
 for (const [where, options] of Object.entries(engines)) {
@@ -91,7 +91,7 @@ for (const [where, options] of Object.entries(engines)) {
   })
 }
 
-t.test('an answer that is too large with its expansions comes without them', async t => {
+t.test('an answer that is too large with its expansions is sent without them', async t => {
   const engine = await openItems(t, ROWS, { limits: { ...LIMITS, maxAnswerBytes: 2_000_000 } })
   const groups = Array.from({ length: ROWS / 10 }, (_, i) => ({ __KEY: String(i), __STAMP: 1 }))
   const expand = parsePathList('items.group.items')

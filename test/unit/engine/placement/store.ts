@@ -35,7 +35,7 @@ const MODEL = {
 export const optionsOf = (path: string, options: Partial<EngineOptions> = {}): EngineOptions =>
   engineOptions({ path, model: MODEL, ...options })
 
-/** An engine over a folder of its own with this many items, in groups of ten. Closes with the test. */
+/** An engine over a separate folder with `count` items in groups of ten. Closed when the test ends. */
 export async function openItems(t: Test, count: number, options: Partial<EngineOptions> = {}): Promise<Engine> {
   const path = mkdtempSync(join(tmpdir(), 'tesser-pool-'))
   const engine = await openEngine(optionsOf(path, options))
@@ -69,7 +69,7 @@ export async function save(engine: Engine, dataClass: string, rows: readonly obj
   if (failed) throw new Error(JSON.stringify(failed.failure))
 }
 
-/** A read of all keys of the items, unless said otherwise. */
+/** Request for all items, a page of one, unless `part` says otherwise. */
 export const read = (part: Partial<ReadRequest> = {}): ReadRequest =>
   readRequest('Item', 'ID,number', { top: 1, ...part })
 

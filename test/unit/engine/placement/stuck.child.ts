@@ -1,4 +1,4 @@
-/** A thread of the pool in which reads of groups never end, and look at no deadline. */
+/** Pool thread in which reads of groups never end and check no deadline. */
 import { workerData } from 'node:worker_threads'
 import { openReadStore } from '../../../../engine/open-read-store.ts'
 import { answerTask, type PoolStore, poolStore } from '../../../../engine/placement/answer-task.ts'

@@ -44,17 +44,17 @@ const cases: { name: string; part: Partial<ReadRequest>; here: boolean }[] = [
   { name: 'an order of a few', part: { filter: 'group.ID = 7', orderBy: 'number' }, here: true },
   { name: 'a short text', part: { filter: `code = c77${' or code = c78'.repeat(50)}` }, here: true },
   {
-    name: 'a text that takes long to read',
+    name: 'a text that takes long to parse',
     part: { filter: `code = c77${' or code = c78'.repeat(100)}` },
     here: false,
   },
   {
-    name: 'an order that takes long to read',
+    name: 'an order that takes long to parse',
     part: { orderBy: `ID${', ID desc'.repeat(99)}${' '.repeat(200)}` },
     here: false,
   },
   {
-    name: 'parameters that take long to read',
+    name: 'parameters that take long to parse',
     part: { filter: 'code in :1', params: { text: `[[${'"c1",'.repeat(20_000)}"c2"]]` } },
     here: false,
   },
@@ -68,7 +68,7 @@ const cases: { name: string; part: Partial<ReadRequest>; here: boolean }[] = [
 
 const ROWS = 20_000
 
-/** Calls with a clock of its own: on a busy machine anything may take as long as a large query. */
+/** Calls a function with a replaced clock: on a busy machine anything may take as long as a large query. */
 function withClock<T>(call: () => T, next: (now: number) => number): T {
   const { now } = Date
   let time = now()
@@ -99,7 +99,7 @@ async function check(t: Test): Promise<void> {
   t.notOk(few instanceof Promise, 'an aggregate of a few runs here')
 }
 
-t.test('what costs less than it takes to hand it over runs at once, all else in the pool', check)
+t.test('queries that cost less than their handover run at once, all others in the pool', check)
 
 t.test('with an inline cost of 0 everything runs in the pool', async t => {
   const engine = await openItems(t, 10, { pool: { threads: 1, inlineCostMs: 0 } })
@@ -108,25 +108,25 @@ t.test('with an inline cost of 0 everything runs in the pool', async t => {
   t.equal(decode(await answer).ID, 7)
 })
 
-t.test('with a large inline cost nothing does', async t => {
+t.test('with a large inline cost nothing runs in the pool', async t => {
   const engine = await openItems(t, 1_000, { pool: { threads: 1, inlineCostMs: 1e6 } })
   const answer = atOnce(() => engine.read(read({ filter: 'number >= 500' })))
   t.notOk(answer instanceof Promise)
   t.equal(decode(answer as Uint8Array).__COUNT, 500)
 })
 
-t.test('a query that turns out to cost more than was expected goes on in the pool', async t => {
+t.test('a query that turns out to cost more than estimated is moved to the pool', async t => {
   const engine = await openItems(t, 1_000, { pool: { threads: 1, inlineCostMs: 100 } })
   const answer = withClock(
     () => engine.read(read({ filter: 'number >= 500' })),
-    // Every look at the clock is ten seconds later.
+    // The clock advances ten seconds at every reading.
     now => now + 10_000,
   )
   t.ok(answer instanceof Promise)
   t.equal(decode(await answer).__COUNT, 500)
 })
 
-/** Items whose texts and objects are of that size. */
+/** Items with texts and objects of about `bytes` bytes. */
 const sized = (bytes: number) =>
   Array.from({ length: 20 }, (_, i) => ({
     ID: i + 100,
@@ -139,7 +139,7 @@ for (const [what, bytes, here] of [
   ['small', 200, true],
   ['large', 300_000, false],
 ] as const)
-  t.test(`${what} values, whose size no estimate knows, are looked at ${here ? 'here' : 'in the pool'}`, async t => {
+  t.test(`${what} values, whose size no estimate knows, are examined ${here ? 'here' : 'in the pool'}`, async t => {
     const engine = await openItems(t, 0, { pool: { threads: 1, inlineCostMs: 1 }, memoryBytes: 0 })
     await save(engine, 'Item', sized(bytes))
     const paths = parsePathList('info.a')
@@ -163,12 +163,12 @@ for (const [what, bytes, here] of [
       for (const round of ['once', 'again']) {
         const answer = atOnce(ask) as Promise<Uint8Array>
         t.equal(!(answer instanceof Promise), here, `${name} ${round}`)
-        t.match(decode(await answer), expected, `what ${name} answers ${round}`)
+        t.match(decode(await answer), expected, `answer of ${name} ${round}`)
       }
     }
   })
 
-t.test('a wrong request is refused wherever it would have run', async t => {
+t.test('an invalid request is refused wherever it would have run', async t => {
   for (const inlineCostMs of [0, 1e6]) {
     const engine = await openItems(t, 1, { pool: { threads: 1, inlineCostMs } })
     const answer = (async () => engine.read(read({ filter: 'number >' })))()

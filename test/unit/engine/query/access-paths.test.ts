@@ -4,7 +4,7 @@ import { staffCatalog } from '../../../support/fixtures/staff.ts'
 import { runQuery } from '../../../support/run-query.ts'
 
 /**
- * A table of several segments, sparse in places: index, column, row and join in either direction have to find the same.
+ * A table of several segments, sparse in places: indexes, columns, rows and joins in either direction must find the same rows.
  */
 const catalog = staffCatalog()
 const exists = (i: number) => i % 7 !== 3 && !(i > 4_200 && i < 8_100)
@@ -67,21 +67,21 @@ t.test('related entities', async t => {
   )
 })
 
-t.test('a segment without candidates is not touched', async t => {
+t.test('a segment without candidates is not read', async t => {
   const store = fakeStore(catalog, entities)
   runQuery(catalog, store, { filter: 'ID < 4000 and salary > 100 and note = "word@"' })
   t.notOk(store.segmentsRead.has('Employee.salary 1'))
   t.notOk(store.segmentsRead.has('Employee.note 2'))
 })
 
-t.test('rows are sorted alike by a top-n and a full sort', async t => {
+t.test('a top-n and a full sort give the same order', async t => {
   const store = fakeStore(catalog, entities)
   const query = { filter: 'age > 10', orderBy: 'employer.name desc, salary' }
   const all = runQuery(catalog, store, query).rowIds
   t.same([...runQuery(catalog, store, { ...query, skip: 20, top: 30 }).rowIds], [...all.subarray(20, 50)])
 })
 
-t.test('numbers are sorted alike from columns, through a relation and from rows, null lowest', async t => {
+t.test('numbers have the same order from columns and from rows, null lowest', async t => {
   const bySalary = (a: Row, b: Row) => (a.salary ?? -1) - (b.salary ?? -1) || a.ID - b.ID
   const rows = employees.filter((row): row is Row => row !== undefined)
   const expected = [...rows].sort(bySalary).map(row => row.ID)
@@ -93,7 +93,7 @@ t.test('numbers are sorted alike from columns, through a relation and from rows,
   )
 })
 
-t.test('§1.6 later keys decide where earlier ones are equal, whichever way the rows are read', async t => {
+t.test('§1.6 later keys decide where earlier ones are equal, however the rows are read', async t => {
   const rows = employees.filter((row): row is Row => row !== undefined)
   const number = (value: number | null) => value ?? Number.NEGATIVE_INFINITY
   const compare = (a: number | null, b: number | null) => (number(a) === number(b) ? 0 : number(a) < number(b) ? -1 : 1)

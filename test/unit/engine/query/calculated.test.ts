@@ -19,8 +19,8 @@ import { copiesOfStaff, STAFF, staffModel } from '../../../support/fixtures/staf
 import { runQuery } from '../../../support/run-query.ts'
 
 /*
- * Every value attribute of Employee has a twin, `its{Name}`, whose code gives the same value: whatever can be asked of one
- * has the same answer for the other.
+ * Every value attribute of Employee has a twin, `its{Name}`, whose code returns the same value: every query of one
+ * must have the same answer with the other.
  */
 const TWINS = ['name', 'note', 'salary', 'age', 'born', 'hired', 'woman', 'big', 'token', 'shift', 'info'] as const
 const { attributes } = staffModel.dataClasses.Employee
@@ -89,7 +89,7 @@ for (const [world, entities] of [
   ['few rows', STAFF],
   ['many rows', copiesOfStaff(400)],
 ] as const) {
-  t.test(`P3.8 ${world}: a calculated attribute is found, sorted and summed up by its values`, async t => {
+  t.test(`P3.8 ${world}: calculated attributes are filtered, sorted and aggregated by their values`, async t => {
     const { catalog, employee } = twinCatalog(entities)
     const snapshot = fakeStore(catalog, entities)
     for (const filter of FILTERS) {
@@ -123,7 +123,7 @@ for (const [world, entities] of [
   })
 }
 
-t.test('P3.8 values of calculated attributes are sent as those of others, at every place of an answer', async t => {
+t.test('P3.8 values of calculated attributes are sent like others, everywhere in an answer', async t => {
   const { catalog, employee } = twinCatalog(STAFF)
   const snapshot = fakeRows(catalog, STAFF)
   const rowIds = Uint32Array.of(0, 1, 2, 4, 5)
@@ -155,14 +155,14 @@ t.test('P3.8 values of calculated attributes are sent as those of others, at eve
   }
 })
 
-t.test('P3.8 other conditions come first, so that code runs for few rows', async t => {
+t.test('P3.8 other conditions are tested first, so that code runs for few rows', async t => {
   const entities = copiesOfStaff(400)
   const { catalog, computed } = twinCatalog(entities)
   runQuery(catalog, fakeStore(catalog, entities), { filter: 'itsName = ada and ID = 101' })
   t.equal(computed(), 1)
 })
 
-t.test('P3.8 a query handler says what a comparison means', async t => {
+t.test('P3.8 a query handler defines the meaning of a comparison', async t => {
   const asked: unknown[] = []
   const query = (operator: string, value: unknown) => {
     asked.push([operator, value])
@@ -172,7 +172,7 @@ t.test('P3.8 a query handler says what a comparison means', async t => {
   const find = (filter: string, params?: unknown) =>
     [...runQuery(catalog, fakeStore(catalog, STAFF), { filter, params }).rowIds].map(row => row + 1)
   t.same(find('itsSalary = 4'), [1, 2, 6])
-  t.same(find('itsSalary = 4'), [1, 2, 6], 'it is asked again')
+  t.same(find('itsSalary = 4'), [1, 2, 6], 'the handler is called again')
   t.same(
     find('not(itsSalary in :1)', [[4]]),
     [3, 5].slice(0, 1),
@@ -181,7 +181,7 @@ t.test('P3.8 a query handler says what a comparison means', async t => {
   t.same(find('manager.itsSalary != null'), [2, 3], 'behind a relation')
   t.same(find('itsSalary begin 1'), [1, 2, 6])
   t.equal(computed(), 0)
-  t.same(find('itsSalary > 5'), [1, 6], 'nothing: the values are compared')
+  t.same(find('itsSalary > 5'), [1, 6], 'without a query the values are compared')
   t.same(asked, [
     ['==', 4],
     ['==', 4],
@@ -192,7 +192,7 @@ t.test('P3.8 a query handler says what a comparison means', async t => {
   ])
 })
 
-t.test('P3.8 an order handler gives the order', async t => {
+t.test('P3.8 an order handler defines the order', async t => {
   const orderBy = (descending: boolean) => `age ${descending ? 'desc' : 'asc'}, ID desc`
   const { catalog } = twinCatalog(STAFF, { name: { orderBy } })
   const order = (orderBy: string) =>
@@ -220,7 +220,7 @@ t.test('P3.8 a query handler with except, behind a relation that is null', async
   t.same(find('token = null except age = null'), [5])
 })
 
-t.test('P3.8 handlers whose queries are none, or never end, are errors of ours', async t => {
+t.test('P3.8 handlers with invalid or endless queries are internal errors', async t => {
   const cases = [
     [
       { query: () => ({ text: 'nmae = 1', parameters: [] }) },
@@ -239,7 +239,7 @@ t.test('P3.8 handlers whose queries are none, or never end, are errors of ours',
   }
 })
 
-/** Status and messages. */
+/** Status and messages of the error that `work` throws. */
 function failure(work: () => unknown): string {
   try {
     return String(work())
@@ -249,7 +249,7 @@ function failure(work: () => unknown): string {
   }
 }
 
-t.test('a thread without the code gives up before it has read a row', async t => {
+t.test('a thread without the code throws before it reads a row', async t => {
   const catalog = loadModel(addCalculated(staffModel, declarations))
   const store = fakeStore(catalog, STAFF)
   for (const query of [

@@ -17,7 +17,7 @@ interface Case {
 const cases: Case[] = [
   {
     spec: '2',
-    name: 'an unknown attribute is named with its neighbour',
+    name: 'an unknown attribute, with a suggestion',
     filter: 'nam = 1',
     codes: [1500],
     status: 404,
@@ -49,7 +49,7 @@ const cases: Case[] = [
   },
   {
     spec: '2.9',
-    name: 'a step behind a scalar',
+    name: 'a step after a scalar',
     filter: 'name.x = 1',
     codes: [1201],
     status: 400,
@@ -148,7 +148,7 @@ const cases: Case[] = [
   },
   {
     spec: '2.7',
-    name: 'a word that is no date',
+    name: 'a word that is not a date',
     filter: 'born = monday',
     codes: [1508],
     status: 400,
@@ -157,7 +157,7 @@ const cases: Case[] = [
   { spec: '2.7', name: 'a bare true for a text', filter: 'name = true', codes: [1508], status: 400, message: /quotes/ },
   {
     spec: '2.7',
-    name: 'a word that is no bool',
+    name: 'a word that is not a bool',
     filter: 'woman = yes',
     codes: [1508],
     status: 400,
@@ -269,7 +269,7 @@ const cases: Case[] = [
   },
   {
     spec: '2.7',
-    name: 'a number that no integer is near to',
+    name: 'a number beyond all integers',
     filter: 'age = 1e1000',
     codes: [1508],
     status: 400,
@@ -286,7 +286,7 @@ const cases: Case[] = [
   },
 ]
 
-t.test('what is wrong with a query is said, with its code and status', async t => {
+t.test('a wrong query is refused with code, status and reason', async t => {
   const catalog = staffCatalog()
   const store = fakeStore(catalog, STAFF)
   for (const { spec, name, codes, status, message, ...query } of cases) {
@@ -326,7 +326,7 @@ t.test('a wildcard pattern that would blow up a backtracking matcher is answered
   )
 })
 
-t.test('wildcards and words beyond the limits are refused, by their name', async t => {
+t.test('wildcards and words beyond the limits are refused, and the message names the option', async t => {
   const catalog = staffCatalog()
   const store = fakeStore(catalog, { Employee: [{ ID: 1, note: 'a' }] })
   const parts = { name: 'QUERY.PATTERN', message: /1000 parts.*query\.maxPatternParts/ }
@@ -348,7 +348,7 @@ t.test('wildcards and words beyond the limits are refused, by their name', async
   }
 })
 
-t.test('a number of many digits is none', async t => {
+t.test('a number of too many digits is not accepted as a number', async t => {
   const catalog = staffCatalog()
   const store = fakeStore(catalog, { Employee: [{ ID: 1 }] })
   const find = (value: string) => () => runQuery(catalog, store, { filter: 'ID = :1', params: [value] })

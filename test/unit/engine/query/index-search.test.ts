@@ -1,4 +1,4 @@
-/** Searches of vectors: how much is asked of an index, and what is found without one. */
+/** Searches of vectors: number of neighbours requested from an index, and results without one. */
 import t, { type Test } from 'tap'
 import { openEngine } from '../../../../engine/index.ts'
 import { filterVectors } from '../../../../engine/query/scan/filter-vectors.ts'
@@ -20,8 +20,8 @@ const ROWS = 600
 const NEAR_0: Similarity = { metric: 'euclidean', vector: Float32Array.of(0) }
 
 /**
- * Rows at 0, 1, 2 …, and an index that finds all of them and counts how many it is asked for.
- * @param gone a row that the index still finds, the nearest of all
+ * Rows at 0, 1, 2 …, and an index that finds all of them and records the numbers of neighbours requested.
+ * @param gone a deleted row that the index still finds, as the nearest
  */
 function openIndexed(t: Test, gone?: number) {
   const rows = createRowStore(t.testdir({}), vectorModel({ dimension: 1, hnsw: {} }))
@@ -52,7 +52,7 @@ function openIndexed(t: Test, gone?: number) {
 
 function open(t: Test, gone?: number) {
   const { attribute, indexed, asked } = openIndexed(t, gone)
-  /** @returns how many of the candidates are nearer to 0, and how many were asked for each time */
+  /** @returns number of candidates nearer to 0 than `threshold`, and the numbers of neighbours requested */
   return (threshold: number, candidates?: RowSet): { found: number | undefined; asked: number[] } => {
     asked.length = 0
     const found = filterByIndex(
@@ -72,13 +72,13 @@ function open(t: Test, gone?: number) {
   }
 }
 
-t.test('half of the candidates may pass and no more: else a search has not surely found all that do', async t => {
+t.test('a search is repeated with more candidates if more than half of them pass', async t => {
   const search = open(t)
   t.strictSame(search(50), { found: 50, asked: [100] })
   t.strictSame(search(51), { found: 51, asked: [100, 170] })
 })
 
-t.test('a search begins with what the one before had to ask for', async t => {
+t.test('a search begins with the number that the previous one needed', async t => {
   const search = open(t)
   t.strictSame(search(100), { found: 100, asked: [100, 170] })
   t.strictSame(search(90), { found: 90, asked: [170] })
@@ -86,48 +86,51 @@ t.test('a search begins with what the one before had to ask for', async t => {
   t.strictSame(search(10), { found: 10, asked: [100] })
 })
 
-t.test('what too many pass is left to a scan', async t => {
+t.test('a threshold that too many rows pass is left to a scan', async t => {
   const search = open(t)
   t.strictSame(search(200), { found: undefined, asked: [100, 170] })
   t.strictSame(search(10), { found: 10, asked: [100] })
 })
 
-t.test('a row that has gone since the index was made is not found', async t => {
+t.test('a row that was deleted since the index was built is not found', async t => {
   t.strictSame(open(t, ROWS + 7)(10), { found: 9, asked: [100] })
 })
 
-t.test('of candidates only those are found, and of few of them no index is asked', async t => {
+t.test('only candidates are found, and for few candidates no index is searched', async t => {
   const search = open(t)
   const rows = (count: number) => RowSet.fromIds(Array.from({ length: count }, (_, row) => row + 5))
   t.strictSame(search(10, rows(ROWS - 5)), { found: 5, asked: [100] })
   t.strictSame(search(10, rows(2)), { found: undefined, asked: [] })
 })
 
-t.test('an index is asked for a page of the nearest, as many as it shows, unless they are too many', async t => {
-  const { attribute, indexed } = openIndexed(t)
-  const similarity: Similarity = { metric: 'euclidean', vector: Float32Array.of(1) }
-  const key = { path: 'embedding', relations: [], attribute, properties: [], descending: false, similarity }
-  const filter = { kind: 'VectorFilter', attribute, similarity, test: undefined, access: 'scan' } as const
-  for (const [count, searched] of [
-    [5, [5]],
-    [256, [256]],
-    [257, []],
-  ] as const) {
-    const chosen = chooseVectorAccess(filter, attribute.dataClass, {
-      snapshot: indexed,
-      order: { keys: [key], count },
-      passesFew: () => false,
-    })
-    t.match(chosen, { access: searched.length > 0 ? 'index' : 'scan' })
-    t.same(
-      vectorSearches(chosen, attribute.dataClass).map(search => search.count),
-      searched,
-    )
-  }
-})
+t.test(
+  'an index is searched for a page of the nearest, with the size of the page as the number, up to a limit',
+  async t => {
+    const { attribute, indexed } = openIndexed(t)
+    const similarity: Similarity = { metric: 'euclidean', vector: Float32Array.of(1) }
+    const key = { path: 'embedding', relations: [], attribute, properties: [], descending: false, similarity }
+    const filter = { kind: 'VectorFilter', attribute, similarity, test: undefined, access: 'scan' } as const
+    for (const [count, searched] of [
+      [5, [5]],
+      [256, [256]],
+      [257, []],
+    ] as const) {
+      const chosen = chooseVectorAccess(filter, attribute.dataClass, {
+        snapshot: indexed,
+        order: { keys: [key], count },
+        passesFew: () => false,
+      })
+      t.match(chosen, { access: searched.length > 0 ? 'index' : 'scan' })
+      t.same(
+        vectorSearches(chosen, attribute.dataClass).map(search => search.count),
+        searched,
+      )
+    }
+  },
+)
 
 t.test(
-  'an index is asked for what a threshold lets pass where that is few, and first for what the last search needed',
+  'an index is searched for a threshold that few rows pass, first with the number that the last search needed',
   async t => {
     const { attribute, indexed } = openIndexed(t)
     const test = { comparator: 'less', threshold: 3 } as const
@@ -142,7 +145,7 @@ t.test(
   },
 )
 
-t.test('among few candidates of many rows all are found that pass', async t => {
+t.test('among few candidates of many rows all that pass are found', async t => {
   const { attribute, indexed } = openIndexed(t)
   const test = { comparator: 'less', threshold: 500 } as const
   const found = filterVectors(
@@ -154,7 +157,7 @@ t.test('among few candidates of many rows all are found that pass', async t => {
   t.same([...found.toIds()], [3, 400, 499])
 })
 
-t.test('rows that get a score are found from then on', async t => {
+t.test('rows are found as soon as they have a score', async t => {
   const engine = await openEngine(
     engineOptions({ path: temporaryFolder(t), model: vectorModel({ dimension: 2 }), memoryBytes: 2 ** 24 }),
   )
@@ -172,7 +175,7 @@ t.test('rows that get a score are found from then on', async t => {
   t.same(await scored(), [0, 1])
 })
 
-t.test('bounds of scores order rows where they do not overlap, the exact scores the others', async t => {
+t.test('rows are ordered by bounds of scores where these do not overlap, otherwise by exact scores', async t => {
   const rows = createRowStore(t.testdir({}), vectorModel({ dimension: 1 }))
   const distances = [5, 3, 9, 1, 3, 8]
   rows.commit(write => {

@@ -1,6 +1,6 @@
 /**
- * Pages along an order that an index keeps are those of the sort: ascending and descending, with further keys, deep and
- * shallow, of all rows, of a range of the same attribute, and of what any filter finds.
+ * Pages read along the order of an index equal those of a sort: ascending and descending, with further keys, deep and
+ * shallow, of all rows, of a range of the same attribute, and of the result of any filter.
  */
 import t from 'tap'
 import type { SortKey } from '../../../../engine/query/bind/bind-order-by.ts'
@@ -62,7 +62,7 @@ for (const orderBy of [
         : undefined
       const skip = random.chance(0.3) ? 0 : random.integer(0, order!.size)
       const count = random.chance(0.1) ? Number.POSITIVE_INFINITY : random.integer(0, 80)
-      // A span begins and ends with a value when there are further keys, as that of an index does.
+      // With further keys, a span begins and ends at the boundary of a value, as the spans of an index do.
       const whole = {
         start: span.start && order!.same(order!.rowIds({ start: span.start - 1, end: span.start })[0]!).end,
         end: span.end && order!.same(order!.rowIds({ start: span.end - 1, end: span.end })[0]!).end,
@@ -78,7 +78,7 @@ for (const orderBy of [
   })
 }
 
-t.test('a walk that finds too little is given up', async t => {
+t.test('a scan that finds too few rows is given up', async t => {
   const keys = bindOrderBy(parseOrderBy('name'), employee, publicView(catalog))
   const { order } = table.index(keys[0]!.attribute as StorageAttribute)!
   const last = order!.rowIds({ start: order!.size - 1, end: order!.size })
@@ -92,7 +92,7 @@ const queries = [
   { name: 'a range of the same attribute', query: { filter: 'name > n1 and name < n2' } },
   { name: 'a prefix of the same attribute', query: { filter: 'name begin n39' } },
   { name: 'one value', query: { filter: 'name = n39' } },
-  { name: 'a pattern, of which the index has too many', query: { filter: 'name = "n3@9"' } },
+  { name: 'a pattern that too many values of the index match', query: { filter: 'name = "n3@9"' } },
   { name: 'a range and another condition', query: { filter: 'name >= n35 and salary > 10' } },
   { name: 'no value', query: { filter: 'name = null' } },
   { name: 'another attribute', query: { filter: 'salary > 5' } },
@@ -116,7 +116,7 @@ for (const { name, query } of queries) {
   })
 }
 
-t.test('members that do not exist any more are where null is, on every page', async t => {
+t.test('deleted members are sorted as null, on every page', async t => {
   const members = RowSet.fromIds(Uint32Array.from({ length: ROWS }, (_, rowId) => rowId))
   for (const [orderBy, sign] of [
     ['name', 1],

@@ -44,7 +44,7 @@ const rules = [
   },
   {
     rule: pushNotDown,
-    name: 'not over elements becomes the complement, over a property it does not',
+    name: 'not over elements becomes the complement, but not over a property',
     filter: 'not(info.a[].b = 1 and info.c = 2)',
     plan: lines('or', '  info.a not([some].b = 1)', '  info.c not = 2'),
   },
@@ -68,13 +68,13 @@ const rules = [
   },
   {
     rule: foldConstants,
-    name: 'what never holds is dropped from an or',
+    name: 'a condition that never holds is dropped from an or',
     filter: 'tasks.hours in [] or woman',
     plan: 'woman = 1',
   },
   {
     rule: foldConstants,
-    name: 'a text that matches @ is one that is not null',
+    name: 'a text that matches @ becomes not null',
     filter: 'name = "@"',
     plan: 'name is not null',
   },
@@ -86,15 +86,15 @@ for (const { rule, name, filter, plan } of rules) {
   })
 }
 
-t.test('a condition is shown with the bounds that it has', async t => {
+t.test('a condition is printed with its bounds', async t => {
   for (const filter of ['age < 3', 'age <= 3', 'age > 3', 'age >= 3']) t.equal(explainPredicate(bind(filter)), filter)
 })
 
-t.test('the rules together see that merged bounds leave nothing', async t => {
+t.test('the rules together detect that merged bounds exclude every value', async t => {
   t.equal(explainPredicate(optimizePredicate(bind('(age > 30 and woman) and age < 20'))), 'never')
 })
 
-t.test('binding makes conditions on one relation path one', async t => {
+t.test('binding merges conditions on one relation path', async t => {
   t.equal(
     explainPredicate(
       bind('tasks.title = a and employer.name = b and tasks.hours > 3 and tasks{2}.hours = 1 and employer.ID = 2'),
@@ -115,7 +115,7 @@ t.test('binding makes conditions on one relation path one', async t => {
   )
 })
 
-t.test('limit-to-top-n: a page of a sort is a top-n, and no sort when nothing is sent', async t => {
+t.test('limit-to-top-n: a page of a sort becomes a top-n, without a sort when nothing is sent', async t => {
   const orderBy = bindOrderBy(parseOrderBy('age desc, employer.name'), employer(), publicView(catalog))
   const plan = (count: number) =>
     explainPlan(
@@ -163,10 +163,10 @@ t.test('lower', async t => {
     t.same([...find('on in [true]').rowIds], [7, 107])
     t.equal(find('on = false').count, 198)
   })
-  t.test('a value with many hits is looked for in the column', async t => {
+  t.test('a value with many hits is searched in the column', async t => {
     t.equal(physical('age = 3'), 'ColumnFilter age = 3')
   })
-  t.test('what the index finds comes first, then what is cheap and selective', async t => {
+  t.test('index scans come first, then cheap and selective conditions', async t => {
     t.equal(
       physical('info.x = 1 and note % a and salary > 3 and name begin "n19" and woman'),
       lines(
@@ -180,7 +180,7 @@ t.test('lower', async t => {
     )
   })
   t.test('a pattern uses the index for its start and is checked after it', async t => {
-    t.equal(physical('name = "n1@9@"'), 'ColumnFilter name = "n1@9@"', 'more than a thirty-second of the rows begin so')
+    t.equal(physical('name = "n1@9@"'), 'ColumnFilter name = "n1@9@"', 'more than 1/32 of the rows have this prefix')
     t.equal(
       physical('name = "n12@5"'),
       lines('Intersect', '  IndexScan name begins with "n12" (11 rows)', '  ColumnFilter name = "n12@5"'),
@@ -197,7 +197,7 @@ t.test('lower', async t => {
       ),
     )
   })
-  t.test('a join about null says so', async t => {
+  t.test('a join that includes null is marked', async t => {
     t.match(physical('employer.name = null'), /^SemiJoin employer or null/)
   })
 })
@@ -229,5 +229,5 @@ t.test('estimates of costs grow with the work', async t => {
   const joining = (candidates: number) =>
     estimate({ kind: 'ReverseSemiJoin', relation: staff, input }, company, candidates, store).microseconds
   const hits = (candidates: number) => candidates * 1_000 * MICROSECONDS.indexHit
-  t.ok(joining(0.1) >= hits(0.1), 'from few entities each that refers to them is a hit of an index')
+  t.ok(joining(0.1) >= hits(0.1), 'for few entities, each referring entity costs an index hit')
 })

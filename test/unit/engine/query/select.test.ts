@@ -54,7 +54,7 @@ const cases: Case[] = [
   },
   {
     spec: '1.5',
-    name: 'a value of the wrong type is found nowhere',
+    name: 'a value of the wrong type is not found',
     query: { source: { kind: 'attribute', attribute: 'age', value: 'x' } },
     rowIds: [],
   },
@@ -88,25 +88,25 @@ const cases: Case[] = [
   },
   {
     spec: '6.1',
-    name: 'a set keeps its order and those that are gone',
+    name: 'a set keeps its order and deleted entities',
     query: { source: rowsOf([5, 3, 0]) },
     rowIds: [5, 3, 0],
   },
   {
     spec: '6.1',
-    name: 'a filter drops those that are gone',
+    name: 'a filter drops deleted entities',
     query: { source: rowsOf([5, 3, 0]), filter: 'age > 1' },
     rowIds: [5, 0],
   },
   {
     spec: '6.1',
-    name: 'a filter that says nothing drops them too',
+    name: 'a filter that excludes nothing drops deleted entities too',
     query: { source: rowsOf([5, 3, 0]), filter: 'not(age in :1) or age = null', params: [[]] },
     rowIds: [5, 0],
   },
   {
     spec: '6.1',
-    name: 'sorted, those that are gone come as null',
+    name: 'deleted entities are sorted as null',
     query: { source: rowsOf([5, 3, 0]), orderBy: 'age desc' },
     rowIds: [0, 5, 3],
   },
@@ -126,10 +126,10 @@ const cases: Case[] = [
 
   { spec: '1.6', name: 'null is lowest', query: { orderBy: 'salary' }, rowIds: [2, 4, 1, 5, 0] },
   { spec: '1.6', name: 'null is last when descending', query: { orderBy: 'salary DESC' }, rowIds: [0, 5, 1, 4, 2] },
-  { spec: '1.6', name: 'texts go by their fold', query: { orderBy: 'name' }, rowIds: [5, 0, 1, 2, 4] },
+  { spec: '1.6', name: 'texts are compared folded', query: { orderBy: 'name' }, rowIds: [5, 0, 1, 2, 4] },
   {
     spec: '1.6',
-    name: 'several keys, then the order they had',
+    name: 'several keys, then the original order',
     query: { orderBy: 'age desc, woman' },
     rowIds: [2, 0, 5, 1, 4],
   },
@@ -170,7 +170,7 @@ const cases: Case[] = [
 
   {
     spec: '1.7',
-    name: 'the default size of a page is that of the dataclass',
+    name: 'the default page size is that of the dataclass',
     query: { dataClass: 'Company', top: undefined },
     rowIds: [0, 1],
     count: 4,
@@ -200,16 +200,16 @@ t.test('pages', async t => {
   }
 })
 
-t.test('what is not there is 404, and what is private is not there', async t => {
+t.test('unknown and private names and keys are 404', async t => {
   const store = fakeStore(catalog, STAFF)
   const errors: [string, QueryOptions, number][] = [
     ['an unknown dataclass', { dataClass: 'Compan' }, 1800],
     ['a private dataclass', { dataClass: 'Hidden' }, 1800],
     ['a dataclass named like a prototype', { dataClass: '__proto__' }, 1800],
     ['an unknown key', { source: { kind: 'keys', keys: ['1', '4'] } }, 1543],
-    ['a key that is no number', { source: { kind: 'keys', keys: ['v1'] } }, 1543],
+    ['a key that is not a number', { source: { kind: 'keys', keys: ['v1'] } }, 1543],
     [
-      'the owner of a relation',
+      'an unknown owner of a relation',
       { source: { kind: 'related', from: { dataClass: 'Company', key: '9' }, relation: 'staff' } },
       1543,
     ],
@@ -238,7 +238,7 @@ t.test('what is not there is 404, and what is private is not there', async t => 
   }
 })
 
-t.test('a count does not read what only a sort would need', async t => {
+t.test('a count does not read columns that only a sort needs', async t => {
   const store = fakeStore(catalog, copiesOfStaff(50))
   runQuery(catalog, store, { filter: 'woman', orderBy: 'salary', top: 0 })
   t.same([...store.segmentsRead], ['Employee.woman 0'])
@@ -274,7 +274,7 @@ t.test('a query that runs out of time ends with 503', async t => {
   t.throws(() => runQuery(catalog, store, { filter: 'salary > 1', budget }), { httpStatus: 503, message: /50 ms/ })
 })
 
-t.test('the time is looked at while long texts are, whatever is asked of them', async t => {
+t.test('the deadline is checked while long texts are compared, in every kind of condition', async t => {
   const long = 'a word and '.repeat(20_000)
   const Employee = Array.from({ length: 10 }, (_, i) => ({ ID: i, note: long, info: { tags: [long, long] } }))
   const store = fakeStore(catalog, { ...STAFF, Employee })
@@ -291,9 +291,9 @@ t.test('the time is looked at while long texts are, whatever is asked of them', 
   }
 })
 
-t.test('the time is looked at in the middle of a sort', async t => {
+t.test('the deadline is checked during a sort', async t => {
   const store = fakeStore(catalog, copiesOfStaff(2_000))
-  // Each look takes a millisecond; reading the rows takes a few looks only.
+  // Each check advances the clock by a millisecond; reading the rows needs few checks.
   const looks = (timeoutMs: number) => {
     let now = 0
     const budget = new QueryBudget({ timeoutMs }, () => now++)

@@ -1,5 +1,5 @@
 /**
- * The kernels over shared memory find the same as loops over columns that were read from LMDB, to the last bit.
+ * Kernels over shared memory give bit-identical results to loops over columns read from LMDB.
  */
 import t from 'tap'
 import { publicView } from '../../../../engine/catalog/view.ts'
@@ -14,7 +14,7 @@ import type { RowWriter, TestEntity } from '../../../support/write-rows.ts'
 import { openMemoryWorld } from '../memory/world.ts'
 
 const COMPANIES = 300
-/** Some segments, of which the last one is not full. */
+/** Several segments, the last one partly filled. */
 const PEOPLE = 9_000
 
 const model = {
@@ -101,7 +101,7 @@ const FILTERS = [
 const ORDERS = [undefined, 'salary', 'salary desc', 'born, salary desc', 'active desc, born', 'small', 'city, ID desc']
 const MEASURES = ['salary', 'born', 'active', 'small', 'big', 'city', 'employer.revenues']
 
-/** Every filter in some order, counted, paged and summed up, as texts. */
+/** Results of every filter as texts: count, a page in each order, and aggregates. */
 function answers(snapshot: Snapshot, catalog: Parameters<typeof runQuery>[0]): string[] {
   return FILTERS.flatMap((filter, i) => {
     const all = runQuery(catalog, snapshot, { dataClass: 'Person', ...(filter && { filter }) })
@@ -151,7 +151,7 @@ t.test('filters, orders and aggregates give the same from shared memory and from
     const expected = lmdb.read(snapshot => answers(snapshot, catalog))
     shared.read(snapshot => {
       t.strictSame(answers(snapshot, catalog), expected, `seed ${seed}`)
-      // Rows are added in place to the pages that this snapshot reads, and others change and go.
+      // Rows are added in place to the pages that this snapshot reads, and others are changed and deleted.
       world.commit(rows => {
         insert(rows, 700)
         for (let i = 0; i < 300; i++) {
@@ -160,7 +160,7 @@ t.test('filters, orders and aggregates give the same from shared memory and from
           else rows.update('Person', rowId, person(random, rowId + 1))
         }
       })
-      t.strictSame(answers(snapshot, catalog), expected, `seed ${seed}: what came later is not seen`)
+      t.strictSame(answers(snapshot, catalog), expected, `seed ${seed}: later commits are not seen`)
     })
     const after = lmdb.read(snapshot => answers(snapshot, catalog))
     t.strictSame(

@@ -7,7 +7,7 @@ const attribute = { dataClass: { uri: '/rest/Author' } as DataClass, name: 'life
 const briefOf = (json: string, bytes: number): { uri: string; brief: string } =>
   JSON.parse(briefLink(attribute, '1', Buffer.from(json).subarray(0, bytes))).__deferred
 
-t.test('a brief is the beginning of a text, without halves of characters and escapes', async t => {
+t.test('a brief is the beginning of a text, without partial characters or escapes', async t => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme', minLength: 30 }),
@@ -34,7 +34,7 @@ t.test('a brief is the beginning of a text, without halves of characters and esc
   t.equal(briefOf(JSON.stringify(`${'x'.repeat(14)}"more`), 16).brief, 'x'.repeat(14))
 })
 
-t.test('of other values it is the beginning of their JSON', async () => {
+t.test('a brief of another value is the beginning of its JSON', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme' }), { minLength: 10 }),

@@ -17,7 +17,7 @@ t.test('a version is the same in a row, in an answer and in an indented one', t 
   t.end()
 })
 
-t.test('versions of other keys, times and stamps are others', t => {
+t.test('different keys, times and stamps have different versions', t => {
   const seen = new Set<string>()
   for (let key = 0; key < 100; key++) {
     for (let ms = 0; ms < 100; ms++)

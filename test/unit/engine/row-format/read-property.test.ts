@@ -30,11 +30,11 @@ const json = fc.letrec<{ any: unknown }>(tie => ({
   ),
 })).any
 
-/** As it comes from a client: `__proto__` is a property like others. */
+/** Object as parsed from a client: `__proto__` is an ordinary property. */
 const parsed = (members: readonly (readonly [string, unknown])[]): unknown =>
   JSON.parse(`{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`)
 
-t.test('what is read from the text of an object is what the parsed object has', async t => {
+t.test('a property read from the text of an object equals that of the parsed object', async t => {
   const readers = columns().map(column => ({
     column,
     read: propertyReader(column, (bytes, start, end) => JSON.parse(bytes.toString('utf8', start, end)) as string),

@@ -32,7 +32,7 @@ t.test('a set holds exactly the ids it was made of, in ascending order', async t
   t.pass()
 })
 
-t.test('and, or, minus and intersects are those of mathematics', async t => {
+t.test('and, or, minus and intersects match set operations', async t => {
   fc.assert(
     fc.property(both, ([left, right]) => {
       const [a, b] = [RowSet.fromIds(left), RowSet.fromIds(right)]
@@ -80,7 +80,7 @@ t.test('a slice is the part of the ascending ids', async t => {
   t.pass()
 })
 
-t.test('a slice far behind is found by the rank directory, whatever lies before it', async t => {
+t.test('a slice far from the start is found by the rank directory, at any density', async t => {
   for (const share of [3, 7, 20]) {
     const list = Array.from({ length: 200_000 }, (_, id) => id).filter(id => id > 9000 && (id * 7919) % 32 < share)
     const set = RowSet.fromIds(list)
@@ -91,7 +91,7 @@ t.test('a slice far behind is found by the rank directory, whatever lies before 
   t.pass()
 })
 
-t.test('a set is the same after its data, and after a clone has taken its class', async t => {
+t.test('a set is the same after conversion to data, and after a structured clone is revived', async t => {
   for (const set of [RowSet.empty, RowSet.fromIds([5, 100_000]), RowSet.range(5000)]) {
     t.same([...RowSet.fromData(set.data)], [...set])
     set.slice(4000, 1)
@@ -123,7 +123,7 @@ t.test('a range holds every id below its limit', async t => {
   }
 })
 
-t.test('many ids make a bitmap and few a list, however the set came about', async t => {
+t.test('many ids make a bitmap and few a list, however the set was made', async t => {
   const many = Uint32Array.from({ length: 1000 }, (_, i) => i)
   t.notOk(RowSet.fromSorted(many).isSparse)
   t.notOk(RowSet.fromIds(many).isSparse)

@@ -8,7 +8,7 @@ const number = fc.oneof(
   fc.constantFrom(0, -0, Number.NEGATIVE_INFINITY, Number.MAX_VALUE, -Number.MIN_VALUE),
 )
 
-t.test('numbers are sorted as comparing them does, equal ones in their order, few and many', async t => {
+t.test('numbers are sorted as by comparison, stably, few and many', async t => {
   fc.assert(
     fc.property(fc.array(number, { maxLength: 60 }), fc.constantFrom(1, 60), (some, copies) => {
       const keys = Float64Array.from({ length: some.length * copies }, (_, i) => some[(i * 7) % some.length]!)

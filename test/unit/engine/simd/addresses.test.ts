@@ -3,8 +3,8 @@ import { simdKernels } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
 import { LAYOUT, World } from './world.ts'
 
-t.test('addresses beyond 2 GiB are addresses', async t => {
-  // Only what is touched takes memory.
+t.test('kernels accept addresses beyond 2 GiB', async t => {
+  // Only touched pages take memory.
   const memory = new WebAssembly.Memory({ initial: 65535, maximum: 65535, shared: true })
   const world = new World(memory, 3 * 2 ** 30)
   const column = world.column({ seed: 1, segments: 2, present: 1, candidates: 0.5 }, 8, index => {

@@ -14,7 +14,7 @@ const plain = plainKernels(memory, LAYOUT)
 const EXTREMES = [0, -0, 1e16, -1e16, 1, 0.1, MIN_VALUE, -MIN_VALUE, MAX_VALUE, -MAX_VALUE]
 const INFINITIES = [...EXTREMES, POSITIVE_INFINITY, NEGATIVE_INFINITY]
 
-/** Writes a column and says what both kernels make of it, and the values that they should have looked at. */
+/** Writes a column. @returns aggregates of both kernels, and the values that they must have examined */
 function aggregates(plan: ColumnPlan, all: boolean, value: () => number) {
   world.reset(plan.seed)
   const { floats } = world
@@ -37,7 +37,7 @@ function aggregates(plan: ColumnPlan, all: boolean, value: () => number) {
 }
 
 for (const [name, pool] of Object.entries({ 'very different': EXTREMES, infinite: INFINITIES })) {
-  t.test(`f64: both give the same to the last bit where values are ${name}`, async t => {
+  t.test(`f64: both are bit-identical when values are ${name}`, async t => {
     fc.assert(
       fc.property(columnPlan, fc.boolean(), (plan, all) => {
         const { values, simd, plain } = aggregates(plan, all, () => world.pick(pool))
@@ -52,10 +52,10 @@ for (const [name, pool] of Object.entries({ 'very different': EXTREMES, infinite
   })
 }
 
-t.test('f64: a sum is what exact arithmetic gives, within the bound that is promised', async t => {
+t.test('f64: a sum equals that of exact arithmetic within the documented bound', async t => {
   fc.assert(
     fc.property(columnPlan, fc.integer({ min: -40, max: 40 }), (plan, exponent) => {
-      // Both signs and magnitudes over 60 powers of two: most of it cancels out.
+      // Both signs and magnitudes over 60 powers of two: most values cancel out.
       const value = () => (world.random() - 0.5) * 2 ** (exponent + Math.floor(world.random() * 60))
       const { values, simd, plain } = aggregates(plan, true, value)
       assert.deepEqual(simd, plain)
@@ -71,7 +71,7 @@ t.test('f64: a sum is what exact arithmetic gives, within the bound that is prom
 })
 
 const UNIT = 200
-/** A double as an integer in units of 2^-200, none of those here being finer. */
+/** A double as an integer in units of 2^-200; no value here is finer. */
 function exact(value: number): bigint {
   const scaled = value * 2 ** UNIT
   return BigInt(scaled)

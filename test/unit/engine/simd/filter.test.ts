@@ -108,7 +108,7 @@ t.test('u32: both give the rows whose value is in the list, or is not', async t 
 })
 
 t.test('both give the rows whose text has the parts of a pattern in their order, or has not', async t => {
-  // Few letters, so that parts are found in part and in more than one place; some texts are longer than a vector.
+  // Few letters, so that parts match partially and in several places; some texts are longer than a vector.
   const letters = (most: number) => fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: most })
   const pattern = fc.array(letters(3), { minLength: 2, maxLength: 4 })
   const texts = fc.array(fc.oneof(letters(8), letters(60)), { minLength: 1, maxLength: 20 })
@@ -140,7 +140,7 @@ t.test('both give the rows whose text has the parts of a pattern in their order,
   t.pass()
 })
 
-t.test('the bitmap of the candidates can become that of the rows that pass', async t => {
+t.test('the bitmap of the candidates can be overwritten with that of the rows that pass', async t => {
   for (const kernels of both) {
     world.reset(7)
     const column = world.column({ seed: 7, segments: 2, present: 0.9, candidates: 0.5 }, 8, index => {

@@ -2,7 +2,7 @@ import type { Kernels, MemoryLayout } from '../../../../engine/simd/kernels.ts'
 import { SEGMENT_WORDS } from '../../../../engine/data/snapshot.ts'
 import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/math/sketch.ts'
 
-/** The kernels in plain JavaScript, to compare with. Addresses go up to 2^32: unsigned shifts make indexes of them. */
+/** Reference kernels in plain JavaScript. Addresses go up to 2^32, so unsigned shifts convert them to indexes. */
 export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {
   const words = new Uint32Array(memory.buffer)
   const floats = new Float64Array(memory.buffer)
@@ -11,8 +11,8 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
   const segmentAt = (segments: number, index: number): number => words[(segments >>> 2) + index]!
 
   /**
-   * Calls back for each word that has rows to look at, with the address of its 32 values, and keeps the rows among them
-   * that it answers.
+   * Calls `passing` for each word that has rows to examine, with the address of its 32 values, and keeps the rows
+   * that it returns.
    */
   function filter(
     segments: number,
@@ -120,7 +120,7 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
       const total = joined + rest
       floats[result >>> 3] = total
       floats[(result >>> 3) + 1] = rest - (total - joined)
-      // Adding 0 makes one zero of two.
+      // Adding 0 turns -0 into 0.
       floats[(result >>> 3) + 2] = Math.min(even.min, odd.min) + 0
       floats[(result >>> 3) + 3] = Math.max(even.max, odd.max) + 0
       return even.hits + odd.hits
@@ -293,7 +293,7 @@ export function plainKernels(memory: WebAssembly.Memory, layout: MemoryLayout): 
   }
 }
 
-/** In sixteen lanes, then four, each rounded to single precision. */
+/** Sum of products or squared differences in sixteen lanes, then four, each rounded to single precision. */
 function comparison(a: Float32Array, b: Float32Array, distance: boolean): number {
   const { fround } = Math
   const term = (i: number): number =>
@@ -310,7 +310,7 @@ function comparison(a: Float32Array, b: Float32Array, distance: boolean): number
   return sum
 }
 
-/** By trying every place for each part. */
+/** Tries every position of each part. */
 function hasParts(text: string, [part, ...others]: string[], isFirst = true): boolean {
   if (part === undefined) return text === ''
   if (others.length === 0) return text.endsWith(part)

@@ -74,7 +74,7 @@ t.test(
   },
 )
 
-t.test('rows: both copy the slices of as many rows as there is room for', async t => {
+t.test('rows: both copy the slices of as many rows as fit', async t => {
   const slot = fc.nat(4)
   const slices = fc.uniqueArray(slot, { minLength: 2, maxLength: 4 }).map(slots => slots.sort())
   // Longer than a few vectors and a few cache lines.

@@ -15,7 +15,7 @@ if (process.versions.node.startsWith('20.')) setFlagsFromString('--experimental-
 const simd = KERNEL_FILES.map(file => instantiate(compile(file)!, memory, LAYOUT))
 const all = [...simd, plainKernels(memory, LAYOUT)]
 
-/** @returns the address of the table for sketches of a size, and the highest sum that it can give */
+/** @returns the address of a table for sketches of `sketchBytes` bytes, and its highest possible sum */
 function table(sketchBytes: number, entry: () => number): { table: number; highest: number } {
   const address = world.allocate(32 * sketchBytes)
   let highest = 0
@@ -26,7 +26,7 @@ function table(sketchBytes: number, entry: () => number): { table: number; highe
   return { table: address, highest }
 }
 
-t.test('all give the same rows and the same sums, of the same candidates', async t => {
+t.test('all kernels give the same rows and sums', async t => {
   let passed = 0
   let rows = 0
   const plan = fc.record({
@@ -38,7 +38,7 @@ t.test('all give the same rows and the same sums, of the same candidates', async
     withSums: fc.boolean(),
     /** Share of the highest sum. */
     least: fc.constantFrom(0, 0.3, 0.45, 0.5, 0.55, 0.7, 1),
-    /** Share of the words that are looked at first, and what has to be reached in them. */
+    /** Share of the words that are examined first, and the share of the highest sum that they must reach. */
     first: fc.constantFrom(0.25, 0.5, 1),
     firstLeast: fc.constantFrom(0, 0.45, 0.55),
   })
@@ -83,7 +83,7 @@ t.test('all give the same rows and the same sums, of the same candidates', async
   t.ok(passed > rows / 20 && passed < rows / 2, `${passed} of ${rows} pass`)
 })
 
-t.test('the highest sum that there can be is a sum, and nothing is above it', async t => {
+t.test('the highest possible sum is reached and never exceeded', async t => {
   const size = 512
   world.reset(1)
   const column = world.column({ seed: 1, segments: 1, present: 1, candidates: 0.02 }, 4, () => {})

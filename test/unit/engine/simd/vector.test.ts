@@ -58,7 +58,7 @@ t.test('both give the same bounds of scores, for any dimension', async t => {
 
 const METRICS = ['cosine', 'dot', 'euclidean'] as const
 
-t.test('codes give the same bounds in both, and the exact score is never outside', async t => {
+t.test('both give the same bounds from codes, and the exact score is never outside', async t => {
   let decided = 0
   let all = 0
   const plan = fc.tuple(columnPlan, fc.integer({ min: 1, max: 70 }), fc.integer({ min: 0, max: 2 }), fc.boolean())
@@ -108,5 +108,5 @@ t.test('codes give the same bounds in both, and the exact score is never outside
     }),
     { numRuns: 100 },
   )
-  t.ok(decided > all / 2, 'most vectors have bounds that tell something')
+  t.ok(decided > all / 2, 'most vectors have decisive bounds')
 })

@@ -13,7 +13,7 @@ export const LAYOUT = {
   vectorSketches: 588,
 }
 
-/** Plan of a random column. Everything in it follows from the seed. */
+/** Plan of a random column, determined by its seed. */
 export interface ColumnPlan {
   readonly seed: number
   readonly segments: number
@@ -46,7 +46,7 @@ export class World {
     this.end = start
   }
 
-  /** Forgets all allocations, without clearing the memory: code that needs zeros has to write them. */
+  /** Forgets all allocations, without clearing the memory: code that needs zeros must write them. */
   reset(seed: number): void {
     this.end = this.start
     this.seed = seed
@@ -62,7 +62,7 @@ export class World {
     return values[Math.floor(this.random() * values.length)]!
   }
 
-  /** A multiple of 8 and now and then not of 16. */
+  /** @returns an address that is a multiple of 8 and sometimes not of 16 */
   allocate(bytes: number): number {
     const address = this.end
     this.end += Math.ceil(bytes / 8) * 8 + (this.random() < 0.5 ? 8 : 0)
@@ -75,11 +75,11 @@ export class World {
     return address
   }
 
-  /** @returns the address of an ASCII text, whose length has the bit that does not count now and then */
+  /** @returns the address of an ASCII text, whose length sometimes has the highest bit set, which kernels must ignore */
   text(text: string): number {
     const address = this.allocate(LAYOUT.textBytes + text.length + 1)
     this.words[(address + LAYOUT.textLength) >>> 2] = text.length + (this.random() < 0.5 ? 0x80000000 : 0)
-    // Behind it is what could be mistaken for more of it.
+    // A letter follows, which must not be read as part of the text.
     Buffer.from(this.memory.buffer).write(`${text}a`, address + LAYOUT.textBytes, 'latin1')
     return address
   }
@@ -97,7 +97,7 @@ export class World {
     return address
   }
 
-  /** @param write stores what row `row` has at an index of the array of its type */
+  /** @param write stores the value of a row at an index of the array of its type */
   column(
     { segments, present, candidates }: ColumnPlan,
     valueBytes: number,
@@ -129,14 +129,14 @@ export class World {
     }
   }
 
-  /** Gives the segments of a column random sketches of so many bytes, and whatever may stand in their headers. */
+  /** Gives the segments of a column random sketches of `bytes` bytes each, with random headers. */
   addSketches({ segments, count }: { segments: number; count: number }, bytes: number): void {
     for (let segment = 0; segment < count; segment++) {
       const sketches = this.allocate(SKETCHES_HEADER_BYTES + SEGMENT_ROWS * bytes)
       this.words[(this.words[(segments >>> 2) + segment]! + LAYOUT.vectorSketches) >>> 2] = sketches
       const end = (sketches + SKETCHES_HEADER_BYTES + SEGMENT_ROWS * bytes) >>> 2
       for (let word = sketches >>> 2; word < end; word++) {
-        // The low bits of one repeat soon.
+        // The low bits of a single random number repeat early.
         this.words[word] = (this.random() * 2 ** 32) ^ (this.random() * 2 ** 16)
       }
     }
@@ -157,7 +157,7 @@ export class World {
   }
 }
 
-/** The bitmap of the rows below `rows` that pass, worked out one by one. */
+/** Bitmap of the rows below `rows` that pass, by a plain loop. */
 export function expectedBits(rows: number, passes: (row: number) => boolean): { bits: Uint32Array; hits: number } {
   const bits = new Uint32Array(rows / 32)
   let hits = 0

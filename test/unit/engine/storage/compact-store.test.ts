@@ -31,7 +31,7 @@ const model = {
   },
 }
 
-/** Made once. */
+/** Data file of {@link fill}, made once. */
 let filled: Buffer | undefined
 
 /** A store with many free pages, and values larger than a page. */
@@ -68,7 +68,7 @@ async function problemsOf(path: string): Promise<string[]> {
   return problems
 }
 
-t.test('a compacted store holds the same on less', async t => {
+t.test('a compacted store has the same content in fewer bytes', async t => {
   const path = t.testdir({})
   await fill(t, path)
   chmodSync(join(path, 'data.mdb'), 0o640)
@@ -88,7 +88,7 @@ t.test('a compacted store holds the same on less', async t => {
   t.strictSame(await contentOf(t, path), content)
 
   const store = openTestStore(t, { path, model })
-  t.ok(store.one('Thing', { name: 'new', text: 'of it' }).entity, 'and takes new entities')
+  t.ok(store.one('Thing', { name: 'new', text: 'of it' }).entity, 'it accepts new entities')
   t.strictSame(store.problems(), [])
 })
 
@@ -123,7 +123,7 @@ t.test('a compaction that is ended at any moment leaves the old file or the new 
   }
 })
 
-t.test('a store that is in use or is none is not compacted', async t => {
+t.test('a store that is in use or does not exist is not compacted', async t => {
   const path = t.testdir({ none: {} })
   await fill(t, path)
   const before = sizeOf(path)
@@ -157,7 +157,7 @@ t.test('a damaged or linked file stays as it is', async t => {
   await t.rejects(compact(join(path, 'linked')), { message: /is a link/ })
 })
 
-t.test('nothing is opened while the file is replaced', async t => {
+t.test('nothing can open the store while its file is replaced', async t => {
   const path = t.testdir({})
   await fill(t, path)
   let seen: unknown[] = []

@@ -1,4 +1,4 @@
-/** Compacts the store of a folder, and ends itself without warning so many ms after a step has begun. */
+/** Compacts the store of a folder, and kills itself `delayMs` milliseconds after a step has begun. */
 import { compactStore } from '../../../../engine/storage/compact-store.ts'
 
 const [path, step, delayMs] = process.argv.slice(2) as [string, string, string]

@@ -1,4 +1,4 @@
-/** Takes the store of a folder, says so, and holds it until it is ended. */
+/** Takes the store of a folder, prints `held`, and keeps the store until the process is killed. */
 import { openOwnStore } from '../../../../engine/storage/own-store.ts'
 import type { LockKind } from '../../../../engine/data/store-options.ts'
 

@@ -8,7 +8,7 @@ import { testModel } from './test-model.ts'
 t.test('a snapshot does not change while another thread commits', async t => {
   const path = t.testdir()
   const rows = createRowStore(path, testModel)
-  // Number of commits asked for, number of commits made.
+  // Number of commits requested, number of commits made.
   const commits = new Int32Array(new SharedArrayBuffer(8))
   const writer = new Worker(outputUrl('test/unit/engine/storage/writer.child.js'), { workerData: { path, commits } })
   const ended = once(writer, 'exit')

@@ -14,7 +14,7 @@ import {
 import { fold } from '../../../../engine/base/text/fold.ts'
 import fc from '../../../support/fast-check.ts'
 
-/** Only what key encoding looks at. */
+/** Attribute with only the properties that key encoding reads. */
 const attributeOf = (type: StorageType) =>
   ({ kind: 'storage', type, position: 3, dataClass: { tableNumber: 7 } }) as unknown as StorageAttribute
 
@@ -24,7 +24,7 @@ const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 const indexKey = (attribute: StorageAttribute, value: Value, bound: number): Buffer =>
   postingKey(indexPrefix(attribute, value), bound)
 
-/** The order of the keys of two values is the order of the values. */
+/** Checks that keys sort as their values. */
 function ordersLikeValues<T extends Value & (number | bigint | string | boolean)>(
   type: StorageType,
   values: fc.Arbitrary<T>,
@@ -88,13 +88,13 @@ t.test('null sorts before every value', async t => {
   }
 })
 
-t.test('a key says which row it ends with', async t => {
+t.test('the row id can be read from a key', async t => {
   for (const rowId of [0, 1, 255, 256, 2 ** 31, 0xfffffffe]) {
     t.equal(rowIdOfKey(indexKey(attributeOf('string'), 'Ada', rowId)), rowId)
   }
 })
 
-t.test('a text has the prefix of exactly those texts that it begins with', async t => {
+t.test('a key is in the prefix range of exactly those texts that its text begins with', async t => {
   const attribute = attributeOf('string')
   fc.assert(
     fc.property(text, text, fc.nat(), (a, b, rowId) => {
@@ -111,7 +111,7 @@ t.test('a text has the prefix of exactly those texts that it begins with', async
   t.pass()
 })
 
-t.test('a text is cut as soon as two different ones can share a key', async t => {
+t.test('a text counts as cut from the length at which two different ones can share a key', async t => {
   const attribute = attributeOf('string')
   const longest = 'x'.repeat(MAX_TEXT_BYTES - 1)
   t.notOk(isCut(longest))

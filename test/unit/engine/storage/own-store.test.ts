@@ -22,7 +22,7 @@ async function take(t: Test, path: string, lock: OwnStoreOptions['lock'] = {}): 
   return { ...store, close }
 }
 
-/** A process that has the store. @param command what to start Node.js with */
+/** Starts a process that holds the store. @param command command that starts Node.js */
 async function hold(t: Test, path: string, { kind = 'file', renewMs = 5_000, command = [] as string[] } = {}) {
   const program = fileURLToPath(outputUrl('test/unit/engine/storage/holder.child.js'))
   const [file, ...args] = [...command, process.execPath, program, path, kind, String(renewMs)]
@@ -41,7 +41,7 @@ async function hold(t: Test, path: string, { kind = 'file', renewMs = 5_000, com
 
 const IN_USE = { message: /is in use by process \d+.*two servers cannot write to one store/ }
 
-t.test('a store is taken once, also within a process', async t => {
+t.test('a store can be taken only once, even within a process', async t => {
   const path = t.testdir({})
   const store = await take(t, path)
   await t.rejects(take(t, path), { message: new RegExp(`the store in ${path} is in use by process ${process.pid}`) })
@@ -55,7 +55,7 @@ t.test('the folder of a new store is made by its owner', async t => {
   t.ok(existsSync(join(path, 'server.lock')))
 })
 
-t.test('another process is waited for, and refused when it keeps the store', async t => {
+t.test('a start waits for another process, and is refused when that keeps the store', async t => {
   const path = t.testdir({})
   const { child } = await hold(t, path)
   await t.rejects(take(t, path), IN_USE)
@@ -69,9 +69,9 @@ t.test('another process is waited for, and refused when it keeps the store', asy
   await store.close()
 })
 
-t.test('a store is in use by a process of another namespace, whose id says nothing here', async t => {
+t.test('a store is in use by a process of another namespace too, whose id means nothing here', async t => {
   const unshare = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
-  if (!works([...unshare, 'true'])) return t.pass('this system lets nobody make a namespace')
+  if (!works([...unshare, 'true'])) return t.pass('this system does not allow new namespaces')
   const path = t.testdir({})
   await hold(t, path, { command: unshare })
   await t.rejects(take(t, path), IN_USE)
@@ -81,16 +81,16 @@ t.test('a lease is kept while it is renewed, and ends with its process', async t
   const path = t.testdir({})
   const lease = { kind: 'lease', renewMs: 100 } as const
   const { child, ended } = await hold(t, path, lease)
-  await t.rejects(take(t, path, lease), IN_USE, 'a process that can be seen')
+  await t.rejects(take(t, path, lease), IN_USE, 'the process is visible')
   child.kill('SIGKILL')
   await ended
   const store = await take(t, path, lease)
-  // As if it ran elsewhere.
+  // As if the holder ran on another machine.
   const holder = store.environment.meta.get('holder') as object
   store.environment.meta.putSync('holder', { ...holder, machine: 'elsewhere' })
   const started = performance.now()
   const next = await openOwnStore({ path, mapSizeBytes: 2 ** 28, token: 'next', lock: { ...lease, waitMs: 0 } })
-  t.ok(performance.now() - started >= 300, 'three renewals are waited for')
+  t.ok(performance.now() - started >= 300, 'the start waits for three renewals')
   t.throws(() => store.owner.verify(), StoreLostError)
   await next.close()
 })
@@ -123,7 +123,7 @@ t.test('a writer that has lost the store writes nothing more', async t => {
   t.equal(store.all('City').length, 1)
 })
 
-t.test('data that are not there are missed, unless there never were any', async t => {
+t.test('missing data are detected, unless there never were any', async t => {
   const lostMessage = (what: string) => ({ message: new RegExp(`data\\.mdb ${what}: the data of this store are gone`) })
   const made = async (): Promise<string> => {
     const path = t.testdir({})
@@ -154,7 +154,7 @@ t.test('data that are not there are missed, unless there never were any', async 
   await t.rejects(take(t, path), lostMessage('holds no store'), 'an LMDB without a store in it')
 })
 
-t.test('a process that was ended while it made a store leaves nothing that hinders the next one', async t => {
+t.test('a process that was killed while it made a store does not hinder the next one', async t => {
   for (const data of ['', 'not yet whole']) {
     const path = t.testdir({ 'data.mdb': data, 'lock.mdb': 'x', 'server.lock': '{"isNew":true}' })
     const store = await take(t, path)

@@ -18,11 +18,11 @@ const PREFIXES = ['a', 'b', 'c'].map(letter => Buffer.from(`${letter}\0`))
 const START = Buffer.from('a')
 const END = Buffer.from('d')
 
-/** Adds and removes rows of three values as told, and compares with a plain model after each step. */
+/** Steps that add or remove rows of one of three values. */
 const steps = fc.array(
   fc.record({
     prefix: fc.nat(2),
-    /** So many rows from `first` on, every `step`th. */
+    /** Number of rows from `first` on, every `step`th. */
     count: fc.nat(700),
     first: fc.nat(3000),
     step: fc.integer({ min: 1, max: 3 }),

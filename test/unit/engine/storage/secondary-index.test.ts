@@ -35,7 +35,7 @@ const heights: (number | null)[] = [
 const bigs: (number | bigint | null)[] = [null, 0, 1, -1, 2n ** 53n + 1n, 2n ** 53n, -(2n ** 63n), 2n ** 63n - 1n]
 const booleans = [null, true, false]
 
-/** A store with these values in Person, the row id being the position. */
+/** A store with these values in Person; row ids are their positions. */
 function fill(path: string, attribute: string, values: readonly Value[]) {
   const store = createRowStore(path, testModel)
   store.commit(rows => values.forEach((value, i) => void rows.insert('Person', { ID: i + 1, [attribute]: value })))
@@ -51,7 +51,7 @@ function fill(path: string, attribute: string, values: readonly Value[]) {
 
 type Ordered = number | bigint | string | boolean
 const folded = (value: Value): Ordered => (typeof value === 'string' ? fold(value) : (value as Ordered))
-/** A number and a bigint may be the same. */
+/** True if two values are equal; a number may equal a bigint. */
 const same = (a: Ordered, b: Ordered): boolean => !(a < b) && !(a > b)
 
 function holds(value: Value, { lower, upper }: Bounds): boolean {
@@ -85,7 +85,7 @@ function check(
     { numRuns: 400 },
   )
 }
-t.test('an index of texts finds what comparing folded texts finds, in texts longer than a key too', async t => {
+t.test('an index of texts finds what a comparison of folded texts finds, even for texts longer than a key', async t => {
   const filled = fill(t.testdir(), 'name', names)
   check(t, names, ['b', 'ADAM', `${LONG}A`, `${LONG}bb`, 'zz', 'ad\0\0'], filled)
   for (const prefix of ['', 'ad', 'AD', 'ada', 'ad\0', 'x', LONG, `${LONG}b`, `${LONG}bb`, '\ud83d', 'ø', 'zz']) {

@@ -151,7 +151,7 @@ for (const cacheBytes of [2 ** 26, 1, 0]) {
   })
 }
 
-t.test('a segment that was handed out does not change', async t => {
+t.test('a segment that a reader holds does not change', async t => {
   const rows = createRowStore(t.testdir(), testModel)
   rows.commit(write => write.insert('Person', { ID: 1, age: 1, name: 'a' }))
   const store = rows.open()
@@ -184,7 +184,7 @@ t.test('unchanged segments are read once', async t => {
   await rows.environment.close()
 })
 
-t.test('memory for segments stays within its budget, and what was evicted is read again', async t => {
+t.test('memory for segments stays within its budget, and evicted ones are read again', async t => {
   const rows = createRowStore(t.testdir(), testModel)
   rows.commit(write => {
     for (let i = 0; i < 3 * SEGMENT_ROWS; i++) write.insert('Company', { code: `${i}` })
@@ -203,7 +203,7 @@ t.test('memory for segments stays within its budget, and what was evicted is rea
   await rows.environment.close()
 })
 
-t.test('a long64 column is of bigints once a value is no safe integer', async t => {
+t.test('a long64 column has bigints as soon as one value is not a safe integer', async t => {
   const rows = createRowStore(t.testdir(), testModel)
   rows.commit(write => {
     for (const big of [1, null, 2 ** 53 - 1]) write.insert('Person', { ID: 1, big })
@@ -230,7 +230,7 @@ t.test('numbers in rows are read as exactly as JSON.parse reads them', async t =
   await rows.environment.close()
 })
 
-t.test('a snapshot sees the newest commit, and two at a time are refused', async t => {
+t.test('a snapshot sees the newest commit, and a second open one is refused', async t => {
   const rows = createRowStore(t.testdir(), testModel)
   const store = rows.open()
   t.equal(
@@ -303,7 +303,7 @@ t.test('rows, keys, links and binaries are found', async t => {
   await rows.environment.close()
 })
 
-t.test('the bytes of a binary stay when something else is read', async t => {
+t.test('the bytes of a binary stay valid when another one is read', async t => {
   const rows = createRowStore(t.testdir(), testModel)
   rows.commit(write => {
     for (const byte of [1, 2])

@@ -1,6 +1,6 @@
 /**
- * A thread that commits one insert whenever the first number in shared memory grows, and then lets the second one grow.
- * Not by messages: the thread that reads does not give its event loop a turn meanwhile.
+ * Thread that commits one insert whenever the first number in shared memory is incremented, and then increments the second.
+ * Not by messages, since the event loop of the reading thread does not run meanwhile.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createRowStore } from '../../../support/write-rows.ts'

@@ -24,7 +24,7 @@ function vector(): number[] {
   return random.pick(centres).map((number, i) => Math.fround(number + others[i]!))
 }
 
-/** A store with the indexes beside it, worked on by hand. */
+/** A store with its vector indexes, driven by the test. */
 class World {
   readonly store
   readonly embedding
@@ -59,7 +59,7 @@ class World {
     return ids
   }
 
-  /** Some work on a snapshot. @returns whether there is more to do */
+  /** Does some work on a snapshot. @returns true if there is more to do */
   workOn(snapshot: Snapshot): boolean {
     this.indexes.catchUp(this.rows.records, snapshot)
     const budget = new QueryBudget()
@@ -97,7 +97,7 @@ class World {
     ])
   }
 
-  /** Share of the 20 nearest to some vectors that the index finds. */
+  /** Share of the 20 nearest neighbours of random vectors that the index finds. */
   recall(): number {
     let found = 0
     for (let i = 0; i < 40; i++) {
@@ -129,7 +129,7 @@ async function open(t: Test): Promise<World> {
   return world
 }
 
-t.test('what changes after a snapshot is put in with a later one', async t => {
+t.test('changes after a snapshot are indexed with a later one', async t => {
   const world = await open(t)
   world.insert(ROWS)
   world.workUntilDone()
@@ -138,14 +138,14 @@ t.test('what changes after a snapshot is put in with a later one', async t => {
   world.rows.commit(write => write.update('Item', 5, { ID: 6, embedding: vector() }))
   world.workOn(before)
   before.release()
-  t.same(world.nearest(vector(), 1).unknown, [rowId, 5], 'it is known to have changed')
+  t.same(world.nearest(vector(), 1).unknown, [rowId, 5], 'the rows are known to have changed')
   world.workUntilDone()
   for (const each of [rowId!, 5]) {
-    t.match(world.nearest(world.vectorOf(each), 1), { near: [each], unknown: [] }, 'it is where it is now')
+    t.match(world.nearest(world.vectorOf(each), 1), { near: [each], unknown: [] }, 'it is found at its current place')
   }
 })
 
-t.test('an index that is begun on a snapshot knows what came after it', async t => {
+t.test('an index that is begun on a snapshot includes later rows', async t => {
   const world = await open(t)
   world.insert(ROWS)
   const before = world.store.snapshot()
@@ -156,7 +156,7 @@ t.test('an index that is begun on a snapshot knows what came after it', async t 
   t.match(world.nearest(world.vectorOf(rowId!), 1), { near: [rowId], unknown: [] })
 })
 
-t.test('what waits is looked at by every search, and what is gone is not found', async t => {
+t.test('pending rows are in every search, and deleted rows are not found', async t => {
   const world = await open(t)
   const ids = world.insert(ROWS)
   world.workUntilDone()
@@ -168,7 +168,7 @@ t.test('what waits is looked at by every search, and what is gone is not found',
   for (const rowId of added) t.equal(near.includes(rowId) || unknown.includes(rowId), true)
 })
 
-t.test('when deletions pile up another index is made', async t => {
+t.test('the index is rebuilt after many deletions', async t => {
   const world = await open(t)
   const ids = world.insert(ROWS)
   world.workUntilDone()
@@ -199,7 +199,7 @@ t.test('vectors that change again and again are still found', async t => {
   t.ok(world.recall() > 0.97, String(world.recall()))
 })
 
-t.test('a vector that goes and comes back is found', async t => {
+t.test('a vector that is removed and set again is found', async t => {
   const world = await open(t)
   const ids = world.insert(ROWS)
   world.workUntilDone()
@@ -220,7 +220,7 @@ const filesOf = (path: string): { description: string; graph: string } => {
   return { description: find('.json'), graph: find('.hnsw') }
 }
 
-t.test('an index comes from its file, with what has changed since', async t => {
+t.test('an index is loaded from its file, with later changes', async t => {
   const world = await open(t)
   const ids = world.insert(ROWS)
   world.workUntilDone()
@@ -238,7 +238,7 @@ t.test('an index comes from its file, with what has changed since', async t => {
   t.equal(world.nearest(vector(), ROWS).near.includes(ids[0]!), false)
 })
 
-t.test('a file that is not the right one is told in the log, and made again', async t => {
+t.test('an unusable file is logged, and made again', async t => {
   const path = t.testdir({})
   const world = new World(path)
   t.teardown(() => world.close())
@@ -247,7 +247,8 @@ t.test('a file that is not the right one is told in the log, and made again', as
   world.workUntilDone()
   await world.save()
   const { description, graph } = filesOf(path)
-  for (const file of [description, graph]) t.equal((statSync(file).mode & 0o077).toString(8), '0', 'of its owner alone')
+  for (const file of [description, graph])
+    t.equal((statSync(file).mode & 0o077).toString(8), '0', 'accessible to its owner only')
   const saved = { description: readFileSync(description), graph: readFileSync(graph) }
   const change = (edit: (json: Record<string, unknown>) => void): void => {
     const json = JSON.parse(saved.description.toString())
@@ -262,7 +263,7 @@ t.test('a file that is not the right one is told in the log, and made again', as
     ['one of another model', () => change(json => (json.fingerprint = '[3,"dot",8,100]')), /another model/],
     ['one with another stamp', () => change(json => (json.stamp = ROWS - 1)), /damaged/],
     [
-      'one with other waiting rows',
+      'one with other pending rows',
       () => change(json => (json.graph = { beside: [], waiting: [1], deleted: [] })),
       /damaged/,
     ],
@@ -284,7 +285,7 @@ t.test('a file that is not the right one is told in the log, and made again', as
       /damaged/,
     ],
     [
-      'both in the place of the other',
+      'both in place of each other',
       () => {
         writeFileSync(description, saved.graph)
         writeFileSync(graph, saved.description)
@@ -304,14 +305,14 @@ t.test('a file that is not the right one is told in the log, and made again', as
       t.ok(world.recall() > 0.97)
     })
   }
-  await t.test('none, without a note', async t => {
+  await t.test('no file, without a note', async t => {
     rmSync(description, { force: true })
     await world.open()
     t.same(world.notes, [])
   })
 })
 
-t.test('a file that is of a later state than the store is no use, now and later', async t => {
+t.test('a file of a later state than the store is not used, now or later', async t => {
   const path = t.testdir({})
   const world = new World(path)
   await world.open()
@@ -331,6 +332,6 @@ t.test('a file that is of a later state than the store is no use, now and later'
   await restored.open()
   restored.workUntilDone()
   t.match(restored.notes, [/comes from its file/, /is ready/])
-  t.equal(existsSync(description), false, 'it would fit again when there are as many changes')
+  t.equal(existsSync(description), false, 'it would match again after as many changes')
   t.ok(restored.recall() > 0.97)
 })

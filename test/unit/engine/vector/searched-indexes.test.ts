@@ -1,4 +1,4 @@
-/** Results that a query receives from an index that another thread has. */
+/** Results that a query receives from an index of another thread. */
 import t from 'tap'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
@@ -30,13 +30,13 @@ function indexOf(searched: readonly Searched[], stamp = STAMP, isKnown = true) {
   return snapshot.vectorIndexes!.find(attribute)
 }
 
-t.test('what is found comes to another thread as it is', async t => {
+t.test('found rows reach another thread unchanged', async t => {
   for (const each of [found, { ...found, bounds: undefined }, { ...found, near: [], bounds: undefined }, undefined]) {
     t.strictSame(decodeFound(encodeFound(each)), each)
   }
 })
 
-t.test('a query that has to ask says what', async t => {
+t.test('a query without a result names the search that it needs', async t => {
   const ask = (searched: readonly Searched[], of = vector, count = 3) => {
     try {
       indexOf(searched)!.nearest!(of, count)
@@ -54,20 +54,20 @@ t.test('a query that has to ask says what', async t => {
   t.equal(ask(searched), 'nothing')
 })
 
-t.test('and gets it, or the first of it', async t => {
+t.test('a query receives the result, or its first rows', async t => {
   const index = indexOf([{ ...search, found }])!
   t.same(index.nearest!(vector, 3), { near: [5, 3, 9], bounds: found.bounds, unknown: [11] })
   t.same(index.nearest!(vector.slice(), 2), { near: [5, 3], bounds: found.bounds!.slice(0, 4), unknown: [11] })
 })
 
-t.test('of another state scores are not known', async t => {
+t.test('scores of another state are not known', async t => {
   const index = indexOf([{ ...search, found }], STAMP + 1)!
   t.same(index.nearest!(vector, 3), { near: [5, 3, 9], bounds: undefined, unknown: [11] })
 })
 
-t.test('there is no index where it cannot be used', async t => {
-  t.equal(indexOf([{ ...search, found: undefined }]), undefined, 'as the search said')
-  t.equal(indexOf([{ ...search, found }], STAMP, false), undefined, 'as is known by now')
+t.test('there is no index if it cannot be used', async t => {
+  t.equal(indexOf([{ ...search, found: undefined }]), undefined, 'as the search found')
+  t.equal(indexOf([{ ...search, found }], STAMP, false), undefined, 'by its current status')
   t.equal(indexOf(new Array(32).fill({ ...search, found })), undefined, 'after many searches')
   const snapshot = { globalStamp: STAMP } as Snapshot
   searchIn(snapshot, undefined, [])

@@ -11,16 +11,16 @@ import {
 } from '../../../../engine/vector/math/sketch.ts'
 
 const DIMENSIONS = [64, 100, 128, 384, 480, 768]
-/** Vectors that are near one question are all off by about the same: what counts is how many questions there are. */
+/** Number of questions, which decides the precision: the errors of vectors near one question are about the same. */
 const QUESTIONS = 400
 const VECTORS = 3
-/** Estimates of what is near scatter a fourth more than others. */
+/** Estimates of near vectors scatter a fourth more than others. */
 const SCATTER = 1.3
 const SCATTER_OF_UNRELATED = 1.15
 const DEVIATIONS = 3.5
 const MISSED = 0.005
 
-/** A number of a normal distribution, about. */
+/** Generator of approximately normally distributed numbers. */
 type Normal = () => number
 
 interface Case {
@@ -32,12 +32,12 @@ interface Case {
 
 const numbers = (length: number, normal: Normal): number[] => Array.from({ length }, normal)
 const oneHot = (length: number, hot: number): number[] => Array.from({ length }, (_, i) => (i === hot % length ? 1 : 0))
-/** Some way off a vector, in proportion to its length. */
+/** Vector with noise added, in proportion to its length. */
 const beside = (vector: readonly number[], share: number, normal: Normal): number[] => {
   const unit = Math.hypot(...vector) / Math.sqrt(vector.length)
   return vector.map(number => number + share * unit * normal())
 }
-/** Two of the numbers are mostly far above the others. */
+/** Vector with two numbers that are mostly far larger than the others. */
 const withOutliers = (vector: readonly number[], at: number, normal: Normal): number[] =>
   vector.with(at % vector.length, 100 * normal()).with((7 * at + 1) % vector.length, 100 * normal())
 
@@ -110,7 +110,7 @@ function cosineOf(a: Float32Array, b: Float32Array): number {
   return dot / Math.sqrt(squares) / Math.sqrt(others)
 }
 
-/** Sums as cosines, from what the question says of cosines as sums. */
+/** Conversion of sums to cosines, derived from the sums that the question gives for cosines. */
 function scaleOf({ sumsOf }: SketchQuestion) {
   const sumOf = (cosine: number, deviations: number) => sumsOf(cosine, deviations).whole
   const many = 1e6
@@ -123,7 +123,7 @@ function scaleOf({ sumsOf }: SketchQuestion) {
 }
 
 for (const dimension of inTurn(DIMENSIONS)) {
-  t.test(`cosines of ${dimension} numbers are estimated as well as is said`, async t => {
+  t.test(`cosines of ${dimension} numbers are estimated within the documented deviation`, async t => {
     let missed = 0
     let all = 0
     for (const [name, { scatter, question, vector }] of Object.entries(CASES)) {
@@ -153,13 +153,13 @@ for (const dimension of inTurn(DIMENSIONS)) {
         }
       }
       const off = Math.sqrt(squares / (QUESTIONS * VECTORS))
-      t.ok(off < scatter, `${name}: off by ${off.toFixed(2)} of the deviation that is said`)
+      t.ok(off < scatter, `${name}: off by ${off.toFixed(2)} of the documented deviation`)
     }
     t.ok(missed <= MISSED * all, `${missed} of ${all} are more than ${DEVIATIONS} deviations below`)
   })
 }
 
-t.test('vectors of too few or too many numbers have no sketch, nor has what has no direction a question', async t => {
+t.test('vectors of too few or too many numbers have no sketch, and a vector of length 0 has no question', async t => {
   t.strictSame([1, 63, 64, 65, 100, 2048, 2049, 16_000].map(sketchBytes), [0, 0, 16, 20, 28, 512, 0, 0])
   t.equal(sketchQuestion(new Float32Array(63).fill(1)), undefined)
   t.equal(sketchQuestion(new Float32Array(2049).fill(1)), undefined)

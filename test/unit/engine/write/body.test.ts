@@ -11,11 +11,11 @@ t.test('a body is an object, an array or {"__ENTITIES"}', async t => {
 
 for (const [what, body] of [
   ['cut JSON', '{"name":'],
-  ['no JSON', 'name=Paris'],
+  ['text that is not JSON', 'name=Paris'],
   ['nothing', ''],
   ['a number', '1'],
   ['null', 'null'],
-  ['__ENTITIES that is no array', '{"__ENTITIES":{}}'],
+  ['__ENTITIES that is not an array', '{"__ENTITIES":{}}'],
   ['a forbidden name', '{"name":"x","__proto__":{"a":1}}'],
   ['a forbidden name inside', '{"extra":{"constructor":{"prototype":{}}}}'],
 ] as const) {
@@ -25,7 +25,7 @@ for (const [what, body] of [
   })
 }
 
-t.test('bytes that are no UTF-8 are refused', async t => {
+t.test('bytes that are not UTF-8 are refused', async t => {
   const store = openTestStore(t)
   const [answer] = store.writer.run([
     { kind: 'save', dataClass: 'City', body: Buffer.from([0x7b, 0xff, 0x7d]), mode: 'update', atomic: false },
@@ -33,7 +33,7 @@ t.test('bytes that are no UTF-8 are refused', async t => {
   t.match(answer, { httpStatus: 400, entries: [{ errCode: 1806, message: /UTF-8/ }] })
 })
 
-t.test('elements that are no objects fail alone', async t => {
+t.test('elements that are not objects fail individually', async t => {
   const store = openTestStore(t)
   const { entities } = store.save('City', [1, null, 'x', [], { name: 'Oslo' }])
   t.same(
@@ -128,7 +128,7 @@ for (const [attribute, json] of refused) {
   })
 }
 
-t.test('only integers of long64 attributes are read exactly, wherever the texts around them have quotes', async t => {
+t.test('only integers of long64 attributes are read exactly, whatever quotes are in the texts around them', async t => {
   const store = openTestStore(t)
   const text = '\\"big\\": 9007199254740993 \\\\'
   const { entity } = store.one('Person', `{"name":"${text}","extra":{"n":9007199254740993},"big":-9007199254740993}`)

@@ -1,19 +1,19 @@
 import t from 'tap'
 import { codesOf, openTestStore } from './test-store.ts'
 
-t.test('a deleted entity is gone with its index entries and binaries', async t => {
+t.test('an entity is deleted with its index entries and binaries', async t => {
   const store = openTestStore(t)
   store.one('Person', { name: 'Ada', photo: 'data:image/png;base64,AAAA' }, { trusted: true })
   t.same(store.delete('Person', [0]), { kind: 'delete', deleted: 1 })
   t.same(store.all('Person'), [])
   t.equal([...store.environment.binaries.getKeys()].length, 0)
   t.equal([...store.environment.index.getKeys()].length, 0)
-  t.equal(store.one('Person', { name: 'Kurt' }).entity.ID, 2, 'numbers are not given again')
+  t.equal(store.one('Person', { name: 'Kurt' }).entity.ID, 2, 'numbers are not assigned again')
   t.equal(store.save('Person', { name: 'Alan' }).entities[0]!.rowId, 2, 'neither are row ids')
   t.same(store.problems(), [])
 })
 
-t.test('rows that are gone already are skipped', async t => {
+t.test('rows that are already deleted are skipped', async t => {
   const store = openTestStore(t)
   store.one('City', { name: 'Oslo' })
   t.same(store.delete('City', [0, 7]), { kind: 'delete', deleted: 1 })
@@ -21,7 +21,7 @@ t.test('rows that are gone already are skipped', async t => {
   t.same(store.delete('City', []), { kind: 'delete', deleted: 0 })
 })
 
-t.test('restrict keeps what is referred to, and the rest goes', async t => {
+t.test('restrict keeps referenced entities, and the others are deleted', async t => {
   const store = openTestStore(t)
   store.save('Company', [{ name: 'Acme' }, { name: 'Bull' }])
   store.one('Person', { employer: 1 })
@@ -39,7 +39,7 @@ t.test('restrict keeps what is referred to, and the rest goes', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('a reference that is set to null holds nothing, also that of an entity that stays', async t => {
+t.test('a reference that is set to null prevents no deletion, even that of an entity that is kept', async t => {
   const store = openTestStore(t)
   store.save('Person', [{ name: 'Ada' }, { name: 'Kurt', manager: 1 }, { name: 'Emmy' }])
   const id = store.one('Pet', { name: 'Rex', owner: 2 }).entity.ID
@@ -66,7 +66,7 @@ t.test('$atomic deletes all or nothing', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('setNull cuts the references, and those entities get a new stamp', async t => {
+t.test('setNull clears references, and the referring entities get a new stamp', async t => {
   const store = openTestStore(t)
   store.save('Person', [{ name: 'Ada' }, { name: 'Kurt', manager: 1 }])
   t.match(store.delete('Person', [0]), { deleted: 1 })
@@ -75,7 +75,7 @@ t.test('setNull cuts the references, and those entities get a new stamp', async 
   t.same(store.problems(), [])
 })
 
-t.test('cascade takes the referring entities along, transitively and in cycles', async t => {
+t.test('cascade deletes the referring entities, transitively and in cycles', async t => {
   const store = openTestStore(t)
   store.one('Person', { name: 'Ada' })
   const pet = (extra: object) => store.one('Pet', { ownerID: 1, ...extra }).entity.ID
@@ -87,7 +87,7 @@ t.test('cascade takes the referring entities along, transitively and in cycles',
   t.same(store.problems(), [])
 })
 
-t.test('what restrict protects stops a cascade to it', async t => {
+t.test('an entity that restrict protects stops a cascade to it', async t => {
   const store = openTestStore(t)
   store.save('Person', [{ name: 'Ada' }, { name: 'Kurt' }])
   const { ID } = store.one('Pet', { ownerID: 1 }).entity
@@ -100,7 +100,7 @@ t.test('what restrict protects stops a cascade to it', async t => {
 })
 
 for (const sliceSize of [2, 100]) {
-  t.test(`a whole dataclass whose entities refer to one another goes, in slices of ${sliceSize}`, async t => {
+  t.test(`a whole dataclass whose entities refer to one another is deleted, in slices of ${sliceSize}`, async t => {
     const store = openTestStore(t, { writer: { sliceSize } })
     store.one('Person', { name: 'Ada' })
     const ids: string[] = []
@@ -112,7 +112,7 @@ for (const sliceSize of [2, 100]) {
   })
 }
 
-t.test('a key can be used again after its entity has gone', async t => {
+t.test('a key can be used again after its entity was deleted', async t => {
   const store = openTestStore(t)
   store.one('City', { name: 'Oslo' })
   store.one('Person', { city: 'Oslo' })

@@ -6,7 +6,7 @@ const dataClass = { tableNumber: 3 } as DataClass
 const info = { host: 'localhost', IPAddr: '127.0.0.1', userAgent: '' }
 const row = (rowId: number) => ({ dataClass, rowId })
 
-t.test('a lock with an end keeps others out until then', t => {
+t.test('a lock with an end excludes others until then', t => {
   let now = 1_000
   const locks = new LockTable(() => now)
   t.ok(locks.take(row(1), { owner: 'a', info, lastsMs: 1_000 }))
@@ -31,11 +31,11 @@ t.test('only its owner frees a lock, and all of them at the end', t => {
   t.end()
 })
 
-t.test('one owner cannot lock without bound', t => {
+t.test('the locks of one owner are bounded', t => {
   const locks = new LockTable(() => 0)
   for (let rowId = 0; rowId < 10_000; rowId++) locks.take(row(rowId), { owner: 'a', info })
   t.notOk(locks.take(row(10_000), { owner: 'a', info }))
-  t.ok(locks.take(row(5), { owner: 'a', info }), 'what it has already')
+  t.ok(locks.take(row(5), { owner: 'a', info }), 'a lock that it has already')
   t.ok(locks.take(row(10_000), { owner: 'b', info }))
   t.end()
 })

@@ -11,7 +11,7 @@ t.test('a new entity gets key, stamp 1 and timestamp', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('an update changes what is listed and the stamp grows by one', async t => {
+t.test('an update changes the listed attributes, and the stamp grows by one', async t => {
   const store = openTestStore(t)
   store.one('Company', { name: 'Acme', code: 'FR1' })
   const { entity } = store.one('Company', { __KEY: '1', __STAMP: 1, name: 'Bull' })
@@ -45,7 +45,7 @@ for (const [name, stamp] of [
   })
 }
 
-t.test('an unknown key is no insert', async t => {
+t.test('an unknown key is not an insert', async t => {
   const store = openTestStore(t)
   t.match(store.one('Company', { __KEY: '9', __STAMP: 1, name: 'Acme' }), {
     codes: [1543, 1517],
@@ -63,7 +63,7 @@ t.test('a stamp without key, or a null key, is an insert', async t => {
   t.match(store.one('Company', { __KEY: null, name: 'Acme' }).entity, { __KEY: '2' })
 })
 
-t.test('a given key is honoured and moves the automatic ones on', async t => {
+t.test('an explicit key is used, and automatic ones continue after it', async t => {
   const store = openTestStore(t)
   t.equal(store.one('Company', { ID: 41, name: 'Acme' }).entity.__KEY, '41')
   t.equal(store.one('Company', { name: 'Bull' }).entity.__KEY, '42')
@@ -75,7 +75,7 @@ t.test('a given key is honoured and moves the automatic ones on', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('a key that nothing makes has to be given', async t => {
+t.test('a key that is not made automatically must be given', async t => {
   const store = openTestStore(t)
   t.match(store.one('City', { population: 1 }), { codes: [1546, 1534], httpStatus: 422 })
   t.equal(store.one('City', { name: '' }).entity.__KEY, '')
@@ -87,7 +87,7 @@ t.test('an automatic uuid has 32 upper-case hexadecimal digits', async t => {
   t.match(store.one('Pet', { ownerID: 1 }).entity.__KEY, /^[0-9A-F]{32}$/)
 })
 
-t.test('the primary key cannot change, though it may be sent back', async t => {
+t.test('the primary key cannot change, but may be sent unchanged', async t => {
   const store = openTestStore(t)
   store.one('City', { name: 'Paris' })
   t.match(store.one('City', { __KEY: 'paris', __STAMP: 1, name: 'Rome' }), {
@@ -100,7 +100,7 @@ t.test('the primary key cannot change, though it may be sent back', async t => {
   })
 })
 
-t.test('unknown and private attributes are refused with the nearest public name', async t => {
+t.test('unknown and private attributes are refused, with a public name as suggestion', async t => {
   const store = openTestStore(t)
   const { codes, messages, httpStatus } = store.one('Company', { name: 'Acme', nmae: 'x', secret: 'y' })
   t.same([codes, httpStatus], [[1500, 1500, 1534], 404])
@@ -110,7 +110,7 @@ t.test('unknown and private attributes are refused with the nearest public name'
   t.same(store.one('Company', '{"name":"Bull","toString":1}').codes, [1500, 1534])
 })
 
-t.test('read-only, calculated and alias attributes are refused unless they come back unchanged', async t => {
+t.test('read-only, calculated and alias attributes are refused unless they are sent back unchanged', async t => {
   const store = openTestStore(t)
   store.one('Company', { name: 'Acme', note: 'n', secret: 's' }, { trusted: true })
   t.match(store.one('Company', { __KEY: 1, __STAMP: 1, note: 'other' }), { codes: [1516, 1517], httpStatus: 422 })
@@ -135,7 +135,7 @@ t.test('all problems of an entity are reported at once', async t => {
   t.equal(store.all('Company').length, 1)
 })
 
-t.test('unique values are compared by their fold, long ones too', async t => {
+t.test('unique values are compared folded, long ones too', async t => {
   const store = openTestStore(t)
   const long = 'é'.repeat(1500)
   for (const name of ['Zürich', long, `${long}x`]) t.same(store.one('City', { name }).codes, [], name.slice(0, 9))
@@ -146,7 +146,7 @@ t.test('unique values are compared by their fold, long ones too', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('a unique value of this very body is found', async t => {
+t.test('a duplicate within the same body is found', async t => {
   const store = openTestStore(t)
   const { entities, many } = store.save('City', [{ name: 'Oslo' }, { name: 'oslo' }, { name: 'Rome' }])
   t.ok(many)
@@ -160,7 +160,7 @@ t.test('a unique value of this very body is found', async t => {
   )
 })
 
-t.test('a unique value that was free only in what was undone is found', async t => {
+t.test('a unique value that was freed only by an undone save is still taken', async t => {
   const path = t.testdir()
   const before = openTestStore(t, { path })
   before.save('Company', [
@@ -193,7 +193,7 @@ t.test('a relation is set by key object, bare key, link, foreign key or null', a
   t.same(store.problems(), [])
 })
 
-t.test('a related entity has to exist', async t => {
+t.test('a related entity must exist', async t => {
   const store = openTestStore(t)
   t.match(store.one('Person', { employer: { __KEY: 9 } }), { codes: [1542, 1534], httpStatus: 409 })
   t.match(store.one('Person', { employerID: 9 }), { codes: [1155, 1534], httpStatus: 409 })
@@ -201,16 +201,19 @@ t.test('a related entity has to exist', async t => {
   t.same(store.one('Person', { employer: [1] }).codes, [1508, 1534])
 })
 
-t.test('of a relation and its foreign key the changed one counts, and two that differ are an error', async t => {
-  const store = openTestStore(t)
-  store.save('Company', [{ name: 'Acme' }, { name: 'Bull' }, { name: 'Cray' }])
-  const { entity } = store.one('Person', { employer: 1 })
-  t.match(store.one('Person', { ...entity, employer: { __KEY: '2' } }).entity, { employerID: 2, __STAMP: 2 })
-  t.same(store.one('Person', { __KEY: 1, __STAMP: 2, employer: 1, employerID: 3 }).codes, [1536, 1517])
-  t.match(store.one('Person', { __KEY: 1, __STAMP: 2, employer: 3, employerID: 3 }).entity, { employerID: 3 })
-})
+t.test(
+  'if a relation and its foreign key are sent, the changed one counts, and two different changes are an error',
+  async t => {
+    const store = openTestStore(t)
+    store.save('Company', [{ name: 'Acme' }, { name: 'Bull' }, { name: 'Cray' }])
+    const { entity } = store.one('Person', { employer: 1 })
+    t.match(store.one('Person', { ...entity, employer: { __KEY: '2' } }).entity, { employerID: 2, __STAMP: 2 })
+    t.same(store.one('Person', { __KEY: 1, __STAMP: 2, employer: 1, employerID: 3 }).codes, [1536, 1517])
+    t.match(store.one('Person', { __KEY: 1, __STAMP: 2, employer: 3, employerID: 3 }).entity, { employerID: 3 })
+  },
+)
 
-t.test('the foreign key takes the spelling of the key it names', async t => {
+t.test('a foreign key gets the spelling of the key that it refers to', async t => {
   const store = openTestStore(t)
   store.one('City', { name: 'Zürich' })
   const { entity } = store.one('Person', { nickCity: 'ZURICH' })
@@ -218,7 +221,7 @@ t.test('the foreign key takes the spelling of the key it names', async t => {
   t.equal(
     store.one('Person', { __KEY: 1, __STAMP: 1, city: 'zurich' }).entity.__STAMP,
     1,
-    'the same entity is no change',
+    'the same entity is not a change',
   )
   t.same(store.problems(), [])
 })
@@ -229,7 +232,7 @@ t.test('a new entity may be related to itself', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('1→N values and deferred images come back without effect', async t => {
+t.test('1→N values and deferred images may be sent back without effect', async t => {
   const store = openTestStore(t)
   const photo = 'data:image/png;base64,iVBORw0KGgo='
   const { entity } = store.one('Person', { name: 'Ada', photo, cv: 'data:,hello' }, { trusted: true })
@@ -242,7 +245,7 @@ t.test('1→N values and deferred images come back without effect', async t => {
   })
   t.match(store.one('Person', { __KEY: 1, __STAMP: 2, photo: { ID: 'X' } }), { codes: [1825, 1517] })
   t.match(store.one('Person', { __KEY: 1, __STAMP: 2, cv: { ID: 'X' } }), { codes: [1826, 1517] })
-  t.same(store.one('Person', { __KEY: 1, __STAMP: 2, photo }).codes, [1508, 1517], 'a data URL is for loading')
+  t.same(store.one('Person', { __KEY: 1, __STAMP: 2, photo }).codes, [1508, 1517], 'data URLs are for loading only')
   t.same(store.problems(), [])
 })
 
@@ -279,7 +282,7 @@ t.test('validate and refresh write nothing', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('requests of one run share a transaction and see one another', async t => {
+t.test('requests of one run share a transaction and see writes of one another', async t => {
   const store = openTestStore(t)
   const [a, b, c] = store.writer.run([
     saveRequest('Company', { name: 'Acme' }),
@@ -297,7 +300,7 @@ t.test('requests of one run share a transaction and see one another', async t =>
   t.equal([...store.environment.changes.getKeys()].length, 1)
 })
 
-t.test('a large array goes in slices, and a stale change of a later slice is seen', async t => {
+t.test('a large array is saved in slices', async t => {
   const store = openTestStore(t, { writer: { sliceSize: 10 } })
   const body = Array.from({ length: 35 }, (_, i) => ({ name: `City ${i}` }))
   const { entities, globalStamp } = store.save('City', body)
@@ -307,7 +310,7 @@ t.test('a large array goes in slices, and a stale change of a later slice is see
   t.same(store.problems(), [])
 })
 
-t.test('the changes of a large commit are told in their order, from records of a page each', async t => {
+t.test('the changes of a large commit are read in order, from records of a page each', async t => {
   const store = openTestStore(t)
   const { globalStamp } = store.save('City', { name: 'first' })
   const names = Array.from({ length: 1_500 }, (_, i) => ({ name: `city ${i}` }))
@@ -329,7 +332,7 @@ t.test('change records are pruned to the newest', async t => {
   t.same(stamps, [21, 22, 23, 24, 25, 26, 27, 28, 29, 30])
 })
 
-t.test('a failure inside leaves the store as it was and spares the other requests', async t => {
+t.test('an internal failure leaves the store unchanged and does not affect other requests', async t => {
   const errors: unknown[] = []
   const store = openTestStore(t, { writer: { onInternalError: error => errors.push(error) } })
   store.one('City', { name: 'Paris' })
@@ -354,7 +357,7 @@ t.test('a failure inside leaves the store as it was and spares the other request
   t.same(store.problems(), [])
 })
 
-t.test('what keeps the disk from taking a write is told, and what was there stays readable', async t => {
+t.test('the reason of a failed write to the disk is reported, and the store stays readable', async t => {
   const store = openTestStore(t, { writer: { onInternalError: () => {} } })
   store.one('City', { name: 'Paris' })
   const reasons: [number | string, RegExp][] = [
@@ -376,7 +379,7 @@ t.test('what keeps the disk from taking a write is told, and what was there stay
   t.equal(store.all('City').length, 1)
 })
 
-t.test('an entity with a bool as its key is changed by the text of that key', t => {
+t.test('an entity with a bool as its key is addressed by the text of that key', t => {
   const attributes = { flag: { type: 'bool' }, name: { type: 'string' } }
   const store = openTestStore(t, { model: { name: 'm', dataClasses: { Switch: { key: 'flag', attributes } } } })
   store.one('Switch', { flag: true, name: 'on' })
@@ -385,7 +388,7 @@ t.test('an entity with a bool as its key is changed by the text of that key', t 
   t.end()
 })
 
-t.test('a key with half a character is refused, other texts may have one', t => {
+t.test('a key with a lone surrogate is refused, other texts may have one', t => {
   const attributes = { name: { type: 'string' }, note: { type: 'string' } }
   const store = openTestStore(t, { model: { name: 'm', dataClasses: { Word: { key: 'name', attributes } } } })
   t.match(store.one('Word', { name: 'a\ud800' }), { codes: [/\d+/] })
@@ -393,7 +396,7 @@ t.test('a key with half a character is refused, other texts may have one', t => 
   t.end()
 })
 
-t.test('an entity that has changed since code looked at it is stale, whatever stamp was sent', async t => {
+t.test('an entity that has changed since code read it is stale, whatever stamp was sent', async t => {
   const store = openTestStore(t)
   store.one('Person', { name: 'Ada' })
   store.one('Person', { __KEY: 1, __STAMP: 1, name: 'Kurt' })

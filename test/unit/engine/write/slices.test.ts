@@ -10,8 +10,8 @@ import { isLong } from '../../../support/reference/rounds.ts'
 import { openTestStore, saveRequest, type TestStore } from './test-store.ts'
 
 /**
- * No request holds the writer for longer than 250 ms of CPU; others share its transactions meanwhile. Figures on a busy machine tell
- * little, so that the usual run looks for slices alone, which are shorter there.
+ * No request holds the writer for longer than 250 ms of CPU; others share its transactions meanwhile. Times on a busy machine mean
+ * little, so the usual run only checks that there are slices, which are shorter there.
  */
 const MAX_HOLD_MS = isLong ? 250 : Number.POSITIVE_INFINITY
 const SLICE_MS = isLong ? undefined : 2
@@ -54,12 +54,12 @@ const people = (count: number) =>
 async function world(t: Test): Promise<TestStore> {
   const store = openTestStore(t, { writer: SLICE_MS === undefined ? {} : { sliceMs: SLICE_MS } })
   store.one('City', { name: 'Oslo' })
-  // Compiles what is measured.
+  // Lets V8 compile the measured code.
   hold(store, large('Person', people(count(5_000))))
   return store
 }
 
-t.test('a save of 15,000 entities, whatever becomes of them', async t => {
+t.test('a save of 15,000 entities, valid or not', async t => {
   const store = await world(t)
   const size = count(15_000)
   const good = hold(store, large('Person', people(size)))
@@ -80,7 +80,7 @@ t.test('a save of 15,000 entities, whatever becomes of them', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('a deletion of 12,000 entities, with and without what they take with them', async t => {
+t.test('a deletion of 12,000 entities, with and without cascades', async t => {
   const store = await world(t)
   const owners = count(7_000)
   hold(store, large('Person', people(owners)))
@@ -119,7 +119,7 @@ t.test('a small save beside a large one shares its next transaction', async t =>
   t.notOk(job.outcome)
 })
 
-t.test('what is one transaction is bounded', async t => {
+t.test('the size of one transaction is bounded', async t => {
   const limits = { ...SAVE_LIMITS, maxTransactionEntities: 10 }
   const store = openTestStore(t, { writer: { limits } })
   const cities = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `City ${i}` }))
@@ -136,7 +136,7 @@ t.test('what is one transaction is bounded', async t => {
   t.match(store.writer.run([{ ...atomic, atomic: false }])[0], { deleted: 1 })
 })
 
-t.test('what one entity takes with it is bounded, and stays with it', async t => {
+t.test('the cascade of one entity is bounded; beyond the bound the entity is kept', async t => {
   const limits = { ...SAVE_LIMITS, maxTransactionEntities: 10 }
   const store = openTestStore(t, { writer: { limits } })
   store.save('Person', [{ name: 'Ada' }, { name: 'Kurt' }, { name: 'Emmy' }])
@@ -164,7 +164,7 @@ t.test('what one entity takes with it is bounded, and stays with it', async t =>
   t.same(store.problems(), [])
 })
 
-t.test('rows that refer to one another go in slices, in whatever order they are', async t => {
+t.test('rows that refer to one another are deleted in slices, in any order', async t => {
   const limits = { ...SAVE_LIMITS, maxTransactionEntities: 6 }
   for (const [name, order] of Object.entries({
     forwards: (ids: number[]) => ids,
@@ -183,7 +183,7 @@ t.test('rows that refer to one another go in slices, in whatever order they are'
   }
 })
 
-t.test('the watch over the writer sees it get on within a transaction, whatever that is about', async t => {
+t.test('the heartbeat of the writer continues within a transaction of any kind', async t => {
   const heartbeat = new Heartbeat()
   const store = openTestStore(t, { writer: { heartbeat } })
   const beatsOf = (run: () => unknown): number => {
@@ -195,7 +195,7 @@ t.test('the watch over the writer sees it get on within a transaction, whatever 
   store.save('Person', [{ name: 'Ada' }])
   t.ok(beatsOf(() => store.save('Pet', pets, { atomic: true })) > pets.length, 'a save')
   t.ok(beatsOf(() => store.save('Pet', pets, { mode: 'validate' })) > pets.length, 'a validation')
-  t.ok(beatsOf(() => store.delete('Person', [0], { atomic: true })) > pets.length, 'what a deletion takes with it')
+  t.ok(beatsOf(() => store.delete('Person', [0], { atomic: true })) > pets.length, 'the cascade of a deletion')
   t.same([store.all('Person'), store.all('Pet')], [[], []])
   const { port1, port2 } = new MessageChannel()
   const thread = new LinkedThread({ port: port1, signal: new Int32Array(new SharedArrayBuffer(12)) })

@@ -54,16 +54,16 @@ for (const [what, text] of [
   ['a bracket that does not match', '[{"a":1],{"b":2}]'],
   ['brackets that match by number only', '[{"a":1},{"b":2}}'],
   ['brackets the other way round', '[}{]'],
-  ['something behind', '[{"a":1}] {"b":2}'],
-  ['another blank', '[{"a":1}]\v'],
+  ['text after the end', '[{"a":1}] {"b":2}'],
+  ['a blank that JSON does not have', '[{"a":1}]\v'],
   ['a fault in a late element', `[${'{"a":1},'.repeat(5_000)}{"a":01}]`],
-  ['a fault in front of __ENTITIES', '{"a":01,"__ENTITIES":[{}]}'],
-  ['a fault behind', '{"__ENTITIES":[{}],}'],
+  ['a fault before __ENTITIES', '{"a":01,"__ENTITIES":[{}]}'],
+  ['a fault after __ENTITIES', '{"__ENTITIES":[{}],}'],
   ['no value', ''],
   ['a quote that does not close', '[{"a":"b}]'],
   ['a forbidden name', '[{"a":1},{"__proto__":{}}]'],
 ] as const) {
-  t.test(`${what} is refused, and nothing of the body is usable`, async t => {
+  t.test(`${what} is refused as a whole`, async t => {
     t.throws(() => split(text), { name: 'ENGINE.BAD_JSON', httpStatus: 400 })
   })
 }
@@ -78,7 +78,7 @@ for (const text of ['1', '"x"', 'null', 'true', '{"__ENTITIES":{}}', '{"__ENTITI
   })
 }
 
-t.test('a fault says which entities it is among', async t => {
+t.test('the message of a fault has the range of entities that contains it', async t => {
   t.throws(() => split(`[${'{"a":1},'.repeat(1_000)}{"a":01}]`), { message: /\(entities 769 to 1001\)/ })
 })
 
@@ -100,7 +100,7 @@ const bounds: [what: string, text: string, limits: Partial<BodyLimits>, error: s
   ['bytes around', '{"a":"123","__ENTITIES":[1]}', { maxEntityBytes: 24 }, 'WRITE.ENTITY_TOO_LARGE'],
 ]
 for (const [what, text, limits, name] of bounds) {
-  t.test(`the bound of ${what} is that and no less`, async t => {
+  t.test(`the bound of ${what} is exact`, async t => {
     t.throws(() => outlineBody(Buffer.from(text), { ...LIMITS, ...limits }), { name })
     const [key, bound] = Object.entries(limits)[0] as [keyof BodyLimits, number]
     outlineBody(Buffer.from(text), { ...LIMITS, [key]: bound + 1 })
@@ -120,7 +120,7 @@ t.test('the names of all entities are bounded in one transaction only', async t 
   outlineBody(body, bodyLimits({ atomic: false, mode: 'update' }, { ...SAVE_LIMITS, maxTransactionNames: 1 }))
 })
 
-t.test('whoever waits can end the work', async t => {
+t.test('the caller can stop the work', async t => {
   let calls = 0
   const stop = (): void => {
     if (++calls === 5) throw EngineErrors.BAD_JSON('stopped')
@@ -130,7 +130,7 @@ t.test('whoever waits can end the work', async t => {
   t.equal(calls, 5)
 })
 
-t.test('bytes changed at random: a split body is one that JSON.parse takes, with the same elements', async t => {
+t.test('bytes changed at random: a body is split if JSON.parse accepts it, with the same elements', async t => {
   const random = randomOf(seedOf(7))
   const { dataClass } = openTestStore(t)
   const seeds = [
@@ -156,10 +156,10 @@ t.test('bytes changed at random: a split body is one that JSON.parse takes, with
     if (JSON.stringify(found) !== JSON.stringify(expected)) t.same(found, expected, JSON.stringify(text))
     if (found) taken++
   }
-  t.ok(taken > 1_000, `${taken} of them could be taken`)
+  t.ok(taken > 1_000, `${taken} of them were accepted`)
 })
 
-/** As `openBody` reads it at once. */
+/** Elements by `JSON.parse`, for comparison. */
 function parsed(text: string): { many: boolean; elements: unknown[] } | undefined {
   return attempt(() => {
     const json = JSON.parse(text) as unknown

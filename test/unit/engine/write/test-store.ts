@@ -96,7 +96,7 @@ export interface TestStore extends Schema {
   environment: Environment
   writer: Writer
   save(dataClass: string, body: unknown, options?: Partial<SaveRequest>): SaveResult
-  /** Why a body is refused as a whole. */
+  /** Error of a body that is refused as a whole. */
   refusal(dataClass: string, body: unknown): ErrorData
   /** Saves one entity. @returns its JSON, its `__STATUS` and its error codes */
   one(dataClass: string, body: unknown, options?: Partial<SaveRequest>): Answer
@@ -104,7 +104,7 @@ export interface TestStore extends Schema {
   /** Entities as they are stored, by row id. */
   all(dataClass: string): Record<string, unknown>[]
   dataClass(name: string): DataClass
-  /** Everything that contradicts itself in the store. */
+  /** Problems that the check of the store finds. */
   problems(): string[]
   close(): Promise<void>
 }
@@ -120,7 +120,7 @@ export interface Answer {
 
 let uuids = 0
 
-/** A store in a folder of the test, closed with it at the latest. */
+/** A store in a folder of the test, closed when the test ends at the latest. */
 export function openTestStore(
   t: Test,
   options: Partial<Omit<PrepareOptions, 'model'>> & {

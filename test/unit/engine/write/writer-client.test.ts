@@ -49,7 +49,7 @@ t.test('an error crosses the thread with its code and status', async t => {
   t.match(entities[0]!.failure, { status: { status: 4 }, error: { entries: [{ errCode: 1591 }, { errCode: 1534 }] } })
 })
 
-t.test('a body that is a part of a larger buffer arrives alone and stays as it is', async t => {
+t.test('a body that is a part of a larger buffer is sent alone, and the buffer is not changed', async t => {
   t.testdir()
   const client = await start(t)
   const pool = Buffer.from('xxxx{"name":"Oslo"}yyyy')
@@ -57,7 +57,7 @@ t.test('a body that is a part of a larger buffer arrives alone and stays as it i
   t.equal(pool.toString(), 'xxxx{"name":"Oslo"}yyyy')
 })
 
-t.test('more requests or bytes than may wait are refused with 503 and Retry-After', async t => {
+t.test('requests or bytes beyond the limits of the queue are refused with 503 and Retry-After', async t => {
   t.testdir()
   const client = await start(t, { maxWaiting: 2, maxWaitingBytes: 100 })
   const first = [client.write(city('a')), client.write(city('b'))]
@@ -65,11 +65,11 @@ t.test('more requests or bytes than may wait are refused with 503 and Retry-Afte
   await Promise.all(first)
   const large = client.write(city('x'.repeat(200)))
   await t.rejects(client.write(city('d')), { name: 'WRITER.BUSY' })
-  t.ok((await large).entities[0]!.row, 'a single large one is taken')
+  t.ok((await large).entities[0]!.row, 'a single large one is accepted')
   await client.write(city('d'))
 })
 
-t.test('close finishes what waits and refuses what comes later', async t => {
+t.test('close finishes pending requests and refuses later ones', async t => {
   t.testdir()
   const client = await start(t)
   const pending = client.write(city('Oslo'))
@@ -98,13 +98,13 @@ t.test('a wrong model is refused with all its problems', async t => {
   })
 })
 
-t.test('a thread that dies is replaced; pending saves are told that their outcome is unknown', async t => {
+t.test('a thread that dies is replaced; pending saves fail with an unknown outcome', async t => {
   t.testdir()
   const client = await start(t, { onInternalError: () => {} })
   await client.write(city('Oslo'))
   const pending = client.write(city('Rome'))
-  // A thread that ends inside a transaction holds its lock for good, so it is asked to end before it is handed a request; but
-  // it is handed it, without waiting for the end of the turn, when the thread may have ended already.
+  // A thread that ends inside a transaction holds its lock forever, so it is terminated before it receives a request. The
+  // request is sent in the same turn nevertheless, when the thread may have ended already.
   const inside = client as unknown as { worker: { terminate(): Promise<number> }; flush(): void }
   const ended = inside.worker.terminate()
   inside.flush()
@@ -115,7 +115,7 @@ t.test('a thread that dies is replaced; pending saves are told that their outcom
   t.equal(
     (await client.write(city('OSLO'))).entities[0]!.failure?.error.httpStatus,
     409,
-    'acknowledged writes are there',
+    'acknowledged writes are kept',
   )
   t.ok((await client.write(city('Bern'))).entities[0]!.row)
 })

@@ -38,7 +38,7 @@ t.test('failures are forgotten an hour after the last one, or when they are forg
   t.equal(backoff.wait('a'), 0)
 })
 
-t.test('memory is bounded: beyond 20,000 keys the one that failed longest ago goes', async t => {
+t.test('memory is bounded: beyond 20,000 keys the one that failed longest ago is forgotten', async t => {
   const { backoff } = open(1)
   for (let i = 0; i < 20_000; i++) backoff.fail(`key ${i}`)
   backoff.fail('key 0')

@@ -3,7 +3,7 @@ import t from 'tap'
 import { readDirectory } from '../../../../kernel/auth/directory.ts'
 
 const wrong: [name: string, content: unknown, message: RegExp][] = [
-  ['users that are no list', { users: {} }, /\/users must be array/],
+  ['users that are not a list', { users: {} }, /\/users must be array/],
   ['a user without a password', { users: [{ name: 'ada' }] }, /\/users\/0 must have required property 'password'/],
   ['a key without a name', { keys: [{ hash: 'x' }] }, /\/keys\/0 must have required property 'name'/],
 ]

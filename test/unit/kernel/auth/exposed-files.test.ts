@@ -24,7 +24,7 @@ const MODEL = {
   },
 }
 
-t.test('folder and files of a new store are of their owner alone', async t => {
+t.test('folder and files of a new store are accessible to their owner only', async t => {
   const folder = temporaryFolder(t)
   const data = { Thing: Array.from({ length: 50 }, (_, ID) => ({ ID })) }
   const storage = { memoryBytes: '64 MiB', imageMinutes: 0.0001, imageChanges: 0 }
@@ -46,18 +46,18 @@ t.test('folder and files of a new store are of their owner alone', async t => {
   }
 })
 
-t.test('the file of users is of its owner alone, also when it was not', async t => {
+t.test('the file of users is accessible to its owner only, even if it was not before', async t => {
   const file = join(temporaryFolder(t), 'tesser.directory.json')
   writeFileSync(file, '{}', { mode: 0o666 })
   writeDirectory(file, { users: [], keys: [{ name: 'nightly', hash: '0'.repeat(64) }] })
   t.equal((statSync(file).mode & 0o777).toString(8), '600')
   t.equal(readDirectory(file).keys[0]!.name, 'nightly')
   t.throws(() => writeDirectory(file, { users: [], keys: [{ name: '', hash: '' }] }))
-  t.equal(readDirectory(file).keys[0]!.name, 'nightly', 'what could not be read again is not written')
+  t.equal(readDirectory(file).keys[0]!.name, 'nightly', 'content that could not be read again is not written')
   t.same(readdirSync(join(file, '..')), ['tesser.directory.json'])
 })
 
-t.test('files that every user of the machine can read or change are warned about', async t => {
+t.test('files that every user of the machine can read or change cause warnings', async t => {
   const folder = temporaryFolder(t)
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const path = (name: string): string => join(folder, name)
@@ -81,7 +81,7 @@ t.test('files that every user of the machine can read or change are warned about
   chmod(0o600)
   t.same(warned(), [])
   chmod(0o660)
-  t.same(warned(), [], 'a group is given on purpose')
+  t.same(warned(), [], 'rights of a group are intended')
   chmod(0o644)
   chmodSync(path('data'), 0o755)
   t.same(warned(), ['read tesser.directory.json', 'read key.pem', 'read tesser.config.json', 'read data'])
@@ -99,6 +99,6 @@ t.test('files that every user of the machine can read or change are warned about
   ])
   chmod(0o600)
   chmodSync(path('data'), 0o703)
-  t.same(warned(), ['change data'], 'another file could be put there')
+  t.same(warned(), ['change data'], 'another file could be placed there')
   t.match(exposureWarnings(config), [new RegExp(`chmod -R o= ${path('data')}`)])
 })

@@ -17,7 +17,7 @@ const OPTIONS: LoginOptions = {
   queueLimit: 100,
 }
 
-/** Logins of users whose password is `right`, with a clock of their own. */
+/** Logins of users whose password is `right`, with a clock that the test moves. */
 function open(options: Partial<LoginOptions> = {}, records = new MemoryRecords()) {
   const clock = { now: Date.parse('2026-06-01T00:00:00Z') }
   const checked: string[] = []
@@ -37,7 +37,7 @@ function open(options: Partial<LoginOptions> = {}, records = new MemoryRecords()
   return { clock, checked, login, logins, familiar, records }
 }
 
-t.test('names and passwords that are too long are refused before anything else, and count for nothing', async t => {
+t.test('names and passwords that are too long are refused before anything else, and are not counted', async t => {
   const { login, checked, logins } = open()
   t.equal(await login('n'.repeat(21), 'right', '10.0.0.1'), '400')
   t.equal(await login('ada', 'x'.repeat(65), '10.0.0.1'), '400')
@@ -67,14 +67,14 @@ t.test('after some failures of a name from a network, only this pair waits, long
   for (let i = 0; i < 3; i++) t.equal(await login('ada', 'wrong', '10.0.0.1'), 'failed', 'a success forgives')
 })
 
-t.test('attempts at the same time are counted before they are tried', async t => {
+t.test('concurrent attempts are counted before they are tried', async t => {
   const { login, checked } = open()
   const results = await Promise.all(Array.from({ length: 20 }, () => login('ada', 'wrong', '10.0.0.1')))
   t.equal(checked.length, 3)
   t.equal(results.filter(result => result === '429').length, 17)
 })
 
-t.test('failures of many names from one network close it, but not to users who have logged in from it', async t => {
+t.test('failures of many names from one network block it, except for users who have logged in from it', async t => {
   const { clock, login } = open()
   t.equal(await login('ada', 'right', '10.0.0.1'), 'ok')
   for (let i = 0; i < 6; i++) t.equal(await login(`user ${i}`, 'wrong', '10.0.0.1'), 'failed')
@@ -85,7 +85,7 @@ t.test('failures of many names from one network close it, but not to users who h
   t.equal(await login('kurt', 'right', '10.0.0.1'), 'ok')
 })
 
-t.test('successes are no failures of their network', async t => {
+t.test('successes do not count as failures of their network', async t => {
   const { login } = open()
   for (let i = 0; i < 30; i++) t.equal(await login(`user ${i}`, 'right', '10.0.0.1'), 'ok')
 })
@@ -95,7 +95,7 @@ t.test('failures of one name from many networks cannot lock its user out of the 
   t.equal(await login('ada', 'right', '10.0.0.1'), 'ok')
   for (let i = 0; i < 9; i++) t.equal(await login('ada', 'wrong', `192.0.2.${i}`), 'failed')
   t.equal(await login('ada', 'wrong', '192.0.2.100'), '429', 'the cap of a name')
-  t.equal(await login('ada', 'right', '198.51.100.1'), '429', 'it holds wherever the user has not been before')
+  t.equal(await login('ada', 'right', '198.51.100.1'), '429', 'it applies to networks that are new to the user')
   t.equal(await login('ada', 'right', '10.0.0.1'), 'ok')
   clock.now += 60 * MINUTE
   t.equal(await login('ada', 'right', '198.51.100.1'), 'ok')
@@ -111,7 +111,7 @@ t.test('familiar networks outlive a restart, are eight at most, and are forgotte
     Array.from({ length: 9 }, (_, i) => familiar.has('ada', `10.0.0.${i}`))
       .map(Number)
       .join('')
-  t.equal(known(first.familiar), '011111111', 'the one unused for longest has gone')
+  t.equal(known(first.familiar), '011111111', 'the least recently used one is forgotten')
   t.notOk(first.familiar.has('kurt', '10.0.0.1'))
   t.notMatch([...first.records.values.keys()].join(), /ada/, 'names are hashed')
 
@@ -129,7 +129,7 @@ t.test('familiar networks outlive a restart, are eight at most, and are forgotte
   t.equal(first.records.values.size, 0)
 })
 
-t.test('so many passwords are checked at a time, so many wait, and the others get 503', async t => {
+t.test('concurrent checks of passwords are limited, a limited number waits, and the others get 503', async t => {
   const clock = { now: 0 }
   const running = { now: 0, most: 0 }
   const ends: (() => void)[] = []

@@ -18,7 +18,7 @@ function configOf(t: Test, values: Record<string, object>, roles?: object) {
   return loadConfig({ file, env: {}, flags: {} })
 }
 
-t.test('a server that others can reach and that restricts nothing is warned about', async t => {
+t.test('a server that others can reach and that restricts nothing causes a warning', async t => {
   const warning = (server: object, hasRoles = false) => openServerWarning(configOf(t, { server }), hasRoles)
   for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'localhost', 'data.localhost']) {
     t.equal(warning({ host }), undefined, host)
@@ -43,7 +43,7 @@ t.test('a server that others can reach and that restricts nothing is warned abou
   t.match(openServerWarning(open, false), /end all sessions/)
 })
 
-t.test('the warning is in the log of the start, and is gone with roles', async t => {
+t.test('the warning is logged at the start, and not with roles', async t => {
   const warnings = async (roles?: object): Promise<string[]> => {
     const lines: string[] = []
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Directory } from '../../../../kernel/auth/directory.ts'
 import { costProblem, hashPassword, MAX_PASSWORD_BYTES, verifyPassword } from '../../../../kernel/auth/password.ts'
 
-t.test('a password is verified against its hash, whose salt is its own', async t => {
+t.test('a password is verified against its hash, and each hash has its own salt', async t => {
   const [first, second] = [await hashPassword('correct horse'), await hashPassword('correct horse')]
   t.not(first, second)
   t.notOk(first.includes('horse'))
@@ -14,7 +14,7 @@ t.test('a password is verified against its hash, whose salt is its own', async t
   t.equal(await verifyPassword('correct horse', undefined), false)
 })
 
-t.test('a login takes as long for a name that nobody has as for a wrong password', async t => {
+t.test('a login takes as long for an unknown name as for a wrong password', async t => {
   const directory = new Directory({ users: [{ name: 'Ada', password: await hashPassword('correct horse') }], keys: [] })
   const least = async (name: string): Promise<number> => {
     const times: number[] = []
@@ -25,12 +25,12 @@ t.test('a login takes as long for a name that nobody has as for a wrong password
     }
     return Math.min(...times)
   }
-  // The work of the hash is a thousand times what else there is, so its absence could not hide in the noise.
+  // The hash takes a thousand times as long as all else, so its absence could not hide in the noise.
   const ratio = (await least('nobody')) / (await least('Ada'))
   t.ok(ratio > 0.1 && ratio < 10, `${ratio}`)
 })
 
-t.test('the same password typed in another way of Unicode is the same', async t => {
+t.test('a password is the same in every Unicode normalization form', async t => {
   const hash = await hashPassword('Zoë ﬁn 密码')
   t.equal(await verifyPassword('Zoe\u0308 fin 密码', hash), true)
 })
@@ -52,13 +52,13 @@ t.test('a password of combining marks is bounded before it is normalised, which 
     'one that is too long for a login': () => verifyPassword(tooLong),
     'one that is too long for a new user': () => hashPassword(tooLong),
   })) {
-    // The first takes 2.6 ms and one hash; without the bound the others take a hundred times as long as a hash.
+    // The first takes 2.6 ms and one hash; without the bound the others would take a hundred times as long as a hash.
     const ms = await cpuMs(work)
     t.ok(ms < 20 * plain, `${name} takes ${ms} ms, a plain one ${plain} ms`)
   }
 })
 
-t.test('an unknown name costs as much as a known one, also where hashes differ in their cost', async t => {
+t.test('an unknown name costs as much as a known one, even if hashes differ in cost', async t => {
   const salt = Buffer.alloc(16, 1)
   const key = scryptSync('correct horse', salt, 32, { N: 2 ** 10, r: 8, p: 1 })
   const cheap = ['scrypt', 2 ** 10, 8, 1, salt.toString('base64url'), key.toString('base64url')].join('$')

@@ -24,7 +24,7 @@ t.test('events up to the limit are accepted, further ones when the window has en
   clock.now += 1
   t.equal(throttle.wait('a'), 0)
   throttle.count('a')
-  t.equal(throttle.wait('a'), 0, 'a new window counts anew')
+  t.equal(throttle.wait('a'), 0, 'a new window starts from 0')
 })
 
 t.test('an event can weigh more, and 0 is no limit', async t => {
@@ -48,10 +48,10 @@ t.test('a refund belongs to the window that counted the event', async t => {
   clock.now += 10_000
   throttle.count('a')
   throttle.refund(late)
-  t.equal(throttle.wait('a'), 10, 'the window after it is not made larger')
+  t.equal(throttle.wait('a'), 10, 'the limit of the next window is not raised')
 })
 
-t.test('windows that have ended are given up, whatever their keys', async t => {
+t.test('windows that have ended are removed, whatever their keys', async t => {
   const { clock, throttle, held } = open(1)
   for (const key of ['a', 'b', 'c']) throttle.count(key)
   clock.now += 9_999
@@ -63,10 +63,10 @@ t.test('windows that have ended are given up, whatever their keys', async t => {
   t.equal(throttle.wait('d'), 10, 'd has 9.999 s left')
 })
 
-t.test('memory is bounded: beyond 20,000 keys the oldest windows go, and only they', async t => {
+t.test('memory is bounded: beyond 20,000 keys only the oldest windows are removed', async t => {
   const { throttle, held } = open(1)
   for (let i = 0; i < MAX_WINDOWS; i++) throttle.count(`key ${i}`)
-  t.equal(throttle.wait('key 0'), 10, 'so many are held')
+  t.equal(throttle.wait('key 0'), 10, 'all of them are held')
   for (let i = 0; i < 3; i++) throttle.count(`another ${i}`)
   t.equal(held(), MAX_WINDOWS)
   t.same(

@@ -9,7 +9,7 @@ import { until } from '../../../support/until.ts'
 
 const EMPTY = { users: [], keys: [] }
 
-t.test('a directory that a plugin has put there stays when the file of users changes', async t => {
+t.test('a directory that a plugin has set stays when the file of users changes', async t => {
   const folder = t.testdir({
     'tesser.config.json': '{"model":"model.json"}',
     'tesser.directory.json': JSON.stringify(EMPTY),

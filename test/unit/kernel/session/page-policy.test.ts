@@ -13,7 +13,7 @@ interface Sent {
 const policy = ({ host = '127.0.0.1', allowedHosts = [] as string[], origins = [] as string[] } = {}) =>
   new PagePolicy({ host, allowedHosts, cors: { origins } })
 
-/** The status of the refusal; 200 for none. */
+/** Status of the refusal, or 200. */
 function status(pages: PagePolicy, sent: Sent): number {
   const { method = 'POST', headers = {}, host = 'localhost:8080', isForwarded = false, hasCookie = false } = sent
   const client = new Client('127.0.0.1', false, host, isForwarded)
@@ -37,7 +37,7 @@ const pages: [name: string, headers: Headers, status: number][] = [
   ['the user', site('none'), 200],
   ['another site', site('cross-site', OTHER), 403],
   ['another site that hides its address', site('cross-site', 'null'), 403],
-  ['another site without a word of its origin', site('cross-site'), 403],
+  ['another site without an origin', site('cross-site'), 403],
   ['another origin of the same site', site('same-site', 'http://localhost:3000'), 403],
   ['something unknown', site('somewhere'), 403],
   ['an older browser, a page of ours', { origin: OWN }, 200],
@@ -46,7 +46,7 @@ const pages: [name: string, headers: Headers, status: number][] = [
   ['an older browser, another port', { origin: 'http://localhost:8081' }, 403],
   ['an older browser, a hidden page', { origin: 'null' }, 403],
   ['an older browser, a file', { origin: 'file://' }, 403],
-  ['what is no origin', { origin: 'localhost:8080' }, 403],
+  ['a value that is not an origin', { origin: 'localhost:8080' }, 403],
 ]
 for (const [name, headers, expected] of pages) {
   t.test(`a write of ${name}`, async t => {
@@ -58,7 +58,7 @@ for (const [name, headers, expected] of pages) {
   })
 }
 
-t.test('the usual port may be written or not', async t => {
+t.test('the default port may be written or not', async t => {
   t.equal(status(policy(), { headers: { origin: 'https://localhost' }, host: 'localhost:443' }), 200)
   t.equal(status(policy(), { headers: { origin: 'http://localhost' }, host: 'localhost:80' }), 200)
   t.equal(status(policy(), { headers: { origin: 'http://localhost' }, host: 'localhost:443' }), 403)
@@ -101,7 +101,7 @@ const MALFORMED = [
   'a b',
 ]
 
-t.test('bound to a loopback address, names of others are refused, for reads too', async t => {
+t.test('on a loopback address foreign host names are refused, for reads too', async t => {
   for (const host of ['127.0.0.1', '::1', 'localhost', '127.1.2.3']) {
     const local = policy({ host })
     for (const method of ['GET', 'POST']) {
@@ -111,7 +111,7 @@ t.test('bound to a loopback address, names of others are refused, for reads too'
   }
 })
 
-t.test('bound to other addresses every name may be used, unless some are listed', async t => {
+t.test('on other addresses every host name is accepted, unless some are listed', async t => {
   for (const host of ['0.0.0.0', '::', '10.0.0.1', 'data.internal']) {
     t.equal(status(policy({ host }), { host: 'any.example' }), 200)
     t.equal(status(policy({ host, allowedHosts: ['*'] }), { host: 'any.example' }), 200)
@@ -132,14 +132,14 @@ t.test('bound to other addresses every name may be used, unless some are listed'
   }
 })
 
-t.test('a name behind a proxy is the matter of the proxy, unless some are listed', async t => {
+t.test('a host name behind a proxy is left to the proxy, unless some are listed', async t => {
   const local = policy()
   t.equal(status(local, { host: 'app.example', isForwarded: true }), 200)
   t.equal(status(local, { host: 'app.example' }), 403, 'what a proxy said is not remembered for others')
   t.equal(status(policy({ allowedHosts: ['data.example'] }), { host: 'app.example', isForwarded: true }), 403)
 })
 
-t.test('entries that are no hosts stop the start, all at once', async t => {
+t.test('entries that are not hosts stop the start, all reported at once', async t => {
   t.throws(
     () => policy({ allowedHosts: ['https://a.example', 'a.example:80', '*.a.example', 'ok.example', '::1', ''] }),
     {
@@ -149,7 +149,7 @@ t.test('entries that are no hosts stop the start, all at once', async t => {
   )
 })
 
-t.test('origins are as browsers send them', async t => {
+t.test('origins must have the form that browsers send', async t => {
   policy({ origins: ['*', 'https://app.example', 'http://localhost:5173', 'capacitor://localhost', 'http://[::1]:80'] })
   for (const [origin, hint] of [
     ['https://app.example/', '; did you mean "https://app.example"?'],

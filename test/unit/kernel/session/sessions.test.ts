@@ -41,13 +41,13 @@ async function open(options: Partial<SessionOptions> = {}, records = new MemoryR
   t.teardown(() => sessions.close())
   const onEnd: OnSessionEnd = handle => void ends.push(handle)
   sessions.onEnd(onEnd)
-  /** The session behind a cookie; undefined when the id is not valid. */
+  /** The session behind a cookie; undefined if the id is not valid. */
   const find = (id: string | undefined, address?: string): Session | undefined => {
     const { session, receivedId } = sessions.find(`sid=${id}`, peer(address))
     return receivedId === undefined ? undefined : session
   }
   const userOf = (id: string | undefined): string | undefined => find(id)?.userName
-  /** A guest of whom something is stored. */
+  /** A guest with stored data. */
   const keptGuest = async (address?: string): Promise<Session> => {
     const session = sessions.guest(peer(address))
     session.record.storage = { cart: [address ?? ''] }
@@ -59,13 +59,13 @@ async function open(options: Partial<SessionOptions> = {}, records = new MemoryR
   return { sessions, records, clock, errors, ends, find, userOf, keptGuest, login, stored }
 }
 
-t.test('a guest to whom code grants rights gets another id, also without a user name', async t => {
+t.test('a guest to whom code grants rights gets another id, even without a user name', async t => {
   const { sessions, find, keptGuest } = await open()
   for (const planted of [sessions.guest(peer()), await keptGuest()]) {
     const granted = await sessions.grant(find(planted.id)!, undefined, HR, peer())
     t.not(granted.id, planted.id)
     t.same(find(granted.id)?.granted, HR)
-    t.equal(find(planted.id)?.isGuest, true, 'who planted the id has no rights by it')
+    t.equal(find(planted.id)?.isGuest, true, 'an attacker who planted the id gains no rights')
     t.same(find(planted.id)?.granted, NOTHING_GRANTED)
   }
 })
@@ -92,7 +92,7 @@ t.test('the id changes with the user and between guests and others, and only the
   t.equal(find(anonymous.id), undefined)
 })
 
-t.test('what is stored belongs to who was there: a login, another user and a logout begin empty', async t => {
+t.test('stored data belong to their caller: a login, another user and a logout begin empty', async t => {
   const { sessions, keptGuest, login } = await open()
   const guest = await keptGuest()
   const ada = await login('Ada', guest)
@@ -124,7 +124,7 @@ t.test('an id of a guest is valid for a day, however often it is used', async t 
   t.equal(find(unused), undefined, 'never used')
 })
 
-t.test('a session ends when it is idle, and at the end of its life', async t => {
+t.test('a session ends when it is idle, and at the end of its lifetime', async t => {
   const { sessions, clock, userOf, login, stored } = await open({ lifetimeHours: 3 })
   const { id } = await login('Ada')
   for (let i = 0; i < 3; i++) {
@@ -153,13 +153,13 @@ t.test('a session ends when it is idle, and at the end of its life', async t => 
   t.equal(stored(), 0)
 })
 
-t.test('a session that has ended cannot come back, whatever is still under way for it', async t => {
+t.test('a session that has ended is not revived, whatever is still pending for it', async t => {
   const { sessions, records, find, userOf, login, ends, keptGuest } = await open()
   const ada = await login('Ada')
   let written: (() => void) | undefined
   records.beforePut = () => new Promise(resolve => (written = resolve))
   const ending = sessions.end(ada)
-  t.equal(userOf(ada.id), undefined, 'before that is durable')
+  t.equal(userOf(ada.id), undefined, 'before the end is durable')
   t.ok(records.get(`session/${ada.handle}`), 'it is still in the store')
   written!()
   await ending
@@ -171,7 +171,7 @@ t.test('a session that has ended cannot come back, whatever is still under way f
   sessions.setIdleMinutes(ada, 500)
   await sessions.keep(ada)
   t.equal(userOf(ada.id), undefined, 'a call that ends after the logout does not bring it back')
-  t.same(ends, [ada.handle], 'and what it has locked since then is freed')
+  t.same(ends, [ada.handle], 'and locks that it has taken since then are freed')
   await sessions.addTokens(ada, [{ hash: 'x', seconds: 100 }])
   t.same(records.keys('token/'), [])
 
@@ -196,7 +196,7 @@ t.test('an end that could not be stored is stored by the next sweep', async t =>
   t.equal(stored(), 0)
 })
 
-t.test('a one-time token is worth nothing when its session is idle, has ended, or is too old', async t => {
+t.test('a one-time token is invalid when its session is idle, has ended, or is too old', async t => {
   const { sessions, clock, login, records } = await open()
   const restore = (hash: string) =>
     sessions.restore(sessions.guest(peer()), hash).then(
@@ -215,7 +215,7 @@ t.test('a one-time token is worth nothing when its session is idle, has ended, o
   t.equal(await restore('b'), 'Ada')
   t.equal(await restore('b'), 401, 'once')
   clock.now += 61 * MINUTE
-  t.equal(await restore('c'), 401, 'the session was idle for too long, and no sweep has been yet')
+  t.equal(await restore('c'), 401, 'the session was idle for too long, even before a sweep')
   t.equal(records.keys('session/').length, 1)
 
   const kurt = await login('Kurt')
@@ -226,7 +226,7 @@ t.test('a one-time token is worth nothing when its session is idle, has ended, o
   t.equal(await restore('d'), 401)
 })
 
-t.test('a session that takes itself over by a token goes on', async t => {
+t.test('a session that restores itself by a token continues', async t => {
   const { sessions, userOf, login } = await open()
   const ada = await login('Ada')
   await sessions.addTokens(ada, [{ hash: 'a', seconds: 100 }])
@@ -234,7 +234,7 @@ t.test('a session that takes itself over by a token goes on', async t => {
   t.equal(userOf(ada.id), 'Ada')
 })
 
-t.test('a session that takes over another one ends', async t => {
+t.test('a session that restores another one ends', async t => {
   const { sessions, userOf, find, login, keptGuest, ends } = await open()
   const ada = await login('Ada')
   const hashes = ['a', 'b']
@@ -246,13 +246,13 @@ t.test('a session that takes over another one ends', async t => {
     const restored = await sessions.restore(before, hashes.pop()!)
     t.equal(userOf(restored.id), 'Ada')
     t.not(restored.id, before.id)
-    t.notOk(find(before.id)?.user, 'its id is worth nothing')
-    t.equal(ends.at(-1), before.handle, 'what it has locked is freed')
+    t.notOk(find(before.id)?.user, 'its id is invalid')
+    t.equal(ends.at(-1), before.handle, 'its locks are freed')
     t.ok(before.record.expires <= 0)
   }
 })
 
-t.test('tokens and further ids are bounded for each session, and end with it', async t => {
+t.test('tokens and aliases are bounded for each session, and end with it', async t => {
   const { sessions, records, find, userOf, login } = await open()
   const ada = await login('Ada')
   for (let i = 0; i < 20; i++) await sessions.addTokens(ada, [{ hash: `token ${i}`, seconds: 1000 }])
@@ -288,7 +288,7 @@ t.test('sessions of one user are bounded, the oldest end', async t => {
   t.equal(userOf(elsewhere.id), '')
 })
 
-t.test('stored guests are bounded for each network and in all, the oldest end', async t => {
+t.test('stored guests are bounded for each network and in total, the oldest end', async t => {
   const { find, keptGuest, ends, stored } = await open()
   const storageOf = ({ id }: Session): unknown => find(id)?.record.storage.cart
   const first = [await keptGuest('10.0.0.1'), await keptGuest('10.0.0.1'), await keptGuest('10.0.0.1')]
@@ -318,7 +318,7 @@ t.test('sessions of an earlier run of the server count too, from the first sweep
   t.equal(again.stored(), 3)
 })
 
-t.test('a cookie lasts as long as its session can, and is Secure where the client speaks TLS', async t => {
+t.test('a cookie lasts as long as its session can, and is Secure if the client uses TLS', async t => {
   const { sessions, clock, login } = await open({ cookieName: 'sid' })
   const ada = await login('Ada')
   clock.now += HOUR
@@ -335,7 +335,7 @@ t.test('all sessions that match are ended', async t => {
   t.same(ids.map(userOf), [undefined, 'Kurt', undefined])
 })
 
-t.test('§P8.5 a token is valid for its seconds and once, and goes with a sweep or its session', async t => {
+t.test('§P8.5 a token is valid once within its lifetime, and is removed by a sweep or with its session', async t => {
   const { sessions, clock, login, records } = await open()
   const ada = await login('Ada')
   const tokens = new OneTimeTokens(records.asServerRecords, () => clock.now)
@@ -350,7 +350,7 @@ t.test('§P8.5 a token is valid for its seconds and once, and goes with a sweep 
   t.equal(await tokens.redeem('used'), undefined, 'once')
   t.equal(await tokens.redeem('none'), undefined)
   clock.now = startedAt + 10_000
-  t.equal(await tokens.redeem('late'), undefined, 'its time is over')
+  t.equal(await tokens.redeem('late'), undefined, 'it has expired')
   await Reflect.get(sessions, 'sweeper').run()
   t.same(records.keys('token/'), ['token/long'])
   const { id, changes } = tokens.createAlias(ada)
@@ -360,7 +360,7 @@ t.test('§P8.5 a token is valid for its seconds and once, and goes with a sweep 
   clock.now = ada.record.endsAt - 1
   t.equal(tokens.sessionOf(hash!), ada.handle)
   clock.now = ada.record.endsAt
-  t.equal(tokens.sessionOf(hash!), undefined, 'a further id ends with the session')
+  t.equal(tokens.sessionOf(hash!), undefined, 'an alias ends with the session')
   t.equal(await tokens.redeem('long'), undefined, 'so does a token')
 })
 
@@ -377,7 +377,7 @@ t.test('sessions of an earlier run of the server are listed, until they expire',
   t.same(again.sessions.list(10), [])
 })
 
-t.test('users and guests are bounded by numbers of their own', async t => {
+t.test('users and guests are bounded by separate limits', async t => {
   const quota = new SessionQuota({ perUser: 1, guestsPerAddress: 2, maxGuests: 3 })
   const record = (address: string, userName?: string) =>
     ({ address, ...(userName && { user: user(userName) }), granted: userName ? HR : NOTHING_GRANTED }) as never
@@ -395,7 +395,7 @@ t.test('users and guests are bounded by numbers of their own', async t => {
   t.same(quota.add('h3', record('10.0.0.2')), [], 'there is room again')
 })
 
-t.test('requests are bounded for each session and each address, also those at a time', async t => {
+t.test('requests are bounded for each session and each address, by number, concurrency and cost', async t => {
   const none: RequestQuotaOptions = {
     requestsPerSession: 0,
     requestsPerAddress: 0,
@@ -430,7 +430,7 @@ t.test('requests are bounded for each session and each address, also those at a 
   t.doesNotThrow(() => atOnce.enter(ada!, '2'))
   atOnce.leave('1')
   t.doesNotThrow(() => atOnce.enter(ada!, '1'))
-  t.throws(() => atOnce.enter(ada!, '1'), refused, 'one that has been answered makes room for one')
+  t.throws(() => atOnce.enter(ada!, '1'), refused, 'an answered request makes room for one')
 
   const cost = quotaOf({ costPerSession: 100, costPerAddress: 150 })
   cost.charge(ada!, '1', 100)

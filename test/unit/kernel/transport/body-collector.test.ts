@@ -19,7 +19,7 @@ t.test('pieces are put together, whatever their sizes', async t => {
   t.strictSame(Buffer.from(await collector.promise), Buffer.concat(sizes.map((size, i) => Buffer.alloc(size, i))))
 })
 
-t.test('a piece is copied, since its memory is only lent', async t => {
+t.test('a piece is copied, since its memory is reused', async t => {
   const collector = new BodyCollector(limits, 3)
   const lent = Buffer.from('abc')
   collector.push(lent, true)
@@ -34,7 +34,7 @@ t.test('no body is an empty array', async t => {
   t.equal(collector.refused, false)
 })
 
-t.test('a body of exactly the limit is taken', async t => {
+t.test('a body of exactly the limit is accepted', async t => {
   const collector = new BodyCollector(limits, 10)
   collector.push(Buffer.alloc(4), false)
   collector.push(Buffer.alloc(6), true)
@@ -79,7 +79,7 @@ t.test('a body that is too large and stalls is refused for its size', async t =>
   await t.rejects(collector.promise, tooLarge)
 })
 
-t.test('a client that leaves ends the wait', async t => {
+t.test('a client that disconnects ends the wait', async t => {
   const collector = new BodyCollector(limits, 5)
   collector.fail(new RequestAborted())
   mock.timers.tick(1_000)
@@ -87,7 +87,7 @@ t.test('a client that leaves ends the wait', async t => {
   await t.rejects(collector.promise, RequestAborted)
 })
 
-t.test('an error that nobody waits for ends no process', async () => {
+t.test('an unhandled error does not end the process', async () => {
   new BodyCollector(limits, 5).fail(new RequestAborted())
 })
 

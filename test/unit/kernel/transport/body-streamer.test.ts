@@ -10,7 +10,7 @@ const MIB = 2 ** 20
 const flow = { pause() {}, resume() {} }
 const piece = Buffer.from('abc')
 
-/** A stream with one piece at its taker, which holds it until `finish` is called. */
+/** A stream whose consumer holds a piece until `finish` is called. */
 function startStream({ totalTimeoutMs = 60_000, timeoutMs = TIMEOUT_MS, memory = ByteBudget.of(MIB) } = {}) {
   let finish!: (error?: Error) => void
   const held = new Promise<void>((resolve, reject) => {
@@ -39,7 +39,7 @@ t.test('a client does not time out while the server is at work on a piece', asyn
   t.equal(await settled, 'taken')
 })
 
-t.test('a client that sends nothing more times out, before the first piece and behind it', async t => {
+t.test('a client that stops sending times out, before the first piece and after it', async t => {
   t.match(await startStream().settled, EdgeErrors.REQUEST_TIMEOUT(TIMEOUT_MS))
   const { streamer, finish, settled } = startStream()
   streamer.push(piece, false)
@@ -48,7 +48,7 @@ t.test('a client that sends nothing more times out, before the first piece and b
   t.ok(streamer.refused)
 })
 
-t.test('the time for the whole body ends it, also while the server is at work', async t => {
+t.test('the time limit of a whole body applies even while the server is at work', async t => {
   const { streamer, settled } = startStream({ totalTimeoutMs: 500 })
   streamer.push(piece, false)
   t.match(await settled, EdgeErrors.REQUEST_TIMEOUT(TIMEOUT_MS))
@@ -68,7 +68,7 @@ t.test('a body for which there is no memory is dropped up to a bound, and refuse
   t.equal(memory.usedBytes, 0)
 })
 
-t.test('a body that was held until its taker came stays paused while the taker is at work', async t => {
+t.test('a body that was held until its consumer was ready stays paused while the consumer is at work', async t => {
   const calls: string[] = []
   const flow = { pause: () => calls.push('pause'), resume: () => calls.push('resume') }
   const memory = ByteBudget.of(MIB)

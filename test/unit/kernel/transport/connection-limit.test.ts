@@ -23,7 +23,7 @@ async function open(t: Test, port: number): Promise<Socket> {
   return socket
 }
 
-/** Whether a connection has been taken: a request on it is answered. */
+/** True if a connection was accepted: a request on it is answered. */
 async function isTaken(socket: Socket): Promise<boolean> {
   const ended = once(socket, 'close').then(() => false)
   socket.write(REQUEST)
@@ -31,7 +31,7 @@ async function isTaken(socket: Socket): Promise<boolean> {
 }
 
 for (const name of loadableTransports.filter(name => name !== 'uws-node20')) {
-  t.test(`further connections are closed, and taken again when others have ended, on ${name}`, async t => {
+  t.test(`further connections are closed, and accepted again when others have ended, on ${name}`, async t => {
     const lines: string[] = []
     const { port } = await startTransport(t, name, () => ({ status: 200, body: 'ok' }), {
       limits: { maxConnections: 3 },
@@ -45,7 +45,7 @@ for (const name of loadableTransports.filter(name => name !== 'uws-node20')) {
     }
     t.equal(await isTaken(await open(t, port)), false)
     t.equal(await isTaken(await open(t, port)), false)
-    t.equal(await isTaken(sockets[1]!), true, 'the others go on')
+    t.equal(await isTaken(sockets[1]!), true, 'the others continue')
     t.match(lines, [/^3 connections are open, and further ones are closed at once; /], 'once a minute')
     t.equal(lines.length, 1)
     sockets[0]!.destroy()
@@ -53,7 +53,7 @@ for (const name of loadableTransports.filter(name => name !== 'uws-node20')) {
   })
 }
 
-t.test('uWebSockets.js closes what its filter says', async t => {
+t.test('the filter of uWebSockets.js closes connections beyond the limit', async t => {
   let filter: ((res: { close(): void }, change: number) => void) | undefined
   const app = {
     any() {},
@@ -76,7 +76,7 @@ t.test('uWebSockets.js closes what its filter says', async t => {
   t.equal(closed, 3, 'another one has ended')
 })
 
-t.test('half of the descriptors beside those of the process are for connections', async t => {
+t.test('half of the descriptors that the process does not need itself are for connections', async t => {
   t.equal(connectionsWithin([2, 2], 1024), 464)
   t.equal(connectionsWithin([2, 2], 100), 16)
   t.ok(connectionsWithin([0, 0], 1024) <= 464, 'threads for each core')
@@ -87,7 +87,7 @@ t.test('half of the descriptors beside those of the process are for connections'
   t.match(connectionBound(5_000, [2, 2]), { maxConnections: 5_000, isRequired: true })
 })
 
-t.test('a bound that has to be held excludes the transport that cannot', async t => {
+t.test('a required bound excludes the transport that cannot enforce it', async t => {
   const required = { maxConnections: 100, isRequired: true }
   t.not(selectTransport('auto', testLimits.headerBytes, required).name, 'uws-node20')
   const { name } = selectTransport('auto', testLimits.headerBytes)
@@ -98,7 +98,7 @@ t.test('a bound that has to be held excludes the transport that cannot', async t
   }
 })
 
-t.test('what was refused is logged once', async t => {
+t.test('refusals are logged once', async t => {
   const lines: string[] = []
   const limit = new ConnectionLimit(1, line => lines.push(line))
   t.strictSame([limit.enter(), limit.enter(), limit.enter()], [true, false, false])

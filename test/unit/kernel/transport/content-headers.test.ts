@@ -8,7 +8,7 @@ const isolated = (headers: object) => ({
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 })
 
-t.test('JSON is neither guessed nor isolated', async t => {
+t.test('JSON is not sniffed, and not isolated', async t => {
   t.equal(withContentHeaders(JSON_HEADERS, true), JSON_HEADERS, 'the usual headers stay the same object')
   for (const type of ['application/json', 'application/JSON; charset=utf-8', 'application/problem+json']) {
     t.strictSame(withContentHeaders({ 'content-type': type }, true), { 'content-type': type, ...PROTECTED })
@@ -31,14 +31,14 @@ t.test('any other body is isolated', async t => {
   t.strictSame(withContentHeaders({ 'Content-Type': 'image/png' }, false), isolated({ 'Content-Type': 'image/png' }))
 })
 
-t.test('what a handler says itself stays', async t => {
+t.test('headers of the handler are kept', async t => {
   const headers = { 'content-type': 'text/html', 'content-security-policy': "default-src 'self'" }
   t.strictSame(withContentHeaders(headers, true), { ...headers, ...PROTECTED })
   const all = { ...headers, 'x-CONTENT-type-options': 'nosniff', 'cache-control': 'max-age=60' }
   t.equal(withContentHeaders(all, true), all)
 })
 
-t.test('an answer without a body needs nothing', async t => {
+t.test('an answer without a body needs no headers', async t => {
   t.strictSame(withContentHeaders({ Location: '/elsewhere' }, false), { Location: '/elsewhere' })
   t.equal(withContentHeaders(undefined, false), undefined)
 })

@@ -13,7 +13,7 @@ const host: [string, string] = ['host', 'x']
 const length: [string, string] = ['content-length', '5']
 const chunked: [string, string] = ['transfer-encoding', 'chunked']
 
-t.test('a sound head passes', async t => {
+t.test('a valid head passes', async t => {
   t.equal(verdict([host]), undefined)
   t.equal(verdict([host, length]), undefined)
   t.equal(verdict([host, chunked]), undefined)
@@ -49,7 +49,7 @@ const malformed: [name: string, headers: [string, string][], reason: string][] =
   ['an empty coding', [host, ['transfer-encoding', '']], 'Transfer-Encoding is not exactly "chunked"'],
   ['a coding in capitals', [host, ['transfer-encoding', 'Chunked']], 'Transfer-Encoding is not exactly "chunked"'],
   [
-    'a byte behind the coding',
+    'a byte after the coding',
     [host, ['transfer-encoding', 'chunked\x0b']],
     'Transfer-Encoding is not exactly "chunked"',
   ],
@@ -64,7 +64,7 @@ for (const [name, headers, reason] of malformed) {
   })
 }
 
-t.test('what one head said does not stick to the next', async t => {
+t.test('state of one head does not affect the next', async t => {
   const guard = new RequestGuard(testLimits)
   for (const headers of [[host, length, length], [['', 'x']], [host, length]] as [string, string][][]) {
     guard.begin()
@@ -93,7 +93,7 @@ t.test('a head is measured with its request line and all headers', async t => {
   t.match(verdict([host], limits, 'GET', `/${'a'.repeat(100)}`), { status: 431 })
 })
 
-t.test('a chunked body is refused with 411 where the option says so', async t => {
+t.test('a chunked body is refused with 411 if the option says so', async t => {
   const limits = { ...testLimits, refuseChunked: true }
   t.match(verdict([host, chunked], limits), { status: 411 })
   t.equal(verdict([host, length], limits), undefined)

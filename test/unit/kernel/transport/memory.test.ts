@@ -1,5 +1,5 @@
 /**
- * Memory for bodies and answers, of a budget for all of them, on every transport.
+ * Memory for bodies and answers from one shared budget, on every transport.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -33,7 +33,7 @@ async function start(t: Test, name: TransportName, memoryBytes: number, handler:
     const text = await answer.body.text()
     return { status: answer.statusCode, headers: answer.headers, text }
   }
-  /** @returns a connection that has sent this and reads nothing */
+  /** @returns a connection that has sent `text` and reads nothing */
   const send = async (text: string | Buffer): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1' })
     t.teardown(() => socket.destroy())
@@ -50,7 +50,7 @@ const refusal = { __ERROR: [{ errCode: 1200, message: /bytes of memory/ }] }
 
 for (const name of loadableTransports) {
   t.test(name, async t => {
-    t.test('bodies beyond the memory for them are refused with 503, and nothing else is', async t => {
+    t.test('bodies beyond the memory for them are refused with 503, and other requests are not', async t => {
       const { opened, open } = gate()
       let asked = 0
       const handler = answeringErrors(async request => {
@@ -79,7 +79,7 @@ for (const name of loadableTransports) {
       t.ok(await until(() => memory.usedBytes === 0), 'everything is released')
     })
 
-    t.test('bodies that stall do not keep small ones out', async t => {
+    t.test('stalled bodies do not exclude small ones', async t => {
       const handler = answeringErrors(async request => {
         const body = request.method === 'POST' ? await request.body() : Buffer.from('live')
         return { status: 200, body: String(body.length) }
@@ -100,7 +100,7 @@ for (const name of loadableTransports) {
       t.ok(await until(() => memory.usedBytes === 0), 'everything is released')
     })
 
-    t.test('answers that wait for their clients count', async t => {
+    t.test('answers that wait for their clients are counted', async t => {
       const body = Buffer.alloc(12 * MIB)
       let asked = 0
       const handler = answeringErrors(async ({ path }) => {
@@ -113,10 +113,10 @@ for (const name of loadableTransports) {
       const refused = await ask('GET', '/large')
       t.equal(refused.status, 503)
       t.match(JSON.parse(refused.text), refusal)
-      t.equal((await ask('HEAD', '/large')).status, 200, 'what is not sent takes nothing')
+      t.equal((await ask('HEAD', '/large')).status, 200, 'an answer that is not sent takes no memory')
       t.equal((await ask('GET', '/live')).status, 200)
       const changed = await ask('POST', '/large')
-      t.equal(changed.status, 200, 'what has been changed is answered')
+      t.equal(changed.status, 200, 'a write is answered nevertheless')
       t.equal(changed.text.length, body.length)
       for (let i = 0; i < 3; i++)
         sockets.push(await send('POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'))
@@ -141,7 +141,7 @@ for (const name of loadableTransports) {
       t.ok(await until(() => memory.usedBytes === 0), 'everything is released')
     })
 
-    t.test('a body that is streamed counts with what waits of it', async t => {
+    t.test('a streamed body counts with its pending part', async t => {
       const { opened, open } = gate()
       const handler = answeringErrors(async request => {
         let length = 0
@@ -162,7 +162,7 @@ for (const name of loadableTransports) {
       t.ok(await until(() => memory.usedBytes === 0), 'everything is released')
     })
 
-    t.test('clients that go away release what they took', async t => {
+    t.test('clients that disconnect release their memory', async t => {
       const left: unknown[] = []
       let started = 0
       const handler: TransportHandler = async request => {
@@ -189,7 +189,7 @@ for (const name of loadableTransports) {
       t.ok(await until(() => memory.usedBytes === 0), 'everything is released')
     })
 
-    t.test('head and body can be asked for later, and the body is not read before', async t => {
+    t.test('a handler can read head and body later, and the body is not received before', async t => {
       const { opened, open } = gate()
       let started = 0
       const handler = answeringErrors(async request => {
@@ -239,11 +239,11 @@ for (const name of loadableTransports) {
         '200 n/whole 0 ',
       ])
       for (let i = 0; i < 10; i++) t.equal(await send('/none', content.subarray(0, 700_000)), '401 n/none')
-      t.equal(await send('/whole', Buffer.alloc(5)), '200 n/whole 5 ', 'the connections go on')
+      t.equal(await send('/whole', Buffer.alloc(5)), '200 n/whole 5 ', 'the connections stay usable')
       t.ok(await until(() => memory.usedBytes === 0), 'everything is released')
     })
 
-    t.test('a connection goes on after a body that had come in full before it was asked for', async t => {
+    t.test('a connection stays usable after a body that had arrived in full before the handler read it', async t => {
       const handler = answeringErrors(async request => {
         request.keep()
         await delay(20)
@@ -266,7 +266,7 @@ for (const name of loadableTransports) {
         t.ok(await until(() => received.split('HTTP/1.1 200').length === answers + 1), `${path} is answered`)
       }
       socket.write(`${head('/body', 'Content-Length: 2')}xy`)
-      t.ok(await until(() => received.endsWith('\r\n\r\n2')), 'and what comes after them')
+      t.ok(await until(() => received.endsWith('\r\n\r\n2')), 'and a later request')
     })
   })
 }

@@ -9,12 +9,12 @@ import type { TransportHandler } from '../../../../kernel/transport/transport.ts
 import { exchangeRaw } from '../../../support/raw-connection.ts'
 import { answeringErrors, startTransport } from '../../../support/transports.ts'
 
-/** Requests with which Node's parser needs help. */
+/** Bytes of a request that Node's parser alone would refuse. */
 
 const raw = (text: string): Buffer => Buffer.from(text)
 const HOST = 'Host: x\r\n'
 
-/** Answers with what it was sent. */
+/** Answers with the request as it was received. */
 const echo: TransportHandler = answeringErrors(async request => {
   const { method, path, query } = request
   const header = request.header('x-name')
@@ -41,7 +41,7 @@ t.test('targets with raw bytes above ASCII', async t => {
       'server',
     )
     t.same(echoed(received), [['GET', '/é', 'a="ü€"&b=😀', 'ñ', '']])
-    t.match(received, /\r\nConnection: close\r\n/i, 'the connection ends with it')
+    t.match(received, /\r\nConnection: close\r\n/i, 'the connection is closed after it')
   })
 
   await t.test('of a request with a body, in one piece and in many', async t => {
@@ -55,7 +55,7 @@ t.test('targets with raw bytes above ASCII', async t => {
     }
   })
 
-  await t.test('a request behind it is not run', async t => {
+  await t.test('a request after it is not run', async t => {
     const first = `GET /é HTTP/1.1\r\n${HOST}\r\n`
     const { received } = await exchangeRaw(port, [raw(`${first}GET /second HTTP/1.1\r\n${HOST}\r\n`)], 'server')
     t.same(echoed(received), [['GET', '/é', '', '', '']])
@@ -71,18 +71,18 @@ t.test('targets with raw bytes above ASCII', async t => {
     t.same(echoed((await buffer(socket)).toString('latin1')), [['GET', '/é', '', '', '']])
   })
 
-  await t.test('what cannot be read is still refused', async t => {
+  await t.test('malformed requests are still refused', async t => {
     const bad: [string, (string | Buffer)[]][] = [
       ['a control character', [`GET /a\x01 HTTP/1.1\r\n${HOST}\r\n`]],
-      ['a control character behind', [raw(`GET /é\x01 HTTP/1.1\r\n${HOST}\r\n`)]],
-      ['a header that is none', [raw(`GET /é HTTP/1.1\r\n${HOST}bad header\r\n\r\n`)]],
+      ['a control character after them', [raw(`GET /é\x01 HTTP/1.1\r\n${HOST}\r\n`)]],
+      ['a line that is not a header', [raw(`GET /é HTTP/1.1\r\n${HOST}bad header\r\n\r\n`)]],
       ['two lengths', [raw(`POST /é HTTP/1.1\r\n${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`)]],
       [
         'a length and a coding',
         [raw(`POST /é HTTP/1.1\r\n${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`)],
       ],
       ['no host', [raw('GET /é HTTP/1.1\r\n\r\n')]],
-      ['behind another request in one packet', [raw(`POST /a HTTP/1.1\r\n\r\nGET /é HTTP/1.1\r\n${HOST}\r\n`)]],
+      ['after another request in one packet', [raw(`POST /a HTTP/1.1\r\n\r\nGET /é HTTP/1.1\r\n${HOST}\r\n`)]],
     ]
     for (const [what, sent] of bad) {
       const { statuses } = await exchangeRaw(port, sent, 'server')
@@ -92,16 +92,12 @@ t.test('targets with raw bytes above ASCII', async t => {
     split.write('GET /a')
     await setTimeout(100)
     split.write(raw(`é HTTP/1.1\r\n${HOST}\r\n`))
-    t.match(
-      (await buffer(split)).toString(),
-      /^HTTP\/1.1 400 .*char in url/s,
-      'what the method was is not known any more',
-    )
+    t.match((await buffer(split)).toString(), /^HTTP\/1.1 400 .*char in url/s, 'the method is no longer known')
     const head = raw(`GET /${'é'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`)
     t.same((await exchangeRaw(port, [head], 'server')).statuses, [431], 'the limit of a head counts encoded bytes')
   })
 
-  await t.test('a large answer goes out as fast as it is taken, and a client that leaves is noticed', async t => {
+  await t.test('a large answer is sent as fast as it is read, and a client that disconnects is noticed', async t => {
     const large = Buffer.alloc(20 * 2 ** 20, 'é')
     const transport = await startTransport(t, 'node-http', () => ({ status: 200, body: large }))
     const { port } = transport
@@ -116,7 +112,7 @@ t.test('targets with raw bytes above ASCII', async t => {
     gone.write(raw(`GET /é HTTP/1.1\r\n${HOST}\r\n`))
     await once(gone, 'readable')
     gone.resetAndDestroy()
-    // Longer than the test may take: nothing is waited for.
+    // Longer than the test may take: close must not wait.
     await transport.close(1_800_000)
   })
 

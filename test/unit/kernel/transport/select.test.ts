@@ -9,7 +9,7 @@ t.test('node-http loads everywhere', async t => {
   t.equal(selectTransport('node-http', HEADER_BYTES).name, 'node-http')
 })
 
-t.test('auto takes the first that loads and says why it passed over the ones before', async t => {
+t.test('auto takes the first that loads, with the reasons why those before it were passed over', async t => {
   const { name, passedOver } = selectTransport('auto', HEADER_BYTES)
   const missing = all.filter(name => !loadableTransports.includes(name))
   if (missing.length > 0) process.stderr.write(`tests run without the transports that do not load: ${missing}\n`)
@@ -22,7 +22,7 @@ t.test('auto takes the first that loads and says why it passed over the ones bef
 })
 
 for (const name of all.filter(name => !loadableTransports.includes(name))) {
-  t.test(`${name}, named and not loadable, is an error with the reason and a way out`, async t => {
+  t.test(`${name}, named and not loadable, is an error with the reason and an alternative`, async t => {
     t.throws(() => selectTransport(name, HEADER_BYTES), {
       message: new RegExp(`transport ${name} does not load: .+; "auto" takes the fastest`),
     })

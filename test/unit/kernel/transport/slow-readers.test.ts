@@ -40,11 +40,11 @@ async function start(t: Test, name: TransportName, limits: { answerTimeoutMs: nu
   return { memory, closed, ask }
 }
 
-// They wait most of the time.
+// The tests wait most of the time.
 t.jobs = loadableTransports.length
 for (const name of loadableTransports) {
   t.test(name, async t => {
-    t.test('a client that reads nothing is dropped, and what it took is released', async t => {
+    t.test('a client that reads nothing is dropped, and its memory is released', async t => {
       const { memory, closed, ask } = await start(t, name, { answerTimeoutMs: 600, minAnswerRate: 0 })
       const sockets = [await ask('/source'), await ask('/bytes')]
       t.ok(await until(() => memory.usedBytes > 0))
@@ -53,7 +53,7 @@ for (const name of loadableTransports) {
       await until(() => memory.usedBytes === 0)
       t.equal(memory.usedBytes, 0)
       t.strictSame(closed, ['source'])
-      // The shortest of the builds' own times is some 10 s. A usual run may be held up for as long.
+      // The shortest timeout of the builds themselves is some 10 s. A usual run may be delayed as long.
       if (isLong) t.ok(performance.now() - startedAt < 9_000)
       for (const socket of sockets) {
         let length = 0
@@ -65,7 +65,7 @@ for (const name of loadableTransports) {
       }
     })
 
-    t.test('one that reads slowly gets all, unless it is slower than the minimum', async t => {
+    t.test('a client that reads slowly receives everything, unless it is slower than the minimum', async t => {
       const cases = [
         { minAnswerRate: MIB / 4, isServed: true },
         { minAnswerRate: 60 * MIB, isServed: false },

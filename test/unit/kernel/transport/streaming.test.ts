@@ -18,7 +18,7 @@ const sha1 = (...pieces: Uint8Array[]) =>
 const url = (port: number) => `http://127.0.0.1:${port}/`
 const nextTurn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** Gives `content` in pieces of `size`, every second one later, always in the same memory. */
+/** Source of `content` in pieces of `size` in one reused buffer, every second piece in a later turn. */
 function sourceOf(size: number, closed: () => void): BodySource {
   const buffer = Buffer.alloc(size)
   return {
@@ -31,12 +31,12 @@ function sourceOf(size: number, closed: () => void): BodySource {
   }
 }
 
-// They wait most of the time.
+// The tests wait most of the time.
 t.jobs = loadableTransports.length
 for (const name of loadableTransports) {
   t.test(name, async t => {
     t.jobs = 3
-    t.test('a body arrives in pieces, and not more than a little of it while the taker waits', async t => {
+    t.test('a body arrives in pieces, and little of it while the consumer is busy', async t => {
       const memory = ByteBudget.of(64 * 2 ** 20)
       let waiting = 0
       let uncounted = 0
@@ -63,10 +63,10 @@ for (const name of loadableTransports) {
       }
       // The current build reads all that the system has received before it stops.
       if (name !== 'uws') t.ok(mostAtOnce <= 2 ** 20, `${mostAtOnce} bytes`)
-      t.equal(uncounted, 0, 'what waits is counted')
+      t.equal(uncounted, 0, 'pending pieces are counted')
     })
 
-    t.test('behind a body that came faster than it was taken, the connection goes on', async t => {
+    t.test('a connection stays usable after a body that arrived faster than it was consumed', async t => {
       const handler = answeringErrors(async request => {
         if (request.method === 'GET') return { status: 200, body: 'next' }
         await request.streamBody(async ({ length }) => {
@@ -87,11 +87,11 @@ for (const name of loadableTransports) {
           received += bytes.toString()
         })
         const answered = (text: string): Promise<boolean> => until(() => received.includes(text))
-        // All of it in one packet.
+        // Head and body in one packet.
         socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`)
         t.ok(await answered(answer), received)
         socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-        t.ok(await answered('next'), `behind ${path}`)
+        t.ok(await answered('next'), `after ${path}`)
       }
     })
 
@@ -135,12 +135,12 @@ for (const name of loadableTransports) {
       t.teardown(() => client.destroy())
       for (let i = 0; i < 2; i++) {
         const { body } = await client.request({ path: '/', method: 'GET' })
-        t.equal((await body.arrayBuffer()).byteLength, 5_000_016, 'one behind the other on one connection')
+        t.equal((await body.arrayBuffer()).byteLength, 5_000_016, 'one after the other on one connection')
       }
-      t.equal(ended, 3, 'what was never begun has nothing to end')
+      t.equal(ended, 3, 'a stream that was never begun is not ended')
     })
 
-    t.test('a client that goes away ends the stream, a stream that fails ends the connection', async t => {
+    t.test('a client that disconnects ends the stream, a stream that fails ends the connection', async t => {
       let end = (): void => {}
       const gone = new Promise<void>(resolve => {
         end = resolve
@@ -183,7 +183,7 @@ for (const name of loadableTransports) {
       t.equal(await (await request(`${url(port)}readable`)).body.text(), 'ab')
     })
 
-    t.test('a client that does not read a stream is closed, one whose stream is quiet is not', async t => {
+    t.test('a client that does not read its stream is disconnected, one whose stream is quiet is not', async t => {
       const handler = async ({ path }: { path: string }) => ({
         status: 200,
         body: (async function* () {
@@ -209,7 +209,7 @@ for (const name of loadableTransports) {
       t.ok(received < 100_000_000, `${received} bytes`)
     })
 
-    t.test('an empty body is streamed as nothing', async t => {
+    t.test('an empty body is streamed without pieces', async t => {
       let pieces = 0
       const handler = answeringErrors(async request => {
         await request.streamBody(piece => {
@@ -223,7 +223,7 @@ for (const name of loadableTransports) {
       t.equal(pieces, 0)
     })
 
-    t.test('what is over its limit, too slow or cannot be taken is refused', async t => {
+    t.test('a body that is too large, too slow or not accepted is refused', async t => {
       const cases = [
         { limit: { bodyBytes: 3 }, head: 'Content-Length: 5', body: 'abcde', status: 413 },
         { limit: { bodyBytes: 3 }, head: 'Content-Length: 999', body: '', status: 413 },
@@ -232,7 +232,7 @@ for (const name of loadableTransports) {
         { limit: {}, head: 'Content-Length: 5', body: 'fail', status: 411 },
         { limit: {}, head: 'Content-Length: 5', body: 'later', status: 411 },
       ]
-      // All at a time: some connections are closed only when their request takes too long.
+      // Concurrently: some connections are closed only when their request takes too long.
       const exchanges = cases.map(async ({ limit, requestTimeoutMs = 5_000, head, body, status }) => {
         const handler = answeringErrors(async request => {
           await request.streamBody(
@@ -252,7 +252,7 @@ for (const name of loadableTransports) {
       await Promise.all(exchanges)
     })
 
-    t.test('a client that is still sending when its body cannot be taken gets to read why', async t => {
+    t.test('a client that is still sending when its body is refused can read the reason', async t => {
       const handler = answeringErrors(async request => {
         await request.streamBody(() => Promise.reject(EdgeErrors.LENGTH_REQUIRED()), limits)
         return { status: 200, body: 'ok' }
@@ -265,7 +265,7 @@ for (const name of loadableTransports) {
       }
     })
 
-    t.test('a client that goes away in the middle ends the stream', async t => {
+    t.test('a client that disconnects in the middle of its body ends the stream', async t => {
       const failed = new Promise(resolve => {
         startTransport(t, name, async request => {
           await request.streamBody(() => undefined, limits).catch(resolve)
@@ -292,7 +292,7 @@ for (const name of loadableTransports) {
       t.equal(closed, 5)
     })
 
-    t.test('a client that goes away closes the source; one that reads slowly gets all', async t => {
+    t.test('a client that disconnects closes the source; one that reads slowly receives everything', async t => {
       let closed = 0
       const { port } = await startTransport(t, name, () => ({ status: 200, body: sourceOf(100_000, () => closed++) }))
       const socket = connect({ port, host: '127.0.0.1' })
@@ -309,7 +309,7 @@ for (const name of loadableTransports) {
       t.equal(closed, 2)
     })
 
-    t.test('a source that is ready when its client has gone is closed, unread', async t => {
+    t.test('a source that is ready after its client has disconnected is closed, unread', async t => {
       let closed = 0
       let read = 0
       let arrive!: () => void

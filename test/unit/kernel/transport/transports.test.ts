@@ -34,7 +34,7 @@ const url = (port: number, path = '/') => `http://127.0.0.1:${port}${path}`
 const bodyOf = (received: string) => Buffer.from(received.split('\r\n\r\n')[1] ?? '', 'latin1').toString()
 const parsedError = (body: string) => JSON.parse(body).__ERROR[0]
 
-/** A promise that a test settles when it wants. */
+/** A promise that a test resolves. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open!: () => void
   const opened = new Promise<void>(resolve => {
@@ -66,7 +66,7 @@ for (const name of loadableTransports) {
     })
 
     t.test(
-      'a meter gets to see the beat of each arrival, the start of one in some, and of those that go on later',
+      'a meter receives the beat of each arrival, and the start of every nth one and of those that continue later',
       async t => {
         const seen: object[] = []
         const beats = new Int32Array(1)
@@ -90,7 +90,7 @@ for (const name of loadableTransports) {
           await request(url(port, path), { method }).then(({ body }) => body.dump())
         }
         await until(() => seen.length === 6)
-        // The answers of `node:http` are on their way a turn later.
+        // The answers of `node:http` are sent a turn later.
         const isSameTurn = name !== 'node-http'
         const start = isSameTurn ? 'unknown' : 'measured'
         t.match(seen, [
@@ -159,7 +159,7 @@ for (const name of loadableTransports) {
       }
     })
 
-    t.test('a cookie of the server stands beside headers that never change, in its answer only', async t => {
+    t.test('a cookie of the server is added to constant headers, in its answer only', async t => {
       const headers = Object.freeze({ 'X-Same': '1', 'Set-Cookie': 'b=2' })
       const { port } = await startTransport(t, name, ({ query }) => ({
         status: 200,
@@ -173,7 +173,7 @@ for (const name of loadableTransports) {
       t.strictSame(lines, [...same, 'Set-Cookie: a=1', ...same, 'Set-Cookie: c=3', ...same])
     })
 
-    t.test('204 and 304 have neither body nor length, and the connection goes on', async t => {
+    t.test('204 and 304 have neither body nor length, and the connection stays usable', async t => {
       const { port } = await startTransport(t, name, ({ path }) => ({ status: Number(path.slice(1)), body: 'unsent' }))
       const { received, statuses } = await exchangeRaw(
         port,
@@ -185,7 +185,7 @@ for (const name of loadableTransports) {
       t.equal(received.match(/unsent/g)?.length, 1)
     })
 
-    t.test('HEAD gets the headers of GET without the body, and the connection goes on', async t => {
+    t.test('HEAD gets the headers of GET without the body, and the connection stays usable', async t => {
       const { port } = await startTransport(t, name, ({ path }) => ok(Buffer.alloc(Number(path.slice(1)), 'b')))
       for (const size of [0, 3, TEN_MB]) {
         const head = rawGet(`/${size}`).replace('GET', 'HEAD')
@@ -245,14 +245,14 @@ for (const name of loadableTransports) {
       t.strictSame(statuses, [200, 200])
     })
 
-    t.test('a client that waits for 100 Continue is told to go on', async t => {
+    t.test('a client that waits for 100 Continue receives it', async t => {
       const { port } = await startTransport(t, name, async request => ok(await request.body()))
       const head = `POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n${LAST}\r\n`
       const { received } = await exchangeRaw(port, [head, 'ab'], 'server')
       t.match(received, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/)
     })
 
-    t.test('10 MB reach a slow reader whole, though the handler reuses its memory', async t => {
+    t.test('10 MB reach a slow reader unchanged, although the handler reuses its memory', async t => {
       const bytes = randomBytes(TEN_MB)
       const expected = sha1(bytes)
       const { port } = await startTransport(t, name, async () => {
@@ -291,7 +291,7 @@ for (const name of loadableTransports) {
       t.equal(await (await request(url(port, '/later'))).body.text(), '/later')
     })
 
-    t.test('a client that leaves while the handler waits is reported once, and its answer goes nowhere', async t => {
+    t.test('a client that disconnects while the handler waits is reported once, and its answer is dropped', async t => {
       const arrived = gate()
       const aborted = gate()
       let reports = 0
@@ -315,12 +315,12 @@ for (const name of loadableTransports) {
       await aborted.opened
       t.equal(seen.aborted, true)
       seen.onAborted(() => reports++)
-      t.equal(reports, 2, 'who asks late is told at once')
+      t.equal(reports, 2, 'a late listener is called at once')
       t.type(seen.client.address, 'string')
       t.equal((await request(url(port, '/good'))).statusCode, 200)
     })
 
-    t.test('a client that leaves within its body rejects the wait for it', async t => {
+    t.test('a client that disconnects within its body rejects the promise of the body', async t => {
       const arrived = gate()
       const outcome = gate()
       let error: unknown
@@ -340,7 +340,7 @@ for (const name of loadableTransports) {
       t.type(error, RequestAborted)
     })
 
-    t.test('a client that leaves within a large answer does no harm', async t => {
+    t.test('a client that disconnects within a large answer does no harm', async t => {
       const { port } = await startTransport(t, name, async ({ path }) =>
         ok(path === '/good' ? 'ok' : Buffer.alloc(TEN_MB)),
       )
@@ -398,7 +398,7 @@ for (const name of loadableTransports) {
       }
       const huge = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200001\r\n\r\n'
       const { statuses } = await exchangeRaw(port, [huge], 'server')
-      t.strictSame(statuses, [413], 'at once where the length says so')
+      t.strictSame(statuses, [413], 'at once if the length says so')
       const exact = await request(url(port), { method: 'POST', body: bytes.subarray(0, 100_000) })
       t.equal(exact.statusCode, 200)
     })
@@ -444,7 +444,7 @@ for (const name of loadableTransports) {
           return ok()
         }),
       )
-      /** The beginning of the answer, whoever ends the connection. */
+      /** Beginning of the answer, whichever side ends the connection. */
       const answerTo = async (path: string, chunks: string): Promise<string> => {
         const socket = connect({ port, host: '127.0.0.1' })
         socket.on('error', () => {})
@@ -462,13 +462,13 @@ for (const name of loadableTransports) {
       }
     })
 
-    t.test('a chunked body is answered with 411 where the option says so', async t => {
+    t.test('a chunked body is answered with 411 if the option says so', async t => {
       const { port } = await startTransport(t, name, () => ok(), { limits: { refuseChunked: true } })
       const { statusCode } = await request(url(port), { method: 'POST', body: piecewise(Buffer.from('ab')) })
       t.equal(statusCode, 411)
     })
 
-    t.test('a stop lets the request in flight finish, tells it the connection closes, and takes no other', async t => {
+    t.test('a stop lets the request in flight finish with Connection: close, and accepts no other', async t => {
       const arrived = gate()
       const finish = gate()
       const transport = await startTransport(t, name, async () => {
@@ -499,7 +499,7 @@ for (const name of loadableTransports) {
       t.pass('closed by the server')
     })
 
-    t.test('a stop cuts off what is not done when its time is over', async t => {
+    t.test('a stop cuts off unfinished requests when its time is over', async t => {
       const arrived = gate()
       const transport = await startTransport(t, name, () => {
         arrived.open()
@@ -546,7 +546,7 @@ for (const name of loadableTransports) {
       )
     })
 
-    t.test('a renewed certificate is that of new connections, and no request is lost', async t => {
+    t.test('a renewed certificate is used for new connections, and no request is lost', async t => {
       const folder = t.testdir()
       const tls = { keyFile: join(folder, 'key.pem'), certFile: join(folder, 'cert.pem') }
       const write = (keyFile: string, certFile: string) => {
@@ -577,7 +577,7 @@ for (const name of loadableTransports) {
       let isRenewing = true
       const meanwhile = async (): Promise<void> => {
         for (let i = 0; isRenewing || i < 5; i++) {
-          // One that waits at the socket which is closed is reset before its handshake: clients connect again.
+          // A connection that waits at the socket that is closed is reset before its handshake: clients connect again.
           const socket = await open().catch(() => open())
           t.ok([first, second].includes(await served(socket)))
           socket.destroy()
@@ -588,7 +588,7 @@ for (const name of loadableTransports) {
       isRenewing = false
       await Promise.all(load)
       t.equal(await served(await open()), second)
-      t.equal(await served(early), first, 'a connection from before goes on')
+      t.equal(await served(early), first, 'an earlier connection stays usable')
 
       write(RENEWED_KEY_FILE, CERT_FILE)
       await t.rejects(transport.renewCertificate(), { message: /TLS cannot use .*key\.pem .*cert\.pem: / })
@@ -605,7 +605,7 @@ for (const name of loadableTransports) {
       await t.rejects(open(), { code: 'ECONNREFUSED' })
     })
 
-    t.test('a port opens again at once after connections on it were closed', async t => {
+    t.test('a port can be opened again at once after connections on it were closed', async t => {
       const first = await startTransport(t, name, () => ok())
       const socket = connect(first.port, '127.0.0.1')
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')

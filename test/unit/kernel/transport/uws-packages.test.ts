@@ -3,7 +3,7 @@ import t from 'tap'
 
 const json = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
-/** Native code from builds of third parties. Who changes these values has looked at the new package. */
+/** Native code built by third parties. Review a new package before you change these values. */
 const PACKAGES = {
   'uWebSockets.js': {
     name: '@btc-vision/uwebsockets.js',
@@ -17,7 +17,7 @@ const PACKAGES = {
   },
 }
 
-t.test('builds of uWebSockets.js are those whose checksums are written down', async t => {
+t.test('builds of uWebSockets.js have the checksums in this file', async t => {
   const { optionalDependencies } = json('package.json')
   const { packages } = json('package-lock.json')
   for (const [alias, wanted] of Object.entries(PACKAGES)) {

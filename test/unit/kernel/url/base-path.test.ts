@@ -1,7 +1,7 @@
 import t from 'tap'
 import { withoutBasePath } from '../../../../kernel/url/base-path.ts'
 
-t.test('a base path is taken off once, and off nothing that the server serves under that name', async t => {
+t.test('a base path is removed once, and not from routes that begin with it', async t => {
   const routes = new Map([['/shop/page', 1]])
   for (const [path, expected] of [
     ['/shop/rest/Person(1)', '/rest/Person(1)'],

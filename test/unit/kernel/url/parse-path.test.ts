@@ -22,7 +22,12 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
     path: '/$catalog/$all',
     is: { kind: 'service', name: '$catalog', parts: ['$all'] },
   },
-  { notes: '1.1', name: 'an encoded $ too', path: '/%24info', is: { kind: 'service', name: '$info', parts: [] } },
+  {
+    notes: '1.1',
+    name: 'an encoded $ begins a service',
+    path: '/%24info',
+    is: { kind: 'service', name: '$info', parts: [] },
+  },
   { notes: '1.4', name: 'a key in parentheses', path: '/Person(1)', is: ofClass('Person', keys('1')) },
   { notes: '1.4', name: 'a key in brackets', path: '/Person[1]', is: ofClass('Person', keys('1')) },
   {
@@ -38,11 +43,11 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
     path: '/Person()/name',
     is: ofClass('Person', { kind: 'all', blank: true }, 'name'),
   },
-  { notes: '1.4', name: 'double quotes are taken off', path: '/City("Paris")', is: ofClass('City', keys('Paris')) },
-  { notes: '1.4', name: 'single quotes are taken off', path: "/City('Paris')", is: ofClass('City', keys('Paris')) },
+  { notes: '1.4', name: 'double quotes are removed', path: '/City("Paris")', is: ofClass('City', keys('Paris')) },
+  { notes: '1.4', name: 'single quotes are removed', path: "/City('Paris')", is: ofClass('City', keys('Paris')) },
   {
     notes: '1.4',
-    name: 'encoded quotes are taken off',
+    name: 'encoded quotes are removed',
     path: '/City(%22Paris%22)',
     is: ofClass('City', keys('Paris')),
   },
@@ -95,13 +100,18 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
   },
   {
     notes: '1.4',
-    name: 'blanks around a bare key are none of it',
+    name: 'blanks around a bare key are not part of it',
     path: '/P( a %20, b )',
     is: ofClass('P', keys('a', 'b')),
   },
-  { notes: '1.4', name: 'blanks in quotes are', path: '/P(" a " , "b ")', is: ofClass('P', keys(' a ', 'b ')) },
+  {
+    notes: '1.4',
+    name: 'blanks in quotes are part of the key',
+    path: '/P(" a " , "b ")',
+    is: ofClass('P', keys(' a ', 'b ')),
+  },
   { notes: '1.4', name: 'an empty key is quoted', path: '/P("")', is: ofClass('P', keys('')) },
-  { notes: '1.4', name: 'blanks alone are no key', path: '/P( %20)', is: ofClass('P', { ...all, blank: true }) },
+  { notes: '1.4', name: 'blanks alone are not a key', path: '/P( %20)', is: ofClass('P', { ...all, blank: true }) },
   {
     notes: '1.8',
     name: '32 parts are read',
@@ -115,7 +125,12 @@ const cases: { notes: string; name: string; path: string; is: ResourcePath }[] =
     path: '/P/$entityset/AB/f',
     is: ofClass('P', all, '$entityset', 'AB', 'f'),
   },
-  { notes: '1.8', name: 'so do single ones', path: "/P/f('a/b')/c", is: ofClass('P', all, "f('a/b')", 'c') },
+  {
+    notes: '1.8',
+    name: 'single quotes protect / in a part',
+    path: "/P/f('a/b')/c",
+    is: ofClass('P', all, "f('a/b')", 'c'),
+  },
   { notes: '1.8', name: 'quotes protect / in a part', path: '/P/f("a/b")/c', is: ofClass('P', all, 'f("a/b")', 'c') },
 ]
 

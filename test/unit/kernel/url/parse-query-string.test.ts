@@ -15,19 +15,19 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   { notes: '1.2', name: 'a name may be encoded', raw: '%24top=1', parameters: { $top: '1' } },
   {
     notes: '1.2',
-    name: 'a quote opens behind an encoded line break, whose digits are no word',
+    name: 'a quote opens after an encoded line break, whose digits are not a word',
     raw: "$filter=name%20=%0A'Smith & Sons'&$top=1",
     parameters: { $filter: "name =\n'Smith & Sons'", $top: '1' },
   },
   {
     notes: '1.2',
-    name: 'double quotes around a value are taken off',
+    name: 'double quotes around a value are removed',
     raw: '$filter="x=1"',
     parameters: { $filter: 'x=1' },
   },
   {
     notes: '1.2',
-    name: 'single quotes around a value are taken off',
+    name: 'single quotes around a value are removed',
     raw: "$filter='x=1'",
     parameters: { $filter: 'x=1' },
   },
@@ -39,13 +39,13 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'the other kind of quotes inside stays',
+    name: 'the other kind of quotes inside is kept',
     raw: `$filter="name='a@'"`,
     parameters: { $filter: "name='a@'" },
   },
   {
     notes: '1.2',
-    name: 'quotes around JSON are taken off and those inside stay',
+    name: 'quotes around JSON are removed and those inside are kept',
     raw: `$params='["a",1]'`,
     parameters: { $params: '["a",1]' },
   },
@@ -63,7 +63,7 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'quotes inside a value protect & and stay',
+    name: 'quotes inside a value protect & and are kept',
     raw: `$filter=name='Smith & Sons'&$params=["a&b"]`,
     parameters: { $filter: "name='Smith & Sons'", $params: '["a&b"]' },
   },
@@ -81,7 +81,7 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'an encoded & behind a quote does not end the value',
+    name: 'an encoded & after a quote does not end the value',
     raw: '$filter="a"%26"b"&$top=1',
     parameters: { $filter: 'a"&"b', $top: '1' },
   },
@@ -93,13 +93,13 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'an apostrophe inside a word is no quote',
+    name: 'an apostrophe inside a word is not a quote',
     raw: "$filter=lastName=O'Reilly&$top=1&$params=['x']",
     parameters: { $filter: "lastName=O'Reilly", $top: '1', $params: "['x']" },
   },
   {
     notes: '1.2',
-    name: 'an encoded apostrophe inside a word is no quote',
+    name: 'an encoded apostrophe inside a word is not a quote',
     raw: '$filter=lastName%3DO%27Reilly&$top=1',
     parameters: { $filter: "lastName=O'Reilly", $top: '1' },
   },
@@ -111,7 +111,7 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'a quote inside a value that nothing closes is a plain character',
+    name: 'an unclosed quote inside a value is a plain character',
     raw: "$filter=name='t Hooft&$top=5",
     parameters: { $filter: "name='t Hooft", $top: '5' },
   },
@@ -123,7 +123,7 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'escaped quotes inside a quoted value stay as they are',
+    name: 'escaped quotes inside a quoted value are kept',
     raw: '$filter="name in [\\"a\\",\\"b\\"]"&$top=1',
     parameters: { $filter: 'name in [\\"a\\",\\"b\\"]', $top: '1' },
   },
@@ -141,7 +141,7 @@ const cases: { notes: string; name: string; raw: string; parameters: Record<stri
   },
   {
     notes: '1.2',
-    name: 'a parameter may be called like a prototype',
+    name: 'a parameter may be named __proto__',
     raw: '__proto__=1',
     parameters: { ['__proto__']: '1' },
   },

@@ -52,7 +52,7 @@ t.test('a call as a request', t => {
   t.end()
 })
 
-t.test('what an answer holds', t => {
+t.test('kinds of answers', t => {
   t.same(outcomeOf({ result: 5 }), { kind: 'value', value: 5 })
   t.same(outcomeOf({}), { kind: 'value', value: {} })
   t.same(outcomeOf([1]), { kind: 'value', value: [1] })

@@ -3,7 +3,7 @@ import { figuresOf, readingOf } from '../../../../plugins/explorer/page/admin/fi
 
 const TIMES = 'tesser_http_request_duration_seconds'
 
-/** @param counts requests below 1 ms, below 10 ms, and in all */
+/** @param counts requests below 1 ms, below 10 ms, and in total */
 const reading = (at: number, requests: number, seconds: number, counts: readonly number[]) =>
   readingOf(at, [
     {
@@ -34,7 +34,7 @@ const reading = (at: number, requests: number, seconds: number, counts: readonly
     },
   ])
 
-t.test('figures are those of the time between two readings', t => {
+t.test('figures are computed for the time between two readings', t => {
   const before = reading(1_000, 100, 1, [90, 100, 100])
   const now = reading(3_000, 140, 1.2, [95, 140, 140])
   t.match(figuresOf(before, now), { requests: 20, latency: Number, latency95: 10, memory: 11, rows: undefined })

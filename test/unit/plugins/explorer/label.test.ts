@@ -13,12 +13,16 @@ const label = (...attributes: readonly Attribute[]): string =>
   labelOf({ name: 'Thing', collectionName: 'Things', attributes: [key, ...attributes], key: [{ name: 'ID' }] }).name
 
 t.test('the label of a dataclass', async t => {
-  t.equal(label(text('city'), text('name')), 'name', 'a telling name')
-  t.equal(label(text('firstName'), text('lastName', { indexed: true, mandatory: true })), 'lastName', 'rules decide')
+  t.equal(label(text('city'), text('name')), 'name', 'a typical name of labels')
+  t.equal(
+    label(text('firstName'), text('lastName', { indexed: true, mandatory: true })),
+    'lastName',
+    'an indexed and mandatory attribute',
+  )
   t.equal(
     label(text('countryName', { kind: 'alias', path: 'country.name' }), text('topic')),
     'topic',
-    'not the name of another',
+    'not an attribute of another entity',
   )
   t.equal(label(text('body', { multiLine: true }), text('notes', { maxLength: 10_000 })), 'ID', 'no long texts')
   t.equal(

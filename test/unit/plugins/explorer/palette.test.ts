@@ -5,7 +5,7 @@ const entry = (title: string) => ({ title, kind: 'Class', link: `#/${title}` })
 const entries = ['Country', 'City', 'Province', 'Movie set', 'Capacity'].map(entry)
 const titles = (text: string): string[] => found(entries, text).map(({ title }) => title)
 
-t.test('the palette finds by beginnings, words, parts, and letters in their order', t => {
+t.test('the palette finds titles by beginnings, words, parts, and letters in order', t => {
   t.same(titles(''), ['Country', 'City', 'Province', 'Movie set', 'Capacity'])
   t.equal(titles('ci')[0], 'City')
   t.same(titles('set'), ['Movie set'])

@@ -1,4 +1,4 @@
-/** Texts of the explorer in all its languages, those that an installation adds too. */
+/** Texts of the explorer in all its languages, including those that an installation adds. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -40,7 +40,7 @@ t.test('no text is unused', t => {
   t.end()
 })
 
-t.test('a language that is added is checked at the start, all problems at once', async t => {
+t.test('a language that is added is checked at the start, all problems reported at once', async t => {
   const english = { 'shell.cancel': 'Cancel', 'home.entities': { one: '{count} entity', other: '{count} entities' } }
   const folder = t.testdir({
     'fr.json': JSON.stringify({
@@ -70,7 +70,7 @@ t.test('a language that is added is checked at the start, all problems at once',
   }
 })
 
-t.test('the page is offered the languages that are added', async t => {
+t.test('the page can load added languages', async t => {
   const folder = t.testdir({ 'fr.json': JSON.stringify({ 'shell.cancel': 'Annuler' }) })
   const model = { name: 'none', dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
   const option = { plugin: 'tesser/plugins/explorer', options: { languages: { fr: join(folder, 'fr.json') } } }

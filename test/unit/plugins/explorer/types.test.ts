@@ -1,4 +1,4 @@
-/** Every type that the catalog can name is one that the explorer and the typed client know. */
+/** The explorer and the typed client support every type that the catalog can name. */
 import t from 'tap'
 import { NUMBER_TYPES, STORAGE_TYPES, type StorageType } from '../../../../engine/catalog/value-type.ts'
 import { createTestServer } from '../../../../kernel/testing.ts'

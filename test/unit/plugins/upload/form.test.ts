@@ -4,7 +4,7 @@ import { streamFileOfForm } from '../../../../plugins/upload/form.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 import { seedOf } from '../../../support/reference/rounds.ts'
 
-/** A body whose pieces come whether the last one has been taken or not, as they may behind a pause. */
+/** A body whose pieces arrive even if the previous one is still being consumed, as they may after a pause. */
 function requestOf(pieces: readonly Uint8Array[], boundary: string): RestRequest {
   return {
     transport: { header: () => `multipart/form-data; boundary=${boundary}` },
@@ -22,7 +22,7 @@ function requestOf(pieces: readonly Uint8Array[], boundary: string): RestRequest
   } as unknown as RestRequest
 }
 
-t.test('the file of a form is its bytes, however they come', async t => {
+t.test('the file of a form has all its bytes, however the body is split', async t => {
   const random = randomOf(seedOf(1))
   const file = Buffer.from(Array.from({ length: 300_000 }, () => random.integer(0, 255)))
   const part = (name: string) => `\r\n--a\r\ncontent-disposition: form-data; name="${name}"`

@@ -79,7 +79,7 @@ class Cart extends Singleton {
   }
 }
 
-t.test('the classes of a module are those that extend ours, described as plain data', async t => {
+t.test('classes of a module that extend those of the data API are found, and described as plain data', async t => {
   const found = authorClasses({
     Employee,
     again: Employee,
@@ -117,7 +117,7 @@ t.test('the classes of a module are those that extend ours, described as plain d
   t.same(structuredClone(describeClass(EmployeeEntity)), describeClass(EmployeeEntity))
 })
 
-t.test('the fingerprint of a calculated attribute changes with its code, or with its version alone', async t => {
+t.test('the fingerprint of a calculated attribute depends on its code, or on its version alone', async t => {
   const fingerprintOf = (author: AuthorClass) => describeClass(author).fingerprints.name
   class First extends Entity('Employee') {
     @calculated({ type: 'string' }) get name() {
@@ -139,7 +139,7 @@ t.test('the fingerprint of a calculated attribute changes with its code, or with
   t.equal(fingerprintOf(Third), 'version 3')
 })
 
-t.test('what a base class of the author has is there too, before its own', async t => {
+t.test('members of a base class precede those of the derived class', async t => {
   class Base extends DataClass('Employee') {
     @exposed first() {}
   }
@@ -156,7 +156,7 @@ t.test('what a base class of the author has is there too, before its own', async
   )
 })
 
-t.test('entities, selections and dataclasses are instances of the classes of the author', async t => {
+t.test('entities, selections and dataclasses are instances of the classes of the plugin', async t => {
   const classes: AuthorClass[] = [Employee, EmployeeEntity, EmployeeSelection, Store, Cart]
   const { run, language } = await openWorld(t, { classes })
   run(() => {
@@ -183,7 +183,7 @@ t.test('entities, selections and dataclasses are instances of the classes of the
   t.throws(() => ds.Employee, { message: /only while a function runs/ })
 })
 
-t.test('a class about a dataclass that is not in the model, or a second one, is refused', async t => {
+t.test('a class for an unknown dataclass, or a second class for one, is refused', async t => {
   const Wrong = class Employees extends DataClass('Employe') {}
   await t.rejects(openWorld(t, { classes: [Wrong] }), { message: /"Employe".*did you mean "?Employee/ })
   const Second = class Other extends DataClass('Employee') {}

@@ -5,7 +5,7 @@ import { openWorld } from './world.ts'
 t.test('entities, attributes and relations', async t => {
   const { run } = await openWorld(t)
 
-  t.test('an entity is found by its key, and null when there is none', async t => {
+  t.test('get returns the entity with a key, or null', async t => {
     run(ds => {
       t.equal(ds.Employee!.get(1)?.lastName, 'Lovelace')
       t.equal(ds.Employee!.get('1')?.lastName, 'Lovelace')
@@ -14,7 +14,7 @@ t.test('entities, attributes and relations', async t => {
     })
   })
 
-  t.test('values have the form of the JSON of the protocol', async t => {
+  t.test('values have the JSON form of the protocol', async t => {
     run(ds => {
       const ada = ds.Employee!.get(1)!
       t.equal(ada.salary, 90_000)
@@ -47,7 +47,7 @@ t.test('entities, attributes and relations', async t => {
 t.test('selections', async t => {
   const { run } = await openWorld(t)
 
-  t.test('a query takes values by number and by name, and its own order', async t => {
+  t.test('a query takes values by number and by name, and may contain an order', async t => {
     run(ds => {
       const found = ds.Employee!.query('salary > :1 order by lastName', 30_000)
       t.same(found.extract('lastName'), ['Gödel', 'Hopper', 'Lovelace', "O'Reilly"])
@@ -95,7 +95,7 @@ t.test('selections', async t => {
     })
   })
 
-  t.test('vectors have an order by what the query before compares them with', async t => {
+  t.test('a selection can be ordered by a vector that its query compares', async t => {
     const { run } = await openWorld(t, { fixture: passages })
     run(ds => {
       const near = ds.Passage!.query('embedding > :1', { vector: [1, 0, 0], threshold: 0.5 })
@@ -105,7 +105,7 @@ t.test('selections', async t => {
     })
   })
 
-  t.test('iterating gives every entity once', async t => {
+  t.test('iteration visits every entity once', async t => {
     run(ds => {
       let sum = 0
       for (const employee of ds.Employee!.all()) sum += employee.salary ?? 0
@@ -114,7 +114,7 @@ t.test('selections', async t => {
   })
 })
 
-t.test('a query that ends with the time of its call says how much that was', async t => {
+t.test('a query that is stopped at the deadline of its call reports the limit', async t => {
   const { language } = await openWorld(t)
   const late = { deadlineAt: Date.now() - 1, deadlineMs: 5_000 }
   const employees = language.binding('Employee').instance

@@ -71,7 +71,7 @@ for (const memoryBytes of [0, 2 ** 26]) {
       })
     })
 
-    t.test('a part of one can be taken back', async t => {
+    t.test('roll back an inner one alone', async t => {
       run(ds => {
         ds.transaction(() => {
           ds.City!.new({ name: 'outer' }).save()
@@ -91,7 +91,7 @@ for (const memoryBytes of [0, 2 ** 26]) {
       })
     })
 
-    t.test('writes of others wait for the end', async t => {
+    t.test('make writes of other callers wait for the end', async t => {
       const order: string[] = []
       let other: Promise<unknown> | undefined
       run(ds => {
@@ -107,7 +107,7 @@ for (const memoryBytes of [0, 2 ** 26]) {
       t.same(order, ['end', '4'], 'the key exists by then')
     })
 
-    t.test('entities with a failed save do not end it', async t => {
+    t.test('continue after a failed save', async t => {
       run(ds => {
         ds.transaction(() => {
           t.equal(ds.City!.new({ name: 'Paris' }).save().success, false)
@@ -119,7 +119,7 @@ for (const memoryBytes of [0, 2 ** 26]) {
   })
 }
 
-t.test('a transaction whose time is over is taken back, and the next one is as ever', async t => {
+t.test('a transaction that exceeds its time limit is rolled back, and the next one works', async t => {
   const { run } = await openWorld(t, { transactionTimeoutMs: 1 })
   run(ds => {
     const tooLong = () =>

@@ -8,7 +8,7 @@ import { loadModel } from '../../../../../engine/catalog/load-model.ts'
 import { writeTypes } from '../../../../../engine/author/data-api/write-types.ts'
 import { company } from '../../../../support/fixtures/company.ts'
 
-/** The declared types are those of the modules: an error here when they are not. */
+/** A compile error here means that the declared types differ from those of the modules. */
 classes satisfies typeof Declared
 
 const HEAD = `
@@ -16,7 +16,7 @@ import { calculated, DataClass, DataStore, ds, Entity, entityOf, EntitySelection
 import type { EntityOf, EventOf, Status } from 'tesser/classes'
 `
 
-/** Every line with a mistake says so: without the mistake it would not compile either. */
+/** Every mistake is marked `@ts-expect-error`: a marked line that compiles is an error too. */
 const TYPED = `${HEAD}
 export class Employee extends DataClass('Employee') {
   @exposed wellPaid(minimum: number) {
@@ -25,7 +25,7 @@ export class Employee extends DataClass('Employee') {
   @event('restrict') own() {
     return this.query('ID = 1')
   }
-  // @ts-expect-error belongs into the class of the entity
+  // @ts-expect-error belongs in the class of the entity
   @event('validateSave') check() {}
   // @ts-expect-error a selection of another dataclass
   @event('restrict') other() { return ds.City.all() }
@@ -69,9 +69,9 @@ export class EmployeeEntity extends Entity('Employee') {
   @event('validateSave') async checkLater() {}
   // @ts-expect-error not an error object
   @event('saving') savingAny() { return { message: 'no' } }
-  // @ts-expect-error of a whole entity
+  // @ts-expect-error an event of the entity, not of an attribute
   @event('afterSave', 'salary') salarySaved() {}
-  // @ts-expect-error belongs into the class of the dataclass
+  // @ts-expect-error belongs in the class of the dataclass
   @event('restrict') own() { return null }
   // @ts-expect-error no such attribute
   @queryOf('fulName') byFulName() { return undefined }
@@ -85,7 +85,7 @@ export class EmployeeEntity extends Entity('Employee') {
     this.birthDate = new Date()
     // @ts-expect-error no such attribute
     this.salry = 1
-    // @ts-expect-error a text is no number
+    // @ts-expect-error a text is not a number
     this.salary = 'much'
     // @ts-expect-error may be null
     this.employer.name
@@ -127,11 +127,11 @@ export class City extends DataClass('City') {
   @exposed({ result: Type.Union([entityOf('Employee'), Type.Null()]) }) first() {
     return ds.Employee.all().first()
   }
-  // @ts-expect-error a text comes
+  // @ts-expect-error a text is passed
   @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) wrong(name: number) {}
   // @ts-expect-error it may be left out
   @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) needed(name: string, count: number) {}
-  // @ts-expect-error a third one never comes
+  // @ts-expect-error a third one is never passed
   @exposed({ parameters: Type.Tuple([NAME, COUNT]) }) more(name: string, count = 1, third: boolean) {}
   // @ts-expect-error an entity of another dataclass
   @exposed({ parameters: Type.Tuple([entityOf('City', { title: 'a' })]) }) other(a: EntityOf<'Employee'>) {}
@@ -162,7 +162,7 @@ export class Store extends DataStore {
 }
 `
 
-/** Code that is valid before there are types. */
+/** Code that compiles before types are generated. */
 const UNTYPED = `${HEAD}
 export class EmployeeEntity extends Entity('Employee') {
   @event('touched', 'anything') anythingTouched() {}
@@ -221,7 +221,7 @@ ds.Company.get(1)?.staff.query('salary > 1').total()
   t.end()
 })
 
-t.test('a wrong name of an event is the one problem', t => {
+t.test('a wrong event name is the only problem', t => {
   const source = `${HEAD}\nexport class Any extends Entity('Employee') { @event('validateSav') check() {} }`
   const found = problems(join(t.testdir(), 'event'), { 'classes.ts': source })
   t.equal(found.length, 1)
@@ -229,12 +229,12 @@ t.test('a wrong name of an event is the one problem', t => {
   t.end()
 })
 
-t.test('without them every name will do', t => {
+t.test('without generated types every name is accepted', t => {
   t.same(problems(join(t.testdir(), 'untyped'), { 'classes.ts': UNTYPED }), [])
   t.end()
 })
 
-t.test('names that are no identifiers are quoted', t => {
+t.test('a name with letters beyond ASCII is an identifier, and not quoted', t => {
   const model = {
     name: 'odd',
     dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, größe: { type: 'long64' } } } },

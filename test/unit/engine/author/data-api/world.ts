@@ -12,7 +12,7 @@ import { type Fixture, insertRows, temporaryFolder } from '../../../../support/t
 export interface World {
   language: Language
   engine: Engine
-  /** Runs something as function code does. */
+  /** Runs `work` as the code of a function. */
   run<T>(work: (ds: DataStoreOf) => T): T
 }
 
@@ -23,7 +23,7 @@ export interface WorldOptions extends Partial<LanguageOptions> {
   classes?: readonly AuthorClass[]
 }
 
-/** A store of its own with the language over it, in the thread of the test. Closes with the test. */
+/** A separate store with a `Language` over it, in the thread of the test. Closed when the test ends. */
 export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   const { fixture = company, memoryBytes = 0, dateOnlyFormat = 'iso', ...rest } = options
   const path = temporaryFolder(t)

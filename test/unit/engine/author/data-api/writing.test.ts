@@ -8,7 +8,7 @@ const codes = (...errCodes: number[]): Error =>
 t.test('saving', async t => {
   const { run, engine } = await openWorld(t)
 
-  t.test('a new entity gets key and stamp, and the call reads it', async t => {
+  t.test('a new entity gets key and stamp, and the same call can read it', async t => {
     run(ds => {
       const grown = ds.Employee!.new({ lastName: 'Noether', employer: { __KEY: 2 } })
       t.equal(grown.isNew(), true)
@@ -26,7 +26,7 @@ t.test('saving', async t => {
     })
   })
 
-  t.test('only what was assigned is changed, and dates and relations are taken as objects', async t => {
+  t.test('only assigned attributes change; dates and related entities can be assigned as objects', async t => {
     run(ds => {
       const kurt = ds.Employee!.get(2)!
       kurt.salary *= 2
@@ -46,7 +46,7 @@ t.test('saving', async t => {
     })
   })
 
-  t.test('what code puts into a status is in no other one', async t => {
+  t.test('a property that code adds to a status is in no other status', async t => {
     run(ds => {
       const ada = ds.Employee!.get(1)!
       Object.assign(ada.save(), { secret: 'of one caller' })
@@ -56,7 +56,7 @@ t.test('saving', async t => {
     })
   })
 
-  t.test('what is changed inside an object is saved', async t => {
+  t.test('a change inside an object is saved', async t => {
     run(ds => {
       const acme = ds.Company!.get(1)!
       t.equal(acme.info.offices.length, 2)
@@ -83,7 +83,7 @@ t.test('saving', async t => {
     })
   })
 
-  t.test('a save fails with status and errors, and leaves the entity as it was assigned', async t => {
+  t.test('a failed save returns status and errors, and the entity keeps its assigned values', async t => {
     run(ds => {
       const ada = ds.Employee!.get(1)!
       ada.salary = -1
@@ -100,7 +100,7 @@ t.test('saving', async t => {
     })
   })
 
-  t.test('a save of what somebody else has saved meanwhile is status 2', async t => {
+  t.test('saving an entity that was saved elsewhere meanwhile is status 2', async t => {
     run(ds => {
       const [mine, theirs] = [ds.Employee!.get(4)!, ds.Employee!.get(4)!]
       mine.salary = 1
@@ -116,7 +116,7 @@ t.test('saving', async t => {
     })
   })
 
-  t.test('others see what a call has saved', async t => {
+  t.test('other callers see what a call has saved', async t => {
     run(ds => ds.City!.new({ name: 'Köln', population: 1_000_000 }).save())
     const answer = await engine.read({
       dataClass: 'City',
@@ -184,7 +184,7 @@ t.test('collections and objects', async t => {
     const all = [kurt.toObject(), kurt.toObject('*'), kurt.toJSON(), ...ds.Employee!.query('ID = 2').toCollection()]
     for (const object of all) {
       t.equal(object.lastName, 'Gödel')
-      t.notOk('secret' in object, 'what is private has to be named')
+      t.notOk('secret' in object, 'private attributes must be named')
     }
     t.same(kurt.toObject('lastName, secret'), { lastName: 'Gödel', secret: 'x' })
     t.notOk('secret' in (kurt.toObject('manager.*').manager as object))
@@ -216,11 +216,11 @@ t.test('selections and writes', async t => {
       employee.salary = 1
       t.equal(employee.save().success, true)
     }
-    t.same(rich.extract('salary'), [1, 1, 1, 1], 'the selection is that of before the first save')
+    t.same(rich.extract('salary'), [1, 1, 1, 1], 'the selection is from before the first save')
     t.equal(ds.Employee!.query('salary > 40000').length, 0)
 
     const blocked = ds.Company!.all().drop()
-    t.same(blocked.extract('name'), ['Acme', 'Éclair', 'zeta'], 'those with staff stay')
+    t.same(blocked.extract('name'), ['Acme', 'Éclair', 'zeta'], 'companies with staff are not dropped')
     const all = ds.Employee!.all().orderBy('ID')
     ds.Employee!.get(5)?.drop()
     t.same(all.extract('ID'), [1, 2, 3, 4, 6])

@@ -8,7 +8,7 @@ import { company } from '../../../../support/fixtures/company.ts'
 import { readJson, readRequest } from '../../../../support/read-request.ts'
 import { insertRows, temporaryFolder } from '../../../../support/test-server.ts'
 
-/** A store that is opened again and again, with other code. */
+/** A store that can be reopened with different code. */
 function reopenable(t: Test) {
   const path = temporaryFolder(t)
   const bundler = new ModuleBundler(true)
@@ -54,7 +54,7 @@ async function find(engine: Engine, filter: string): Promise<string[]> {
   return __ENTITIES.map(({ __KEY }: { __KEY: string }) => __KEY)
 }
 
-t.test('P3.8 entities get the values of code that is new, and of code that has changed', async t => {
+t.test('P3.8 values are computed for new code and for changed code', async t => {
   const store = reopenable(t)
   const bare = await store.open(undefined)
   for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare, dataClass, rows)
@@ -66,7 +66,7 @@ t.test('P3.8 entities get the values of code that is new, and of code that has c
 
   // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
   await store.open(label('`<${this.lastName}>`'))
-  t.same(store.steps, [], 'the same code computes nothing anew')
+  t.same(store.steps, [], 'the same code recomputes nothing')
 
   const second = await store.open(label('this.firstName'))
   t.same(await find(second, 'label = grace'), ['4'])
@@ -75,10 +75,10 @@ t.test('P3.8 entities get the values of code that is new, and of code that has c
   await store.open(label('this.firstName', ', version: 1'))
   t.match(store.steps, [{ what: 'calculate' }])
   await store.open(label('"other"', ', version: 1'))
-  t.same(store.steps, [], 'with a version it counts alone')
+  t.same(store.steps, [], 'a version alone decides')
 })
 
-t.test('P3.8 without its plugin a calculated attribute goes, and comes back with it', async t => {
+t.test('P3.8 a calculated attribute disappears without its plugin, and returns with it', async t => {
   const store = reopenable(t)
   const engine = await store.open(label('this.lastName'))
   for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(engine, dataClass, rows)
@@ -88,7 +88,7 @@ t.test('P3.8 without its plugin a calculated attribute goes, and comes back with
   t.same(await find(await store.open(label('this.lastName')), 'label = turing'), ['5'])
 })
 
-t.test('P3.8 one that the model names is null without code', async t => {
+t.test('P3.8 a calculated attribute of the model is null without code', async t => {
   const model = structuredClone(company.model) as { dataClasses: { Employee: { attributes: object } } }
   Object.assign(model.dataClasses.Employee.attributes, { label: { kind: 'calculated', type: 'string', stored: true } })
   const store = reopenable(t)
@@ -99,7 +99,7 @@ t.test('P3.8 one that the model names is null without code', async t => {
   t.same((await find(await store.open(undefined, { model }), 'label = null')).length, 6)
 })
 
-t.test('P3.8 code that fails for an entity leaves it null and tells the log', async t => {
+t.test('P3.8 code that fails for an entity leaves the value null and is logged', async t => {
   const store = reopenable(t)
   const bare = await store.open(undefined)
   for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare, dataClass, rows)

@@ -19,7 +19,7 @@ function drop({ run, language }: HookedWorld, keys: readonly number[], atomic = 
   })
 }
 
-t.test('P9 the events of a drop come in their order', async t => {
+t.test('P9 the events of a drop run in order', async t => {
   const world = await openHookedWorld(t, [EmployeeEntity])
   t.same(drop(world, [6]), { kind: 'delete', deleted: 1 })
   t.same(calls, ['validateDrop', 'dropping salary', 'dropping', 'afterDrop ["success",6]'])
@@ -27,7 +27,7 @@ t.test('P9 the events of a drop come in their order', async t => {
 })
 
 t.test(
-  'P9 an entity that loses its reference is not dropped, and what is computed of it is computed again',
+  'P9 an entity that loses its reference is not dropped, and its calculated attributes are computed again',
   async t => {
     const world = await openHookedWorld(t, [EmployeeEntity])
     world.save({ __KEY: 6, __STAMP: 1, firstName: 'Ada' })
@@ -67,7 +67,7 @@ for (const { kind, serious, status, errors, calls: expected } of failures) {
   })
 }
 
-t.test('P5.7 what is not stopped goes all the same, or nothing does when atomic', async t => {
+t.test('P5.7 entities that no event keeps are dropped all the same, or none when atomic', async t => {
   const world = await openHookedWorld(t, [EmployeeEntity])
   effects.set('validateDrop', entity => {
     if (entity.ID === 5) stops.set('validateDrop', { errCode: 3, message: 'no' })
@@ -79,7 +79,7 @@ t.test('P5.7 what is not stopped goes all the same, or nothing does when atomic'
   t.ok(world.stored(5))
 })
 
-t.test('P9 an entity that cascades is asked too, and keeps what it hangs on', async t => {
+t.test('P9 a cascaded entity has its events too, and an error keeps the entity that it refers to', async t => {
   const world = await openHookedWorld(t, [EmployeeEntity], model => {
     model.dataClasses.Employee.attributes.manager.onDelete = 'cascade'
   })
@@ -103,7 +103,7 @@ t.test('P9 an entity that cascades is asked too, and keeps what it hangs on', as
   )
 })
 
-t.test('P9 an entity that cascades has its events with its values, though the caller may not see it', async t => {
+t.test('P9 events of a cascaded entity see its values, even if the caller may not', async t => {
   class Employee extends DataClass('Employee') {
     @event('restrict') own() {
       return this.query('ID != 6')
@@ -127,7 +127,7 @@ t.test('P9 an entity that cascades has its events with its values, though the ca
 })
 
 t.test(
-  'P3.8 what is computed of an entity of another dataclass that loses its reference is computed again',
+  'P3.8 calculated attributes of an entity of another dataclass that loses its reference are computed again',
   async t => {
     class EmployeeEntity extends Entity('Employee') {
       @calculated({ type: 'string', stored: true }) get place(): string {
@@ -147,7 +147,7 @@ t.test(
   },
 )
 
-t.test('P9 without code that waits for a drop the writer gets the request as it came', async t => {
+t.test('P9 without code for a drop the writer receives the request unchanged', async t => {
   const { hooks, language, run } = await openHookedWorld(t, [EmployeeEntity])
   const request = { dataClass: 'Tag', rowIds: Uint32Array.of(0), atomic: false }
   const answer = { kind: 'delete', deleted: 1 } as const
@@ -161,20 +161,20 @@ t.test('P9 without code that waits for a drop the writer gets the request as it 
   t.equal(sent[0], request)
 })
 
-t.test('P9 what somebody else changes meanwhile is looked at again', async t => {
+t.test('P9 an entity that is changed meanwhile is examined again', async t => {
   const world = await openHookedWorld(t, [EmployeeEntity])
   const seen: unknown[] = []
   effects.set('dropping', entity => {
     seen.push(entity.firstName)
     if (seen.length > 1) return
-    // As another thread does it, behind the back of this one.
+    // A concurrent save by another thread.
     world.other({ __KEY: 6, __STAMP: 1, firstName: 'New' })
   })
   t.equal(drop(world, [6]).deleted, 1)
   t.same(seen, ['ada', 'New'])
 })
 
-t.test('P9 code that has each look disturbed gives up', async t => {
+t.test('P9 a drop is given up when its entity changes during every attempt', async t => {
   const world = await openHookedWorld(t, [EmployeeEntity])
   let stamp = 1
   effects.set('dropping', () => world.other({ __KEY: 6, __STAMP: stamp, firstName: `${stamp++}` }))
@@ -182,7 +182,7 @@ t.test('P9 code that has each look disturbed gives up', async t => {
   t.equal(stamp, 6)
 })
 
-t.test('P9 an entity without code goes with the code of those that cascade from it', async t => {
+t.test('P9 a drop does not run code of an unrelated dataclass', async t => {
   class TagEntity extends Entity('Tag') {
     @event('validateDrop') never() {
       return { errCode: 1, message: 'tags stay' }
@@ -202,7 +202,7 @@ t.test('P9 an entity does not drop itself in its own events', async t => {
   t.match(status, { success: false, status: 4, errors: [{ errCode: 1562 }] })
 })
 
-t.test('an entity that an event keeps takes no stamp from those that go', async t => {
+t.test('an entity that an event keeps does not shift the stamps of the others', async t => {
   class EmployeeEntity extends Entity('Employee') {
     @event('validateDrop') keep() {
       return this.getKey() === 4 ? { errCode: 3, message: 'no' } : undefined

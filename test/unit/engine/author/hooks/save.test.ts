@@ -35,7 +35,7 @@ const rowOf = (bytes: Uint8Array): RowView => run(() => new RowView(language.bin
 const stampOf = (key: number): number => run(ds => ds.Employee!.get(key)!.getStamp())
 const employee = (key: number, values: object) => ({ __KEY: key, __STAMP: stampOf(key), ...values })
 
-t.test('P9 the events of an update come in their order, attributes before the entity', async t => {
+t.test('P9 the events of an update run in order, attributes before the entity', async t => {
   const { entities } = save(employee(1, { salary: 91_000, firstName: 'Augusta' }))
   t.equal(entities[0]!.failure, undefined)
   t.same(calls, [
@@ -125,7 +125,7 @@ for (const { name, stop, events, status, errors } of failures) {
   })
 }
 
-t.test('P9 an event error precedes that of the stamp', async t => {
+t.test('P9 an error of an event takes precedence over that of the stamp', async t => {
   stops.set('validateSave', { errCode: 4, message: 'no' })
   t.same(save({ __KEY: 2, __STAMP: 77, salary: 1 }).entities[0]!.failure?.status.status, 7)
   stops.clear()
@@ -133,7 +133,7 @@ t.test('P9 an event error precedes that of the stamp', async t => {
   t.equal(calls.at(-1), 'afterSave ["failed",["salary"]]')
 })
 
-t.test('P9 code sets what clients may not, and its values are what counts', async t => {
+t.test('P9 code may set attributes that clients may not, and its values win', async t => {
   effects.set('saving', entity => {
     entity.secret = 'set by code'
     entity.salary = 50_000
@@ -144,7 +144,7 @@ t.test('P9 code sets what clients may not, and its values are what counts', asyn
   t.match(stored(2), { secret: 'set by code', salary: 50_000, employerID: 2, employer: '2' })
 })
 
-t.test('P5.1 what is wrong with the values is told as without events', async t => {
+t.test('P5.1 wrong values are reported as without events', async t => {
   const [saved] = save(employee(2, { salary: 'much', nmae: 1, secret: 'x' })).entities
   t.same(
     saved!.failure?.error.entries.map(({ errCode }) => errCode),
@@ -152,27 +152,24 @@ t.test('P5.1 what is wrong with the values is told as without events', async t =
   )
   calls.length = 0
   t.same(save({ __KEY: 99, __STAMP: 1, salary: 2 }).entities[0]!.failure?.status.status, 5)
-  t.same(calls, [], 'no code runs for what does not exist')
+  t.same(calls, [], 'no code runs for an entity that does not exist')
   t.same(
     save([1, null]).entities.map(({ failure }) => failure?.error.entries[0]?.errCode),
     [1806, 1806],
   )
 })
 
-t.test(
-  'P5.1 keys and stamps that are objects, or arrays inside each other, are refused like others that are none',
-  async t => {
-    const nested = `${'['.repeat(100)}${']'.repeat(100)}`
-    for (const odd of [nested, '{"toString":1,"valueOf":1}']) {
-      const body = Buffer.from(`[{"__KEY":${odd},"__STAMP":1},{"__KEY":1,"__STAMP":${odd},"salary":2}]`)
-      const { entities } = save([], { body })
-      t.same(
-        entities.map(({ failure }) => failure?.status.status),
-        [5, 2],
-      )
-    }
-  },
-)
+t.test('P5.1 keys and stamps that are objects or nested arrays are refused like other invalid ones', async t => {
+  const nested = `${'['.repeat(100)}${']'.repeat(100)}`
+  for (const odd of [nested, '{"toString":1,"valueOf":1}']) {
+    const body = Buffer.from(`[{"__KEY":${odd},"__STAMP":1},{"__KEY":1,"__STAMP":${odd},"salary":2}]`)
+    const { entities } = save([], { body })
+    t.same(
+      entities.map(({ failure }) => failure?.status.status),
+      [5, 2],
+    )
+  }
+})
 
 t.test('a body that is nested too deep is refused before anything is saved', async t => {
   const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
@@ -184,22 +181,25 @@ t.test('a body that is nested too deep is refused before anything is saved', asy
   t.equal(stampOf(1), stamp)
 })
 
-t.test('P5.4 and P5.5 one that is stopped leaves the others, or takes them with it when atomic', async t => {
-  effects.set('validateSave', entity => {
-    if (entity.firstName === 'Bad') stops.set('validateSave', { errCode: 9, message: 'bad' })
-    else stops.delete('validateSave')
-  })
-  const body = () => [employee(1, { firstName: 'Good' }), employee(2, { firstName: 'Bad' })]
-  const atomic = save(body(), { atomic: true }).entities
-  t.same([!!atomic[0]!.failure, !!atomic[1]!.failure], [false, true])
-  t.equal(stored(1)!.firstName, 'Ada')
-  const single = save(body()).entities
-  t.same([!!single[0]!.failure, !!single[1]!.failure], [false, true])
-  t.equal(stored(1)!.firstName, 'Good')
-  save(employee(1, { firstName: 'Ada' }))
-})
+t.test(
+  'P5.4 and P5.5 an entity that is stopped does not affect the others, or fails all of them when atomic',
+  async t => {
+    effects.set('validateSave', entity => {
+      if (entity.firstName === 'Bad') stops.set('validateSave', { errCode: 9, message: 'bad' })
+      else stops.delete('validateSave')
+    })
+    const body = () => [employee(1, { firstName: 'Good' }), employee(2, { firstName: 'Bad' })]
+    const atomic = save(body(), { atomic: true }).entities
+    t.same([!!atomic[0]!.failure, !!atomic[1]!.failure], [false, true])
+    t.equal(stored(1)!.firstName, 'Ada')
+    const single = save(body()).entities
+    t.same([!!single[0]!.failure, !!single[1]!.failure], [false, true])
+    t.equal(stored(1)!.firstName, 'Good')
+    save(employee(1, { firstName: 'Ada' }))
+  },
+)
 
-t.test('P5.1 an entity that comes twice is seen the second time as the first has left it', async t => {
+t.test('P5.1 an entity that occurs twice has the changes of the first occurrence the second time', async t => {
   const seen: unknown[] = []
   effects.set('validateSave', entity => void seen.push([entity.salary, entity.firstName]))
   const stamp = stampOf(1)
@@ -217,7 +217,7 @@ t.test('P5.1 an entity that comes twice is seen the second time as the first has
   ])
 })
 
-t.test('P5.5 so it is in an atomic request, of which all or nothing is kept', async t => {
+t.test('P5.5 the same holds in an atomic request, which is kept as a whole or not at all', async t => {
   const seen: unknown[][] = []
   effects.set('validateSave', entity => void seen.push([entity.lastName, entity.salary, entity.firstName]))
   const [stamp, before] = [stampOf(1), stored(1)!]
@@ -253,32 +253,35 @@ t.test('P5.5 so it is in an atomic request, of which all or nothing is kept', as
   t.equal(stampOf(1), stamp + 2)
 })
 
-t.test('P5.5 what was not kept is never shown as saved, though others have removed the reason meanwhile', async t => {
-  const [stamp, before] = [stampOf(1), stored(1)!]
-  const transaction = language.transaction.bind(language)
-  let begun = 0
-  t.intercept(language, 'transaction', {
-    value: (work: () => unknown) => {
-      // The second one shows the entities of the first, which has been taken back.
-      if (++begun === 2) other({ ID: 500, lastName: 'Manager' })
-      return transaction(work)
-    },
-  })
-  const body = [
-    { __KEY: 1, __STAMP: stamp, salary: 9 },
-    { __KEY: 1, __STAMP: stamp + 1, firstName: 'C.' },
-    { lastName: 'Early', managerID: 500 },
-  ]
-  const { entities } = save(body, { atomic: true })
-  t.equal(begun, 2)
-  t.same(
-    entities.map(({ failure }) => failure?.error.entries.map(({ errCode }) => errCode).at(-1)),
-    [undefined, undefined, 1534],
-  )
-  t.same(stored(1), before)
-})
+t.test(
+  'P5.5 entities that were not kept are never shown as saved, even if the reason has disappeared meanwhile',
+  async t => {
+    const [stamp, before] = [stampOf(1), stored(1)!]
+    const transaction = language.transaction.bind(language)
+    let begun = 0
+    t.intercept(language, 'transaction', {
+      value: (work: () => unknown) => {
+        // The second transaction shows the entities of the first, which was rolled back.
+        if (++begun === 2) other({ ID: 500, lastName: 'Manager' })
+        return transaction(work)
+      },
+    })
+    const body = [
+      { __KEY: 1, __STAMP: stamp, salary: 9 },
+      { __KEY: 1, __STAMP: stamp + 1, firstName: 'C.' },
+      { lastName: 'Early', managerID: 500 },
+    ]
+    const { entities } = save(body, { atomic: true })
+    t.equal(begun, 2)
+    t.same(
+      entities.map(({ failure }) => failure?.error.entries.map(({ errCode }) => errCode).at(-1)),
+      [undefined, undefined, 1534],
+    )
+    t.same(stored(1), before)
+  },
+)
 
-t.test('P5.5 an entity that others hide meanwhile answers as a missing one', async t => {
+t.test('P5.5 an entity that becomes hidden meanwhile is answered like a missing one', async t => {
   effects.clear()
   class Employee extends DataClass('Employee') {
     @event('restrict') own() {
@@ -306,7 +309,7 @@ t.test('P5.6 validate and refresh run the events and write nothing', async t => 
   t.ok(save(employee(3, { lastName: 'X' }), { mode: 'validate' }).entities[0]!.failure)
 })
 
-t.test('P5.6 what comes twice in a preview is not written either, atomic or not', async t => {
+t.test('P5.6 an entity that occurs twice in a preview is not written either, atomic or not', async t => {
   const before = stored(3)
   const twice = [employee(3, { lastName: 'X' }), employee(3, { lastName: 'Y' })]
   for (const mode of ['validate', 'refresh'] as const) {
@@ -334,7 +337,7 @@ t.test('P9 an entity is not saved by its own events', async t => {
   t.equal(stored(3)!.salary, 9)
 })
 
-t.test('P9 code can save an entity again whose event has thrown', async t => {
+t.test('P9 code can save an entity again after an event of it has thrown', async t => {
   run(ds => {
     const grace = ds.Employee!.get(4)!
     const { firstName } = grace
@@ -350,7 +353,7 @@ t.test('P9 code can save an entity again whose event has thrown', async t => {
   })
 })
 
-t.test('P9 a touched event that assigns its own attribute ends', async t => {
+t.test('P9 a touched event that assigns its own attribute does not recurse', async t => {
   effects.set('touched salary', entity => {
     entity.salary = 10
   })
@@ -358,7 +361,7 @@ t.test('P9 a touched event that assigns its own attribute ends', async t => {
   t.equal(stored(3)!.salary, 10)
 })
 
-t.test('P9 what goes wrong after a save is for the log', async t => {
+t.test('P9 an error after a save is only logged', async t => {
   effects.set('afterSave', () => {
     throw new Error('too late')
   })
@@ -366,7 +369,7 @@ t.test('P9 what goes wrong after a save is for the log', async t => {
   t.match(faults.pop(), { message: 'too late' })
 })
 
-t.test('P9 code that throws fails the entity, and leaves the others', async t => {
+t.test('P9 code that throws fails its entity and no others', async t => {
   effects.set('saving', entity => {
     if (entity.ID === 3) throw new TypeError('oops')
   })
@@ -387,7 +390,7 @@ t.test('P9 code that throws fails the entity, and leaves the others', async t =>
         entity.save()
       }),
     { message: 'oops' },
-    'function code gets it as it is',
+    'function code receives the error itself',
   )
   effects.clear()
   t.equal(save(employee(3, { salary: 13 })).entities[0]!.failure, undefined, 'and the next one works')
@@ -408,7 +411,7 @@ t.test('P3.8 a stored attribute is computed at every save and never set by clien
   t.equal(of(40), 'Two, Newer -')
 })
 
-t.test('P3.8 a set handler gets what a client sends', async t => {
+t.test('P3.8 a set handler receives what a client sends', async t => {
   t.equal(save(employee(40, { label: 'Three, Third' })).entities[0]!.failure, undefined)
   t.match(stored(40), { lastName: 'Three', firstName: 'Third', label: 'Three, Third -' })
   const [refused] = save(employee(40, { monthly: 3 })).entities
@@ -416,7 +419,7 @@ t.test('P3.8 a set handler gets what a client sends', async t => {
 })
 
 t.test(
-  'integers beyond 2^53 are exact for what is a long64, and numbers elsewhere, in bodies of several slices too',
+  'integers beyond 2^53 are exact for long64 attributes, and doubles elsewhere, in bodies of several slices too',
   async t => {
     const large = '9007199254740993'
     const id = 'A'.repeat(32)
@@ -437,7 +440,7 @@ t.test(
   },
 )
 
-t.test('P3.8 values of this moment are computed when they are asked for, and once', async t => {
+t.test('P3.8 values that are not stored are computed when they are read, once per call', async t => {
   run(ds => {
     calls.length = 0
     t.equal(ds.Employee!.query('monthly = 10000').first()?.ID, 4)
@@ -445,35 +448,32 @@ t.test('P3.8 values of this moment are computed when they are asked for, and onc
     t.equal(ds.Employee!.query('monthly > 9000').length, 1)
     t.equal(calls.length, asked)
     t.same(ds.Employee!.query('boss = lovelace order by boss').extract('ID'), [2, 3])
-    t.notOk(calls.includes('boss'), 'handlers say how to find and order them')
+    t.notOk(calls.includes('boss'), 'handlers define how to find and order them')
     const [monthly, salary] = ['monthly', 'salary'].map(name => Number(ds.Employee!.all().sum(name)))
     t.equal(monthly, salary! / 12)
   })
 })
 
-t.test(
-  'P9 code of one event is enough to look at saves, deletions or reads of a dataclass, and at no others',
-  async t => {
-    const company = staffCatalog().dataClassesByName.get('Company')!
-    const classesOf = (kind: string, event: string) =>
-      new HookedClasses([
-        { kind, name: 'Code', dataClass: 'Company', members: [{ kind: 'event', name: 'code', event }] } as never,
-      ])
-    for (const event of ['constructor', 'touched', 'validateSave', 'saving', 'afterSave']) {
-      const classes = classesOf('entity', event)
-      t.ok(classes.onSave(company), event)
-      t.notOk(classes.onDrop(company), event)
-      t.notOk(classes.restrict(company), event)
-    }
-    for (const event of ['validateDrop', 'dropping', 'afterDrop']) {
-      const classes = classesOf('entity', event)
-      t.notOk(classes.onSave(company), event)
-      t.ok(classes.onDrop(company), event)
-    }
-    const restricting = classesOf('dataClass', 'restrict')
-    t.ok(restricting.restrict(company))
-    t.same([...restricting.restricted], ['Company'])
-    t.ok(restricting.onSave(company), 'a save must not tell what may not be seen')
-    t.notOk(new HookedClasses([]).onSave(company))
-  },
-)
+t.test('P9 code of one event hooks only those saves, deletions or reads of a dataclass that it concerns', async t => {
+  const company = staffCatalog().dataClassesByName.get('Company')!
+  const classesOf = (kind: string, event: string) =>
+    new HookedClasses([
+      { kind, name: 'Code', dataClass: 'Company', members: [{ kind: 'event', name: 'code', event }] } as never,
+    ])
+  for (const event of ['constructor', 'touched', 'validateSave', 'saving', 'afterSave']) {
+    const classes = classesOf('entity', event)
+    t.ok(classes.onSave(company), event)
+    t.notOk(classes.onDrop(company), event)
+    t.notOk(classes.restrict(company), event)
+  }
+  for (const event of ['validateDrop', 'dropping', 'afterDrop']) {
+    const classes = classesOf('entity', event)
+    t.notOk(classes.onSave(company), event)
+    t.ok(classes.onDrop(company), event)
+  }
+  const restricting = classesOf('dataClass', 'restrict')
+  t.ok(restricting.restrict(company))
+  t.same([...restricting.restricted], ['Company'])
+  t.ok(restricting.onSave(company), 'a save must not reveal what may not be seen')
+  t.notOk(new HookedClasses([]).onSave(company))
+})

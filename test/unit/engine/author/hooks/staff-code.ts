@@ -8,7 +8,7 @@ type Loose = any
 export const calls: string[] = []
 /** Error objects that events return, by `kind` or `kind attribute`. */
 export const stops = new Map<string, EventError>()
-/** Run when an event comes. */
+/** Functions to run at an event, by the same keys. */
 export const effects = new Map<string, (entity: Loose) => void>()
 
 interface Event {

@@ -37,7 +37,7 @@ export async function openHookedWorld(
     ...world,
     hooks,
     faults,
-    /** As a client does. */
+    /** Saves as a client does. */
     save(body: unknown, request: Partial<SaveRequest> = {}): SaveResult {
       const bytes = Buffer.from(JSON.stringify(body))
       const whole: SaveRequest = {
@@ -50,7 +50,7 @@ export async function openHookedWorld(
       }
       return run(() => saveElements(whole, SAVE_LIMITS, language, hooks, saved => saved))
     },
-    /** Saves as another client does, while the thread of the test is busy. Without code. */
+    /** Saves as another client does while the thread of the test is busy; no plugin code runs. */
     other(element: object): void {
       const body = Buffer.from(JSON.stringify(element))
       behind.write({ kind: 'save', dataClass: 'Employee', body, mode: 'update', atomic: false })

@@ -17,7 +17,7 @@ t.test('case and accents make no difference', async t => {
   }
 })
 
-t.test('letters that are not accented ones stay what they are', async t => {
+t.test('letters that are not accented forms stay as they are', async t => {
   for (const [a, b] of [
     ['ø', 'o'],
     ['ß', 'ss'],
@@ -34,7 +34,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('Σ', 'ς', 'a', 'É', '\u0301', '\u0323', 'İ', ' ', '\ud83d', '\ude00') }),
 )
 
-t.test('the fold of a fold is itself', async t => {
+t.test('folding is idempotent', async t => {
   fc.assert(
     fc.property(text, a => fold(fold(a)) === fold(a)),
     { numRuns: 2000 },
@@ -42,7 +42,7 @@ t.test('the fold of a fold is itself', async t => {
   t.pass()
 })
 
-t.test('a text that begins with another does so folded', async t => {
+t.test('a prefix of a text is a prefix when both are folded', async t => {
   fc.assert(
     fc.property(text, text, (a, b) => fold(a + b).startsWith(fold(a)) || /[\ud800-\udbff]$/.test(a)),
     { numRuns: 2000 },
@@ -54,13 +54,13 @@ t.test('folded texts sort by code units', async t => {
   t.strictSame(['b', 'a', '\uffff', '😀', 'ab'].sort(compareFolded), ['a', 'ab', 'b', '😀', '\uffff'])
 })
 
-/** Step by step as it is defined, without regard to time; twice, since a small letter could be composed again. */
+/** The definition step by step, without regard to speed; marks are removed twice, since a lower-case letter may have marks again. */
 function naive(text: string): string {
   const withoutMarks = (each: string) => [...each.normalize('NFD')].filter(letter => !/\p{M}/u.test(letter)).join('')
   return withoutMarks(withoutMarks(text).toLowerCase()).replaceAll('ς', 'σ')
 }
 
-t.test('the fold of every character is that of its definition, in short texts and in long ones', async t => {
+t.test('every character is folded as defined, in short texts and in long ones', async t => {
   for (const [kind, count] of [
     ['short', 20],
     ['long', 1000],
@@ -75,7 +75,7 @@ t.test('the fold of every character is that of its definition, in short texts an
   }
 })
 
-t.test('the fold of any text is that of its definition', async t => {
+t.test('any text is folded as defined', async t => {
   const marks = fc.string({
     unit: fc.constantFrom('\u0300', '\u0323', '\u0344', '\u{1d167}', 'e', 'ẛ', '각', 'ᄀ', 'ᅡ'),
   })

@@ -37,7 +37,7 @@ const Item = catalog.dataClassesByName.get('Item')!
 
 type Entity = Record<string, Value>
 
-/** A selection of a store: the entities at these positions. */
+/** A store of entities, and the selected row ids. */
 interface World {
   readonly entities: readonly (Entity | undefined)[]
   readonly rows: readonly number[]
@@ -48,7 +48,7 @@ const contextOf = ({ entities }: World, maxRowsExamined?: number) => ({
   budget: new QueryBudget({ maxRowsExamined }),
 })
 
-/** The results as JSON texts. */
+/** Results by name, as JSON texts. */
 function computed(
   world: World,
   path: string,
@@ -67,7 +67,7 @@ function distinct(world: World, path: string, skip = 0, count = Number.POSITIVE_
   return Buffer.from(bytes).toString()
 }
 
-// Eighths are exact in binary, so that a sum of them has one right answer.
+// Eighths are exact in binary, so their sum has one correct result.
 const eighth = fc.integer({ min: -(2 ** 40), max: 2 ** 40 }).map(n => n / 8)
 const long64 = fc.oneof(
   fc.integer({ min: -9, max: 9 }),
@@ -87,7 +87,7 @@ const entity = fc.record({
   parentID: orNull(fc.nat({ max: 99 })),
 })
 
-/** Up to 200 entities, some deleted, of which some are selected: all, or as many as make a sparse set. */
+/** Up to 200 entities, some deleted; all are selected, or every second or seventh. */
 const world: fc.Arbitrary<World> = fc
   .record({
     entities: fc.array(fc.option(entity, { nil: undefined, freq: 10 }), { maxLength: 200, size: 'max' }),
@@ -118,7 +118,7 @@ const exactSum = (values: unknown[]): number =>
 const identity = (value: unknown): unknown => (typeof value === 'string' ? fold(value) : value)
 const isScalar = (value: unknown): boolean => typeof value !== 'object'
 
-/** The first of each group of values that are the same, ascending: numbers, texts, bools. */
+/** Distinct values, the first of each group of equal ones, ascending: numbers, texts, bools. */
 function differing(values: unknown[]): unknown[] {
   const first = new Map<unknown, unknown>()
   for (const value of values) if (isScalar(value) && !first.has(identity(value))) first.set(identity(value), value)
@@ -142,7 +142,7 @@ const paths: { path: string; read: Read; numbers?: true; bigints?: true; write?:
 ]
 
 for (const { path, read, numbers, bigints, write = jsonText } of paths) {
-  t.test(`${path} is aggregated as one by one`, async t => {
+  t.test(`${path} is aggregated as by a plain loop`, async t => {
     fc.assert(
       fc.property(world, world => {
         const all = valuesOf(world, read)
@@ -166,7 +166,7 @@ for (const { path, read, numbers, bigints, write = jsonText } of paths) {
     )
   })
 
-  t.test(`the different values of ${path} are listed as one by one`, async t => {
+  t.test(`the distinct values of ${path} are listed as by a plain loop`, async t => {
     fc.assert(
       fc.property(world, fc.nat({ max: 20 }), fc.nat({ max: 20 }), (world, skip, count) => {
         const all = valuesOf(world, read)
@@ -197,7 +197,7 @@ const numbers = (values: number[]): World => ({
   rows: values.map((_, row) => row),
 })
 
-t.test('small numbers are not lost beside large ones', async t => {
+t.test('small numbers are not lost next to large ones', async t => {
   t.equal(computed(numbers(Array(10).fill(0.1)), 'number', 'sum').sum, '1')
   t.equal(computed(numbers([1e16, 1, -1e16]), 'number', 'sum').sum, '1')
   t.equal(
@@ -212,7 +212,7 @@ t.test('a sum that no double can hold is null', async t => {
   t.equal(computed(numbers([1e308, 1e308]), 'number', 'average').average, 'null')
 })
 
-t.test('segments are summed up, and those without a selected row are not read', async t => {
+t.test('sums cover several segments, and segments without a selected row are not read', async t => {
   const entities = Array.from({ length: 3 * SEGMENT_ROWS }, (_, ID) => ({ ID, number: ID, text: `t${ID}` }))
   const rows = [...Array(SEGMENT_ROWS).keys()].map(row => (row < 2_000 ? row : row + 2 * SEGMENT_ROWS))
   const aggregation = { function: 'all', distinct: false } as const
@@ -224,7 +224,7 @@ t.test('segments are summed up, and those without a selected row are not read', 
   t.same([...context.snapshot.segmentsRead], ['Item.number 0', 'Item.number 2'])
 })
 
-t.test('an aggregate of more rows than a query may look at is refused', async t => {
+t.test('an aggregate of more rows than a query may examine is refused', async t => {
   const world = numbers(Array(200).fill(1))
   for (const path of ['number', 'parent.number', 'number,ID']) {
     const aggregation = { function: 'sum', distinct: false } as const
@@ -235,7 +235,7 @@ t.test('an aggregate of more rows than a query may look at is refused', async t 
   }
 })
 
-t.test('§4.6 bools and what is inside of JSON are counted, and neither added up nor compared', async t => {
+t.test('§4.6 bools, objects and arrays are counted, but neither added up nor compared', async t => {
   const summary = new Summary()
   for (const [rowId, value] of [true, { a: 1 }, 5, false, [9]].entries()) summary.add(value, rowId)
   t.equal(summary.count, 5)

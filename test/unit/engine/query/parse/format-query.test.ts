@@ -6,7 +6,7 @@ import { querySyntax, span, withoutSpans } from '../../../../support/query-synta
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
 import type { Expression } from '../../../../../engine/query/parse/syntax-tree.ts'
 
-t.test('a printed query parses to the tree it was printed from', async () => {
+t.test('a printed query parses to the tree from which it was printed', async () => {
   fc.assert(
     fc.property(querySyntax, syntax =>
       isDeepStrictEqual(withoutSpans(parseQuery(formatQuery(syntax))), withoutSpans(syntax)),
@@ -15,7 +15,7 @@ t.test('a printed query parses to the tree it was printed from', async () => {
   )
 })
 
-t.test('a tree that the grammar cannot make gets parentheses', async t => {
+t.test('a tree that the grammar cannot produce is printed with parentheses', async t => {
   const name = (text: string): Expression => ({
     kind: 'truth',
     path: { kind: 'path', steps: [{ name: text, classIndex: undefined, element: undefined }], span },

@@ -1,5 +1,5 @@
 /**
- * The input of clients is bounded by options, which the refusals name; reading it takes time in proportion to its length.
+ * The input of clients is bounded by options, which error messages name; parsing takes time linear in its length.
  */
 import t from 'tap'
 import { TEXT_LIMITS, type TextLimits } from '../../../../../engine/query/parse/limits.ts'
@@ -40,11 +40,11 @@ for (const { limit, value, parse, within, beyond } of cases) {
     const limits = { ...TEXT_LIMITS, [limit]: value }
     t.doesNotThrow(() => parse(within, limits))
     t.throws(() => parse(beyond, limits), { message: new RegExp(`${value} .*\\(query\\.${limit}\\)`) })
-    t.doesNotThrow(() => parse(beyond, TEXT_LIMITS), 'by default it is read')
+    t.doesNotThrow(() => parse(beyond, TEXT_LIMITS), 'accepted by default')
   })
 }
 
-t.test('long parameters are read as JSON only', async t => {
+t.test('long parameters must be strict JSON', async t => {
   const limits = { ...TEXT_LIMITS, maxTextLength: 100 }
   t.ok(parseParams(`[${'"x",'.repeat(100)}"y"]`, limits))
   t.ok(parseParams("['x']", limits))
@@ -73,7 +73,7 @@ for (const { name, parse, text } of worst) {
         try {
           parse(whole)
         } catch {
-          // Refusals take time too.
+          // The time of refusals counts too.
         }
       })
     }

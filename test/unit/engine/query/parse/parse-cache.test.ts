@@ -1,7 +1,7 @@
 import t from 'tap'
 import { cachedParser } from '../../../../../engine/query/parse/parse-cache.ts'
 
-/** A parser that tells what it was asked for. */
+/** A parser that records the texts that it parses. */
 function recorder() {
   const asked: string[] = []
   return {
@@ -21,14 +21,14 @@ t.test('a text is parsed once and its tree is shared', async t => {
   t.strictSame(asked, ['a'])
 })
 
-t.test('the entry used least recently goes first', async t => {
+t.test('the least recently used entry is evicted first', async t => {
   const { asked, parse } = recorder()
   const cached = cachedParser(parse, { entries: 2, sizeBytes: 100_000 })
   for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) cached(text)
   t.strictSame(asked, ['a', 'b', 'c', 'b'])
 })
 
-t.test('the sizes of the texts are bounded too', async t => {
+t.test('the total size of the texts is bounded too', async t => {
   const { asked, parse } = recorder()
   const cached = cachedParser(parse, { entries: 1_000, sizeBytes: 10_000 })
   for (let i = 0; i < 50; i++) cached(`text ${100 + i}`)
@@ -38,7 +38,7 @@ t.test('the sizes of the texts are bounded too', async t => {
   t.strictSame(asked, ['text 100'])
 })
 
-t.test('a giant is not kept and pushes nothing out', async t => {
+t.test('a very large text is not cached and evicts nothing', async t => {
   const { asked, parse } = recorder()
   const cached = cachedParser(parse, { entries: 10, sizeBytes: 10_000 })
   const giant = 'x'.repeat(50)
@@ -46,7 +46,7 @@ t.test('a giant is not kept and pushes nothing out', async t => {
   t.strictSame(asked, ['a', giant, giant])
 })
 
-t.test('an error is not kept', async t => {
+t.test('an error is not cached', async t => {
   const { asked, parse } = recorder()
   const cached = cachedParser(parse, { entries: 10, sizeBytes: 10_000 })
   t.throws(() => cached('bad'))

@@ -3,16 +3,16 @@ import { formatOrderBy } from '../../../../support/format-query.ts'
 import { parseOrderBy } from '../../../../../engine/query/parse/parse-order-by.ts'
 
 const cases = [
-  { name: 'one attribute ascends', text: 'lastName', prints: 'lastName' },
+  { name: 'one attribute is ascending', text: 'lastName', prints: 'lastName' },
   { name: 'directions are written in any case', text: 'a DESC,b Asc , c desc', prints: 'a desc, b, c desc' },
   {
     name: 'paths go through relations and objects',
     text: 'employer.name,obj.prop desc',
     prints: 'employer.name, obj.prop desc',
   },
-  { name: 'an attribute may be called like a direction', text: 'desc desc, asc', prints: 'desc desc, asc' },
+  { name: 'an attribute may have the name of a direction', text: 'desc desc, asc', prints: 'desc desc, asc' },
   { name: 'a name with blanks is quoted', text: '"first name" desc', prints: '"first name" desc' },
-  { name: 'an empty text orders by nothing', text: ' ', prints: '' },
+  { name: 'an empty text has no order', text: ' ', prints: '' },
 ]
 
 for (const { name, text, prints } of cases) {

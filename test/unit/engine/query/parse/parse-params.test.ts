@@ -27,13 +27,13 @@ const cases: { name: string; text: string; is: Partial<ReturnType<typeof entries
   { name: 'any other value is the only one', text: '42', is: { positional: [42] } },
   { name: 'an empty text has no values', text: ' ', is: {} },
   {
-    name: 'names may stand without quotes',
+    name: 'names may be unquoted',
     text: '[{vector:[1,-2.5e+3], threshold : 1}]',
     is: { positional: [{ vector: [1, -2500], threshold: 1 }] },
   },
   { name: 'names may be of any script', text: '{größe_1:true}', is: { named: { größe_1: true } } },
   {
-    name: 'texts may stand in single quotes',
+    name: 'texts may be in single quotes',
     text: `['it\\'s "x"', "don't: 'y'"]`,
     is: { positional: [`it's "x"`, "don't: 'y'"] },
   },

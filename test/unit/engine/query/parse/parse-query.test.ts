@@ -25,7 +25,8 @@ const spellings: Record<Comparator, string[]> = {
   keyword: ['%', '%%'],
 }
 
-for (const query of WARM_UP_QUERIES) t.test(`a start can parse ${query}`, async () => void parseQuery(query))
+for (const query of WARM_UP_QUERIES)
+  t.test(`the warm-up query ${query} can be parsed`, async () => void parseQuery(query))
 
 for (const [comparator, words] of Object.entries(spellings)) {
   for (const word of words) {
@@ -43,7 +44,7 @@ t.test('notes 2.2: operators need no blanks around them', async t => {
   )
 })
 
-/** A query and how it prints: one spelling, everything else as it was understood. */
+/** A query and its printed form, with one spelling of each operator. */
 const texts: { notes: string; name: string; text: string; prints: string }[] = [
   { notes: '2.1', name: 'an empty text has no condition', text: ' \t\r\n', prints: '' },
   { notes: '2.1', name: 'parentheses stay', text: '((a=1))', prints: '((a = 1))' },
@@ -64,7 +65,7 @@ const texts: { notes: string; name: string; text: string; prints: string }[] = [
   },
   {
     notes: '2.1',
-    name: 'longer words are no keywords',
+    name: 'longer words are not keywords',
     text: 'note = 1 and order.by = 2 and nothing',
     prints: 'note = 1 and order.by = 2 and nothing',
   },
@@ -83,10 +84,10 @@ const texts: { notes: string; name: string; text: string; prints: string }[] = [
     prints: 'a = "x" or b = "y" order by a',
   },
   { notes: '2.2', name: 'quoted text has no escapes', text: `a = "C:\\"`, prints: `a = "C:\\"` },
-  { notes: '2.2', name: 'the other kind of quote stands for itself', text: `a = 'say "hi"'`, prints: `a = 'say "hi"'` },
+  { notes: '2.2', name: 'the other kind of quote is literal', text: `a = 'say "hi"'`, prints: `a = 'say "hi"'` },
   {
     notes: 'spec 4.3.1',
-    name: 'a quote may be a code',
+    name: 'a quote may be written as a character code',
     text: `a = 'O\\u0027R' and b = x\\u0022`,
     prints: `a = "O'R" and b = x"`,
   },
@@ -114,25 +115,25 @@ const texts: { notes: string; name: string; text: string; prints: string }[] = [
   },
   {
     notes: '2.7',
-    name: 'inside a word they are a part of the text that they delimit',
+    name: 'codes of quotes inside a word are part of the delimited text',
     text: 'a = \\u0022say \\u0022hi\\u0022',
     prints: `a = 'say "hi'`,
   },
   {
     notes: '2.7',
-    name: 'they delimit texts of a list',
+    name: 'character codes of quotes may delimit texts of a list',
     text: 'a in [\\u0022x\\u0022, \\u0022y z\\u0022,\\u0027,\\u0027]',
     prints: 'a in ["x", "y z", ","]',
   },
   {
     notes: '2.7',
-    name: 'one that is not closed is a part of a word',
+    name: 'a code that is not closed is part of a word',
     text: 'a = \\u0022x and b = \\u0022y\\u0022z',
     prints: 'a = \\u0022x and b = \\u0022y"z',
   },
   {
     notes: '2.7',
-    name: 'what is not JSON in a list stands for itself',
+    name: 'text of a list that is not JSON is taken literally',
     text: 'a in ["C:\\data"]',
     prints: 'a in ["C:\\\\data"]',
   },
@@ -150,7 +151,7 @@ const texts: { notes: string; name: string; text: string; prints: string }[] = [
   },
   {
     notes: '2.10',
-    name: 'paths may go into collections',
+    name: 'paths may lead into collections',
     text: 'o.c[].n=1 and o.c[A].x = 2 and o.c.length > 2',
     prints: 'o.c[].n = 1 and o.c[a].x = 2 and o.c.length > 2',
   },
@@ -234,7 +235,7 @@ for (const { text, value } of values) {
   })
 }
 
-t.test('spans cover what was written, without the blanks around it', async t => {
+t.test('spans cover the source text without surrounding blanks', async t => {
   const text = '  not ( a = 1 )  and  b  order by c '
   const slice = ({ span }: { span: { start: number; end: number } }) => text.slice(span.start, span.end)
   const { condition, orderBy } = parseQuery(text)
@@ -312,7 +313,7 @@ for (const { name, text, says } of tooMuch) {
   })
 }
 
-t.test('what the limits allow is parsed', async t => {
+t.test('queries within the limits are parsed', async t => {
   t.ok(parseQuery(`${'('.repeat(200)}a=1${')'.repeat(200)}`).condition)
   t.ok(parseQuery(`${'a=1 or '.repeat(1_999)}a=1`).condition)
   t.equal(parseQuery(`a = "${'x'.repeat(60_000)}"`).orderBy.length, 0)

@@ -1,5 +1,5 @@
 /**
- * Entities that a kernel copies out of shared memory are, byte for byte, those that are written one by one from LMDB.
+ * Entities that a kernel copies from shared memory are byte-identical to those that are written one by one from LMDB.
  */
 import t from 'tap'
 import { publicView } from '../../../../../engine/catalog/view.ts'
@@ -57,13 +57,13 @@ const OUTPUTS: Record<string, Output> = {
   array: { form: 'array' },
 }
 
-t.test('pages of any rows and attributes are the same, with rows that are gone, repeated or very long', async t => {
+t.test('pages of any rows and attributes are the same, with deleted, repeated or very long rows', async t => {
   const random = randomOf(7)
   const world = openMemoryWorld(t, model)
   const { catalog, layouts } = world.rows
   const dataClass = catalog.dataClassesByName.get('Person')!
   world.commit(rows => {
-    // More is inserted behind the last one than is copied together.
+    // The last company has more text to insert than is copied in one batch.
     for (let ID = 1; ID <= 20; ID++) rows.insert('Company', { ID, name: `Company ${ID}`.repeat(ID < 20 ? 1 : 20_000) })
     for (let ID = 1; ID <= PEOPLE; ID++) {
       const length = random.chance(0.02) ? random.integer(0, 30_000) : random.integer(0, 100)
@@ -107,7 +107,7 @@ t.test('pages of any rows and attributes are the same, with rows that are gone, 
   shared.close()
 })
 
-t.test('a batch with more to insert than is copied together, behind one that is copied', async t => {
+t.test('a batch with more to insert than is copied together, after one that is copied', async t => {
   const world = openMemoryWorld(t, model)
   const { catalog, layouts } = world.rows
   const dataClass = catalog.dataClassesByName.get('Person')!

@@ -1,6 +1,6 @@
 import type { PieceSink } from '../../../../../engine/answer/byte-writer.ts'
 
-/** Keeps what has been handed on, and how. */
+/** Collects the pieces of an answer. */
 export class Pieces implements PieceSink {
   readonly pieces: Buffer[] = []
 

@@ -1,5 +1,5 @@
 /**
- * An answer that leaves its thread piece by piece is, byte for byte, the one that is held whole.
+ * An answer that is sent piece by piece is byte-identical to one that is built as a whole.
  */
 import t from 'tap'
 import { publicView } from '../../../../../engine/catalog/view.ts'
@@ -45,7 +45,7 @@ const model = {
     },
   },
 }
-/** By dataclass: what is expanded. */
+/** Values of `$expand`, by dataclass. */
 const EXPANSIONS = {
   Company: ['', 'owner', 'staff', 'owner,staff:7-3', 'staff.owned', 'staff.owned.staff:30-1', '$all'],
   Person: ['', 'employer', 'owned', 'employer.staff:9-0', 'employer.owner.employer,owned.staff'],

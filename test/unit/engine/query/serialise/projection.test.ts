@@ -28,12 +28,12 @@ const staff = (entities: Json[], first = 0) => ({
   __SENT: entities.length,
 })
 
-/** `only` is what the entity with row 0 has beside its head, in this order. */
+/** `only` has the attributes of the entity with row 0 after its head, in this order. */
 const cases: ({ spec: string; name: string; only: Json } & Wanted)[] = [
   { spec: '1.10', name: 'listed order is kept', path: 'name,ID', only: { name: 'Ada', ID: 1 } },
   {
     spec: '1.10',
-    name: 'a duplicate is sent once, where it comes first',
+    name: 'a duplicate is sent once, at its first place',
     path: 'name,ID,name',
     only: { name: 'Ada', ID: 1 },
   },
@@ -67,7 +67,7 @@ const cases: ({ spec: string; name: string; only: Json } & Wanted)[] = [
   },
   {
     spec: '4.2',
-    name: 'only what is listed appears, whatever is expanded',
+    name: 'only listed attributes appear, whatever is expanded',
     path: 'name',
     expand: 'employer',
     only: { name: 'Ada' },
@@ -95,7 +95,7 @@ const cases: ({ spec: string; name: string; only: Json } & Wanted)[] = [
   },
   {
     spec: 'notes 4.1',
-    name: 'one to many sends as many as the range says',
+    name: 'one to many sends the number of entities that the range says',
     dataClass: 'Company',
     path: 'staff.name',
     expand: 'staff:2-1',
@@ -103,7 +103,7 @@ const cases: ({ spec: string; name: string; only: Json } & Wanted)[] = [
   },
   {
     spec: 'notes 4.1',
-    name: 'a range behind the end is empty and keeps the count',
+    name: 'a range past the end is empty and keeps the count',
     dataClass: 'Company',
     path: 'staff.name',
     expand: 'staff:10-20',
@@ -125,7 +125,7 @@ const cases: ({ spec: string; name: string; only: Json } & Wanted)[] = [
   },
   {
     spec: 'notes 4.2',
-    name: 'nested paths go on',
+    name: 'paths may be nested',
     attributes: 'employer.country.name,employer.staff.name',
     only: {
       employer: { ...head('1', 1), country: { ...head('FR', 1), name: 'France' }, staff: staff([ADA, ZOE]) },
@@ -151,7 +151,7 @@ const cases: ({ spec: string; name: string; only: Json } & Wanted)[] = [
   },
   {
     spec: 'notes 10.3',
-    name: '$expand of an image, which its link has, changes nothing',
+    name: '$expand of an image, as in its link, changes nothing',
     path: 'name,photo',
     expand: 'photo',
     only: { name: 'Ada', photo: null },
@@ -169,7 +169,7 @@ t.test('§4.2 properties are taken from each element of an array', async t => {
   t.same(address, { tags: [{ a: 1 }, 3] })
 })
 
-t.test('§2.6 * has every attribute, and related ones in its place', async t => {
+t.test('§2.6 * has every attribute, and may be combined with related ones', async t => {
   t.equal(entityText(0, { attributes: '*' }), entityText(0))
   const body = JSON.parse(entityText(0, { attributes: 'name,*,employer.name' })) as Json
   t.equal(Object.keys(body)[4], 'name')

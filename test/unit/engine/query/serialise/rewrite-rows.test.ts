@@ -4,7 +4,7 @@ import type { RowFormat } from '../../../../../engine/query/contract/request.ts'
 import { RowRewriter } from '../../../../../engine/query/serialise/rewrite-rows.ts'
 import fc from '../../../../support/fast-check.ts'
 
-/** The lines of a text that comes in pieces of these sizes, by turns. */
+/** Rewritten text of rows that arrive in pieces of these sizes, in rotation. */
 function rewritten(json: string, format: RowFormat, sizes: readonly number[]): string {
   const out = new ByteWriter()
   out.begin(2 ** 24)
@@ -13,7 +13,7 @@ function rewritten(json: string, format: RowFormat, sizes: readonly number[]): s
   const bytes = Buffer.from(json)
   for (let at = 0, i = 0; at < bytes.length; i++) {
     const size = sizes[i % sizes.length]!
-    // Pieces are lent.
+    // The buffer of a piece is reused, so it is overwritten after the call.
     const piece = Buffer.from(bytes.subarray(at, at + size))
     rewriter.write(piece)
     piece.fill(0x22)
@@ -28,7 +28,7 @@ const entity = fc.dictionary(fc.constantFrom('a', 'b', 'größe', '"'), value, {
 const entities = fc.array(entity.map(values => ({ __KEY: '1', ...values })))
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 })
 
-t.test('lines are the entities as they came, wherever pieces end', async () => {
+t.test('lines are the unchanged entities, wherever pieces end', async () => {
   fc.assert(
     fc.property(entities, sizes, (rows, sizes) => {
       const expected = rows.map(row => `${JSON.stringify(row)}\n`).join('')
@@ -37,7 +37,7 @@ t.test('lines are the entities as they came, wherever pieces end', async () => {
   )
 })
 
-/** RFC 4180, by its grammar. */
+/** Parses CSV by the grammar of RFC 4180. */
 function parseCsv(text: string): string[][] {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y
   const lines: string[][] = []
@@ -52,7 +52,7 @@ function parseCsv(text: string): string[][] {
   return lines
 }
 
-t.test('fields of CSV are the values, texts as they are', async () => {
+t.test('fields of CSV hold texts as they are and other values as JSON', async () => {
   const columns = [['a'], ['größe'], ['"'], ['b', 'c']]
   const valueAt = (value: unknown, [name, ...rest]: readonly string[]): unknown => {
     if (name === undefined) return value
@@ -70,19 +70,16 @@ t.test('fields of CSV are the values, texts as they are', async () => {
   )
 })
 
-t.test(
-  'of an array each element has its value; a name that an object has by its prototype is none of its own',
-  async t => {
-    const json = '[{"__KEY":"1","staff":[{"name":"a"},{"name":null}],"info":{"x":[1]}}]'
-    const columns = [
-      ['staff', 'name'],
-      ['info', 'constructor'],
-      ['info', '__proto__'],
-      ['info', 'x', 'length'],
-    ]
-    t.equal(rewritten(json, { kind: 'csv', columns }, [100]).split('\r\n')[1], '"[""a"",null]",,,[null]')
-  },
-)
+t.test('a path through an array has the value of each element; properties of prototypes are ignored', async t => {
+  const json = '[{"__KEY":"1","staff":[{"name":"a"},{"name":null}],"info":{"x":[1]}}]'
+  const columns = [
+    ['staff', 'name'],
+    ['info', 'constructor'],
+    ['info', '__proto__'],
+    ['info', 'x', 'length'],
+  ]
+  t.equal(rewritten(json, { kind: 'csv', columns }, [100]).split('\r\n')[1], '"[""a"",null]",,,[null]')
+})
 
 t.test('numbers keep their digits, deleted entities have no line', async t => {
   const json = '[{"__KEY":"1","a":9223372036854775807,"b":123456789012345.678},{"__STAMP":0},{"__KEY":"2","a":null}]'

@@ -49,7 +49,7 @@ const cases = [
   },
   {
     spec: '7.1',
-    name: 'a failure comes behind the entity on the server',
+    name: 'a failure follows the entity as stored',
     body: savedText([{ ...ada, failure: STALE }], false),
     expected: `{${ADA},${FAILURE}}`,
   },
@@ -74,7 +74,7 @@ t.test('§notes 5.7 an entity that is not stored has no related entities yet', a
   t.match(JSON.parse(body), { staff: { __COUNT: 0, __ENTITIES: [], __SENT: 0 } })
 })
 
-t.test('§notes 5.6 the failures of a validation are listed, as long as there is time', async t => {
+t.test('§notes 5.6 the failures of a validation are listed, until the deadline', async t => {
   const shape = { pretty: false, maxBytes: 1e6 }
   const entities = [zoe, { ...ada, failure: STALE }]
   const result = { kind: 'save' as const, many: true, entities, globalStamp: 99 }
@@ -91,7 +91,7 @@ t.test('an entity saved twice in one body is shown as each save left it', async 
   t.match(JSON.parse(body), { __ENTITIES: [{ employer: { name: 'Acme' } }, { employer: null }] })
 })
 
-t.test('§notes 3.3 a key with quotes and delimiters stands in the head and in the uri', async t => {
+t.test('§notes 3.3 a key with quotes and delimiters is encoded in the head and in the uri', async t => {
   const odd = fakeRows(catalog, { Country: [{ code: 'a"\\,(é', name: 'Odd' }] })
   const body = savedText(
     [{ row: odd.bytes('Country', 0), rowId: 0 }],

@@ -23,7 +23,7 @@ const cases = [
   },
   {
     spec: 'notes 3.9',
-    name: 'aliases through a relation that is null are null, and lead to nothing where they lead to many',
+    name: 'aliases through a null relation are null; one that passes a relation to many stays a link',
     body: entityText(3, { path: 'employerName,countryName,country,colleagues,colleagueEmployers' }),
     expected:
       `{"__entityModel":"Employee",${KURT},"employerName":null,"countryName":null,"country":null,` +
@@ -31,7 +31,7 @@ const cases = [
   },
   {
     spec: 'notes 3.6',
-    name: 'a collection has its properties in order and sends what was deleted as stamp 0',
+    name: 'a collection has its properties in order and sends deleted entities as stamp 0',
     body: collectionText([3, 2], { path: 'name' }),
     expected:
       '{"__entityModel":"Employee","__GlobalStamp":99,"__COUNT":7,"__FIRST":3,' +
@@ -47,7 +47,7 @@ const cases = [
   },
   {
     spec: '2.6',
-    name: 'a page of an entity set made before names the dataclass and has no address',
+    name: 'a page of an existing entity set names the dataclass and has no address',
     body: collectionText([], {}, { isEntitySet: true }),
     expected:
       '{"__DATACLASS":"Employee","__entityModel":"Employee",' +
@@ -62,7 +62,7 @@ const cases = [
   },
   {
     spec: '4.3',
-    name: 'an array of nothing is empty',
+    name: 'an array without entities is empty',
     body: arrayText([]),
     expected: '[]',
   },
@@ -106,7 +106,7 @@ t.test('an answer larger than the limit is refused, whether it is large at once 
   t.throws(write({ expand: 'employer.staff.employer.staff' }), error)
 })
 
-t.test('a long answer ends with 503 when the time is over while it is written', async t => {
+t.test('a long answer ends with 503 when its deadline passes while it is written', async t => {
   const rows = people()
   const rowIds = new Uint32Array(10_000)
   const budget = new QueryBudget({ timeoutMs: 5, deadlineAt: Date.now() - 1 })

@@ -18,7 +18,7 @@ const [A, B, C, D] = ['A', 'B', 'C', 'D'].map(letter => letter.repeat(32)) as [s
 const TABLE = 1
 const NOW = 1_000_000
 
-/** A list, few ids, a bitmap, and one that has ended with a saved query. */
+/** Makes a list, a set of few ids, a bitmap, and a set that has ended with a saved query. */
 async function fill(environment: Environment): Promise<void> {
   writeTableState(environment, TABLE, { nextRowId: 1000, rowCount: 1000, nextAutoIncrement: 1 })
   const records = new LmdbRecords(environment)
@@ -78,7 +78,7 @@ function cutBitmap(): Buffer {
 const damages: Damage[] = [
   { name: 'nothing', damage: () => {}, found: [] },
   {
-    name: 'a header that is gone',
+    name: 'a missing header',
     damage: remove(entitySetHeaderKey(A)),
     found: [
       `entity set ${A}: there are members of it, but no header`,
@@ -86,7 +86,7 @@ const damages: Damage[] = [
     ],
   },
   {
-    name: 'a header that is no JSON',
+    name: 'a header that is not JSON',
     damage: put(entitySetHeaderKey(A), Buffer.from('{')),
     found: [
       `entity set ${A}: its header cannot be read`,
@@ -94,7 +94,7 @@ const damages: Damage[] = [
     ],
   },
   {
-    name: 'members that are gone',
+    name: 'missing members',
     damage: remove(entitySetMembersKey(B)),
     found: [`entity set ${B}: it has no members`],
   },
@@ -109,7 +109,7 @@ const damages: Damage[] = [
     found: [`entity set ${C}: its end at ${END} is not noted`],
   },
   {
-    name: 'an end that was forgotten',
+    name: 'an end that its header does not have',
     damage: put(expiryKey(END + 1, C), Buffer.alloc(0)),
     found: [`entity set ${C}: an entry says that it ends at ${END + 1}, its header does not`],
   },
@@ -119,7 +119,7 @@ const damages: Damage[] = [
     found: [`entity set ${A}: its members have 7 bytes`],
   },
   {
-    name: 'a part of the members that is gone',
+    name: 'a missing part of the members',
     damage: environment => {
       environment.entitySets.putSync(entitySetMembersKey(B, 2), Buffer.alloc(4))
     },
@@ -146,7 +146,7 @@ const damages: Damage[] = [
     found: [`entity set ${A}: its members are not those of its bitmap`],
   },
   {
-    name: 'a row that never was',
+    name: 'a row that never existed',
     damage: put(entitySetMembersKey(A), members(LIST, 2, 1000, 4)),
     found: [`entity set ${A}: row 1000 is a member, but the next row id is 1000`],
   },
@@ -163,11 +163,11 @@ for (const { name, damage, found } of damages) {
   })
 }
 
-t.test('an end says which set it is of', async t => {
+t.test('the key of an end holds the id of its set', async t => {
   t.equal(idOfExpiryKey(expiryKey(END, A)), A)
 })
 
-t.test('an order of many members brings its set along', async t => {
+t.test('an ordered list of many members includes its set', async t => {
   const list = Uint32Array.from({ length: 100 }, (_, i) => (i * 37) % 101)
   const decoded = decodeMembers(encodeMembers(list))
   t.same([...(decoded as Uint32Array)], [...list])

@@ -60,9 +60,9 @@ async function change(path: string, work: (environment: Environment) => void): P
 }
 
 const cases: { name: string; damage: (path: string) => unknown; found: RegExp[] }[] = [
-  { name: 'nothing in a store that is in order', damage: () => {}, found: [] },
+  { name: 'nothing in an intact store', damage: () => {}, found: [] },
   {
-    name: 'a file that is gone',
+    name: 'a missing file',
     damage: path => rmSync(join(path, 'files', id)),
     found: [/are in file [0-9A-F]{32}, which does not exist$/],
   },
@@ -96,7 +96,7 @@ const cases: { name: string; damage: (path: string) => unknown; found: RegExp[] 
     found: [],
   },
   {
-    name: 'nothing wrong with one that is still to be removed',
+    name: 'nothing wrong with a file that is still to be removed',
     damage: path =>
       change(path, ({ state }) => {
         writeFileSync(join(path, 'files', ORPHAN), 'x')
@@ -110,7 +110,7 @@ const cases: { name: string; damage: (path: string) => unknown; found: RegExp[] 
     found: [/^file [0-9A-F]{32} is used 1 times, the store counts 0$/],
   },
   {
-    name: 'a use that is none',
+    name: 'a counted use that does not exist',
     damage: path =>
       change(
         path,
@@ -131,7 +131,7 @@ for (const { name, damage, found } of cases) {
 
 const read = async (server: TestServer) => server.get('/rest/Document(1)/content?$binary=true')
 
-t.test('a start removes what it knows, and finishes what a crash has left', async t => {
+t.test('a start removes files that are noted for it, and finishes what a crash interrupted', async t => {
   const { path, folder } = copy(t)
   const [removed, unknown, begun] = ['A', 'B', 'C'].map(digit => digit.repeat(32)) as [string, string, string]
   for (const name of [removed, unknown, join('incoming', begun)]) writeFileSync(join(path, 'files', name), 'x')
@@ -147,7 +147,7 @@ t.test('a start removes what it knows, and finishes what a crash has left', asyn
   t.match(await problems(path), [/^file B{32} is not known to this store/])
 })
 
-t.test('an older data file that is put back finds the files of the newer one still there', async t => {
+t.test('the files of a newer data file are still there after an older one is put back', async t => {
   const { path, folder } = copy(t)
   const backup = join(folder, 'backup')
   cpSync(join(path, 'data.mdb'), backup)
@@ -167,7 +167,7 @@ t.test('an older data file that is put back finds the files of the newer one sti
   t.same(await problems(path), [])
 })
 
-t.test('bytes that are missing or damaged are answered with an error and a line in the log', async t => {
+t.test('missing or damaged bytes are answered with an error and logged', async t => {
   const damages: [string, (file: string) => unknown, RegExp][] = [
     ['missing', file => rmSync(file), /the file [0-9A-F]{32} of the store is missing/],
     ['cut off', file => truncateSync(file, 5), /is shorter than it was written/],
@@ -187,13 +187,13 @@ t.test('bytes that are missing or damaged are answered with an error and a line 
       t.match(lines.join(''), line)
     }
     const image = await fetch(`${server.url}/rest/Document(1)/image?$binary=true`)
-    t.equal(image.status, 200, 'what is in LMDB is there')
+    t.equal(image.status, 200, 'bytes in LMDB are not affected')
     await image.arrayBuffer()
     await server.close()
   }
 })
 
-t.test('a store of the format before has no digests, and gets them with what is written', async t => {
+t.test('a store of the previous format is read without digests, and raised to the current format', async t => {
   const { path, folder } = copy(t)
   await change(path, ({ meta, binaries }) => {
     meta.putSync('format', 3)

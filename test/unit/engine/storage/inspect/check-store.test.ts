@@ -13,7 +13,7 @@ import fc from '../../../../support/fast-check.ts'
 const NOTHING = Buffer.alloc(0)
 const LONG = 'x'.repeat(1100)
 
-/** Two companies and three people, each of whom has something else. */
+/** Two companies and three people with different attributes. */
 function fill(path: string): RowStore {
   const store = createRowStore(path, testModel)
   store.commit(rows => {
@@ -45,7 +45,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
     found: [/^Person, row 0: /],
   },
   {
-    name: 'a row that is no JSON',
+    name: 'a row that is not JSON',
     damage: ({ environment }, { person }) => edit(environment, person, 0, row => row.fill('}', row.length - 4)),
     found: [/^Person, row 0: its text cannot be read/],
   },
@@ -65,7 +65,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
     found: ['Person, row 1: its stamp is 0'],
   },
   {
-    name: 'a stamp that its text does not have',
+    name: 'a stamp that differs from the text',
     damage: ({ environment }, { person }) => edit(environment, person, 1, row => void row.writeUInt32LE(7, 4)),
     found: ['Person, row 1: its bytes are not what its values are stored as'],
   },
@@ -134,7 +134,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
     found: [`${PERSON}employerCode is missing in the index`],
   },
   {
-    name: 'a link to an entity that is gone',
+    name: 'a link to a deleted entity',
     damage: store => store.commit(rows => rows.delete('Company', 1)),
     found: [`${PERSON}employer points to row 1 of Company, which does not exist`],
   },
@@ -155,7 +155,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
     found: ['Company, row 2: another row has the same code, which is unique'],
   },
   {
-    name: 'a unique text that is there twice, too long for a key',
+    name: 'a duplicate of a unique text that is too long for a key',
     damage: store => store.commit(rows => rows.insert('Person', { ID: 9, nick: `${LONG.toUpperCase()}1` })),
     found: ['Person, row 3: another row has the same nick, which is unique'],
   },
@@ -204,7 +204,7 @@ const cases: { name: string; damage: (store: RowStore, tables: Tables) => void; 
     found: ['Person: a row has the number 2, but the next one is 2'],
   },
   {
-    name: 'a global stamp that is behind',
+    name: 'a global stamp that is too low',
     damage: ({ environment }) => writeGlobalStamp(environment, 5),
     found: [
       "Person, row 0: its global stamp 6 is above the store's, 5",
@@ -228,7 +228,7 @@ interface Tables {
   company: number
 }
 
-/** @param change changes the bytes it gets, or returns others */
+/** @param change changes the bytes in place, or returns others */
 function edit(
   environment: Environment,
   table: number,
@@ -263,7 +263,7 @@ for (const { name, damage, found } of cases) {
   })
 }
 
-t.test('no damage to the bytes of a row makes the check fail itself', async t => {
+t.test('no damage to the bytes of a row makes the check itself fail', async t => {
   const store = fill(t.testdir())
   const { tableNumber } = store.dataClass('Person')
   const original = Buffer.from(getBytes(store.environment.rows, rowKey(tableNumber, 1))!)
@@ -282,7 +282,7 @@ t.test('no damage to the bytes of a row makes the check fail itself', async t =>
   await store.environment.close()
 })
 
-t.test('the check tells how far it is', async t => {
+t.test('the check reports its progress', async t => {
   const store = createRowStore(t.testdir(), testModel)
   store.commit(rows => {
     for (let i = 0; i < 1500; i++) rows.insert('Company', { code: `${i}` })

@@ -57,7 +57,7 @@ async function open(path: string): Promise<number> {
   }
 }
 
-/** The same store again, to be damaged. */
+/** Copy of a store, to be damaged. */
 function copyOf(t: Test, path: string, name: string): string {
   const copy = join(t.testdirName, name)
   mkdirSync(copy)
@@ -65,7 +65,7 @@ function copyOf(t: Test, path: string, name: string): string {
   return copy
 }
 
-t.test('a store that is whole has no damaged pages', async t => {
+t.test('an intact store has no damaged pages', async t => {
   const path = t.testdir({})
   for (let seed = seedOf(1), last = seed + 4; seed < last; seed++) {
     const folder = join(path, `${seed}`)
@@ -103,7 +103,7 @@ t.test('a file that was cut off is refused before LMDB maps it, wherever it was 
   t.ok(refused > 10, `${refused} of them were refused`)
 })
 
-t.test('a damaged meta page is refused with a sentence', async t => {
+t.test('a damaged meta page is refused with an explanation', async t => {
   const path = join(t.testdir({ whole: {} }), 'whole')
   await fill(t, path, randomOf(seedOf(3)))
   const whole = readFileSync(join(path, 'data.mdb'))
@@ -113,9 +113,9 @@ t.test('a damaged meta page is refused with a sentence', async t => {
     ['no magic number in the second one', bytes => bytes.writeUInt32LE(1, PAGE + 24)],
     ['another format', bytes => bytes.writeUInt32LE(1, 28)],
     ['pages of 3 bytes', bytes => bytes.writeUInt32LE(3, 48)],
-    ['a root behind the end', bytes => bytes.writeBigUInt64LE(2n ** 40n, newest + 96 + 40)],
+    ['a root beyond the end', bytes => bytes.writeBigUInt64LE(2n ** 40n, newest + 96 + 40)],
     ['a root that is another page', bytes => bytes.writeBigUInt64LE(3n, newest + 96 + 40)],
-    ['a list of free pages behind the end', bytes => bytes.writeBigUInt64LE(2n ** 40n, newest + 48 + 40)],
+    ['a list of free pages beyond the end', bytes => bytes.writeBigUInt64LE(2n ** 40n, newest + 48 + 40)],
     ['a depth of 1000', bytes => bytes.writeUInt16LE(1000, newest + 96 + 6)],
     ['a last page of 1', bytes => bytes.writeBigUInt64LE(1n, newest + 144)],
     ['a transaction of the other page', bytes => bytes.writeBigUInt64LE(999_998n + (newest ? 0n : 1n), newest + 152)],
@@ -132,7 +132,7 @@ t.test('a damaged meta page is refused with a sentence', async t => {
   }
 })
 
-t.test('check survives damage wherever it is, and finds that of pages', async t => {
+t.test('check survives damage anywhere, and finds damaged pages', async t => {
   const path = join(t.testdir({ whole: {} }), 'whole')
   const random = randomOf(seedOf(4))
   await fill(t, path, random)
@@ -143,7 +143,7 @@ t.test('check survives damage wherever it is, and finds that of pages', async t 
     const copy = copyOf(t, path, `${i}`)
     const bytes = Buffer.from(whole)
     const at = random.integer(0, bytes.length / PAGE - 1) * PAGE
-    // Headers of pages are what LMDB believes.
+    // LMDB trusts the headers of pages.
     const kind = random.pick(['page', 'header', 'byte'] as const)
     if (kind === 'page') bytes.fill(random.integer(0, 255), at, at + PAGE)
     else if (kind === 'header') bytes[at + random.integer(0, 200)] = random.integer(0, 255)

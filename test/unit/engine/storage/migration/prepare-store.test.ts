@@ -39,7 +39,7 @@ const reopen = async (
 
 const three = (store: TestStore): void => void store.save('Person', [{ a: '1' }, { a: '2' }, { a: null }])
 
-t.test('vectors of another dimension are a loss that has to be allowed', async t => {
+t.test('vectors of another dimension are a loss that must be allowed', async t => {
   const [two, three] = [2, 3].map(dimension => person({ v: { type: 'vector', dimension } }))
   const fill = (store: TestStore): void => void store.save('Person', { v: [1, 0] })
   const error = await migrate(t, two!, three!, fill).catch(error => error)
@@ -62,7 +62,7 @@ t.test('an integer that a double would round is a loss', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('decimals and other types become one another, as far as nothing is rounded', async t => {
+t.test('decimals convert to other types and back where nothing is rounded', async t => {
   const decimal = (scale: number, more: object = {}) => ({
     type: 'decimal',
     scale,
@@ -116,7 +116,7 @@ t.test('decimals and other types become one another, as far as nothing is rounde
   }
 })
 
-t.test('a key that is a decimal keeps its scale, and may become a text in answers', async t => {
+t.test('a decimal key keeps its scale, and may become a text in answers', async t => {
   const model = (more: object) => ({
     name: 'm',
     dataClasses: {
@@ -148,7 +148,7 @@ t.test('a key that is a decimal keeps its scale, and may become a text in answer
   t.same(store.problems(), [])
 })
 
-t.test('a relation by a key that is a date has nothing wrong with it', async t => {
+t.test('a relation by a date key passes the check', async t => {
   const store = openTestStore(t, {
     model: {
       name: 'm',
@@ -196,7 +196,7 @@ t.test('added attributes are null, stamps and timestamps stay', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('what has been renamed keeps its values, its indexes and its relations', async t => {
+t.test('renamed dataclasses and attributes keep their values, indexes and relations', async t => {
   const path = t.testdir()
   const info = (more: object) => ({ type: 'object', properties: { 'a.b': { type: 'string', indexed: true } }, ...more })
   const before = {
@@ -259,7 +259,7 @@ t.test('what has been renamed keeps its values, its indexes and its relations', 
   const { numbers, entries } = stored(first)
   await first.close()
   for (const model of [after, after, before]) {
-    // Once it is done, the former name has no effect; back again what is new is not known.
+    // After the renaming former names have no effect; in the old model the new names are unknown.
     if (model === before) {
       await t.rejects(async () => openTestStore(t, { path, model }), /Company is removed with its 2 entities/)
       break
@@ -294,7 +294,7 @@ t.test('what has been renamed keeps its values, its indexes and its relations', 
   }
 })
 
-/** Numbers of the store, and how many index entries it has. */
+/** Numbers of the store, and its count of index entries. */
 function stored({ environment }: TestStore) {
   const { dataClasses } = environment.meta.get('numbers') as {
     dataClasses: Record<string, { tableNumber: number; attributes: Record<string, number> }>
@@ -307,7 +307,7 @@ function stored({ environment }: TestStore) {
   return { numbers, entries: [...environment.index.getKeys()].length }
 }
 
-t.test('an added index is built, a removed one goes', async t => {
+t.test('an added index is built, a removed one is deleted', async t => {
   const before = person({ a: { type: 'string' }, b: { type: 'long', indexed: true } })
   const after = person({ a: { type: 'string', indexed: true }, b: { type: 'long' } })
   const store = await migrate(t, before, after, store => void store.save('Person', [{ a: 'x', b: 1 }, { b: 2 }]))
@@ -315,7 +315,7 @@ t.test('an added index is built, a removed one goes', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('an added index over a property is built, a removed one goes', async t => {
+t.test('an added index over a property is built, a removed one is deleted', async t => {
   const info = (properties: object) => person({ info: { type: 'object', properties } })
   const before = info({ 'a.b': { type: 'string' }, size: { type: 'long', indexed: true } })
   const after = info({ 'a.b': { type: 'string', indexed: true }, size: { type: 'long' } })
@@ -329,14 +329,14 @@ t.test('an added index over a property is built, a removed one goes', async t =>
   t.same(store.problems(), [])
 })
 
-t.test('a newly unique attribute holds, and duplicates are named', async t => {
+t.test('a newly unique attribute is enforced', async t => {
   const unique = person({ a: { type: 'string', unique: true } })
   const store = await migrate(t, person({ a: { type: 'string' } }), unique, three)
   t.same(store.one('Person', { a: '1' }).codes, [1115, 1534])
   t.same(store.problems(), [])
 })
 
-t.test('duplicates stop a newly unique attribute, whatever is allowed', async t => {
+t.test('duplicates prevent a newly unique attribute, even if losses are allowed', async t => {
   const unique = person({ a: { type: 'string', unique: true } })
   const fill = (store: TestStore): void => void store.save('Person', [{ a: 'x' }, { a: 'X' }])
   await t.rejects(migrate(t, person({ a: { type: 'string' } }), unique, fill, { allowLoss: true }), {
@@ -360,7 +360,7 @@ t.test('types change where every value converts', async t => {
   t.same(back.problems(), [])
 })
 
-t.test('everything that would be lost is told at once, and nothing has been changed', async t => {
+t.test('all losses are reported at once, and nothing is changed', async t => {
   const before = person(
     { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'long' }, d: { type: 'date' }, e: { type: 'string' } },
     { City: { name: { type: 'string' } } },
@@ -397,12 +397,12 @@ t.test('everything that would be lost is told at once, and nothing has been chan
   t.same(changed.problems(), [])
   await changed.close()
   const again = await reopen(t, t.testdirName, { ...before }, { allowLoss: true })
-  t.same(again.all('City'), [], 'numbers of what was removed are not given again')
+  t.same(again.all('City'), [], 'numbers of a removed dataclass are not assigned again')
   t.match(again.all('Person'), [{ a: null }])
   t.same(again.problems(), [])
 })
 
-t.test('the primary key of a dataclass with entities stays', async t => {
+t.test('the primary key of a dataclass with entities cannot change', async t => {
   const after = {
     name: 'm',
     dataClasses: { Person: { key: 'a', attributes: { ID: { type: 'long' }, a: { type: 'string' } } } },
@@ -428,7 +428,7 @@ t.test('a new relation finds its entities by the foreign key', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('a foreign key that leads nowhere is a loss, and null once that is accepted', async t => {
+t.test('a foreign key without an entity is a loss, and becomes null if losses are allowed', async t => {
   const fill = (store: TestStore): void => void store.save('Person', [{ a: 'Oslo' }])
   await t.rejects(migrate(t, person({ a: { type: 'string' } }, cities), related, fill), {
     message: /Person.city is a new relation, but in 1 entity a is the key of no City \("Oslo"\)/,
@@ -438,7 +438,7 @@ t.test('a foreign key that leads nowhere is a loss, and null once that is accept
   t.same(store.problems(), [])
 })
 
-t.test('a relation that goes leaves its foreign key', async t => {
+t.test('a removed relation leaves its foreign key', async t => {
   const store = await migrate(t, related, person({ a: { type: 'string' } }, cities), store => {
     store.save('City', [{ name: 'Oslo' }])
     store.save('Person', [{ city: 'Oslo' }])
@@ -448,7 +448,7 @@ t.test('a relation that goes leaves its foreign key', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('another date form rewrites the rows', async t => {
+t.test('a change of the date format rewrites the rows', async t => {
   const path = t.testdir()
   const model = person({ a: { type: 'date', simpleDate: true, indexed: true } })
   const first = openTestStore(t, { path, model })
@@ -459,7 +459,7 @@ t.test('another date form rewrites the rows', async t => {
   t.same(store.problems(), [])
 })
 
-t.test('another base path rewrites the rows that have links', async t => {
+t.test('a change of the base path rewrites the rows that have links', async t => {
   const path = t.testdir()
   const model = person(
     { city: { kind: 'relatedEntity', type: 'City', foreignKey: 'cityName' }, cityName: { type: 'string' } },
@@ -479,7 +479,7 @@ t.test('another base path rewrites the rows that have links', async t => {
     }
     t.match(store.all('Person'), [{ __STAMP: 1, city: { __deferred: { uri: `${basePath ?? ''}/rest/City(Oslo)` } } }])
     t.equal(store.layouts.get(store.dataClass('Person'))!.version, version)
-    t.equal(store.layouts.get(store.dataClass('City'))!.version, 1, 'rows without links stay')
+    t.equal(store.layouts.get(store.dataClass('City'))!.version, 1, 'rows without links are not rewritten')
     t.same(store.problems(), [])
     await store.close()
   }
@@ -506,7 +506,7 @@ t.test('an interrupted migration is finished first, even when the model has chan
       }),
     { message: 'interrupted' },
   )
-  t.strictSame(checked, [5 / 12, 10 / 12], 'the look for losses tells its progress as well')
+  t.strictSame(checked, [5 / 12, 10 / 12], 'the search for losses reports its progress too')
   const environment = openEnvironment({ path, mapSizeBytes: 2 ** 30 })
   t.ok(environment.meta.get('migration'), 'it has begun')
   await environment.close()
@@ -592,7 +592,7 @@ t.test('a change is described before it is made, and changes nothing until then'
     'the store changes: Person is renamed to Human',
     'the store changes: Person.name is renamed to Human.lastName',
   ])
-  t.equal(planChange(store.environment, { model: next, wire: ISO }), undefined, 'and is over then')
+  t.equal(planChange(store.environment, { model: next, wire: ISO }), undefined, 'no change is left afterwards')
 })
 
 t.test('losses that are allowed are named', async t => {

@@ -31,7 +31,7 @@ t.test('values as conditions', async t => {
   }
 })
 
-t.test('a text in quotes is that text', async () => {
+t.test('a quoted text is parsed as that text', async () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '@', "'", '"', '\\', 'ß', ')', '%') }), text => {
       const { condition } = parseQuery(`a === ${quoted(text)}`)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { until } from '../../../../support/until.ts'
 
-/** Counts that have been asked for and wait for their answer, by dataclass. */
+/** Pending requests for counts, by dataclass. */
 const open = new Map<string, (count: number) => void>()
 const given: string[] = []
 // The page finds its server by the address of its document.
@@ -33,7 +33,7 @@ const { catalog } = (await import('../../../../../plugins/explorer/page/base/cat
   catalog: { value: object }
 }
 
-t.test('what is in view is counted once, a few at a time', async t => {
+t.test('dataclasses in view are counted once, a few at a time', async t => {
   for (const name of ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'A']) wantCount(name)
   t.same([...open.keys()], ['A', 'B', 'C', 'D'])
   unwantCount('F')
@@ -42,7 +42,11 @@ t.test('what is in view is counted once, a few at a time', async t => {
   await until(() => open.has('E'))
   unwantCount('C')
   await until(() => open.has('G'))
-  t.same([...open.keys()], ['A', 'D', 'E', 'G'], 'what has left the view is given up; another place still shows A')
+  t.same(
+    [...open.keys()],
+    ['A', 'D', 'E', 'G'],
+    'counts that have left the view are cancelled; another place still shows A',
+  )
   for (const answer of open.values()) answer(7)
   await until(() => counts.value.size === 5)
   wantCount('B')

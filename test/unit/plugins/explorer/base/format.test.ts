@@ -27,14 +27,14 @@ t.afterEach(() => chooseLanguage(''))
 t.test('dates without a time are the same day everywhere', async t => {
   t.equal(format('21!8!2026', day), 'Aug 21, 2026')
   t.equal(format('2026-08-21', day), 'Aug 21, 2026')
-  t.equal(format('1!1!0033', day), 'Jan 1, 33', 'a year is no year of this century')
+  t.equal(format('1!1!0033', day), 'Jan 1, 33', 'a year below 100 is not moved to this century')
   t.equal(format('0!0!0', day), '', 'the empty date of the protocol')
   t.equal(format('soon', day), 'soon')
   chooseLanguage('de')
   t.equal(format('21!8!2026', day), '21.08.2026')
 })
 
-t.test('dates with a time are those of the clock here', async t => {
+t.test('dates with a time are shown in the local time zone', async t => {
   t.match(format('2026-08-21T22:30:00.000Z', attribute('date')), /^Aug 22, 2026, 10:30:00\sAM$/)
   chooseLanguage('de')
   t.equal(format('2026-08-21T22:30:00.000Z', attribute('date')), '22.08.2026, 10:30:00')
@@ -60,7 +60,7 @@ t.test('durations', async t => {
   }
 })
 
-t.test('numbers are amounts, keys are names', async t => {
+t.test('numbers are formatted as amounts, keys are not', async t => {
   t.equal(format(1_376_048.5, attribute('number')), '1,376,048.5')
   t.equal(format(1_376_048, attribute('long', { identifying: true })), '1376048')
   t.equal(format(2.5, attribute('number', { scale: 2 })), '2.50')

@@ -11,7 +11,7 @@ const keys = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-t.test('the server reads the keys that an address is made of', async t => {
+t.test('the server parses the keys of an address as they were given', async t => {
   t.equal(entityPath('Country', 'FR'), 'Country(FR)')
   t.same(parsePath(`/${entityPath('Author', "it's")}`), {
     kind: 'dataClass',
@@ -28,7 +28,7 @@ t.test('the server reads the keys that an address is made of', async t => {
   )
 })
 
-t.test('the id of an entity set leads to no other path', async t => {
+t.test('the id of an entity set cannot lead to another path', async t => {
   for (const id of ['../../$info', 'A?$method=release&', 'A#', 'A/B', '..\\..'])
     t.same(
       new URL(`http://host/rest/${entitySetPath('City', id)}`).pathname.split('/').slice(0, 4),

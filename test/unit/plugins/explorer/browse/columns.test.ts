@@ -48,7 +48,7 @@ const paths = (text: string) => parseColumns(text, CITY, targetOf).map(({ path }
 
 t.test('columns of an address', async t => {
   t.same(paths('name,country.name:120,country.cities.name'), ['name', 'country.name', 'country.cities.name'])
-  t.same(paths('nme,name.x,secret,,name,name'), ['name'], 'what is not there is left out, and what is there twice')
+  t.same(paths('nme,name.x,secret,,name,name'), ['name'], 'unknown and duplicate columns are left out')
   const text = 'name:99,country.name,photo'
   t.equal(formatColumns(parseColumns(text, CITY, targetOf)), text)
   t.equal(formatColumns(parseColumns('name:5', CITY, targetOf)), 'name:40', 'widths are bounded')

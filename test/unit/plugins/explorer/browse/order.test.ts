@@ -1,7 +1,7 @@
 import t from 'tap'
 import { formatOrder, orderBy, parseOrder } from '../../../../../plugins/explorer/page/browse/order.ts'
 
-t.test('the order that clicks on columns make', async t => {
+t.test('clicks on columns change the order', async t => {
   const click = (order: string, path: string, isAdded = false) => formatOrder(orderBy(parseOrder(order), path, isAdded))
   t.equal(click('', 'name'), 'name')
   t.equal(click('name', 'name'), 'name desc')

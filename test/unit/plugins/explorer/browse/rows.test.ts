@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { type Asked, type Page, Rows, type RowSource } from '../../../../../plugins/explorer/page/browse/rows.ts'
 
-/** A server with numbered entities that notes what it is asked for. */
+/** A server with numbered entities that records its requests. */
 function server(count: number) {
   const state = { count, globalStamp: 1, sets: new Set<string>(), made: 0, requests: [] as string[] }
   const page = ({ $skip = 0, $top = 100 }: Readonly<Record<string, string | number | undefined>>): Page => ({
@@ -40,7 +40,7 @@ function server(count: number) {
 const ASKED: Asked = { parameters: { $attributes: 'name' }, pageRows: 50, needsQuery: false }
 const SETTLED_MS = 150
 
-t.test('values that depend on the filter are asked for when the set is made', async t => {
+t.test('values that depend on the filter are requested when the set is made', async t => {
   const { state, source } = server(100)
   const rows = new Rows(source)
   rows.want(0, 10, { parameters: { $attributes: '__SCORE' }, pageRows: 50, needsQuery: true })
@@ -51,7 +51,7 @@ t.test('values that depend on the filter are asked for when the set is made', as
   rows.close()
 })
 
-t.test('rows come with the set, and then in pages around the visible ones', async t => {
+t.test('rows arrive with the set, and then in pages around the visible ones', async t => {
   const { state, source } = server(1_000_000)
   const rows = new Rows(source)
   rows.want(0, 0, ASKED)
@@ -65,11 +65,11 @@ t.test('rows come with the set, and then in pages around the visible ones', asyn
   const { length } = state.requests
   rows.want(700_000, 700_030, ASKED)
   await pause(SETTLED_MS)
-  t.equal(state.requests.length, length, 'nothing is asked for twice')
+  t.equal(state.requests.length, length, 'nothing is requested twice')
   rows.close()
 })
 
-t.test('a list that scrolls asks for few pages and remembers few rows', async t => {
+t.test('a list that scrolls requests few pages', async t => {
   const { state, source } = server(100_000)
   const rows = new Rows(source)
   for (let first = 0; first < 50_000; first += 500) {
@@ -115,7 +115,7 @@ t.test('writes are noticed, and shown after a refresh', async t => {
   rows.close()
 })
 
-t.test('an error ends it until it is refreshed', async t => {
+t.test('an error stops requests until a refresh', async t => {
   const { state, source } = server(10)
   let isBroken = true
   const rows = new Rows({

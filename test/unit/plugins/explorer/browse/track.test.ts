@@ -2,12 +2,12 @@ import fc from '../../../../support/fast-check.ts'
 import t from 'tap'
 import { MAX_HEIGHT, Track } from '../../../../../plugins/explorer/page/browse/track.ts'
 
-t.test('a list that fits scrolls as the bar does', async t => {
+t.test('a list that fits scrolls with the bar', async t => {
   const track = new Track(10_000, 500)
   track.moveBar(7_000)
   t.equal(track.top, 7_000)
   t.equal(track.shift, 0)
-  t.equal(track.moveTo(20_000), 9_500, 'no further than its end')
+  t.equal(track.moveTo(20_000), 9_500, 'not beyond its end')
 })
 
 t.test('a list that is higher than an element may be', async t => {
@@ -18,7 +18,7 @@ t.test('a list that is higher than an element may be', async t => {
   track.moveBar(300)
   t.equal(track.top, 300, 'a step of the bar is the same step of the list')
   track.moveBar(MAX_HEIGHT / 2)
-  t.ok(Math.abs(track.top - height / 2) < 1_000, 'a drag leads to the same share')
+  t.ok(Math.abs(track.top - height / 2) < 1_000, 'a drag scrolls to the same share')
   const { top } = track
   track.moveBar(MAX_HEIGHT / 2 + 120)
   t.equal(track.top, top + 120)
@@ -28,7 +28,7 @@ t.test('a list that is higher than an element may be', async t => {
   t.equal(track.top, 0)
 })
 
-t.test('a position is kept by the bar that belongs to it', async () => {
+t.test('a position has a place of the bar that leads back to it', async () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 ** 36 }),

@@ -17,7 +17,7 @@ const wide = (attribute: (at: number) => Partial<Attribute>): DataClass => ({
 const columnsOf = (dataClass: DataClass) =>
   dataClass.attributes.map(({ name }) => columnOf(name, dataClass, () => undefined, 100)!)
 
-t.test('of many columns those in view are rendered', async t => {
+t.test('only columns in view are rendered', async t => {
   const columns = columnsOf(wide(() => ({})))
   const { first, left, columns: shown } = visibleColumns(columns, 10_050, 1_000)
   t.equal(first, 98)
@@ -27,7 +27,7 @@ t.test('of many columns those in view are rendered', async t => {
   t.equal(visibleColumns(columns, 1e9, 1_000).columns.at(-1), columns.at(-1))
 })
 
-t.test('pages have fewer rows where these are larger', async t => {
+t.test('pages have fewer rows if rows are larger', async t => {
   const rows = (attribute: Partial<Attribute>) => pageRowsOf(columnsOf(wide(() => attribute)).slice(0, 10))
   t.equal(rows({ type: 'bool' }), 200)
   t.ok(rows({ type: 'object', dimension: 384 }) < 50)

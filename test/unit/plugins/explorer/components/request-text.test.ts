@@ -27,13 +27,13 @@ const call = {
   body: ["it's", 3],
 }
 
-/** The words that a shell makes of a command. */
+/** Words into which a shell splits a command. */
 const wordsOf = (command: string): string[] =>
   execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
     .split('\0')
     .slice(0, -1)
 
-t.test('a shell hands quoted texts on as they are', async t => {
+t.test('a shell passes quoted texts unchanged', async t => {
   const texts = fc.sample(
     fc.array(fc.string({ unit: fc.constantFrom("'", '"', '$', '`', '\\', '!', ' ', '\n', 'ß', '😀', '%', '*', '~') }), {
       minLength: 1,
@@ -56,7 +56,7 @@ t.test('a call as curl has its arguments as the body', async t => {
   t.same(words.slice(2), [urlOf(call), '-H', 'Content-Type: application/json', '-d', '["it\'s",3]'])
 })
 
-t.test('as fetch it is JavaScript', async t => {
+t.test('a request as fetch is JavaScript', async t => {
   const asked: string[] = []
   const fetch = async (address: string, { method = 'GET', body = '' } = {}) => {
     asked.push(`${method} ${address} ${body}`)
@@ -66,7 +66,7 @@ t.test('as fetch it is JavaScript', async t => {
   t.same(asked, [`GET ${urlOf(read)} `, `POST ${urlOf(call)} ["it's",3]`])
 })
 
-t.test('as $query the parameters are the body', async t => {
+t.test('a request as $query has the parameters as the body', async t => {
   const words = wordsOf(asQuery(read))
   t.equal(words[2], 'http://127.0.0.1:8080/rest/City/$query')
   t.same(JSON.parse(words.at(-1)!), { ...parameters, $filter: FILTER, $orderby: 'name desc' })

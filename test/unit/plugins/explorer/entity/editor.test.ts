@@ -29,14 +29,14 @@ t.test('fields by type', async t => {
   t.equal(editorOf(of('object', { dimension: 3 }), false), 'vector')
   t.equal(editorOf(of('date', { simpleDate: true }), false), 'date')
   t.equal(editorOf(of('date', { simpleDate: false }), false), 'time')
-  t.equal(editorOf(of('string', { identifying: true }), false), undefined, 'a key stays')
+  t.equal(editorOf(of('string', { identifying: true }), false), undefined, 'a key cannot change')
   t.equal(editorOf(of('string', { identifying: true }), true), 'text')
   t.equal(editorOf(of('long', { identifying: true, autosequence: true }), true), undefined)
   t.equal(editorOf(of('string', { kind: 'calculated', readOnly: true }), true), undefined)
-  t.equal(editorOf(of('string', { kind: 'calculated' }), true), 'text', 'code takes values')
+  t.equal(editorOf(of('string', { kind: 'calculated' }), true), 'text', 'code accepts values')
 })
 
-t.test('a foreign key is given by its relation', async t => {
+t.test('a foreign key is edited by its relation', async t => {
   const dataClass: DataClass = {
     name: 'City',
     collectionName: 'CitySelection',
@@ -52,7 +52,7 @@ t.test('a foreign key is given by its relation', async t => {
   )
 })
 
-t.test('what is typed is sent as a value of its type', async t => {
+t.test('input is sent as a value of its type', async t => {
   const cases: readonly [Attribute, Input, unknown][] = [
     [of('string'), ' a ', ' a '],
     [of('string'), null, null],
@@ -82,7 +82,7 @@ t.test('what is typed is sent as a value of its type', async t => {
     t.same(json(attribute, input), expected, `${attribute.type} ${input}`)
 })
 
-t.test('the place of a fault in JSON', async t => {
+t.test('the position of a fault in JSON', async t => {
   const result = read(of('object'), '{\n "a": x\n}')
   t.match(result, { fault: { code: 'json', at: 8 } })
   t.match(read(of('object'), '{"a":'), { fault: { at: 5 } })
@@ -120,7 +120,7 @@ t.test('the place of a fault in JSON', async t => {
   )
 })
 
-t.test('stored values come back as they were', async t => {
+t.test('stored values survive a round trip through the fields', async t => {
   const local = of('date')
   t.same(json(local, inputOf(local, '2020-01-31T13:23:00.120Z')), '2020-01-31T13:23:00.120Z')
   const day = of('date', { simpleDate: true })

@@ -13,7 +13,7 @@ const rowsOf = (base: Values, mine: Values, theirs: Values) =>
     name => theirs[name] ?? null,
   )
 
-t.test('what one side has changed is taken', async t => {
+t.test('a change of one side is accepted', async t => {
   const rows = rowsOf({ a: '1', b: '2', c: '3' }, { a: 'x' }, { a: '1', b: 'y', c: '3' })
   t.same(rows, [
     { name: 'a', base: '1', mine: 'x', theirs: '1', isConflict: false, from: 'mine' },
@@ -22,7 +22,7 @@ t.test('what one side has changed is taken', async t => {
   t.same([...changesAfter(rows, new Map())], [['a', 'x']])
 })
 
-t.test('a conflict is chosen, and the same change on both sides is none', async t => {
+t.test('a conflict is chosen, and the same change on both sides is not a conflict', async t => {
   const rows = rowsOf({ a: '1', b: '2' }, { a: 'x', b: null }, { a: 'y', b: null })
   t.same(
     rows.map(({ name, isConflict }) => [name, isConflict]),
@@ -51,7 +51,7 @@ t.test('the merged entity has every change of either side', async t => {
   )
 })
 
-t.test('a file is chosen where there was one, or others have stored one', async t => {
+t.test('a changed file is a conflict if others have changed it too', async t => {
   const files = new Map([
     ['flag', 'mine'],
     ['seal', null],

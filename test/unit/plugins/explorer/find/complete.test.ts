@@ -27,7 +27,7 @@ const country = dataClass('Country', [
 const target = ({ type }: Attribute): DataClass | undefined =>
   type === 'Country' ? country : type === 'CitySelection' ? city : undefined
 
-/** Text that stays before the proposals, and those without the attributes that every entity has. */
+/** Text that is kept before the proposals, and the proposals except attributes that every entity has. */
 function complete(text: string): readonly [string, ...string[]] | undefined {
   const found = completionAt(text, city, target)
   return (

@@ -7,7 +7,7 @@ const marked = (message: string, text: string): string => {
   return `${text.slice(0, start)}‹${text.slice(start, end)}›${text.slice(end)}`
 }
 
-/** The same with the message of the parser. */
+/** Text marked by the message of the parser. */
 function markedByParser(text: string): string {
   try {
     parseQuery(text)

@@ -8,7 +8,7 @@ import { querySyntax, withoutSpans } from '../../../../support/query-syntax.ts'
 
 const numRuns = process.env.TESSER_TEST_LONG ? 20_000 : 1_000
 
-/** The engine's tree of a text, undefined for a text that it refuses. */
+/** The engine's tree of a text, or undefined for a text that it refuses. */
 function engineTree(text: string): unknown {
   try {
     return withoutSpans(parseQuery(text))
@@ -17,13 +17,13 @@ function engineTree(text: string): unknown {
   }
 }
 
-/** Compares a text with the text of its tree, by the engine's trees. @returns whether the builder shows it */
+/** Compares a text with the text of its tree, by the engine's trees. @returns true if the builder shows it */
 function isShown(text: string): boolean {
   const tree = treeOf(text)
   if (!tree) return false
   t.strictSame(engineTree(textOf(tree)), engineTree(text), `${text} → ${textOf(tree)}`)
   t.not(engineTree(text), undefined, `${text} is right`)
-  t.strictSame(treeOf(textOf(tree)), tree, `${text} is written so that it is read again`)
+  t.strictSame(treeOf(textOf(tree)), tree, `${text} is read again as it was written`)
   return true
 }
 
@@ -38,7 +38,7 @@ t.test('printed syntax trees', async t => {
   t.ok(shown > numRuns / 10, `${shown} of ${numRuns} are shown`)
 })
 
-t.test('texts made of the pieces of queries', async () => {
+t.test('texts made of pieces of queries', async () => {
   const pieces = [
     ...[
       'name',
@@ -162,13 +162,13 @@ t.test('conditions from left to right', async t => {
   t.equal(textOf(tree!), 'a = 1 or (b !== "x y" and not c) except d in [1, "2"] order by e desc, f')
 })
 
-t.test('what the builder cannot show', async t => {
+t.test('filters that the builder cannot show', async t => {
   for (const text of ['a', 'not a', '', 'order by a', "a = ''", 'a = null']) t.ok(treeOf(text), text)
   for (const text of ['a = :1', 'a =', 'not not a', 'a = b c', '(a', 'a = \\"x\\"', 'a =% b', 'f(a) = 1', 'a and'])
     t.equal(treeOf(text), undefined, text)
 })
 
-t.test('what a user adds to a value is written in quotes where it has to be', async t => {
+t.test('input for a value is quoted where necessary', async t => {
   const written = (text: string, quoted = false) =>
     textOf({
       terms: [

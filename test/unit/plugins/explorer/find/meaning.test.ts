@@ -27,7 +27,7 @@ t.test('attributes that may take a sentence', async t => {
   t.strictSame(meaningsOf({ ...passage, attributes: [about!] }), [])
 })
 
-t.test('a sentence takes the place of an earlier one, and other conditions stay', async t => {
+t.test('a sentence replaces an earlier one, and other conditions are kept', async t => {
   t.equal(filterByMeaning('', about!, 'cold "wind"'), `about = 'cold "wind"'`)
   t.equal(filterByMeaning('about = "x"', about!, 'y'), 'about = "y"')
   t.equal(filterByMeaning('title = a and about = "x" order by ID', about!, 'y'), 'title = a and about = "y"')

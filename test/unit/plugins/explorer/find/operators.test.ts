@@ -19,7 +19,7 @@ const attribute = (type: string, more: Partial<Attribute> = {}): Attribute => ({
 const written = (condition: Simple): string =>
   textOf({ terms: [{ conjunction: 'and', isNegated: false, condition }], order: [] })
 
-t.test('every operator of every type is read as it was written', async t => {
+t.test('every operator of every type is read back as it was written', async t => {
   const types = ['string', 'uuid', 'long', 'number', 'decimal', 'date', 'duration', 'bool', 'object']
   for (const each of types.map(type => attribute(type))) {
     for (const operator of operatorsFor(each)) {

@@ -31,7 +31,7 @@ t.test('words', async t => {
   t.ok(parseQuery(quickFilter('and or', city)!.filter))
 })
 
-t.test('filters and what else is not words', async t => {
+t.test('filters and other texts that are not words', async t => {
   for (const text of [
     '',
     ' ',

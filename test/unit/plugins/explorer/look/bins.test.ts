@@ -36,7 +36,7 @@ t.test('ranges of numbers begin and end at round ones', async t => {
   t.same(numberRanges(0, 0, 24, true), [{ from: 0, to: 1 }])
 })
 
-t.test('every value is in the range that it is counted in', async () => {
+t.test('every value is counted in the range that contains it', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e12, max: 1e12 })), {
@@ -57,7 +57,7 @@ t.test('every value is in the range that it is counted in', async () => {
   )
 })
 
-t.test('durations have the steps of clocks', async t => {
+t.test('ranges of durations have steps in units of time', async t => {
   t.same(durationRanges(0, 3_600_000, 4)[1], { from: 900_000, to: 1_800_000 })
   t.same(durationRanges(0, 40 * 86_400_000, 10)[1], { from: 5 * 86_400_000, to: 10 * 86_400_000 })
 })
@@ -80,7 +80,7 @@ t.test('time series follow the calendar', async t => {
   }
 })
 
-t.test('marks of an axis are round and within it', async t => {
+t.test('marks of an axis are round numbers within it', async t => {
   t.same(ticks(0, 47, 5), [0, 10, 20, 30, 40])
   t.same(ticks(0, 0, 5), [0])
   t.same(ticks(-3, 3, 6), [-3, -2, -1, 0, 1, 2, 3])

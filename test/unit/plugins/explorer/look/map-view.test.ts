@@ -38,7 +38,7 @@ t.test('all points are in the first view, and pixels lead back to degrees', asyn
   )
 })
 
-t.test('what is below the pointer stays there when the map is enlarged, and follows when it is moved', async t => {
+t.test('the point below the pointer stays there when the map is enlarged, and moves with the map', async t => {
   const view = viewOf([], size)
   const larger = enlarged(view, size, 4, 100, 50)
   t.ok(near(longitudeAt(larger, size, 100), longitudeAt(view, size, 100)))
@@ -59,7 +59,7 @@ t.test('the nearest point', async t => {
   t.equal(nearest(points, view, size, x + 30, y, 9), undefined)
 })
 
-t.test('a rectangle is an area, wherever it was begun', async t => {
+t.test('a rectangle is an area, whichever corner was first', async t => {
   const view = viewOf([], size)
   t.same(areaBetween(view, size, [10, 20], [100, 200]), areaBetween(view, size, [100, 200], [10, 20]))
   const { south, north, west, east } = areaBetween(view, size, [10, 200], [100, 20])
@@ -69,10 +69,10 @@ t.test('a rectangle is an area, wherever it was begun', async t => {
 t.test('lines of whole degrees', async t => {
   t.same(degreesBetween(-25, 25, 20), [-20, 0, 20])
   t.same(degreesBetween(1, 2, 5), [])
-  t.same(degreesBetween(0.1, 0.3, 0.1), [0.1, 0.2, 0.3], 'whatever rounding does')
+  t.same(degreesBetween(0.1, 0.3, 0.1), [0.1, 0.2, 0.3], 'in spite of rounding')
 })
 
-t.test('latitude and longitude are known by their names', async t => {
+t.test('latitude and longitude are recognised by their names', async t => {
   const numbers = (...names: string[]): Attribute[] => names.map(name => ({ name, kind: 'storage', type: 'number' }))
   t.same(coordinatesOf(numbers('size', 'latitude', 'longitude')), { latitude: 'latitude', longitude: 'longitude' })
   t.same(coordinatesOf(numbers('startLat', 'endLng', 'startLng')), { latitude: 'startLat', longitude: 'startLng' })

@@ -6,7 +6,7 @@ import fc from '../../../../support/fast-check.ts'
 
 type Line = [number, number]
 
-/** Positions of the boxes that overlap another one or stand outside of the picture. */
+/** Boxes that overlap another one or are outside of the picture. */
 function wrongPlaces(boxes: readonly Size[], lines: readonly Line[]): string[] {
   const { places, width, height } = layOut(boxes, lines)
   return places.flatMap(({ x, y }, i) => {
@@ -45,7 +45,7 @@ t.test('200 classes', async t => {
   t.same(layOut(boxes, lines), layOut(boxes, lines), 'the same places each time')
 })
 
-t.test('what a line joins is nearer than what it does not', async t => {
+t.test('boxes that are joined by a line are nearer than others', async t => {
   const boxes = Array.from({ length: 6 }, () => ({ width: 100, height: 40 }))
   const { places } = layOut(
     boxes,
@@ -57,7 +57,7 @@ t.test('what a line joins is nearer than what it does not', async t => {
   t.ok(distance(0, 3) < distance(0, 5))
 })
 
-t.test('none at all', async t => {
+t.test('no boxes', async t => {
   t.same(layOut([], []).places, [])
 })
 
@@ -80,7 +80,7 @@ const toMany = (name: string, type: string, inverseName: string): Attribute => (
   inverseName,
 })
 
-t.test('an attribute and its way back are one relation', async t => {
+t.test('an attribute and its inverse are one relation', async t => {
   const classes = [
     dataClass('Company', [toMany('staff', 'Employee', 'employer'), toMany('seen', 'Visit', 'hidden')]),
     dataClass('Employee', [toOne('employer', 'Company', 'staff'), toOne('boss', 'Employee'), toOne('car', 'Hidden')]),

@@ -25,24 +25,28 @@ const city: DataClass = {
   ],
 }
 
-t.test('columns by the names in the first row', async t => {
+t.test('columns are mapped by the names in the first row', async t => {
   t.same(mapColumns([['NAME', 'Postal code', 'is_capital', 'whatever', ERROR_COLUMN]], city), {
     hasHeader: true,
     attributes: ['name', 'postalCode', 'isCapital', '', ''],
   })
   t.same(mapColumns([['City name', 'country', 'id']], city).attributes, ['name', 'country', 'ID'], 'a part of it')
-  t.same(mapColumns([['name', 'City name', 'video']], city).attributes, ['name', '', ''], 'not what is taken')
+  t.same(
+    mapColumns([['name', 'City name', 'video']], city).attributes,
+    ['name', '', ''],
+    'not an attribute that is taken',
+  )
   t.same(mapColumns([['Country', 'postal']], city).attributes, ['country', 'postalCode'], 'a part of a name')
 })
 
-t.test('columns without names, by the order of the model', async t => {
+t.test('columns without names are mapped in the order of the model', async t => {
   t.same(mapColumns([['Paris', '75000', '1.1.2000']], city), {
     hasHeader: false,
     attributes: ['name', 'postalCode', 'founded'],
   })
 })
 
-t.test('cells become values', async t => {
+t.test('cells are converted to values', async t => {
   const columns = ['name', 'founded', 'isCapital', 'country', ''].map(name =>
     city.attributes.find(each => each.name === name),
   )

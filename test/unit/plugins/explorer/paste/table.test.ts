@@ -41,7 +41,7 @@ t.test('tables of spreadsheets and of CSV files', async t => {
   for (const [text, rows] of cases) t.same(parseTable(text), rows, JSON.stringify(text))
 })
 
-t.test('what is written is read again', async t => {
+t.test('a written table is read back', async t => {
   const cell = fc.stringMatching(/^[a"\t\n,; ]{0,6}$/)
   const rows = fc.array(fc.tuple(cell, cell, fc.constant('x')), { minLength: 1, maxLength: 5 })
   fc.assert(

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { costOf, isHidden, stepsOf, withPlanned } from '../../../../../plugins/explorer/page/plan/steps.ts'
 
-t.test('steps without a description give their place to what is below them', async t => {
+t.test('steps without a description are replaced by the steps below them', async t => {
   const trace = [
     {
       description: 'AND',
@@ -22,7 +22,7 @@ t.test('steps without a description give their place to what is below them', asy
   t.notOk(isHidden([and!]))
 })
 
-t.test('what was planned and not needed stands at its place', async t => {
+t.test('planned steps that were not needed are shown in place', async t => {
   const plan = [{ And: [{ item: 'a' }, { item: 'Join', subquery: [{ item: 'b' }] }, { Or: [{ item: 'c' }] }] }]
   const drawn = (trace: Parameters<typeof stepsOf>[0]) => withPlanned(stepsOf(trace), plan)
   const all = drawn([{ description: 'AND', time: 2, steps: [{ description: 'Join', time: 1 }] }])
@@ -47,7 +47,7 @@ t.test('what was planned and not needed stands at its place', async t => {
   t.same(withPlanned(stepsOf([{ description: 'a' }]), []), stepsOf([{ description: 'a' }]))
 })
 
-t.test('what is hidden has no times', async t => {
+t.test('hidden steps have no times', async t => {
   const steps = stepsOf([{ description: 'OR', steps: [{ description: 'a', time: 1 }] }])
   t.equal(steps[0]!.own, undefined)
   t.ok(isHidden(steps))
@@ -57,6 +57,6 @@ t.test('clocks are rounded, time is never negative', async t => {
   t.equal(stepsOf([{ description: 'a', time: 1, steps: [{ description: 'b', time: 1.001 }] }])[0]!.own, 0)
 })
 
-t.test('costs by their share', async t => {
+t.test('costs by share', async t => {
   t.same([1, 0.5, 0.3, 0.1, 0.05].map(costOf), ['high', 'high', 'medium', 'medium', 'low'])
 })
