@@ -56,7 +56,7 @@ export const MODEL = {
   },
 }
 
-/** Notes, half of which are hidden. */
+/** Notes, of which every second one is hidden. */
 export const NOTES: readonly object[] = Array.from({ length: 2_000 }, (_, i) => ({
   ...{ ID: i + 1, title: `note ${i}`, rank: i % 2 },
   beforeID: i === 0 ? null : i,

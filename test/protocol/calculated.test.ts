@@ -38,7 +38,7 @@ const order = (spec: string, orderBy: string, keys: readonly string[]): Protocol
 const calculated: ProtocolCase[] = [
   {
     spec: 'P3.8',
-    name: 'an entity shows what is computed of it',
+    name: 'an entity shows its calculated attributes',
     get: '/Employee(2)',
     has: {
       fullName: 'Kurt Gödel',
@@ -52,7 +52,7 @@ const calculated: ProtocolCase[] = [
   },
   {
     spec: '4.2',
-    name: '$brief shortens what is computed',
+    name: '$brief shortens calculated values',
     get: '/Employee(2)?$attributes=fullName,card,initials&$brief=16',
     has: {
       fullName: 'Kurt Gödel',
@@ -87,7 +87,7 @@ const calculated: ProtocolCase[] = [
   },
   {
     spec: 'P1.5',
-    name: 'an entity can be addressed by one',
+    name: 'an entity can be addressed by a calculated attribute',
     get: '/Employee:initials(KG)',
     has: { __KEY: '2', fullName: 'Kurt Gödel' },
   },
@@ -125,7 +125,7 @@ const calculated: ProtocolCase[] = [
   order('P3.8', 'initials', ['1', '6', '5', '3', '4', '2']),
   {
     spec: '4.6',
-    name: '$compute sums them up',
+    name: '$compute aggregates them',
     get: '/Employee/monthly?$compute=$all',
     json: { monthly: { count: 5, sum: 27_500, average: 5500, min: 2500, max: 10_000 } },
   },
@@ -165,7 +165,7 @@ const calculated: ProtocolCase[] = [
   },
   {
     spec: 'P2.14',
-    name: 'a query plan tells of them',
+    name: 'a query plan describes them',
     get: '/Employee?$filter="monthly > 7000"&$queryplan=true&$top=1',
     count: 2,
   },
@@ -181,7 +181,7 @@ const calculated: ProtocolCase[] = [
 const aliases: ProtocolCase[] = [
   {
     spec: 'P3.9',
-    name: 'an alias shows what it leads to',
+    name: 'an alias shows its target',
     get: '/Employee(2)',
     has: {
       who: 'Kurt Gödel',
@@ -218,13 +218,13 @@ const aliases: ProtocolCase[] = [
   },
   {
     spec: '4.2',
-    name: 'and is an address of related entities',
+    name: 'and addresses related entities',
     get: '/Employee(2)/colleagues?$expand=colleagues&$method=subentityset',
     keys: ['1', '2'],
   },
   {
     spec: 'P3.9',
-    name: 'one that passes through a relation to many is the link to what it leads to',
+    name: 'an alias through a relation to many is a link to its targets',
     get: '/Company(2)',
     has: { bosses: { __deferred: { uri: '/rest/Company(2)/bosses?$expand=bosses' } } },
   },
@@ -337,14 +337,14 @@ const aliases: ProtocolCase[] = [
   },
   {
     spec: 'P3.9',
-    name: 'one of an own attribute writes it, with its set handler',
+    name: 'an alias of an own attribute writes it, with its set handler',
     post: '/Employee?$method=update',
     body: { __KEY: '2', __STAMP: 1, who: 'Kurt Weill' },
     has: { __STAMP: 2, lastName: 'Weill', who: 'Kurt Weill', short: 'KW' },
   },
   {
     spec: 'P3.9',
-    name: 'but not one of a read-only attribute',
+    name: 'but not an alias of a read-only attribute',
     post: '/Employee?$method=update',
     body: { __KEY: '2', __STAMP: 2, short: 'XX' },
     status: 422,

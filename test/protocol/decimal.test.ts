@@ -71,7 +71,7 @@ const params = (values: string): string => `&$params=${encodeURIComponent(values
 
 protocolTable('decimals are read', shop, [
   // Answers
-  { spec: 'P3.3', name: 'a key is a text with all places', get: '/Rate(7.5)', has: { __KEY: '7.50', percent: 7.5 } },
+  { spec: 'P3.3', name: 'a key is a text with all decimal places', get: '/Rate(7.5)', has: { __KEY: '7.50', percent: 7.5 } },
   { spec: '4.2', name: 'an address may spell the key in any way', get: '/Rate("07.500")', has: { __KEY: '7.50' } },
   { spec: '4.2', name: 'a number between two keys is none of them', get: '/Rate(7.501)', status: 404, errors: [1543] },
   { spec: '4.2', name: 'a unique attribute addresses', get: '/Item:sku(2.0)', has: { __KEY: '2' } },
@@ -174,7 +174,7 @@ protocolTable('decimals are read', shop, [
   },
   {
     spec: 'P2.14',
-    name: 'a query plan shows them with their point',
+    name: 'a query plan shows them with their decimal point',
     get: `/Item?$filter="${encodeURIComponent('cost > 0.105')}"&$queryplan=true`,
     has: { __queryPlan: { item: 'Item.cost > 0.10' } },
   },
@@ -280,7 +280,7 @@ protocolTable(
   { isolated: true },
 )
 
-t.test('answers have all places of a decimal, and its digits beyond 2^53', async t => {
+t.test('answers have all decimal places, and its digits beyond 2^53', async t => {
   const server = await startServer(t, shop)
   const { text } = await server.get('/Item/price,exact?$filter="ID=1 or ID>3"&$orderby=ID')
   t.strictSame(text.match(/"price":[^}]*/g), [

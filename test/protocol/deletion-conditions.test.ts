@@ -3,7 +3,7 @@ import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 
 /*
- * Deletions that say less than their client meant, saves that are meant as reads, and addresses that may name several
+ * Deletions with fewer conditions than their client meant, saves that are meant as reads, and addresses that may name several
  * entities: all are refused, and nothing changes.
  */
 const EMPLOYEES = ['1', '2', '3', '4', '5', '6']
@@ -99,7 +99,7 @@ const reads: ProtocolCase[] = [
   read('one of several', '/City?$expand=name&$filter="name=a"', [{ name: 'Oslo' }]),
   {
     spec: '4.4',
-    name: 'parameters that say how the answer looks are those of a save',
+    name: 'a save takes parameters that shape its answer',
     post: '/City?$attributes=name&$asArray=true',
     body: [{ name: 'Oslo' }],
     json: [{ __KEY: 'Oslo', __STAMP: 1, name: 'Oslo', __GlobalStamp: 17 }],
@@ -128,7 +128,7 @@ const addresses: ProtocolCase[] = [
   several('a function of an entity', 'post', '/Employee:woman(true)/raise', [1]),
   several('a function of a related entity', 'post', '/Employee:woman(true)/manager/greet'),
   { spec: '4.2', name: 'a read shows the first', get: '/Employee:woman(true)', has: { __KEY: '1' } },
-  { spec: '4.2', name: 'a unique attribute will do', post: '/Company:code("FR/1")?$lock=true', has: { result: true } },
+  { spec: '4.2', name: 'a unique attribute is enough', post: '/Company:code("FR/1")?$lock=true', has: { result: true } },
 ]
 
 protocolTable('deletions that narrow nothing', company, deletions)

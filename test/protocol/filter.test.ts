@@ -192,7 +192,7 @@ protocolTable('$filter', company, [
   companies('P2.10', '[] with not equal: all differ', 'info.tags[] != big', []),
   companies('P2.10', '[] with not equal to what none is', 'info.tags[] != huge', ['1']),
   companies('P2.10', 'the length of a collection', 'info.tags.length = 2', ['1']),
-  // Members of every entity besides its attributes
+  // Members that every entity has besides its attributes
   employee('2.5', '__KEY is the key', '__KEY = 3', ['3']),
   employee('2.5', 'keys in a list', '__KEY in :1', ['1', '4'], [['1', 4, 99]]),
   employee('2.5', 'keys in a list in place', '__KEY in ["2","5"]', ['2', '5']),
@@ -214,7 +214,7 @@ protocolTable('$filter', company, [
   },
   {
     spec: 'P1.6',
-    name: 'an order by what every entity has',
+    name: 'an order by members that every entity has',
     get: '/Employee?$filter="order by __STAMP, __TIMESTAMP, __KEY desc"&$top=2&$skip=4',
     keys: ['2', '1'],
   },
@@ -270,13 +270,13 @@ protocolTable('$filter', company, [
   },
   {
     spec: 'P1.2',
-    name: 'blanks inside of texts are blanks then, too',
+    name: 'blanks inside texts are then blanks, too',
     get: `/City?${new URLSearchParams({ $filter: `name = 'New York (NY)'` })}`,
     keys: ['New York (NY)'],
   },
   {
     spec: 'P1.2',
-    name: 'where it can be read as it stands, + stays a plus',
+    name: 'where the text can be read as written, + stays a plus',
     get: "/Employee?$filter=notes='@+@'|ID=4",
     keys: ['4'],
   },
@@ -323,7 +323,7 @@ protocolTable('$filter', company, [
   },
   {
     spec: 'D5',
-    name: 'the same of an order',
+    name: 'the same for an order',
     get: '/Employee?$orderby=salary+downwards',
     status: 400,
     has: { __ERROR: [{ errCode: 1810, message: /near "downwards"/ }] },
@@ -378,7 +378,7 @@ protocolTable('$filter refuses', company, [
   refused('1', 'an unknown attribute of a related dataclass', 'employer.nothing = 1', 404, [1500]),
 ])
 
-t.test('§D5 an error says where, and what is expected', async t => {
+t.test('§D5 an error says where it is, and what is expected', async t => {
   const server = await startServer(t, company)
   const message = async (path: string) => (await server.get(path)).json.__ERROR[0].message as string
   t.match(await message('/Employee?$filter="lastNam=x"'), /lastNam.*did you mean "lastName"/)

@@ -69,7 +69,7 @@ protocolTable(
     selects('beside others', '/Passage?$filter="topic = x and page > 1"&$orderby=topic', ['7', '2']),
     {
       spec: 'P3.8',
-      name: 'an attribute computed of a vector',
+      name: 'an attribute computed from a vector',
       get: '/Passage(2)/doubled,topic',
       has: { doubled: [1.6, 1.2, 0], topic: 'x' },
     },

@@ -5,7 +5,7 @@ const X = [1, 0, 0]
 
 type Expected = Partial<ProtocolCase>
 
-/** A request with a filter, `$params` and more of the query string. */
+/** A request with a filter, `$params` and further query parameters. */
 const ask = (
   spec: string,
   name: string,
@@ -220,7 +220,7 @@ protocolTable('vectors in $filter', passages, [
   },
   {
     spec: 'extension',
-    name: 'the score beside whole entities, as an array',
+    name: 'the score in whole entities, as an array',
     get: `/Passage/*,__SCORE?$filter="embedding > :1"&$params='[{"vector":[0,0,2],"metric":"dot","threshold":-1}]'&$asArray=true&$top=1`,
     has: [{ text: 'same', __SCORE: 0 }],
   },
@@ -365,13 +365,13 @@ protocolTable('vectors in $filter', passages, [
   },
   {
     spec: '4.6',
-    name: 'aggregates of what a vector filter finds',
+    name: 'aggregates over the result of a vector filter',
     get: `/Passage/page?$compute=sum&$filter="embedding > :1"&$params='[{"vector":[1,0,0]}]'`,
     text: '10',
   },
   {
     spec: 'P6.7',
-    name: 'distinct values of what a vector filter finds',
+    name: 'distinct values in the result of a vector filter',
     get: `/Passage/page?$distinct=true&$filter="embedding > :1"&$params='[{"vector":[1,0,0]}]'`,
     json: [1, 2, 7],
   },

@@ -23,7 +23,7 @@ export const vectorModel = (embedding: { dimension: number; metric?: Metric; hns
 export interface FoundItems {
   /** Keys of a page. */
   readonly keys: number[]
-  /** Number of all that pass. */
+  /** Number of all matches. */
   readonly count: number
   readonly plan: string
 }
