@@ -1,4 +1,4 @@
-/** Pages of /docs/: every link resolves, everything comes from the server, and the search finds what they name. */
+/** Pages of /docs/: every link resolves, everything comes from the server, and the search finds what their headings name. */
 import MiniSearch from 'minisearch'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'

@@ -12,7 +12,7 @@ export class LiveServer {
   protected child: ChildProcess | undefined
   private agent = new Agent()
 
-  /** @param program file beside this one @param execArgv options of Node */
+  /** @param program file next to this one @param execArgv options of Node */
   constructor(
     private readonly program: string,
     private readonly args: () => readonly string[],

@@ -151,7 +151,7 @@ class Run {
     for (const $exact of [false, true]) {
       const { keys, count, usesIndex } = await this.server.ask({ ...parameters, $exact })
       const isExact = !usesIndex || $exact
-      if ($exact && usesIndex) return `${what} uses an index though it is to be exact`
+      if ($exact && usesIndex) return `${what} uses an index although an exact answer is required`
       if (isExact && (keys.join() !== expected.join() || count !== all.length)) {
         return `${what} finds ${count}: ${keys.slice(0, 30)}, not ${all.length}: ${expected.slice(0, 30)}`
       }
@@ -185,7 +185,7 @@ class Run {
     await this.insert(1)
     const { bytes } = await this.server.send('GET', `${__ENTITYSET.replace('/rest', '')}?$top=5000`)
     const keys = (JSON.parse(bytes.toString()).__ENTITIES as { ID: number }[]).map(({ ID }) => ID)
-    return keys.join() === all.join() ? undefined : `a set of ${all.length} has ${keys.length} in another order`
+    return keys.join() === all.join() ? undefined : `a set of ${all.length} has ${keys.length} members, or another order`
   }
 
   /** Waits until an index is used again. */

@@ -33,7 +33,7 @@ export async function readReach({ files, mutants, store, jobs, again }) {
       known[file] = { hash: hashOf(file), ms, passes: status === 0, ids }
       writeFileSync(store, JSON.stringify(known))
       const outcome =
-        status === 0 ? `${ids.length} places` : `left out, for it ${status === null ? 'takes too long' : 'fails'}`
+        status === 0 ? `${ids.length} places` : `left out, because it ${status === null ? 'takes too long' : 'fails'}`
       console.log(`  ${++done}/${outdated.length} ${file}: ${ms} ms, ${outcome}`)
     })
   }

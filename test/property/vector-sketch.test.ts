@@ -261,7 +261,7 @@ function inOrder(t: Test, keys: readonly number[], ranked: readonly number[], na
 t.setTimeout(timeoutMs)
 
 const recall = () => ({ nearest: new Share(), narrow: new Share() })
-/** Recall over all worlds, because that of a few questions says little. */
+/** Recall over all worlds, because the recall of a few questions says little. */
 const RECALL = { cosine: recall(), dot: recall(), euclidean: recall() }
 
 for (const seed of seeds(isLong ? 3 : 1)) {

@@ -29,7 +29,7 @@ protocolTable('$compute', company, [
   }),
   compute('P6.6', 'all is $all', 'Company/name', 'all', { name: { count: 4, min: 'Acme', max: 'zeta' } }),
   {
-    ...compute('4.6', 'the functions stand in this order', 'Employee/salary', '$all', undefined),
+    ...compute('4.6', 'the functions are in this order', 'Employee/salary', '$all', undefined),
     text: '{"salary":{"count":5,"sum":330000,"average":66000,"min":30000,"max":120000}}',
   },
   { ...compute('P6.6', 'a text is a JSON text', 'Company/name', 'min', undefined), text: '"Acme"' },
@@ -50,14 +50,14 @@ protocolTable('$compute', company, [
   compute('P6.6', 'count without an attribute counts entities', 'Employee', 'count', 6),
   compute(
     'P6.6',
-    'count without an attribute counts what a filter leaves',
+    'count without an attribute counts the filtered entities',
     'Employee?$filter="salary=45000"',
     'count',
     2,
   ),
   // Types
-  compute('P6.6', 'a date-only is a text as it is sent', 'Company/founded', 'min', '1985-11-01'),
-  compute('P6.6', 'a date-time is a text as it is sent', 'Employee/birthDate', 'max', '1985-12-10T08:30:00.000Z'),
+  compute('P6.6', 'a date-only is the text that is sent', 'Company/founded', 'min', '1985-11-01'),
+  compute('P6.6', 'a date-time is the text that is sent', 'Employee/birthDate', 'max', '1985-12-10T08:30:00.000Z'),
   compute('4.6', '$all of a date', 'Company/founded', '$all', {
     founded: { count: 3, min: '1985-11-01', max: '2001-02-28' },
   }),
@@ -80,7 +80,7 @@ protocolTable('$compute', company, [
   compute('4.6', 'a property without declaration', 'Company/info.tags.length', '$all', {
     'info.tags.length': { count: 2, sum: 2, average: 1, min: 0, max: 2 },
   }),
-  compute('4.6', 'a property that nobody has', 'Company/info.nothing', 'count', 0),
+  compute('4.6', 'a property that no entity has', 'Company/info.nothing', 'count', 0),
   compute('P6.6', 'through a N→1 relation', 'Employee/employer.revenues', 'sum', 2_040_001),
   compute('P6.6', 'a text through a N→1 relation', 'Employee/employer.name', 'max', 'zeta'),
   compute('P6.6', 'a count through a N→1 relation', 'Employee/employer.revenues', 'count', 4),
@@ -139,7 +139,7 @@ protocolTable('$distinct', company, [
   distinct('P6.7', 'numbers ascend, null is left out', 'Employee/salary', [30_000, 45_000, 90_000, 120_000]),
   distinct(
     'P6.7',
-    'the order asked for does not matter',
+    'the requested order does not matter',
     'Employee/salary?$orderby="salary desc"',
     [30_000, 45_000, 90_000, 120_000],
   ),

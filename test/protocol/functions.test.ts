@@ -13,16 +13,16 @@ const ada = { __entityModel: 'Employee', __KEY: '1', __STAMP: 1, lastName: 'Love
 
 const addresses: ProtocolCase[] = [
   { spec: '4.7', name: 'a dataclass function is called by POST', post: '/Employee/add', body: [1, 2], json: result(3) },
-  { spec: '4.7', name: 'a selection function gets the whole class', post: '/Employee/total', json: result(330_000) },
+  { spec: '4.7', name: 'a selection function receives the whole class', post: '/Employee/total', json: result(330_000) },
   {
     spec: '4.7',
-    name: 'a selection function gets what the filter leaves',
+    name: 'a selection function receives the filtered entities',
     post: '/Employee/total?$filter="woman = true"',
     json: result(240_000),
   },
   {
     spec: '4.7',
-    name: 'a selection function gets the order',
+    name: 'a selection function receives the order',
     post: '/Employee/names?$orderby="lastName desc"&$filter="ID < 3"',
     json: result(['Lovelace', 'Gödel']),
   },
@@ -76,7 +76,7 @@ const addresses: ProtocolCase[] = [
   },
   {
     spec: 'P1.8',
-    name: 'an entity set without id stands for what the query finds',
+    name: 'an entity set without id stands for the result of the query',
     post: '/Employee/total/$entityset/?$filter="woman = true"',
     json: result(240_000),
   },

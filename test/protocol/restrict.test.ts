@@ -10,16 +10,16 @@ const finds = (name: string, get: string, keys: readonly string[]): ProtocolCase
 const gone = (name: string, get: string): ProtocolCase => ({ spec: 'P8.9', name, get, status: 404, errors: [1543] })
 
 const reads: ProtocolCase[] = [
-  finds('a dataclass shows what may be seen', '/Company', ['1', '2']),
+  finds('a dataclass shows visible entities', '/Company', ['1', '2']),
   { spec: 'P8.9', name: 'and counts no others', get: '/Company?$top=1', count: 2 },
   { spec: 'P8.9', name: 'a visible entity is found', get: '/Company(1)', has: { name: 'Acme' } },
-  gone('another is not', '/Company(3)'),
+  gone('a hidden one is not', '/Company(3)'),
   gone('nor by another attribute', '/Company:code(DE/3)'),
   gone('nor among several', '/Company(1,3)'),
   finds('filters find nothing else', '/Company?$filter="ID > 1"', ['2']),
   finds('by an index', '/Company?$filter="name >= a"', ['1', '2']),
   finds('by the key', '/Company?$filter="ID = 3"', []),
-  finds('by what is not', '/Company?$filter="not(ID = 1)"', ['2']),
+  finds('by a negation', '/Company?$filter="not(ID = 1)"', ['2']),
   finds('by null', '/Company?$filter="founded = null"', []),
   finds('by objects', '/Company?$filter="info.offices = null"', ['2']),
   finds('orders neither', '/Company?$orderby=name desc', ['2', '1']),
@@ -36,7 +36,7 @@ const reads: ProtocolCase[] = [
   finds('a path leads to nothing else', '/Employee?$filter="employer.name = zeta"', []),
   finds('also from many candidates', '/Employee?$filter="employer.ID >= 1"', ['1', '2', '3', '4']),
   finds('the other way round', '/Employee?$filter="directReports.lastName = Smith"', []),
-  finds('not even by what is not', '/Employee?$filter="not(directReports.lastName = Smith)"', [
+  finds('not even by a negation', '/Employee?$filter="not(directReports.lastName = Smith)"', [
     '1',
     '2',
     '3',
@@ -138,7 +138,7 @@ const writes: ProtocolCase[] = [
 
 /* All employees are visible, and of the companies 1 and 2: employee 6 works for 3. */
 const references: ProtocolCase[] = [
-  finds('every restrict event of a dataclass counts', '/Company', ['1', '2']),
+  finds('every restrict event of a dataclass applies', '/Company', ['1', '2']),
   {
     spec: 'P8.9',
     name: 'a restrict event that returns no selection shows nothing',
@@ -146,19 +146,19 @@ const references: ProtocolCase[] = [
     status: 500,
     errors: [1602],
   },
-  finds('an entity that refers to a hidden one is there', '/Employee', ['1', '2', '3', '4', '5', '6']),
-  finds('a path finds nothing of what is hidden', '/Employee?$filter="employer.name = zeta"', []),
+  finds('an entity that refers to a hidden one is found', '/Employee', ['1', '2', '3', '4', '5', '6']),
+  finds('a path finds no hidden entities', '/Employee?$filter="employer.name = zeta"', []),
   finds('from few candidates', '/Employee?$filter="ID = 6 and employer.name = zeta"', []),
   finds('by a key on the way', '/Employee?$filter="ID = 6 and employer.ID = 3"', []),
   finds('by null, as where there is none', '/Employee?$filter="employer.name = null"', ['5', '6']),
   finds('the same for one candidate', '/Employee?$filter="ID = 6 and employer.name = null"', ['6']),
-  finds('by what is not', '/Employee?$filter="not(employer.name = acme)"', ['3', '4']),
+  finds('by a negation', '/Employee?$filter="not(employer.name = acme)"', ['3', '4']),
   finds('the same for one candidate', '/Employee?$filter="ID = 6 and not(employer.name = acme)"', []),
-  finds('by a value that is there', '/Employee?$filter="ID = 6 and employer.active != null"', []),
+  finds('by a value that exists', '/Employee?$filter="ID = 6 and employer.active != null"', []),
   finds('by its own relations', '/Employee?$filter="ID = 6 and employer.staff != null"', []),
   finds('by an alias', '/Employee?$filter="employerName = zeta"', []),
   finds('over two steps', '/Company?$filter="staff.directReports.employer.name = zeta"', []),
-  finds('an order has it as null', '/Employee?$orderby=employer.name,ID', ['5', '6', '1', '2', '3', '4']),
+  finds('in an order it counts as null', '/Employee?$orderby=employer.name,ID', ['5', '6', '1', '2', '3', '4']),
   finds('an order by an alias too', '/Employee?$orderby="employerName desc,ID"', ['3', '4', '1', '2', '5', '6']),
   {
     spec: 'P8.9',

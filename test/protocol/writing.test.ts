@@ -672,7 +672,7 @@ for (const parameter of ['$atomic=true', '$atOnce=true', '$atonce=1']) {
   })
 }
 
-t.test('§P5.5 an entity that comes twice is stale the second time, and nothing is saved', async t => {
+t.test('§P5.5 an entity that is sent twice is stale the second time, and nothing is saved', async t => {
   const server = await startServer(t, company)
   const twice = [
     { __KEY: 'Paris', __STAMP: 1, population: 5 },

@@ -494,7 +494,7 @@ export class Requests {
       0.3,
     )
     const entries = given.map(each => {
-      // Whether a hidden entity has a unique value cannot be kept secret.
+      // It cannot be kept secret that a hidden entity has taken a unique value.
       if (each.name === 'code') {
         const isSafe = !variesIn(spec, each) && random.chance(0.5)
         return ['code', isSafe ? `C-${random.integer(1, 30)}` : `N-${this.numbers++}`]
