@@ -103,7 +103,7 @@ export class CostServer extends LiveServer {
       else await answer.dump({ limit: Number.MAX_SAFE_INTEGER })
       return statusCode
     } catch (error) {
-      // The connection is closed before the client has sent the rest of such a head, and the answer can be lost with it.
+      // The connection is closed before the client has sent the rest of such a head, and then the answer can be lost.
       if (path.length > MAX_HEAD && RESETS.has((error as NodeJS.ErrnoException).code ?? '')) return 431
       throw error
     }

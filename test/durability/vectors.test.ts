@@ -110,7 +110,7 @@ class Run {
     return this.question()
   }
 
-  /** A deletion has to find all rows of its filter, with an index too. */
+  /** A deletion must find all rows of its filter, with an index too. */
   private async deleteFiltered(): Promise<string | undefined> {
     const question = this.compare(this.random.pick([5, 60]))
     const group = this.random.integer(0, 9)

@@ -128,7 +128,7 @@ for (const transport of transports) {
   })
 }
 
-/** A server where Employee takes a privilege, with the key of a user who has it. */
+/** A server where Employee requires a privilege, with the key of a user who has it. */
 async function guarded(t: Test, { forceLogin = false, config = {} }: { forceLogin?: boolean; config?: object } = {}) {
   const roles = {
     forceLogin,

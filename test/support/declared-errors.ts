@@ -94,7 +94,7 @@ export function declaredErrors(): DeclaredError[] {
   )
 }
 
-/** Calls a message with the names of its parameters, which the bundler may have numbered. */
+/** Calls a message function with the names of its parameters, which the bundler may have numbered. */
 function formOf(error: string, message: (...args: never[]) => string): string {
   const [, parameters = ''] = /^\(([^)]*)\)/.exec(String(message)) ?? []
   const names = parameters.split(',').flatMap(name => name.trim().replace(/\d+$/, '') || [])

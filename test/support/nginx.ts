@@ -1,4 +1,4 @@
-/** nginx in front of a test server, with the file that operators get: `config/deploy/nginx.conf`. */
+/** nginx in front of a test server, with the file for operators: `config/deploy/nginx.conf`. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'

@@ -27,7 +27,7 @@ export class Contract {
   constructor(readonly document: Json) {
     const strict = structuredClone(document)
     for (const [name, schema] of Object.entries<Json>(strict.components.schemas)) {
-      // Shared schemas, and parts of a dataclass, have a dot in their names.
+      // Names of shared schemas, and of parts of a dataclass, contain a dot.
       if (!name.includes('.')) schema.unevaluatedProperties = false
     }
     this.ajv.addSchema(strict, 'document')

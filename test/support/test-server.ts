@@ -45,7 +45,7 @@ export interface TestServer {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<TestAnswer>
-  /** Stops the server while requests are under way; `close` waits for them first. */
+  /** Stops the server while requests are in progress; `close` waits for them first. */
   stop(): Promise<void>
   close(): Promise<void>
 }

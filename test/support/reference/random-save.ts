@@ -247,7 +247,7 @@ function randomFault(random: Random, world: World, spec: ClassSpec, row: Row | u
     if (taken.length === 0) continue
     const body = bodyOf(spec, [[name, valueIn(random.pick(taken), name)]])
     const value = body[name]
-    // ß becomes SS: two folds.
+    // ß becomes SS, which has another fold.
     const same = typeof value === 'string' && fold(value.toUpperCase()) === fold(value) ? value.toUpperCase() : value
     faults.push({ kind: 'taken', body: { [name]: same }, errors: [1115] })
   }
