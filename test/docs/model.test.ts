@@ -58,7 +58,11 @@ t.test('the example is a model after each step', async t => {
   const numbers = assignNumbers(before)
   const renamed = assignNumbers(after, numbers).dataClasses
   t.equal(renamed.Member!.tableNumber, numbers.dataClasses.Reader!.tableNumber, 'a renamed dataclass keeps its number')
-  t.equal(renamed.Member!.attributes.fullName, numbers.dataClasses.Reader!.attributes.name, 'so does a renamed attribute')
+  t.equal(
+    renamed.Member!.attributes.fullName,
+    numbers.dataClasses.Reader!.attributes.name,
+    'so does a renamed attribute',
+  )
 })
 
 t.test('a server of the example answers as the page says', async t => {

@@ -67,21 +67,18 @@ t.test('every acknowledged entity set survives SIGKILL, whatever its size', asyn
   }
 })
 
-t.test(
-  'a writer that hangs fails pending requests, and the store is as it was before its transaction',
-  async t => {
-    const path = t.testdir()
-    const process = fork(child('stall'), [path], { silent: true })
-    let output = ''
-    process.stdout!.on('data', data => {
-      output += data
-    })
-    await once(process, 'exit')
-    const lines = output.trim().split('\n')
-    t.match(lines[0], /no progress for 1000 ms/)
-    t.same(lines.slice(1), ['WRITER.OUTCOME_UNKNOWN', 'WRITER.STALLED', 'closed'])
-    const { stamps, problems } = await survey(path)
-    t.same([...stamps], [['Oslo', 1]])
-    t.same(problems, [])
-  },
-)
+t.test('a writer that hangs fails pending requests, and the store is as it was before its transaction', async t => {
+  const path = t.testdir()
+  const process = fork(child('stall'), [path], { silent: true })
+  let output = ''
+  process.stdout!.on('data', data => {
+    output += data
+  })
+  await once(process, 'exit')
+  const lines = output.trim().split('\n')
+  t.match(lines[0], /no progress for 1000 ms/)
+  t.same(lines.slice(1), ['WRITER.OUTCOME_UNKNOWN', 'WRITER.STALLED', 'closed'])
+  const { stamps, problems } = await survey(path)
+  t.same([...stamps], [['Oslo', 1]])
+  t.same(problems, [])
+})

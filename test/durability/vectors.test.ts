@@ -185,7 +185,9 @@ class Run {
     await this.insert(1)
     const { bytes } = await this.server.send('GET', `${__ENTITYSET.replace('/rest', '')}?$top=5000`)
     const keys = (JSON.parse(bytes.toString()).__ENTITIES as { ID: number }[]).map(({ ID }) => ID)
-    return keys.join() === all.join() ? undefined : `a set of ${all.length} has ${keys.length} members, or another order`
+    return keys.join() === all.join()
+      ? undefined
+      : `a set of ${all.length} has ${keys.length} members, or another order`
   }
 
   /** Waits until an index is used again. */

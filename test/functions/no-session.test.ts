@@ -54,7 +54,11 @@ t.test('Session is empty without a request, and says whether the server itself r
   t.same(told, ['', '', 0, '', 'Told', null, 0])
   t.same(asked, [true, false, [], false, true])
   const refusal = 'there is no session for '
-  t.same(refused, [refusal, refusal, refusal, 'done'], 'calls that need a session are refused; a lock of a new entity fails without one')
+  t.same(
+    refused,
+    [refusal, refusal, refusal, 'done'],
+    'calls that need a session are refused; a lock of a new entity fails without one',
+  )
 
   t.same((await server.post('/City/asked')).json, { result: [false, true, true] }, 'of a guest')
   t.match((await server.post('/City?$method=update', { name: 'Rome' })).json.__ERROR[0], { message: 'not by a guest' })

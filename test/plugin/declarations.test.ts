@@ -342,18 +342,16 @@ for (const [name, classes, message] of unloadable) {
   })
 }
 
-t.test(
-  'valid code starts: base classes, helpers, constructors that assign, files that two modules import',
-  async t => {
-    const folder = t.testdir({
-      'index.ts': INDEX.replace(
-        `new URL('./classes.ts', import.meta.url)`,
-        `[new URL('./classes.ts', import.meta.url), new URL('./more.ts', import.meta.url)]`,
-      ),
-      'base.ts': `${IMPORT}
+t.test('valid code starts: base classes, helpers, constructors that assign, files that two modules import', async t => {
+  const folder = t.testdir({
+    'index.ts': INDEX.replace(
+      `new URL('./classes.ts', import.meta.url)`,
+      `[new URL('./classes.ts', import.meta.url), new URL('./more.ts', import.meta.url)]`,
+    ),
+    'base.ts': `${IMPORT}
       export abstract class Named extends Entity('Employee') { @exposed hello() { return 'hello ' + this.lastName } }
       export class CityEntity extends Entity('City') { @exposed shout() { return this.name.toUpperCase() } }`,
-      'classes.ts': `${IMPORT}import { CityEntity, Named } from './base.ts'
+    'classes.ts': `${IMPORT}import { CityEntity, Named } from './base.ts'
       export { CityEntity }
       export class EmployeeEntity extends Named {
         visits = 0
@@ -365,18 +363,17 @@ t.test(
         @calculated({ type: 'string' }) get title() { return 'Dr ' + this.lastName }
         @queryOf('title') byTitle() { return undefined }
       }`,
-      // Bundles the class of base.ts and does not export it.
-      'more.ts': `${IMPORT}import { CityEntity } from './base.ts'
+    // Bundles the class of base.ts and does not export it.
+    'more.ts': `${IMPORT}import { CityEntity } from './base.ts'
       export class City extends DataClass('City') { @exposed isCity(city: object) { return [city instanceof CityEntity, CityEntity.name] } }`,
-    })
-    const server = await startServer(t, company, {
-      config: { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } },
-    })
-    t.same((await server.post('/Employee(1)/hello')).json, { result: 'hello Lovelace' })
-    t.same((await server.get('/Employee(1)/title')).json.title, 'Dr Lovelace')
-    t.same((await server.post('/City(Paris)/shout')).json, { result: 'PARIS' })
-  },
-)
+  })
+  const server = await startServer(t, company, {
+    config: { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } },
+  })
+  t.same((await server.post('/Employee(1)/hello')).json, { result: 'hello Lovelace' })
+  t.same((await server.get('/Employee(1)/title')).json.title, 'Dr Lovelace')
+  t.same((await server.post('/City(Paris)/shout')).json, { result: 'PARIS' })
+})
 
 t.test('an event that returns neither nothing nor an error object does not let a save pass', async t => {
   const classes = entity(`@event('validateSave') check() { return later[this.notes as 'promise'] }`)

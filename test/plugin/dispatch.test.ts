@@ -106,9 +106,17 @@ t.test('dispatch', async t => {
   const link = (inner: object, headers = {}) =>
     ada.get(`/rest/$inner?inner=${encodeURIComponent(JSON.stringify(inner))}`, headers)
   t.match((await link({ url })).json, { status: 200 }, 'within a GET')
-  t.equal((await link({ method: 'POST', url: '/rest/Note?$method=update', body: '{}' })).status, 500, 'no write within a GET')
+  t.equal(
+    (await link({ method: 'POST', url: '/rest/Note?$method=update', body: '{}' })).status,
+    500,
+    'no write within a GET',
+  )
   const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://other.example' }
-  t.match((await link({ url: '/rest/$directory/logout' }, foreign)).json, { status: 403 }, 'nor anything else that changes state')
+  t.match(
+    (await link({ url: '/rest/$directory/logout' }, foreign)).json,
+    { status: 403 },
+    'nor anything else that changes state',
+  )
   t.equal((await server.get('/late')).status, 500, 'allowed only before the first await of a GET')
   t.match(
     (await asked(ada, { url: '/rest/$inner', method: 'POST', body: JSON.stringify({ url }) })).body,

@@ -353,18 +353,14 @@ const parameters = (list: readonly string[]): string => (list.length > 0 ? `?${l
 t.setTimeout(timeoutMs)
 
 for (const memoryBytes of [2 ** 20, 0]) {
-  t.test(
-    `with ${memoryBytes} bytes of memory every sequence matches the model`,
-    { timeout: timeoutMs },
-    async t => {
-      const pair = await Pair.start(t, memoryBytes)
-      for (const seed of seeds(SEQUENCES / 2)) {
-        const difference = await pair.sequence(randomOf(seed))
-        if (difference === undefined) continue
-        t.fail(`seed ${seed}`, { report: { difference } })
-        return
-      }
-      t.pass()
-    },
-  )
+  t.test(`with ${memoryBytes} bytes of memory every sequence matches the model`, { timeout: timeoutMs }, async t => {
+    const pair = await Pair.start(t, memoryBytes)
+    for (const seed of seeds(SEQUENCES / 2)) {
+      const difference = await pair.sequence(randomOf(seed))
+      if (difference === undefined) continue
+      t.fail(`seed ${seed}`, { report: { difference } })
+      return
+    }
+    t.pass()
+  })
 }

@@ -70,7 +70,10 @@ for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
         top: 1,
       })
       t.equal(either.count, middle, 'a wide threshold is complete')
-      t.ok(either.plan.split('[index').length <= 2, 'and it is scanned, though the query also searches the index for the same vector')
+      t.ok(
+        either.plan.split('[index').length <= 2,
+        'and it is scanned, though the query also searches the index for the same vector',
+      )
     }
     const recall = { nearest: hits.nearest / (QUESTIONS * NEAREST), narrow: hits.narrow / (QUESTIONS * NARROW) }
     t.ok(indexed > QUESTIONS / 2, `an index is used for ${indexed} thresholds`)

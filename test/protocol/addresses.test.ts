@@ -62,7 +62,13 @@ protocolTable(
     },
     { spec: 'P1.4', name: 'empty brackets are the whole dataclass', get: '/Company()', count: 4 },
     { spec: 'P1.4', name: 'an unknown key is not found', get: '/Company(99)', status: 404, errors: [1543] },
-    { spec: 'P1.4', name: 'a key that is not a number is not found', get: '/Company(abc)', status: 404, errors: [1543] },
+    {
+      spec: 'P1.4',
+      name: 'a key that is not a number is not found',
+      get: '/Company(abc)',
+      status: 404,
+      errors: [1543],
+    },
     {
       spec: 'P1.4',
       name: 'one unknown key of several is not found',

@@ -71,7 +71,12 @@ const params = (values: string): string => `&$params=${encodeURIComponent(values
 
 protocolTable('decimals are read', shop, [
   // Answers
-  { spec: 'P3.3', name: 'a key is a text with all decimal places', get: '/Rate(7.5)', has: { __KEY: '7.50', percent: 7.5 } },
+  {
+    spec: 'P3.3',
+    name: 'a key is a text with all decimal places',
+    get: '/Rate(7.5)',
+    has: { __KEY: '7.50', percent: 7.5 },
+  },
   { spec: '4.2', name: 'an address may spell the key in any way', get: '/Rate("07.500")', has: { __KEY: '7.50' } },
   { spec: '4.2', name: 'a number between two keys is none of them', get: '/Rate(7.501)', status: 404, errors: [1543] },
   { spec: '4.2', name: 'a unique attribute addresses', get: '/Item:sku(2.0)', has: { __KEY: '2' } },

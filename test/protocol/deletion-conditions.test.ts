@@ -128,7 +128,12 @@ const addresses: ProtocolCase[] = [
   several('a function of an entity', 'post', '/Employee:woman(true)/raise', [1]),
   several('a function of a related entity', 'post', '/Employee:woman(true)/manager/greet'),
   { spec: '4.2', name: 'a read shows the first', get: '/Employee:woman(true)', has: { __KEY: '1' } },
-  { spec: '4.2', name: 'a unique attribute is enough', post: '/Company:code("FR/1")?$lock=true', has: { result: true } },
+  {
+    spec: '4.2',
+    name: 'a unique attribute is enough',
+    post: '/Company:code("FR/1")?$lock=true',
+    has: { result: true },
+  },
 ]
 
 protocolTable('deletions without a condition', company, deletions)

@@ -13,7 +13,12 @@ const ada = { __entityModel: 'Employee', __KEY: '1', __STAMP: 1, lastName: 'Love
 
 const addresses: ProtocolCase[] = [
   { spec: '4.7', name: 'a dataclass function is called by POST', post: '/Employee/add', body: [1, 2], json: result(3) },
-  { spec: '4.7', name: 'a selection function receives the whole class', post: '/Employee/total', json: result(330_000) },
+  {
+    spec: '4.7',
+    name: 'a selection function receives the whole class',
+    post: '/Employee/total',
+    json: result(330_000),
+  },
   {
     spec: '4.7',
     name: 'a selection function receives the filtered entities',
@@ -458,7 +463,13 @@ const results: ProtocolCase[] = [
     errors: [1562],
     has: { __ERROR: [{ message: /promise/ }] },
   },
-  { spec: 'P7.4', name: 'a value that JSON cannot hold is refused', post: '/Employee/circle', status: 500, errors: [1562] },
+  {
+    spec: 'P7.4',
+    name: 'a value that JSON cannot hold is refused',
+    post: '/Employee/circle',
+    status: 500,
+    errors: [1562],
+  },
   {
     spec: 'P7.4',
     name: 'an exception is 500 without its text',

@@ -164,13 +164,16 @@ for (const transport of transports) {
       t.same(await attach(ID, mine), [200, undefined])
     })
 
-    await t.test('an upload sent without a session belongs to its new session, and to clients that keep none', async t => {
-      const { json, headers } = await upload({})
-      const itsCookie = { cookie: String(headers['set-cookie']).split(';')[0]! }
-      t.same(await attach(json.ID, itsCookie), [200, undefined])
-      t.same(await attach(json.ID, {}), [200, undefined])
-      t.same(await attach(json.ID, theirs), [422, 1826])
-    })
+    await t.test(
+      'an upload sent without a session belongs to its new session, and to clients that keep none',
+      async t => {
+        const { json, headers } = await upload({})
+        const itsCookie = { cookie: String(headers['set-cookie']).split(';')[0]! }
+        t.same(await attach(json.ID, itsCookie), [200, undefined])
+        t.same(await attach(json.ID, {}), [200, undefined])
+        t.same(await attach(json.ID, theirs), [422, 1826])
+      },
+    )
 
     await t.test('clients that want no session can upload and attach', async t => {
       const without = { 'nosession-4d': 'true' }

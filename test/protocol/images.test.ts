@@ -59,7 +59,12 @@ const cases: Case[] = [
     get: '/Employee(1)/photo?$imageformat=pdf',
     bytes: Buffer.alloc(0),
   },
-  { spec: 'P10.3', name: 'a missing image is empty', get: '/Employee(4)/photo?$imageformat=jpeg', bytes: Buffer.alloc(0) },
+  {
+    spec: 'P10.3',
+    name: 'a missing image is empty',
+    get: '/Employee(4)/photo?$imageformat=jpeg',
+    bytes: Buffer.alloc(0),
+  },
   {
     spec: 'D4',
     name: 'a thumbnail keeps its proportions',

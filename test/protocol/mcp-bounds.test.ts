@@ -176,7 +176,11 @@ for (const write of [false, true]) {
       texts.map(async text => {
         const found = await agent.call('query', { class: 'City', filter: 'name = :1', params: [text] })
         t.match(found.json, { count: 1, data: [{ __KEY: text, name: text }] }, text)
-        t.strictSame(Object.keys(found.json), ['notice', 'count', 'first', 'shown', 'data'], 'the text stays in the data')
+        t.strictSame(
+          Object.keys(found.json),
+          ['notice', 'count', 'first', 'shown', 'data'],
+          'the text stays in the data',
+        )
         t.equal((await agent.call('search', { class: 'City', text })).isError, false)
       }),
     )

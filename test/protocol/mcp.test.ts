@@ -183,7 +183,13 @@ const READS: readonly Case[] = [
     error: /"secret"/,
     status: 404,
   },
-  { says: 'a filter that cannot be parsed', tool: 'query', input: employees({ filter: 'salary >' }), error: /./, status: 400 },
+  {
+    says: 'a filter that cannot be parsed',
+    tool: 'query',
+    input: employees({ filter: 'salary >' }),
+    error: /./,
+    status: 400,
+  },
   { says: 'a formula', tool: 'query', input: employees({ filter: 'eval(1)' }), error: /eval|formula/i, status: 400 },
   {
     says: 'a misspelt argument',

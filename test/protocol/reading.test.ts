@@ -200,7 +200,12 @@ protocolTable('reading', company, [
     get: '/Employee(1)/photo?$imageformat=pdf&$expand=photo',
     text: '',
   },
-  { spec: 'P10.3', name: 'a missing image is empty', get: '/Employee(2)/photo?$imageformat=best&$expand=photo', text: '' },
+  {
+    spec: 'P10.3',
+    name: 'a missing image is empty',
+    get: '/Employee(2)/photo?$imageformat=best&$expand=photo',
+    text: '',
+  },
   {
     spec: '4.2',
     name: 'the blob is sent as it is stored',

@@ -36,13 +36,7 @@ const reads: ProtocolCase[] = [
   finds('a path leads to nothing else', '/Employee?$filter="employer.name = zeta"', []),
   finds('also from many candidates', '/Employee?$filter="employer.ID >= 1"', ['1', '2', '3', '4']),
   finds('the other way round', '/Employee?$filter="directReports.lastName = Smith"', []),
-  finds('not even by a negation', '/Employee?$filter="not(directReports.lastName = Smith)"', [
-    '1',
-    '2',
-    '3',
-    '4',
-    '5',
-  ]),
+  finds('not even by a negation', '/Employee?$filter="not(directReports.lastName = Smith)"', ['1', '2', '3', '4', '5']),
   finds('over two steps', '/Company?$filter="staff.directReports.ID = 6"', []),
   finds('an order by a relation', '/Employee?$orderby=employer.name desc,ID', ['3', '4', '1', '2', '5']),
   {
